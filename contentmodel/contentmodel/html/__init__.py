@@ -1,4 +1,4 @@
-"""A transcript as one HTML page that needs nothing else and runs nothing. Needs `contentmodel[html]`."""
+"""Render a transcript as one self-contained HTML page without scripts. Needs `contentmodel[html]`."""
 
 from contentmodel.html.page import page
 

@@ -1,4 +1,4 @@
-"""Citations as numbered notes: the same source, quoted the same way, has one number in all of a page."""
+"""Citations as numbered notes. Equal citations of a source have the same number on the whole page."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _QUOTE = 300
 
 
 class Notes:
-    """The notes of a page so far."""
+    """The numbers of the citations of a page so far."""
 
     def __init__(self) -> None:
         self._numbers: dict[bytes, int] = {}
 
     def of(self, text: str, citations: Sequence[Citation]) -> tuple[list[Marker], list[Line]]:
-        """Where which number stands in a text, and a line for each note that is new."""
+        """Return the positions of the numbers in a text, and a line for each new note."""
         markers, fresh = set(), []
         converter = SpanConverter(text)
         for citation in citations:

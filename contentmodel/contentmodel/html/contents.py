@@ -1,4 +1,4 @@
-"""Contents as nodes of a page: one small function for each family of content."""
+"""Convert contents to nodes of a page, with one function for each family of content."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ from contentmodel.html.nodes import (
 from contentmodel.usage import Usage
 
 DEEPEST = 12
-"""How deep contents stand in contents as nodes; what is deeper is shown as JSON."""
+"""The maximum depth of nested contents. Deeper contents are shown as JSON."""
 
 
 class Page:
-    """What a page knows while it is made: the numbers of the citations, and how deep it is in contents of contents.
+    """The state of a page while it is rendered: the numbers of the citations, and the depth of nested contents.
 
-    `reads_markup` says whether the texts that are drawn are a model's, which are Markdown.
+    `reads_markup` is whether the texts are a model's, which are rendered as Markdown.
     """
 
     def __init__(self) -> None:
@@ -75,14 +75,14 @@ class Page:
         self._depth = 0
 
     def markup(self, text: str, markers: Sequence[Marker]) -> Markup | None:
-        """A text as Markdown, where it is a model's and the page has room for more of it."""
+        """Render a text as Markdown. Return None if it is not a model's, or exceeds the limit of the page."""
         if not self.reads_markup or self._depth > 1 or len(text) > self._markup_left:
             return None
         self._markup_left -= len(text)
         return markup(text, markers)
 
     def draw(self, content: Any) -> list[Node]:
-        """The nodes of a content, and below them what every content can have."""
+        """Return the nodes of a content, followed by its citations, signature and provider-specific fields."""
         if self._depth >= DEEPEST:
             return [line(str(content.__struct_config__.tag), style="odd"), json_words(content)]
         self._depth += 1
@@ -93,12 +93,12 @@ class Page:
 
 
 def json_text(value: Any) -> str:
-    """A value as JSON for people."""
+    """Return a value as formatted JSON, or an error message if it cannot be serialized."""
     try:
         body = write(value)
         try:
             return msgspec.json.format(body, indent=2).decode("utf-8")
-        except msgspec.DecodeError:  # Halves of characters.
+        except msgspec.DecodeError:  # Lone surrogates.
             return json.dumps(json.loads(body), indent=2, ensure_ascii=False)
     except EncodeError as error:
         return f"({error})"
@@ -107,7 +107,7 @@ def json_text(value: Any) -> str:
 
 
 def formatted(text: str) -> str:
-    """A JSON text in lines, every token as it is written; what is none as it is."""
+    """Indent a JSON text and keep its tokens unchanged. Return a text that is not JSON unchanged."""
     try:
         return msgspec.json.format(text, indent=2)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
@@ -115,19 +115,19 @@ def formatted(text: str) -> str:
 
 
 def json_words(value: Any) -> Words:
-    """A value as JSON."""
+    """Return a node that shows a value as JSON."""
     return words(json_text(value), "code")
 
 
 @singledispatch
 def draw(content: AIContent, page: Page) -> Nodes:
-    """A content of a type that has no function of its own here: its name and its JSON."""
+    """Return the nodes of a content. By default, show the name of its type and its JSON."""
     yield line(str(content.__struct_config__.tag), style="odd")
     yield json_words(content)
 
 
 def _aside(content: AIContent, page: Page) -> Nodes:
-    """Citations of what is no text, what an API said beside the content, and that it is signed."""
+    """Yield the citations of a content that is not a text, its signature, and its provider-specific fields."""
     if not isinstance(content, TextContent):
         yield from page.pending_losses.of("", content.annotations or ())[1]
     if content.protected is not None and not isinstance(content, ReasoningContent | CompactionContent):
@@ -191,13 +191,13 @@ def draw_call(content: ToolCallContent, page: Page) -> Nodes:
 
 
 def tool_kind(content: AIContent) -> str:
-    """What a tool does, of the name of its contents."""
+    """Return the kind of a tool, derived from the type of its call or result."""
     tag = str(content.__struct_config__.tag)
     return tag.removesuffix("_call").removesuffix("_result").removesuffix("_tool") or tag
 
 
 def status(word: str | None) -> Piece | None:
-    """A provider's word for how something stands, where it is not simply done."""
+    """Return a piece for a provider's status; None if it is unset or "completed"."""
     if word is None or word in ("completed", "complete"):
         return None
     return ("bad" if word in ("failed", "incomplete", "error", "interrupted") else "muted", word)
@@ -212,7 +212,7 @@ def _arguments(content: ToolCallContent) -> Nodes:
     try:
         value = content.arguments_object
         if isinstance(content.arguments, str) and formatted(content.arguments) != json_text(value):
-            # Keys that come twice, numbers that are too long: an object would hide them.
+            # Show the text: an object would hide duplicate keys and change long numbers.
             yield words(formatted(content.arguments), "code")
         else:
             yield fields(value)
@@ -222,7 +222,7 @@ def _arguments(content: ToolCallContent) -> Nodes:
 
 
 def fields(value: dict[str, Any]) -> Rows:
-    """An object, a field a row; texts as they are, everything else as JSON."""
+    """Return a row for each field of an object. Show texts unchanged and other values as JSON."""
     rows: list[tuple[list[Piece], list[Node]]] = []
     for key, item in value.items():
         shown = words(item, "code string") if isinstance(item, str) and item else json_words(item)
@@ -236,7 +236,7 @@ def draw_result(content: ToolResultContent, page: Page) -> Nodes:
 
 
 def outcome(content: ToolResultContent, page: Page, name: str) -> Box:
-    """A result under `name`: beside its call, or alone."""
+    """Return a box for a result with the heading `name`."""
     failed = content.error is not None
     parts = [part for output in content.outputs for part in page.draw(output)]
     tools = getattr(content, "tools", None)
@@ -273,7 +273,7 @@ def draw_data(content: DataContent, page: Page) -> Nodes:
 @draw.register
 def draw_uri(content: UriContent, page: Page) -> Nodes:
     inline = content.uri[:5].lower() == "data:"
-    # Such an address is as long as what it holds.
+    # A data URI is as long as its data.
     yield _media((content.media_type, content.name, content.title), None if inline else content.uri)
     if inline:
         yield words(content.uri, "code")
@@ -373,7 +373,7 @@ def draw_usage_content(content: UsageContent, page: Page) -> Nodes:
 
 
 def usage_line(usage: Usage) -> Line:
-    """Tokens in and out, and how many of them were cached or thought."""
+    """Return a line with the input and output tokens, and the numbers of cached and reasoning tokens."""
     said = (
         f"{usage.all_input_tokens:,} in",
         f"{usage.cache_read_tokens:,} read from cache" if usage.cache_read_tokens else "",
@@ -385,7 +385,7 @@ def usage_line(usage: Usage) -> Line:
 
 
 def more_fields(extra: dict[str, dict[str, Any]] | None) -> list[Fold]:
-    """Show the provider-specific fields of a value, folded away, without the codecs' hints."""
+    """Return a fold with the provider-specific fields of a value, without the codecs' hints."""
     said = {api: wire_fields(fields) for api, fields in (extra or {}).items()}
     said = {api: fields for api, fields in said.items() if fields}
     return [fold("more fields", [json_words(said)], ("muted", ", ".join(said)))] if said else []

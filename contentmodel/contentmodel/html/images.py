@@ -1,4 +1,4 @@
-"""Which bytes are an image that a page may hold, and which addresses are a link."""
+"""Validate images and links: only known image formats and plain web URLs are allowed on a page."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ _MAGIC: tuple[tuple[str, re.Pattern[bytes]], ...] = (
     ("image/avif", re.compile(rb"....ftypavi[fs]", re.DOTALL)),
     ("image/bmp", re.compile(rb"BM.{12}\x28\0\0\0", re.DOTALL)),
 )
-"""How the files of each type begin. SVG is none of them: it is markup that may run."""
+"""The first bytes of each image type. SVG is excluded because it may contain scripts."""
 
 
 def image_source(content: DataContent) -> str | None:
-    """A data URI of the bytes, where they say and are an image of a known type; else None."""
+    """Return a data URI if the content is declared as an image and its bytes are of a known image type; else None."""
     if content.text is not None or not content.is_media_type("image/*"):
         return None
     try:
         data = content.to_bytes()
     except ValueError:
         return None
-    # What the bytes are, and not what somebody calls them, decides what a browser makes of them.
+    # Use the type of the bytes, not the declared one, because browsers detect the type from the bytes.
     found = next((kind for kind, magic in _MAGIC if magic.match(data)), None)
     return found and f"data:{found};base64,{base64.b64encode(data).decode('ascii')}"
 
 
 def link_to(uri: str | None) -> str:
-    """The address where it is one of the web that can be followed as it is written; else ""."""
+    """Return the URI if it is a safe http or https URL, else ""."""
     if not uri or HOSTILE.search(uri) or re.search(r'[\s"\'<>\\^`{|}]', uri):
         return ""
     try:
         parts = urlsplit(uri)
-        # Names before the host are there to look like another host.
+        # User info before the host can imitate another host.
         is_link = parts.scheme in ("http", "https") and bool(parts.hostname) and "@" not in parts.netloc
     except ValueError:
         return ""
@@ -47,7 +47,7 @@ def link_to(uri: str | None) -> str:
 
 
 def size_of(content: DataContent) -> str:
-    """How much there is, for people."""
+    """Return the size of the content as readable text."""
     if content.text is not None:
         return f"{len(content.text):,} characters"
     count = len(content.data.rstrip("=")) * 3 // 4

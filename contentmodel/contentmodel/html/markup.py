@@ -1,8 +1,8 @@
-"""Markdown of a model's text as nodes of a page.
+"""Convert the Markdown of a model's text to nodes of a page.
 
-markdown-it-py (https://markdown-it-py.readthedocs.io, seen 2026-11-22) reads the text. Nothing of its HTML is used: its
-tokens become elements of a fixed list without attributes, links that `link_to` admits, and pieces of text, which the
-template escapes. HTML in the text stays text, and images are links.
+markdown-it-py (https://markdown-it-py.readthedocs.io, seen 2026-11-22) parses the text. Its HTML output is not used.
+Its tokens become elements of a fixed list without attributes, links that `link_to` accepts, and pieces of text, which
+the template escapes. HTML in the text stays text, and images are links.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from contentmodel.html.nodes import (
 )
 
 LONGEST = 10_000
-"""Characters of a text that is read as Markdown: the reader's time grows with the square of some texts."""
+"""The maximum length of a text that is parsed as Markdown. The parser takes quadratic time for some texts."""
 CELLS = 10_000
-"""Cells that a table of a text may have: short rows are filled with empty cells, as many as its head has."""
+"""The maximum number of table cells of a text. The parser fills short rows with empty cells."""
 MOST = 300_000
-"""Characters of all texts of one page that are read as Markdown."""
+"""The maximum total length of the texts of one page that are parsed as Markdown."""
 _BLOCKS = {
     "paragraph": "p",
     "blockquote": "blockquote",
@@ -60,12 +60,12 @@ def _reader() -> Any:
     except ImportError as error:
         raise ImportError("a page needs markdown-it-py: pip install 'contentmodel[html]'") from error
     rules = MarkdownIt("commonmark", {"html": False, "maxNesting": 20}).enable(["table", "strikethrough"])
-    # Text in columns is no code, and what is written as an entity was written so.
+    # Indented text is not code, and entities are shown as written.
     return rules.disable(["code", "html_block", "html_inline", "entity", "image"])
 
 
 def markup(text: str, markers: Sequence[Marker]) -> Markup | None:
-    """Return a text as its Markdown means it; None if it has no Markdown, is too long, or cannot hold the markers."""
+    """Render a text as Markdown. Return None if it has no Markdown, is too long, or contains the marker characters."""
     if len(text) > LONGEST or _cells(text) > CELLS or "\ue000" in text or "\ue001" in text:
         return None
     tokens = _reader().parse(_marked(text, markers))
@@ -78,13 +78,13 @@ def markup(text: str, markers: Sequence[Marker]) -> Markup | None:
 
 
 def _cells(text: str) -> int:
-    """Return how many cells a table of the text has at most: the reader fills short rows with empty cells."""
+    """Return an upper bound for the number of table cells of the text, including the empty cells of short rows."""
     lines = text.split("\n")
     return len(lines) * max(line.count("|") for line in lines)
 
 
 def _marked(text: str, markers: Sequence[Marker]) -> str:
-    """Return the text with a sign at each marker, which no Markdown has a meaning for."""
+    """Insert each marker into the text as characters that have no meaning in Markdown."""
     made, start = [], 0
     for index, (at, _) in enumerate(sorted(markers)):
         made += [text[start:at], f"\ue000{index}\ue001"]
@@ -97,7 +97,7 @@ def _is_plain(token: Any) -> bool:
 
 
 def _open_blocks(text: str, tokens: Sequence[Any]) -> int:
-    """Return how many of the blocks stand open: as many as `SHOWN` characters and `LINES` lines have room for."""
+    """Return the number of blocks to show unfolded: those within `SHOWN` characters and `LINES` lines."""
     ends: list[int] = [token.map[1] for token in tokens if token.level == 0 and token.nesting >= 0 and token.map]
     lines = text.split("\n")
     if len(text) <= SHOWN and len(lines) <= LINES:
@@ -109,7 +109,7 @@ def _open_blocks(text: str, tokens: Sequence[Any]) -> int:
 
 
 def _blocks(tokens: Sequence[Any], numbers: Sequence[str]) -> Iterator[Node]:
-    """Return the nodes of a list of tokens, those inside of others in them."""
+    """Yield the nested nodes of a list of tokens."""
     stack: list[tuple[Any, list[Node]]] = [(None, [])]
     for token in tokens:
         if token.nesting > 0:
@@ -137,7 +137,7 @@ def _element(token: Any, parts: list[Node]) -> Iterator[Node]:
 
 
 def _link(href: str, parts: list[Node]) -> Iterator[Node]:
-    """A link, and behind it the host that it leads to; the text alone could name another."""
+    """Yield a link followed by its host, because the text of the link could show another host."""
     href = _MARK.sub("", href)
     link = link_to(href)
     if link:

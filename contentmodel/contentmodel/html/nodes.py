@@ -1,7 +1,7 @@
-"""What a page is made of: a few shapes that the template knows, and text in pieces that cannot harm a reader.
+"""The nodes of a page: a few shapes that the template renders, and text in safe pieces.
 
-The template escapes whatever stands in a piece. What a browser would obey or hide without being markup (controls,
-bidirectional overrides, invisible tags, halves of characters) is written out here, as the command does for terminals.
+The template escapes the text of each piece. This module writes out characters that a browser would interpret or hide
+(controls, bidirectional overrides, invisible tags, lone surrogates), as the command does for terminals.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ HOSTILE = re.compile(
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f"  # invisible; tags smuggle text
     "]+"
 )
-"""What a browser would obey, hide or replace."""
+"""Characters that a browser would interpret, hide or replace."""
 
 SHOWN = 3_000
-"""Characters of a text that stand open; more are folded."""
+"""The number of characters up to which a text is shown unfolded."""
 LINES = 50
 _OPEN, _OPEN_LINES = 1_500, 25
 
 Piece = tuple[str, str]
-"""The kind ("" for words, "escape", "note") and the text."""
+"""The kind ("" for plain text, "escape", "note") and the text."""
 Marker = tuple[int, str]
-"""Where a note's number stands in a text, in code points, and the number."""
+"""The position of a note's number in a text, in code points, and the number."""
 
 
 class Node(msgspec.Struct, frozen=True, kw_only=True):
-    """One shape of the page. `shape` is the name that the template has for it."""
+    """The base class of nodes. `shape` is the name of the shape in the template."""
 
     shape: ClassVar[str]
 
 
 class Words(Node, frozen=True, kw_only=True):
-    """A text; where it is long, its start, and the `rest` of `count` characters folded. `style` is a class of ours."""
+    """A text. If it is long, its `rest`, of `count` characters, is folded. `style` is a CSS class."""
 
     shape: ClassVar[str] = "words"
     pieces: list[Piece]
@@ -52,7 +52,7 @@ class Words(Node, frozen=True, kw_only=True):
 
 
 class Line(Node, frozen=True, kw_only=True):
-    """A label and bits behind it: each a style of ours, pieces, and where it leads to ("" is nowhere)."""
+    """A label followed by bits: each a CSS class, pieces, and a link target ("" for none)."""
 
     shape: ClassVar[str] = "line"
     label: list[Piece]
@@ -61,7 +61,7 @@ class Line(Node, frozen=True, kw_only=True):
 
 
 class Fold(Node, frozen=True, kw_only=True):
-    """Nodes that are folded away below a line."""
+    """Nodes that are folded below a line."""
 
     shape: ClassVar[str] = "fold"
     head: Line
@@ -69,7 +69,7 @@ class Fold(Node, frozen=True, kw_only=True):
 
 
 class Box(Node, frozen=True, kw_only=True):
-    """Nodes that belong together, below a line. `style` is a class of ours."""
+    """A group of nodes below a line. `style` is a CSS class."""
 
     shape: ClassVar[str] = "box"
     head: Line | None = None
@@ -78,7 +78,7 @@ class Box(Node, frozen=True, kw_only=True):
 
 
 class Exchange(Node, frozen=True, kw_only=True):
-    """A call, and its result beside it."""
+    """A call with its result next to it."""
 
     shape: ClassVar[str] = "exchange"
     call: Node
@@ -86,7 +86,7 @@ class Exchange(Node, frozen=True, kw_only=True):
 
 
 class Image(Node, frozen=True, kw_only=True):
-    """An image whose bytes are known to be one. `source` is a data URI."""
+    """An image whose bytes were validated. `source` is a data URI."""
 
     shape: ClassVar[str] = "image"
     source: str
@@ -94,21 +94,21 @@ class Image(Node, frozen=True, kw_only=True):
 
 
 class Rows(Node, frozen=True, kw_only=True):
-    """Names with nodes beside them."""
+    """Rows of a name and nodes."""
 
     shape: ClassVar[str] = "rows"
     rows: list[tuple[list[Piece], list[Node]]]
 
 
 class Run(Node, frozen=True, kw_only=True):
-    """A part of a text, in the middle of others."""
+    """An inline part of a text."""
 
     shape: ClassVar[str] = "run"
     pieces: list[Piece]
 
 
 class Element(Node, frozen=True, kw_only=True):
-    """An element of Markdown: a `tag` of a fixed list, and what is in it. `link` is an address, `start` a list's."""
+    """An element of Markdown: a `tag` of a fixed list, and its parts. `link` is a URL, `start` the start of a list."""
 
     shape: ClassVar[str] = "element"
     tag: str
@@ -118,7 +118,7 @@ class Element(Node, frozen=True, kw_only=True):
 
 
 class Markup(Node, frozen=True, kw_only=True):
-    """A text as its Markdown means it; where it is long, the `rest` is folded."""
+    """A text rendered as Markdown. If it is long, `rest` is folded."""
 
     shape: ClassVar[str] = "markup"
     parts: list[Node]
@@ -126,7 +126,7 @@ class Markup(Node, frozen=True, kw_only=True):
 
 
 class Article(Node, frozen=True, kw_only=True):
-    """A message or a turn. `tone` is a class of ours, `anchor` the name that links lead to."""
+    """A message or a turn. `tone` is a CSS class, `anchor` the target name of links."""
 
     shape: ClassVar[str] = "article"
     head: Line
@@ -142,7 +142,7 @@ Nodes = Iterator[Node]
 
 
 def pieces(text: str) -> list[Piece]:
-    """A text with what is hostile in it written out. Line ends of Windows are line ends."""
+    """Split a text into pieces, with hostile characters written out. Convert Windows line ends."""
     text = text.replace("\r\n", "\n")
     made, end = [], 0
     for match in HOSTILE.finditer(text):
@@ -156,7 +156,7 @@ def pieces(text: str) -> list[Piece]:
 
 
 def visible(text: str) -> str:
-    """The same as one text, for places that hold no markup."""
+    """Return the text with hostile characters written out, for attributes and titles."""
     return "".join(text for _, text in pieces(text))
 
 
@@ -166,7 +166,7 @@ def _escape(character: str) -> str:
 
 
 def words(text: str, style: str = "", markers: Sequence[Marker] = ()) -> Words:
-    """A text, folded where it is long, with the numbers of notes in it."""
+    """Return a node for a text, folded if it is long, with the numbers of notes inserted."""
     size = _open_size(text)
     shown = _marked(text, 0, size, [marker for marker in markers if marker[0] <= size])
     rest = _marked(text, size, len(text), [marker for marker in markers if marker[0] > size])
@@ -174,12 +174,12 @@ def words(text: str, style: str = "", markers: Sequence[Marker] = ()) -> Words:
 
 
 def _open_size(text: str) -> int:
-    """How much of a text stands open."""
+    """Return the number of characters of a text to show unfolded."""
     lines = text.count("\n", 0, SHOWN + 1)
     if len(text) <= SHOWN and lines <= LINES:
         return len(text)
     size = min(_OPEN, sum(map(len, text[: _OPEN + 1].splitlines(keepends=True)[:_OPEN_LINES])))
-    # The two halves of a line end stay together.
+    # Do not split a Windows line end.
     return size - 1 if text[size - 1 : size + 1] == "\r\n" else size
 
 
@@ -193,11 +193,11 @@ def _marked(text: str, start: int, end: int, markers: Sequence[Marker]) -> list[
 
 
 def line(label: str, *bits: Piece | None, style: str = "") -> Line:
-    """A label, and the bits that are something: each a style of ours and a text."""
+    """Return a line with a label and the non-empty bits: each a CSS class and a text."""
     made = [(name, pieces(text), "") for name, text in filter(None, bits) if text]
     return Line(label=pieces(label), bits=made, style=style)
 
 
 def fold(label: str, parts: list[Node], *bits: Piece | None) -> Fold:
-    """Nodes below a line, folded away."""
+    """Return nodes that are folded below a line."""
     return Fold(head=line(label, *bits), parts=parts)

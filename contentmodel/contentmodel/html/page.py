@@ -1,4 +1,4 @@
-"""The page itself: which values it takes, the template, and the policy that the browser is given."""
+"""The page: its input values, its template, and its content security policy."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ def page(
     losses: Sequence[Loss] = (),
     title: str | None = None,
 ) -> str:
-    """One HTML page that needs nothing else: no scripts, nothing to fetch, what was said as text.
+    """Return a self-contained HTML page, without scripts and external resources.
 
-    `value` is a transcript, an answer, a message, a content, or a list of stored turns, messages, contents or events.
-    `turns` are the stored turns of a transcript: they stand in place of its messages, with their times and what became
-    of them. `log` has what the user was shown, `branches` all turns of the conversation (those beside the path that is
-    shown are named), `losses` what a conversion could not carry. `title` is by default the last title in the log.
+    `value` is a request, a response, a message, a content, a usage, or a list of stored turns, messages, contents or
+    events. `turns` are the stored turns of a request: they replace its messages, and add times and statuses. `log` are
+    the log entries of the conversation. `branches` are all its turns; the page mentions those outside the displayed
+    path. `losses` are the losses of a conversion. `title` defaults to the last title in the log.
 
-    The text is to be stored as UTF-8. EncodeError where `value` is nothing of the model, or holds a
-    value of the wrong type that cannot be shown; ImportError without jinja2.
+    Store the text as UTF-8. Raise EncodeError if `value` is not a value of the model, or contains a value of a wrong
+    type that cannot be shown. Raise ImportError if jinja2 or markdown-it-py is not installed.
     """
     kept, shown, stored = Log(log), _listed(value), None if turns is None else list(turns)
     try:
@@ -62,7 +62,7 @@ def page(
 
 
 def _listed(value: Any) -> Any:
-    """Return a request or a response as it is, all else as a list."""
+    """Return a request or a response unchanged, and any other value as a list."""
     if isinstance(value, ChatRequest | ChatResponse):
         return value
     if isinstance(value, ChatMessage | AIContent | Usage | str | bytes | dict) or not isinstance(value, Iterable):
@@ -71,7 +71,7 @@ def _listed(value: Any) -> Any:
 
 
 def _require_valid(value: Any) -> None:
-    """Raise EncodeError if the model values that a page is made of cannot be read, with the path of a wrong one."""
+    """Raise EncodeError, with the path of the fault, if a model value of the page is invalid."""
     for item in value if isinstance(value, list) else [value]:
         require_valid(list(item.messages) if _is_stored(item) else item)
 
@@ -103,7 +103,7 @@ def _turns(stored: Sequence[Any], page: Page, log: Log, branches: Sequence[Any])
 
 
 def _alone(found: Sequence[Any], page: Page) -> Node:
-    """Contents that stand in no message."""
+    """Return an article for contents and usages outside messages. Raise EncodeError for other values."""
     strange = [item for item in found if not isinstance(item, AIContent | Usage)]
     if strange:
         wanted = "a request, a response, or a list of stored turns, messages, contents or events"
@@ -135,7 +135,7 @@ def _template() -> Any:
 
 @cache
 def _style() -> dict[str, str]:
-    """The style sheet, and its hash, which the policy allows and no other."""
+    """Return the style sheet and its hash. The content security policy only allows this style sheet."""
     text = files("contentmodel.html").joinpath("templates", "page.css").read_text("utf-8")
     digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
     return {"style": text, "digest": digest}

@@ -1,4 +1,4 @@
-"""Requests, answers, messages and stored turns as articles of a page: calls beside their results, what the user saw."""
+"""Convert requests, responses, messages and stored turns to articles of a page, with calls next to their results."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from contentmodel.request import ChatRequest
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
 
 TONES = ("user", "assistant", "system", "developer", "tool")
-"""Roles that have a colour of their own."""
+"""Roles with their own colour."""
 _BRIEF = 80
 _GOOD_ENDS = ("stop", "tool_calls", "pause", "running", "compaction")
 
 
 class Group(msgspec.Struct, frozen=True, kw_only=True):
-    """Messages of one article: those of a turn, or a single one without a turn."""
+    """The messages of one article: those of a turn, or a single message without a turn."""
 
     messages: Sequence[ChatMessage]
     turn: Any = None
 
 
 class Conversation:
-    """Groups as articles, one after the other."""
+    """Convert groups to articles, in order."""
 
     def __init__(self, groups: Sequence[Group], page: Page, log: Log | None = None, known: Sequence[Any] = ()) -> None:
         self._groups, self._page, self._log = groups, page, log
@@ -63,7 +63,7 @@ class Conversation:
             log.know(self._messages)
 
     def nodes(self) -> Nodes:
-        """An article for each group, but for messages that hold nothing but results that stand beside their calls."""
+        """Yield an article for each group. Skip messages whose contents are all shown next to their calls."""
         first, before = 0, None
         for group in self._groups:
             count = len(group.messages)
@@ -99,7 +99,7 @@ class Conversation:
         self._page.reads_markup = self._messages[index].role == "assistant"
         drawn = self._page.draw(self._at((index, at)))
         self._page.reads_markup = False
-        # A question about a call, and its answer, came before the call had its result.
+        # Approval requests and responses precede the result of the call.
         places = self._pairs.approvals_of.get((index, at), ())
         drawn += [node for place in places for node in self._page.draw(self._at(place))]
         if (index, at) not in self._pairs.result_of:
@@ -136,7 +136,7 @@ class Conversation:
         return Article(head=head, parts=parts, foot=foot, tone=tone(turn.role), anchor=f"turn-{turn.number}")
 
     def _places(self, turn: Any, before: str | None) -> Nodes:
-        """Where a turn stands, when it does not simply follow the one above it, and which others follow the same."""
+        """Yield links to the previous turn, if it is not the one above, and to the other branches."""
         if turn.previous != before and turn.previous is not None:
             yield Line(label=pieces("follows"), bits=[self._link(turn.previous)], style="branch")
         others = [other for other in self._following[turn.previous] if other.id != turn.id]
@@ -146,7 +146,7 @@ class Conversation:
             yield Line(label=label, bits=[("muted", pieces("also:"), ""), *links], style="branch")
 
     def _link(self, turn: str) -> tuple[str, list[Piece], str]:
-        """A turn by its number, and the place on this page that it has, if it has one."""
+        """Return a bit with the number of a turn, linked if the turn is on this page."""
         known = self._known.get(turn)
         if known is None:
             return "", pieces("a turn that is not here"), ""
@@ -154,12 +154,12 @@ class Conversation:
 
 
 def tone(role: str) -> str:
-    """The class of a role."""
+    """Return the CSS class of a role."""
     return role if role in TONES else "other"
 
 
 def _model(message: ChatMessage) -> str:
-    """Whose words these are, where a model said them."""
+    """Return the name of the model of an assistant message, else ""."""
     if message.origin is None or message.role != "assistant":
         return ""
     return message.origin.model or ""
@@ -175,15 +175,15 @@ def _times(turn: Any) -> list[Piece]:
 
 
 def moment(when: datetime) -> str:
-    """A moment for people, in UTC."""
+    """Return a time as readable text, in UTC."""
     return f"{when.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
-# -- what the user saw -------------------------------------------------------------------------------------------------
+# -- log entries -------------------------------------------------------------------------------------------------------
 
 
 class Log:
-    """Entries of a conversation's log: those of a turn stand at its end, the others behind the conversation."""
+    """The entries of a conversation's log. Those of a turn are shown at its end, the others after the conversation."""
 
     def __init__(self, entries: Iterable[Any]) -> None:
         self._entries = list(entries)
@@ -197,27 +197,27 @@ class Log:
                 siblings = self._tops.setdefault(entry.turn, [])
             elif depth < DEEPEST:
                 siblings = self._inside.setdefault(entry.parent, [])
-            # What is deeper stands beside the entry that it is a part of.
+            # An entry below the maximum depth is shown next to its parent.
             places[entry.id] = (min(depth + 1, DEEPEST), siblings)
             siblings.append(entry)
 
     def know(self, messages: Sequence[ChatMessage]) -> None:
-        """The messages of the page: entries name the tool of a call in place of its id."""
+        """Add the messages of the page, so that entries show the name of a call's tool instead of its id."""
         calls = (c for message in messages for c in message.contents if isinstance(c, ToolCallContent))
         self._names.update((call.call_id, call.name or "") for call in calls)
 
     @property
     def title(self) -> str:
-        """The last title that somebody gave the conversation."""
+        """The last title in the log; "" if there is none."""
         titles = [entry.text for entry in self._entries if entry.kind == "title" and entry.text]
         return titles[-1] if titles else ""
 
     def of_turn(self, turn: str | None) -> list[Node]:
-        """What the user saw in a turn."""
+        """Return the nodes for the entries of a turn."""
         return self._box(self._tops.pop(turn, []), "what the user saw")
 
     def rest(self) -> list[Node]:
-        """The entries of no turn that is on the page."""
+        """Return the nodes for the entries without a turn on the page."""
         left = sorted((entry for entries in self._tops.values() for entry in entries), key=lambda entry: entry.number)
         self._tops = {}
         return self._box(left, "what the user saw beside the turns above")
@@ -241,13 +241,13 @@ class Log:
 
 
 def _call_of(content: Any) -> str | None:
-    """The call that an entry of a notice is about."""
+    """Return the call id of an entry for a notice; None for other contents."""
     call_id = content.get("call_id") if isinstance(content, dict) and len(content) == 1 else None
     return call_id if isinstance(call_id, str) else None
 
 
 def _brief(content: Any) -> str:
-    """A JSON value that a line has room for; "" where it has not."""
+    """Return a JSON value as text if it fits in a line, else ""."""
     items = content if isinstance(content, list) else [content]
     if content is None or any(isinstance(item, msgspec.Struct) for item in items):
         return ""
@@ -256,7 +256,7 @@ def _brief(content: Any) -> str:
 
 
 def _logged(content: Any) -> list[Node]:
-    """What an entry holds: a transcript or an answer as one, everything else as JSON."""
+    """Return the nodes for the content of an entry: a request, a response or messages as such, other values as JSON."""
     if isinstance(content, ChatRequest):
         return request(content, Page())
     if isinstance(content, ChatResponse):
@@ -274,12 +274,12 @@ def _are_messages(content: Any) -> bool:
 
 
 def messages(value: Sequence[ChatMessage], page: Page) -> list[Node]:
-    """Messages that are no turns."""
+    """Return the nodes of messages without turns."""
     return list(Conversation([Group(messages=[message]) for message in value], page).nodes())
 
 
 def request(value: ChatRequest, page: Page, turns: Iterable[Node] | None = None) -> list[Node]:
-    """A transcript. `turns` stand in place of its messages where they are known."""
+    """Return the nodes of a request. If `turns` are given, they replace its messages."""
     made = list(_settings(value))
     if value.instructions:
         parts = [node for content in flowing(value.instructions) for node in page.draw(content)]
@@ -302,7 +302,7 @@ def _settings(value: ChatRequest) -> Nodes:
 
 
 def response(value: ChatResponse, page: Page) -> list[Node]:
-    """An answer."""
+    """Return the nodes of a response."""
     made: list[Node] = []
     if value.model:
         made.append(line("model", ("", value.model), style="fact"))
@@ -348,7 +348,7 @@ def _finish(finish: FinishReason) -> Line:
 
 
 def lost(losses: Sequence[Loss]) -> list[Node]:
-    """What a conversion could not carry, folded away."""
+    """Return a fold with the losses of a conversion; [] if there are none."""
     rows = [line(loss.what, ("loss", loss.kind), ("", loss.why), ("address", loss.path)) for loss in losses]
     name = "1 loss" if len(rows) == 1 else f"{len(rows):,} losses"
     return [fold(name, list(rows))] if rows else []
