@@ -224,13 +224,18 @@ def _gemini_calls(*names: str) -> dict[str, Any]:
     return {"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}]}
 
 
+@pytest.mark.parametrize("answer_id", [None, "r1"])
 @pytest.mark.parametrize("is_stream", [False, True])
-def test_calls_that_a_provider_gives_no_ids_have_ids_of_no_call_before_them(is_stream: bool) -> None:
+def test_calls_that_a_provider_gives_no_ids_have_ids_of_no_call_before_them(
+    is_stream: bool, answer_id: str | None
+) -> None:
     messages: list[Any] = [{"role": "user", "content": "Look."}]
     given: list[str] = []
     for names in (("a",), ("b", "a"), ("a",)):
         request = convert({"model": "m", "messages": messages, "max_tokens": 9}, source=ANTHROPIC, target=GOOGLE)
         answer: Any = _gemini_calls(*names)
+        if answer_id is not None:
+            answer["responseId"] = answer_id
         if is_stream:
             converter = StreamConverter(GOOGLE, ANTHROPIC, maps=request.maps)
             data = b"data: " + msgspec.json.encode(answer) + b"\n\n"
@@ -244,7 +249,8 @@ def test_calls_that_a_provider_gives_no_ids_have_ids_of_no_call_before_them(is_s
         ids = [block["id"] for block in blocks]
         given += ids
         messages += [{"role": "assistant", "content": blocks}, {"role": "user", "content": [result(i) for i in ids]}]
-    assert given == ["call_1", "call_2", "call_3", "call_4"]
+    prefix = "call_" if answer_id is None else given[0].removesuffix("1")
+    assert given == [f"{prefix}{number}" for number in range(1, 5)]
 
 
 def test_a_signed_turn_stays_as_it_is_among_others() -> None:

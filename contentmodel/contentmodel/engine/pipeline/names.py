@@ -246,8 +246,8 @@ class Renames(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
     def _counted_on(self, content: ToolCallContent | ToolResultContent) -> str | None:
         """Return the id of a call or result. An id that an adapter gave gets a number that the source does not use."""
         call_id = content.call_id
-        number = _numbered(call_id) if self.calls and minted(content) is not None else 0
-        return f"call_{number + self.calls}" if number else call_id
+        prefix, number = _numbered(call_id) if self.calls and minted(content) is not None else ("", 0)
+        return f"{prefix}{number + self.calls}" if number else call_id
 
     def _restored(self, call: ToolCallContent, restore: Restore) -> Json:
         """Return the arguments in the source's schema. Text that is not an object is unchanged."""
@@ -259,18 +259,20 @@ class Renames(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
         return call.arguments if restored == arguments else restored
 
 
-_NUMBERED = re.compile(r"call_([1-9][0-9]{0,8})")
+_NUMBERED = re.compile(r"(call_(?:[0-9a-f]{12}_)?)([1-9][0-9]{0,8})")
+"""The ids of `pairs.new_ids`. An answer may repeat the id of another one, so all of them are counted on."""
 
 
-def _numbered(call_id: str | None) -> int:
+def _numbered(call_id: str | None) -> tuple[str, int]:
+    """Return the text before the number of an id that an adapter gave, and the number; 0 if it has none."""
     found = _NUMBERED.fullmatch(call_id or "")
-    return int(found[1]) if found is not None else 0
+    return (found[1], int(found[2])) if found is not None else ("", 0)
 
 
 def with_counted_calls(request: ChatRequest, context: EncodeContext) -> ChatRequest:
     """Store the number of the request's last call in the maps, for an API whose answers have calls without ids."""
     contents = (content for message in request.messages for content in message.contents)
-    calls = max((_numbered(c.call_id) for c in contents if isinstance(c, ToolCallContent)), default=0)
+    calls = max((_numbered(c.call_id)[1] for c in contents if isinstance(c, ToolCallContent)), default=0)
     if calls:
         context.maps = msgspec.structs.replace(context.maps or Renames(), calls=calls)
     return request
