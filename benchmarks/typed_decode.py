@@ -365,7 +365,7 @@ class Bench:
             self.row(table, api, dict(zip(columns, works, strict=True)))
         return table
 
-    def has_no_origin(self) -> Table:
+    def by_hand(self) -> Table:
         """The messages of the Chat request: what Structs bring, and what leaner code for dicts brings without them."""
         columns = (ENGINE, STRUCTS, "dicts, by hand")
         table = Table("Messages of the Chat request", ("", *columns))
@@ -507,7 +507,7 @@ def main() -> None:
     corpus = os.environ.get("CONTENTMODEL_CORPUS")
     if corpus:
         print(recorded(Path(corpus) / "recorded", bench.seconds).text(), flush=True)
-    for table in (bench.decoding, bench.falling_back, bench.encoding, bench.has_no_origin, bench.converting):
+    for table in (bench.decoding, bench.falling_back, bench.encoding, bench.by_hand, bench.converting):
         print(table().text(), flush=True)
 
 

@@ -157,13 +157,13 @@ def test_answer_that_hangs_ends_an_async_run_at_max_seconds() -> None:
 def test_client_is_told_of_the_time_that_is_left() -> None:
     seen: list[float | None] = []
 
-    class TurnRequest(Scripted):
+    class Asked(Scripted):
         def complete(self, request: Any, *, timeout: float | None = None) -> ChatResponse:
             seen.append(timeout)
             return super().complete(request)
 
     def ask(**settings: Any) -> float | None:
-        ToolRunner(TurnRequest([answer("Yes.")]), **settings).run("Hello?")
+        ToolRunner(Asked([answer("Yes.")]), **settings).run("Hello?")
         return seen.pop()
 
     assert ask() is None

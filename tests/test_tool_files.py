@@ -425,26 +425,26 @@ def test_any_text_is_a_path_or_a_query_or_is_refused(text: str) -> None:
 # Context
 
 
-def pending_losses(rest: Rest, **functions: Any) -> ToolFile:
+def notes(rest: Rest, **functions: Any) -> ToolFile:
     functions = functions or {"remind": lambda user, day, text="": f"{user} {day} {text}"}
     executors = {"default": RestExecutor(rest.url)}
     return load_tools(FILES / "notes.tools.json", executors=executors, functions=functions)
 
 
 def test_the_model_is_told_nothing_of_the_context(rest: Rest) -> None:
-    for definition in pending_losses(rest).definitions:
+    for definition in notes(rest).definitions:
         assert definition.parameters is not None
         assert "user" not in definition.parameters["properties"]
         assert "user" not in definition.parameters["required"]
         assert definition.parameters["properties"]
-    tools = pending_losses(rest).tools({"user": "me"})
+    tools = notes(rest).tools({"user": "me"})
     request = bind(ChatRequest(messages=[]), ToolSet(tools))
     assert [made.name for made in request.tools if isinstance(made, FunctionTool)] == ["note", "write_note", "remind"]
-    assert pending_losses(rest).context == {"user": ("note", "write_note", "remind")}
+    assert notes(rest).context == {"user": ("note", "write_note", "remind")}
 
 
 def test_what_a_model_sends_under_a_name_of_the_context_does_not_count(rest: Rest) -> None:
-    tools = pending_losses(rest).tools({"user": "me"})
+    tools = notes(rest).tools({"user": "me"})
     run(named(tools, "note"), folder="x", user="you")
     assert rest.last.raw_path == "/users/me/notes/x.json"
     run(named(tools, "write_note"), folder="x", text="t", user="you")
@@ -472,7 +472,7 @@ def test_a_context_that_lacks_a_value_or_has_a_wrong_one_is_an_error(shop: ToolF
 
 def test_the_context_is_the_values_of_when_the_tools_were_made(rest: Rest) -> None:
     context = {"user": "me", "unasked": 1}
-    made = named(pending_losses(rest).tools(context), "note")
+    made = named(notes(rest).tools(context), "note")
     context["user"] = "you"
     run(made, folder="x")
     assert rest.last.raw_path == "/users/me/notes/x.json"
@@ -493,7 +493,7 @@ def test_a_local_tool_is_the_registered_function_with_its_own_types(rest: Rest) 
     def remind(user: str, day: date, context: ToolContext, text: str = "-") -> str:
         return f"{user} {day.year} {text} {context.call_id}"
 
-    made = named(pending_losses(rest, remind=remind).tools({"user": "me"}), "remind")
+    made = named(notes(rest, remind=remind).tools({"user": "me"}), "remind")
     assert made.definition.description == "Reminds the user."
     call = FunctionCallContent(call_id="c9", name="remind", arguments={"day": "2026-01-02"})
     assert made.invoke(validate_input(made, call).args, ToolContext(call_id="c9")) == "me 2026 - c9"
@@ -506,7 +506,7 @@ def test_a_local_tool_has_the_settings_of_a_tool_and_may_be_async(rest: Rest) ->
     async def remind(user: str, day: str, text: str = "-") -> str:
         return f"{user} {day}"
 
-    made = named(pending_losses(rest, remind=remind).tools({"user": "me"}), "remind")
+    made = named(notes(rest, remind=remind).tools({"user": "me"}), "remind")
     assert (made.timeout, made.terminates, made.is_async) == (3, True, True)
     assert made.needs_approval({"day": "1"})
     assert asyncio.run(made.invoke({"day": "1"})) == "me 1"
@@ -554,7 +554,7 @@ def test_the_shipped_rest_files_run(corpus: Path, rest: Rest) -> None:
 
 @given(folder=TEXTS | HOSTILE, tags=st.lists(TEXTS | HOSTILE, max_size=3), user=TEXTS | HOSTILE)
 def test_no_argument_changes_host_path_or_parameters(rest: Rest, folder: str, tags: list[str], user: str) -> None:
-    file = pending_losses(rest)
+    file = notes(rest)
     made = named(file.tools({"user": user}), "note")
     count = len(rest.seen)
     try:

@@ -23,7 +23,7 @@ def as_page(report: Report, changes: Iterable[Change] = ()) -> str:
         headline=rendering.headline(report),
         changes=list(rendering.change_lines(changes)),
         reasons=rendering.reasons(report),
-        pending_losses=rendering.pending_losses(report),
+        notes=rendering.notes(report),
         shown=rendering.SHOWN,
     )
     return page

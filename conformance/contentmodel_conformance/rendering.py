@@ -58,7 +58,7 @@ def reasons(report: Report) -> dict[str, list[str]]:
     return found
 
 
-def pending_losses(report: Report) -> list[str]:
+def notes(report: Report) -> list[str]:
     """Return the notes of the checks that ran."""
     ran = (outcome for outcome in report.outcomes if outcome.status != "skipped" and outcome.note)
     return [f"{outcome.api} {outcome.check}: {outcome.note}" for outcome in ran]
@@ -101,7 +101,7 @@ def as_text(report: Report, changes: Iterable[Change] = ()) -> Iterator[Table | 
         yield _table("recorded", report, figures(report))
     for outcome in report.failures:
         yield from _failure(outcome)
-    yield from (safe_text(note, "yellow") for note in pending_losses(report))
+    yield from (safe_text(note, "yellow") for note in notes(report))
     for reason, checks in reasons(report).items():
         count = "1 check" if len(checks) == 1 else f"{len(checks)} checks"
         yield safe_text(f"not tried, {count} of {reason}", "dim")

@@ -157,7 +157,7 @@ def run_check(
     trial.run(lambda: _run_unless_skipped(check, subject, trial))
     if trial.skipped:
         return Outcome(status="skipped", note=trial.skipped, **known)
-    note = "; ".join(trial.pending_losses)
+    note = "; ".join(trial.notes)
     if trial.findings:
         status = "failed"
     elif trial.tried == trial.refused:

@@ -64,7 +64,7 @@ class Trial:
         self.examples = DEEP if deep else QUICK
         self.tried = self.refused = self.failed = 0
         self.findings: list[Finding] = []
-        self.pending_losses: list[str] = []
+        self.notes: list[str] = []
         self.why_refused = self.skipped = ""
         self.hangs = False
         self._end = time.process_time() + SECONDS[deep]
@@ -80,8 +80,8 @@ class Trial:
 
     def note(self, text: str) -> None:
         """Add a note to this check, unless it has the same note already."""
-        if text not in self.pending_losses:
-            self.pending_losses.append(text)
+        if text not in self.notes:
+            self.notes.append(text)
 
     def each(self, values: SearchStrategy[Any], law: Law, label: str = "", share: float = 1.0) -> None:
         """Try a law on generated values: `share` of the examples, at least one. Keep the minimal failure."""

@@ -132,7 +132,7 @@ def _plain(content: Any, path: str, role: str) -> Iterator[Voice]:
 # -- keys and roles of the wire ----------------------------------------------------------------------------------------
 
 
-def pending_losses(adapter: Any, payloads: tuple[Any, Any]) -> None:
+def notes(adapter: Any, payloads: tuple[Any, Any]) -> None:
     """A key of the wire is never read as a note of the codec: with such keys, a payload says what it says without them,
     and they come back as they were.
     """

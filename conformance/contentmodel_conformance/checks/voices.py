@@ -35,11 +35,11 @@ def _written(adapter: Any) -> st.SearchStrategy[Any]:
     return hostile(adapter.api, limits_of(adapter)).map(lambda request: adapter.encode_request(request).payload)
 
 
-@check(voices.pending_losses, "wire", "requests with keys that imitate notes")
-def pending_losses(subject: Subject, trial: Trial) -> None:
+@check(voices.notes, "wire", "requests with keys that imitate notes")
+def notes(subject: Subject, trial: Trial) -> None:
     if "request" in subject.does:
         pairs = _written(subject.adapter).flatmap(lambda payload: st.tuples(st.just(payload), with_notes(payload)))
-        trial.each(pairs, partial(voices.pending_losses, subject.adapter), "request", share=4)
+        trial.each(pairs, partial(voices.notes, subject.adapter), "request", share=4)
 
 
 @check(voices.roles, "crossing", "requests with role words of other APIs, to every other API", "others")

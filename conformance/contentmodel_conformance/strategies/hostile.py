@@ -206,7 +206,7 @@ class _Hand:
 # -- keys and roles of the wire ----------------------------------------------------------------------------------------
 
 
-def pending_losses() -> dict[str, tuple[Any, ...]]:
+def notes() -> dict[str, tuple[Any, ...]]:
     """Return the keys of the notes that decoders put into residues, and similar keys, with their values."""
     return _notes(*_installed())
 
@@ -249,7 +249,7 @@ def with_notes(draw: DrawFn, payload: Any) -> Any:
         for item in draw(st.lists(st.sampled_from(list(_objects(marked))), min_size=1, max_size=4)):
             item.update(draw(_some_notes(1)))
         return marked
-    imitated = draw(_some_notes(len(pending_losses())))
+    imitated = draw(_some_notes(len(notes())))
     for item in _objects(marked):
         if any(isinstance(value, list) for value in item.values()):
             item.update(copy.deepcopy(imitated))
@@ -258,9 +258,9 @@ def with_notes(draw: DrawFn, payload: Any) -> Any:
 
 @st.composite
 def _some_notes(draw: DrawFn, most: int) -> dict[str, Any]:
-    keys = list(pending_losses())
+    keys = list(notes())
     chosen = draw(st.sets(st.sampled_from(keys), min_size=(most + 1) // 2, max_size=most))
-    return {key: copy.deepcopy(draw(st.sampled_from(pending_losses()[key]))) for key in keys if key in chosen}
+    return {key: copy.deepcopy(draw(st.sampled_from(notes()[key]))) for key in keys if key in chosen}
 
 
 def _objects(value: Any) -> Iterator[dict[str, Any]]:

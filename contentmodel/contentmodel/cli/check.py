@@ -48,7 +48,7 @@ def check(path: In = None, *, api: For = None, model: Model = None, as_json: AsJ
     check_api(api, "--for", stored=False)
     console = out()
     source = open_source(path, "rules are for requests")
-    found, pending_losses = 0, set[str]()
+    found, notes = 0, set[str]()
 
     def work(document: Document) -> None:
         nonlocal found
@@ -57,8 +57,8 @@ def check(path: In = None, *, api: For = None, model: Model = None, as_json: AsJ
         unlisted = _unlisted(payload, model)
         if unlisted is not None and as_json:
             print_json(_listed(document, unlisted))
-        elif unlisted is not None and unlisted.what not in pending_losses:
-            pending_losses.add(unlisted.what)
+        elif unlisted is not None and unlisted.what not in notes:
+            notes.add(unlisted.what)
             err().print(f"note: {visible(unlisted.what)}", style="dim", soft_wrap=True)
         found += sum(violation.severity != "unchecked" for violation in violations)
         for violation in violations:

@@ -46,9 +46,9 @@ def with_markers(text: str, size: int, citations: Sequence[Citation], numbers: S
     return result.append_text(safe_text(text[done:size]))
 
 
-def note_lines(pending_losses: Iterable[tuple[int, Citation]]) -> Iterator[Text]:
+def note_lines(notes: Iterable[tuple[int, Citation]]) -> Iterator[Text]:
     """A line for each note: the number, the source, the place in it, and the words quoted."""
-    for number, citation in pending_losses:
+    for number, citation in notes:
         line = Text(f"[{number}] ", style="cyan").append_text(safe_text(_source(citation), "dim"))
         if citation.cited_text:
             quote = " ".join(citation.cited_text.split())

@@ -57,7 +57,7 @@ class Page:
     """What a transcript knows while it is drawn: whether texts are cut, and the numbers of the citations."""
 
     full: bool = False
-    pending_losses: Notes = field(default_factory=Notes)
+    notes: Notes = field(default_factory=Notes)
 
     def cut(self, text: str, limit: int) -> tuple[str, str]:
         """The start of a text, and a note of how much follows."""
@@ -173,7 +173,7 @@ def draw_text(content: TextContent, page: Page) -> Parts:
     words = content.text.rstrip("\n")
     start, rest = page.cut(words, _TEXT)
     citations = content.annotations or []
-    numbers, fresh = page.pending_losses.number(citations)
+    numbers, fresh = page.notes.number(citations)
     text = with_markers(words, len(start), citations, numbers)
     yield text.append(rest and f" {rest}", style="dim italic") if text or rest else Text("(empty text)", style="dim")
     yield from indented(note_lines(fresh))

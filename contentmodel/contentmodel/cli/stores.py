@@ -36,7 +36,7 @@ _MANY = 200
 _NAMED = 5
 
 
-class EncodedEvent(msgspec.Struct, frozen=True):
+class StoredConversation(msgspec.Struct, frozen=True):
     """A conversation as it was read: its transcript, the turns of it, and all turns there are, on every branch."""
 
     id: str
@@ -176,13 +176,13 @@ def every_turn(store: TurnStore, conversation: str) -> Iterator[Turn]:
         after = page[-1]
 
 
-def read(store: TurnStore, conversation: str, upto: str | None, *, quiet: bool = False) -> EncodedEvent:
+def read(store: TurnStore, conversation: str, upto: str | None, *, quiet: bool = False) -> StoredConversation:
     """A conversation up to a turn, by default to the one that began last. NotFoundError."""
     every = list(every_turn(store, conversation))
     turns = list(counted(store.stream(conversation, upto), "turns read", quiet=quiet))
     request = store.load(conversation, turns[0].turn) if turns else store.load(conversation)
     messages = [message for part in turns for message in part.messages]
-    return EncodedEvent(conversation, msgspec.structs.replace(request, messages=messages), turns, every)
+    return StoredConversation(conversation, msgspec.structs.replace(request, messages=messages), turns, every)
 
 
 def counted(items: Iterable[T], doing: str, *, quiet: bool = False) -> Iterator[T]:
@@ -245,7 +245,7 @@ def _list(store: TurnStore, console: Terminal) -> None:
         console.print("no conversations", style="dim")
 
 
-def _show(told: EncodedEvent, console: Terminal, page: Page) -> None:
+def _show(told: StoredConversation, console: Terminal, page: Page) -> None:
     console.print(Rule(safe_text(f"conversation {told.id}", "bold")))
     for part in transcript(told.request, page):
         console.print(part)

@@ -69,7 +69,7 @@ class Page:
     """
 
     def __init__(self) -> None:
-        self.pending_losses = Notes()
+        self.notes = Notes()
         self.reads_markup = False
         self._markup_left = MOST
         self._depth = 0
@@ -129,7 +129,7 @@ def draw(content: AIContent, page: Page) -> Nodes:
 def _aside(content: AIContent, page: Page) -> Nodes:
     """Yield the citations of a content that is not a text, its signature, and its provider-specific fields."""
     if not isinstance(content, TextContent):
-        yield from page.pending_losses.of("", content.annotations or ())[1]
+        yield from page.notes.of("", content.annotations or ())[1]
     if content.protected is not None and not isinstance(content, ReasoningContent | CompactionContent):
         yield line("", ("muted", _protected(content)))
     yield from more_fields(content.extra)
@@ -142,7 +142,7 @@ def _protected(content: AIContent) -> str:
 
 @draw.register
 def draw_text(content: TextContent, page: Page) -> Nodes:
-    markers, fresh = page.pending_losses.of(content.text, content.annotations or ())
+    markers, fresh = page.notes.of(content.text, content.annotations or ())
     shown = page.markup(content.text, markers)
     if shown is not None:
         yield shown

@@ -24,7 +24,7 @@ from contentmodel.tools.signature import ToolContext
 
 Clock = Callable[[], float]
 Outcome = ToolOutcome | BaseException
-EncodedEvent = Callable[[Outcome], None]
+OnOutcome = Callable[[Outcome], None]
 
 
 OUT_OF_TIME = "the time of the run was up"
@@ -52,9 +52,7 @@ class Job:
     args: Any
     context: ToolContext
     timeout: float | None = None
-    watched: Callable[[], AbstractContextManager[EncodedEvent]] = field(
-        default=lambda: nullcontext(lambda outcome: None)
-    )
+    watched: Callable[[], AbstractContextManager[OnOutcome]] = field(default=lambda: nullcontext(lambda outcome: None))
     given_up: list[Exception] = field(default_factory=list)
 
     def work(self) -> Outcome:

@@ -8,7 +8,7 @@ from typing import Any
 from contentmodel.content.tools import FunctionCallContent
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
-from contentmodel.runner.jobs import EncodedEvent
+from contentmodel.runner.jobs import OnOutcome
 from contentmodel.runner.report import RunResult
 from contentmodel.tools.definition import Tool
 
@@ -36,7 +36,7 @@ class Observer:
         """Return a context manager that is entered around a request that is not streamed."""
         return nullcontext()
 
-    def calling(self, run: Any, tool: Tool, call: FunctionCallContent) -> AbstractContextManager[EncodedEvent]:
+    def calling(self, run: Any, tool: Tool, call: FunctionCallContent) -> AbstractContextManager[OnOutcome]:
         """Return a context manager that is entered around a run of a tool, in the tool's thread or task.
 
         It yields a function that is called with the outcome. If the call was given up, the outcome is the reason (a

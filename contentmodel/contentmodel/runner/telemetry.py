@@ -29,7 +29,7 @@ from contentmodel.content.tools import FunctionCallContent, ToolCallContent, Too
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatOptions, ChatRequest
 from contentmodel.response import ChatChoice, ChatResponse
-from contentmodel.runner.jobs import Cancelled, EncodedEvent, Outcome, OutOfTime
+from contentmodel.runner.jobs import Cancelled, OnOutcome, Outcome, OutOfTime
 from contentmodel.runner.observer import Observer
 from contentmodel.runner.report import RunResult
 from contentmodel.tools.definition import Tool
@@ -233,7 +233,7 @@ class OpenTelemetry(Observer):
     # -- calls -------------------------------------------------------------------------------------------------
 
     @contextmanager
-    def calling(self, run: _Run, tool: Tool, call: FunctionCallContent) -> Iterator[EncodedEvent]:
+    def calling(self, run: _Run, tool: Tool, call: FunctionCallContent) -> Iterator[OnOutcome]:
         """Record a span around a run of a tool, current in its thread or task."""
         from opentelemetry.trace import SpanKind
 

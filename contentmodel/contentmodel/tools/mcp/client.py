@@ -19,7 +19,7 @@ from contentmodel.tools.faults import InvalidArguments
 from contentmodel.tools.mcp import session as sessions
 from contentmodel.tools.mcp.bounds import MAX_BYTES
 from contentmodel.tools.mcp.errors import McpError
-from contentmodel.tools.mcp.home import CLOSE_TIMEOUT, ProviderOnly
+from contentmodel.tools.mcp.home import CLOSE_TIMEOUT, SessionLoop
 from contentmodel.tools.mcp.results import outcome_from_mcp
 from contentmodel.tools.outcome import ToolOutcome
 from contentmodel.tools.schema import schema_faults, unenforced_patterns
@@ -108,7 +108,7 @@ class McpTools:
         self._opening, self._options = opening, options
         self._validators: dict[str, SchemaValidator] = {}
         self._session: Any = None
-        self._home: ProviderOnly | None = None
+        self._home: SessionLoop | None = None
         self._own_loop: asyncio.AbstractEventLoop | None = None
         self._given = False
 
@@ -273,10 +273,10 @@ class McpTools:
     def _connect_timeout(self) -> float:
         return self._options.get("connect_timeout", 30.0)
 
-    def _start(self) -> ProviderOnly:
+    def _start(self) -> SessionLoop:
         if self._home is not None:
             raise McpError(self.name, "it was opened before: make a new one")
-        self._home = ProviderOnly(self._open, self._connect_timeout, lambda why: McpError(self.name, why))
+        self._home = SessionLoop(self._open, self._connect_timeout, lambda why: McpError(self.name, why))
         self._home.start()
         return self._home
 

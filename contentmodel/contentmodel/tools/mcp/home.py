@@ -20,7 +20,7 @@ CLOSE_TIMEOUT = 20.0
 """Seconds that closing waits for a server to end; its process is killed well before."""
 
 
-class ProviderOnly:
+class SessionLoop:
     """Open a resource in a new event loop, and run coroutines there until it is closed.
 
     `opening(stack)` is awaited first; the same task exits the stack at the end. `gone(why)` makes the error for calls
