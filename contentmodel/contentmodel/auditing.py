@@ -98,7 +98,7 @@ def unaccounted(
     held = _Held(output, target or Vocabulary())
     leaves_of_source = counted(source, vocabulary or Vocabulary(), losses)
     looked_for = [leaf for leaf in leaves_of_source if lost.isdisjoint(leaf.above)]
-    # Match unchanged values first, and plain scalars before JSON texts and data URIs, whose parts also count as values.
+    # Match unchanged values first, and JSON texts and data URIs before other values, which could take their parts.
     looked_for.sort(key=_is_scalar)
     rest = [leaf for leaf in looked_for if not held.take_leaf(leaf)]
     rest = [leaf for leaf in rest if not held.take_in_other_form(leaf)]
@@ -433,7 +433,10 @@ class _Held:
         return [late]
 
     def take_leaf(self, leaf: Leaf) -> bool:
-        """Take a scalar of the source. Return whether it was found; a name needs an owner of the same sort."""
+        """Take a scalar of the source. Return whether it was found.
+
+        A name of a definition, call or result must be in an object of that sort. Other names may be anywhere.
+        """
         if leaf.sort == NAME or (self._is_store and leaf.sort in (DEFINITION, CALL, RESULT, PAIR)):
             return leaf.value in self._counts or any(leaf.value in names for names in self._names.values())
         if leaf.sort in (DEFINITION, CALL, RESULT, PAIR):

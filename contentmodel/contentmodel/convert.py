@@ -73,7 +73,7 @@ def convert(
     `on_loss` is "raise", raise LossError if any loss is significant.
 
     Raise DecodeError if the payload is not a valid payload of `source`, DetectError, UnknownApiError, LossError, and
-    ValueError for an unknown kind or if `maps` are given with a request.
+    ValueError for an unknown kind or policy, or if `maps` are given with a request.
     """
     _check_kind(kind)
     chosen = check_choices(policies, on_loss)

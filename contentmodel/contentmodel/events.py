@@ -94,7 +94,7 @@ class CitationDelta(BlockDelta, frozen=True, kw_only=True):
 
 
 class MediaDelta(BlockDelta, frozen=True, kw_only=True):
-    """More base64 of inline data. If `preview` is set, `data` is a complete preliminary version, replaced later."""
+    """More base64 of inline data. If `preview` is set, `data` is a complete preview with this number instead."""
 
     data: str
     preview: int | None = None
@@ -151,7 +151,7 @@ class Notice(StreamEvent, frozen=True, kw_only=True):
 
 
 class WireEvent(StreamEvent, frozen=True, kw_only=True):
-    """An event of `api` that is unknown or has no content (a ping, the progress of a search). `data` is its JSON."""
+    """An event of `api` that is unknown or has no content (a ping, the progress of a search). `data` is its payload."""
 
     api: str
     name: str | None = None

@@ -130,7 +130,7 @@ ToolKind: TypeAlias = Literal[
 """The purpose of a hosted tool."""
 
 ToolMode: TypeAlias = Literal["auto", "none", "required"]
-"""The permission or the duty of the model to call tools."""
+"""The mode of a tool choice: calls are optional, forbidden or required."""
 
 FormatKind: TypeAlias = Literal["text", "json", "json_schema", "other"]
 """The format of the text of a response."""

@@ -106,7 +106,7 @@ class StreamConverter:
         self.source, self.target = source, target
         self._reader = adapter(source)
         self._decoder = self._reader.stream_decoder()
-        # No API has stream events for the usage so far.
+        # Encoders ignore UsageDelta, so the decoder need not emit it.
         self._decoder.counts = False
         self._encoder = adapter(target).stream_encoder(chosen)
         self._undone = None if maps in (None, Renames()) else maps.undoing(self._reader.restore_arguments)

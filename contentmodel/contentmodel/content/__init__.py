@@ -110,7 +110,10 @@ _RESULTS = {kind.__name__: kind for kind in CONTENT_TYPES if issubclass(kind, to
 
 
 def result_type(call: tools.ToolCallContent) -> type[tools.ToolResultContent]:
-    """Return the result type of a call, e.g. `WebSearchToolResultContent`; `FunctionResultContent` by default."""
+    """Return the type of the result of a call: `WebSearchToolResultContent` for a `WebSearchToolCallContent`.
+
+    Return `FunctionResultContent` if there is no such type.
+    """
     return _RESULTS.get(type(call).__name__.replace("CallContent", "ResultContent"), tools.FunctionResultContent)
 
 

@@ -147,7 +147,7 @@ class HostedToolResultContent(ToolResultContent, frozen=True, kw_only=True):
 
 
 class ToolApprovalRequestContent(AIContent, frozen=True, kw_only=True):
-    """A request of the provider for approval of a call. It contains the name, server and arguments of that call."""
+    """A request for approval of a call, before it is made. It contains the name, server and arguments of the call."""
 
     request_id: str
     name: str | None = None

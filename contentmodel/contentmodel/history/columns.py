@@ -1,7 +1,7 @@
 """Column types: JSON and text without restrictions on their values, and times in UTC.
 
-PostgreSQL's text takes neither NUL nor half a surrogate pair, and its JSONB writes large floats as integers. What one
-of the databases would change is kept as JSON text in ASCII, in both databases alike.
+PostgreSQL's text accepts neither NUL nor lone surrogates, and its JSONB converts large floats to integers. A value that
+one of the databases would change is stored as ASCII JSON text in both.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def is_kept_as_json(value: Any) -> bool:
         )
     if isinstance(value, list):
         return all(map(is_kept_as_json, value))
-    # Beyond 2**53 a float is written with an exponent, which JSONB spells out: what is read is an integer. And there is
-    # no zero below zero in JSONB.
+    # JSON writes a float beyond 2**53 with an exponent. JSONB expands it, so it would be read as an integer. JSONB has
+    # no negative zero.
     return not isinstance(value, float) or (abs(value) < 2**53 and str(value) != "-0.0")
 
 
@@ -76,7 +76,7 @@ class Total(TypeDecorator[Any]):
     cache_ok = True
 
     def result_processor(self, dialect: Any, coltype: Any) -> Any:
-        # PostgreSQL keeps the classes of its columns; SQLite stores all of these as text.
+        # PostgreSQL enforces the types of its columns. SQLite stores all these types as text, but accepts any class.
         return _total(super().result_processor(dialect, coltype), str if dialect.name == "sqlite" else None)
 
 

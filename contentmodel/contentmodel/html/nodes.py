@@ -17,9 +17,9 @@ HOSTILE = re.compile(
     "\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls; tab and newline are harmless
     "\xad\u061c\u180e\u200b\u200e\u200f\u2060-\u206f\ufeff\ufff9-\ufffb"  # invisible; the joiners make emoji
     "\u2028-\u202e"  # line separators, bidirectional embeddings and overrides
-    "\ud800-\udfff"  # halves of characters
-    "\ufdd0-\ufdef\ufffe\uffff"  # no characters at all
-    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f"  # invisible; tags smuggle text
+    "\ud800-\udfff"  # surrogates
+    "\ufdd0-\ufdef\ufffe\uffff"  # noncharacters
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f"  # invisible; tags can hide text
     "]+"
 )
 """Characters that a browser would interpret, hide or replace."""
