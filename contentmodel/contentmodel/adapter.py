@@ -76,7 +76,7 @@ class Adapter(Protocol):
         ...
 
     def check_request(self, payload: Payload, model: str | None = None) -> list[Violation]:
-        """Return the rules of this API that a request violates. Raise DecodeError if the payload is not a JSON object.
+        """Return the violations of this API's rules in a request. Raise DecodeError if it is not a JSON object.
 
         `model` is the model of the request if the payload does not name one.
         """

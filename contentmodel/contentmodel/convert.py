@@ -203,12 +203,12 @@ def _convert_stream(
 
 
 def check(payload: Payload, *, api: str | None = None, model: str | None = None) -> list[Violation]:
-    """Return the rules of `api` that a request payload violates: parts that the API refuses, ignores or mishandles.
+    """Return the violations of a request payload (parts that `api` refuses, ignores or mishandles), or [].
 
-    If `api` is None, detect it. `model` is the model of the request if the payload does not name one. If the model is
-    missing or not listed, a part that the provider's newest model would refuse is reported with the severity
-    "unchecked": the rule could not be applied. `adapter(api).knowing(model).unlisted()` returns a sentence if the
-    model is not listed, else None.
+    If `api` is None, detect it. `model` is the model of the request if the payload does not name one. If a rule does
+    not apply to the model, or depends on a model that is missing or not one of the provider's, the rule is checked for
+    the provider's newest model, and its violations have the severity "unchecked".
+    `adapter(api).knowing(model).unlisted()` returns a sentence if no table lists the model, else None.
 
     Raise DecodeError if the payload is not a JSON object, DetectError, UnknownApiError.
     """

@@ -16,8 +16,8 @@ from contentmodel.engine.json import child_path
 
 Severity: TypeAlias = Literal["refused", "ignored", "harmful", "unchecked"]
 """`refused`: the API returns an error. `ignored`: the API accepts the part, but the model does not receive it.
-`harmful`: the API accepts the part, and the response gets worse. `unchecked`: the rule does not apply to the named
-model, but the provider's newest model would break it."""
+`harmful`: the API accepts the part, and the response gets worse. `unchecked`: the rule does not apply to the model, or
+the model is unknown; the part would break the rule for the provider's newest model."""
 
 Broken: TypeAlias = tuple[str, str]
 """The JSON path where a rule is broken, and a description of the value."""
