@@ -1,4 +1,4 @@
-"""What tests of limits share: a bound that only a hang exceeds, and servers that send a little at a time."""
+"""Helpers for tests of limits: a time bound that only a hang exceeds, and a server that sends slowly."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from contextlib import contextmanager, suppress
 import pytest
 
 LONG = 40.0
-"""Seconds that no test here takes whose work is bounded; without the bounds each takes minutes, or never ends."""
+"""The time limit of a test in seconds. Bounded work takes far less; unbounded work takes minutes or never ends."""
 
 
 @contextmanager
 def no_hang() -> Iterator[None]:
-    """Fail if the block takes as long as something that hangs."""
+    """Fail if the block takes longer than `LONG`."""
     begun = time.monotonic()
     yield
     taken = time.monotonic() - begun
@@ -24,9 +24,9 @@ def no_hang() -> Iterator[None]:
 
 
 class Clock:
-    """The clock of a run with `max_seconds=Clock.SECONDS`, which a test sets forward by `leave`.
+    """The clock of a run with `max_seconds=Clock.SECONDS`. A test sets it forward with `leave`.
 
-    A run whose limit is short fails on a busy machine, where its first steps take longer than the limit.
+    With a short real limit, a run would fail on a busy machine.
     """
 
     SECONDS = 3600.0
@@ -62,9 +62,9 @@ class Clock:
 
 @contextmanager
 def dripping(head: bytes, drip: bytes, *, every: float = 0.02) -> Iterator[tuple[int, threading.Event]]:
-    """A server on a loopback port: it answers every request with `head`, and then `drip` again and again.
+    """Run a server on a loopback port that answers every request with `head`, and then repeats `drip`.
 
-    Gives the port, and an event that is set when a client has gone while the server was sending.
+    Yields the port, and an event that is set when a client disconnects while the server sends.
     """
     gone, over = threading.Event(), threading.Event()
     listening = socket.create_server(("127.0.0.1", 0))

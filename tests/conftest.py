@@ -1,4 +1,4 @@
-"""What every test may rely on: the hypothesis profile, the deep marker, the recorded traffic, and a PostgreSQL."""
+"""Shared configuration and fixtures: the hypothesis profile, the deep marker, recorded traffic, and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from services.postgresql import NotInstalledError, cluster
 APIS = ("openai-chat", "openai-responses", "anthropic-messages", "google-generate-content")
 PROFILE = os.environ.get("CONTENTMODEL_PROFILE", "quick")
 
-# How fast or busy the machine is, is no verdict on the code: hence no deadline, and no health check on time.
+# No deadline and no health check on time: the speed of the machine must not fail tests.
 _ANY_MACHINE: dict[str, Any] = {
     "deadline": None,
     "print_blob": True,
@@ -33,7 +33,7 @@ settings.load_profile(PROFILE)
 
 
 def pytest_configure() -> None:
-    """What a shell starts in the background is deaf to interrupts, and so is what that starts in its turn."""
+    """Restore the handler of SIGINT: background jobs of a shell ignore it, and child processes inherit this."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -54,7 +54,7 @@ def _corpus() -> Path | None:
 
 @pytest.fixture(scope="session")
 def corpus() -> Path:
-    """The folder of recorded traffic. Tests that ask for it are skipped where there is none."""
+    """The folder of recorded traffic. If it is not set, tests that use it are skipped."""
     folder = _corpus()
     if folder is None:
         pytest.skip("CONTENTMODEL_CORPUS is not set")
@@ -62,10 +62,10 @@ def corpus() -> Path:
 
 
 def records(api: str, kind: str) -> Iterator[dict[str, Any]]:
-    """Recorded exchanges of one API and kind ("request", "response", "stream", "error"), as they were stored.
+    """Yield the recorded exchanges of one API and kind ("request", "response", "stream", "error").
 
-    None where CONTENTMODEL_CORPUS is not set, or the corpus has none of this kind, so that
-    `list(records(...))` can stand in `parametrize`; an API that the corpus does not know is an error.
+    Yields nothing if CONTENTMODEL_CORPUS is not set, or if there are none of this kind, so that `list(records(...))`
+    works in `parametrize`. Raises LookupError if the corpus has nothing of the API.
     """
     folder = _corpus()
     if folder is None:
@@ -81,9 +81,9 @@ def records(api: str, kind: str) -> Iterator[dict[str, Any]]:
 
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[str]:
-    """The SQLAlchemy URL of a PostgreSQL: CONTENTMODEL_POSTGRESQL, or a throw-away cluster started for this session.
+    """The SQLAlchemy URL of a PostgreSQL: CONTENTMODEL_POSTGRESQL, or a temporary cluster for this session.
 
-    Tests that ask for it are skipped where none is installed.
+    If PostgreSQL is not installed, tests that use it are skipped.
     """
     given = os.environ.get("CONTENTMODEL_POSTGRESQL")
     if given:
@@ -99,7 +99,7 @@ def postgresql() -> Iterator[str]:
 
 @contextmanager
 def fresh_database(server: str) -> Iterator[str]:
-    """The SQLAlchemy URL of a new, empty database of a PostgreSQL; dropped at the end, whoever is still connected."""
+    """Yield the SQLAlchemy URL of a new, empty PostgreSQL database. It is dropped at the end, even if in use."""
     from sqlalchemy import create_engine, make_url, text
     from sqlalchemy.pool import NullPool
 
@@ -121,7 +121,7 @@ def database(postgresql: str) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """Runs headless Chromium over a page: `browser(path, *options)` gives what it prints."""
+    """Run headless Chromium on a page: `browser(path, *options)` returns its standard output."""
     found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if found is None:
         pytest.skip("no Chromium on PATH (Debian: apt-get install chromium)")

@@ -1,4 +1,4 @@
-"""A model that says what a script has, for tests of what drives a model. It speaks no wire format."""
+"""A scripted model, for tests of code that calls models. It has no wire format."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ ORIGIN = Origin(api="scripted", issuer="unknown")
 
 
 def call(name: str, call_id: str, /, **arguments: Any) -> FunctionCallContent:
-    """A call as a model makes it."""
+    """Return a call as a model makes it."""
     return FunctionCallContent(call_id=call_id, name=name, arguments=arguments)
 
 
 def answer(*contents: Any, reason: str = "", **said: Any) -> ChatResponse:
-    """An answer of contents; strings are texts. It ends for its calls, where it has any and `reason` says no other."""
+    """Return an answer of contents; strings become texts. If `reason` is empty, it follows from the calls."""
     made = [TextContent(text=content) if isinstance(content, str) else content for content in contents]
     calls = any(isinstance(content, FunctionCallContent) for content in made)
     finish = FinishReason(reason=reason or ("tool_calls" if calls else "stop"))
@@ -41,7 +41,7 @@ def answer(*contents: Any, reason: str = "", **said: Any) -> ChatResponse:
 
 
 Line = ChatResponse | Exception | Callable[[ChatRequest], ChatResponse]
-"""What a script has for one question: an answer, an error to raise, or a function of the request."""
+"""One step of a script: an answer, an error to raise, or a function of the request."""
 
 
 class _Scripted:
@@ -64,7 +64,7 @@ class _Scripted:
 
 
 class Scripted(_Scripted):
-    """A ChatClient. `open` counts the streams that have begun and that nobody has closed."""
+    """A ChatClient. `open` counts the streams that were started and not closed."""
 
     open = 0
 
@@ -79,7 +79,7 @@ class Scripted(_Scripted):
 
 
 class AsyncScripted(_Scripted):
-    """An AsyncChatClient. Every answer takes a turn of the event loop."""
+    """An AsyncChatClient. Every answer yields to the event loop once."""
 
     open = 0
 
@@ -169,18 +169,18 @@ class AsyncStream(_Stream):
 
 
 class Gate:
-    """Where tools wait for a test, and a test for tools: no clock decides."""
+    """Synchronizes a test and its tools without a clock."""
 
     def __init__(self) -> None:
         self.entered = threading.Semaphore(0)
         self.opened = threading.Event()
 
     def pass_through(self) -> None:
-        """Says that it is here, and waits until the gate is opened."""
+        """Signal arrival, and wait until the gate is opened."""
         self.entered.release()
         self.opened.wait(30)
 
 
 async def collected(events: AsyncIterator[StreamEvent]) -> list[StreamEvent]:
-    """All events of a stream."""
+    """Return all events of a stream."""
     return [event async for event in events]

@@ -1,4 +1,4 @@
-"""The readers written by hand, and the law that compares what they read with what the adapters convert."""
+"""The hand-written readers, and the law that compares readings before and after a conversion."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ ANSWERS: dict[str, Any] = {
         },
     },
 }
-"""The same answer in each API, but for what one of them cannot say."""
+"""The same answer in each API, as far as each can represent it."""
 
 
 def values(reading: Any, kind: str) -> list[Any]:

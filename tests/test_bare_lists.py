@@ -1,4 +1,4 @@
-"""A list of messages in the place of a request, for every API and in the command."""
+"""A list of messages instead of a request, for every API and in the command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Work grows with the size of its input: what reads transcripts, and the counting itself. (Conversions: the kit.)"""
+"""Work grows linearly with its input: functions on transcripts, and the counting itself. (Conversions: see the kit.)"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A page of another site, in a real browser, against a server of conversations; and a page of what cannot be shown."""
+"""Attacks in a real browser: a page of another site against a server of conversations, and unprintable content."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ const attacks = [
 
 
 async def attacked(path: Path, browser: Any, middleware: Any = None) -> tuple[str, list[str]]:
-    """Return what a page of another site learns of a server, and the texts that are stored there afterwards."""
+    """Return what a page of another site can read from a server, and the texts stored there afterwards."""
     async with serving(str(path / "turns.db"), Paced([answer(SECRET)] * 9), middleware) as front:
         begun = await front.ask("Where is it?")
         await front.ended(begun["turn"])
@@ -76,7 +76,7 @@ def test_a_page_of_another_site_reads_and_writes_nothing(browser: Any, tmp_path:
 
 
 def test_a_page_of_a_site_that_the_application_admits_reads_and_writes(browser: Any, tmp_path: Path) -> None:
-    """The control: with headers of CORS that admit everybody, the same page gets through."""
+    """The control: with CORS headers that allow every origin, the same page succeeds."""
 
     async def admit(request: Request, follow: Any) -> Response:
         headers = {"access-control-allow-origin": "*", "access-control-allow-headers": "*"}

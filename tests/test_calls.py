@@ -1,4 +1,4 @@
-"""Calls, results, ids and names on the way to another API, by example."""
+"""Conversion of calls, results, ids and names to another API, by example."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def result(call_id: str, content: Any = "fine", **rest: Any) -> dict[str, Any]:
 
 
 def claude(*turns: list[dict[str, Any]] | str) -> dict[str, Any]:
-    """A request whose turns are the user's and the assistant's by turns."""
+    """Return a request with alternating user and assistant turns."""
     roles = ("user", "assistant")
     messages = [{"role": roles[index % 2], "content": turn} for index, turn in enumerate(turns)]
     return {"model": "claude-opus-4-8", "max_tokens": 100, "messages": messages}
@@ -219,7 +219,7 @@ def test_maps_are_plain_data() -> None:
 
 
 def _gemini_calls(*names: str) -> dict[str, Any]:
-    """An answer whose calls have no ids, as Gemini gives them."""
+    """Return an answer whose calls have no ids, as Gemini sends them."""
     parts = [{"functionCall": {"name": name, "args": {}}} for name in names]
     return {"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}]}
 
@@ -314,7 +314,7 @@ def test_a_first_message_that_is_not_sent_is_no_beginning(content: list[Any]) ->
 
 
 def calling(api: str, answer_id: str | None, call_id: str | None = None) -> dict[str, Any]:
-    """An answer with two calls without an id, or with this one."""
+    """Return an answer with two calls without an id, or with this id."""
     if api == GOOGLE:
         part = {"functionCall": {"name": "look", "args": {}}}
         candidate = {"content": {"role": "model", "parts": [part, part]}, "finishReason": "STOP"}
@@ -328,7 +328,7 @@ def calling(api: str, answer_id: str | None, call_id: str | None = None) -> dict
 
 
 def ids_there(payload: dict[str, Any], source: str, target: str) -> list[str | None]:
-    """The ids of the calls of a converted answer, which are those of its converted stream."""
+    """Return the ids of the calls of a converted answer, after a check that its converted stream has the same."""
     whole = contentmodel.adapter(target).decode_response(
         convert(payload, source=source, target=target, kind="response").payload
     )

@@ -1,4 +1,4 @@
-"""Capabilities: what models take, found by any spelling of their names, and what encoders and checks do with it."""
+"""Capabilities of models: lookup by any spelling of a name, and their use in encoders and checks."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_any_text_is_a_name_of_some_status(name: str) -> None:
 
 
 def test_every_model_that_an_sdk_lists_is_found() -> None:
-    """Models for research on special subjects, and for computers alone, have no row."""
+    """Models for specialized research and for computer use have no row."""
     from anthropic.types.model_param import ModelParam
     from openai.types.shared.chat_model import ChatModel
 
@@ -430,7 +430,7 @@ _UNKNOWN_WORDS = [
 def test_check_finds_unknown_words_in_objects(api: str, payload: dict[str, Any], path: str) -> None:
     assert path in refused_paths(payload, api)
     if api in (CHAT, RESPONSES):
-        # Other hosts of these APIs have words of their own.
+        # Other hosts of these APIs have their own values.
         assert path not in refused_paths({**payload, "model": "our-model"}, api)
 
 
@@ -485,7 +485,7 @@ def test_check_names_the_class_of_the_object_that_a_field_is_inside_of() -> None
 def test_check_finds_wrong_json_classes_whatever_the_model() -> None:
     payload = {**_WRONG[CHAT][0], "model": "our-model"}
     found = {v.path for v in contentmodel.check(payload, api=CHAT) if v.severity == "refused"}
-    # Words of settings that other hosts may add to are judged for OpenAI's models alone.
+    # Values of settings that other hosts may extend are checked only for OpenAI's models.
     assert found == {"$.messages[0].role", "$.temperature", "$.tools"}
 
 

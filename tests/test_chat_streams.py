@@ -1,4 +1,4 @@
-"""The ways in which hosts stream Chat Completions, each as a stream written by hand."""
+"""Variants of Chat Completions streams of different hosts, written by hand."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from test_events import call, calls, chunk, lawful, sse, told
 
 
 def chat(*chunks: Any, finish: str | None = "stop", done: bool = True) -> list[StreamEvent]:
-    """The events of these chunks or deltas, which keep the laws of streams."""
+    """Decode these chunks or deltas, and check the laws of streams."""
     wires = [c if "choices" in c or "error" in c else chunk(c) for c in chunks]
     raw = sse(*wires, *([chunk(finish=finish)] if finish else [])) + (b"data: [DONE]\n\n" if done else b"")
     return lawful("openai-chat", raw)

@@ -1,4 +1,4 @@
-"""The `contentmodel` command: what goes in, what comes out, and what it says when something is wrong."""
+"""The `contentmodel` command: its inputs, outputs and error messages."""
 
 from __future__ import annotations
 
@@ -509,7 +509,7 @@ def required(content_type: Any) -> list[str]:
     return [f.name for f in msgspec.structs.fields(content_type) if f.required]
 
 
-# what a terminal must not be told
+# escape sequences in terminals
 
 
 HOSTILE_TEXT = "\x1b]0;title\x07\x1b[2J \u202eevil\u202c \x9b31m \U000e0041 \ud83d [bold red]markup[/] :smile:\r\nnext"

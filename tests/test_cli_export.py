@@ -49,7 +49,7 @@ def transcript() -> ChatRequest:
 
 
 def fill(url: str | Path) -> dict[str, str]:
-    """A store with two conversations: "trip" with a branch and a log, and a hostile one. Gives ids of turns."""
+    """Fill a store with two conversations: "trip" with a branch and a log, and a hostile one. Return ids of turns."""
     with TurnStore.open(url, clock=lambda: datetime(2026, 3, 14, 9, tzinfo=UTC)) as store:
         turns = store.save("trip", transcript())
         log = ConversationLog(store)
@@ -64,7 +64,7 @@ def fill(url: str | Path) -> dict[str, str]:
 
 @pytest.fixture(params=("sqlite", "postgresql"))
 def store(request: Any, tmp_path: Path) -> str:
-    """A store to read, as the command line names it."""
+    """Return a store to read, as the command line names it."""
     return str(tmp_path / "history.db") if request.param == "sqlite" else request.getfixturevalue("database")
 
 
@@ -250,7 +250,7 @@ def test_several_conversations_are_named(tmp_path: Path) -> None:
 
 
 def test_somebody_elses_database_is_left_alone(store: str) -> None:
-    """Opening would make tables in it."""
+    """Opening it as a store would create tables."""
     from contentmodel.history.engines import make_engine, url_of
 
     if "://" not in store:

@@ -1,4 +1,4 @@
-"""Streams on the command line: written while they arrive, shown as they come, and told when they break."""
+"""Streams on the command line: converted and shown while they arrive, with errors for broken ones."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def events(*values: dict[str, Any]) -> bytes:
 
 
 def said(text: str, *, model: str = "claude-sonnet-4-5") -> bytes:
-    """A whole Anthropic stream that says one text, and loses nothing on its way to other APIs but its type."""
+    """Return a whole Anthropic stream of one text, which loses nothing but its type in other APIs."""
     usage = {"input_tokens": 1, "output_tokens": 1}
     message = {"id": "msg_1", "type": "message", "role": "assistant", "model": model, "content": [], "usage": usage}
     return events(
@@ -59,7 +59,7 @@ def said(text: str, *, model: str = "claude-sonnet-4-5") -> bytes:
 
 
 def until_text(data: bytes) -> int:
-    """Where the first words of the answer have just gone by."""
+    """Return the offset after the first words of the answer."""
     return data.index(b"\n\n", data.index(b"Vlissingen")) + 2
 
 
@@ -434,7 +434,7 @@ def child(*arguments: object, **options: Any) -> Iterator[subprocess.Popen[bytes
 
 
 def read_until(descriptor: int, mark: bytes) -> bytes:
-    """Blocks until `mark` was read, or nobody writes any more; a minute without a byte is a failure of the test."""
+    """Read until `mark`, the end of the stream, or a minute without a byte."""
     data = b""
     while mark not in data and select.select([descriptor], [], [], 60)[0]:
         try:

@@ -1,4 +1,4 @@
-"""Clients over the real SDKs, against a server on this machine that answers with the bytes that a test gives it."""
+"""Clients with the real SDKs, against a local server that answers with bytes from the test."""
 
 from __future__ import annotations
 
@@ -52,17 +52,17 @@ from contentmodel.failures import kind_of_status
 from contentmodel.message import Origin
 
 PATIENCE = 20.0
-"""How long anything here waits for the other side before the test fails."""
+"""How many seconds a test waits for the other side before it fails."""
 
 UNTIL_GONE = object()
-"""A piece of an answer: nothing more comes until the client closes the connection."""
+"""A piece of an answer: the server sends nothing more until the client closes the connection."""
 
 CUT = object()
-"""A piece of an answer: the connection is cut in the middle of it."""
+"""A piece of an answer: the server closes the connection in the middle of it."""
 
 
 class Answer:
-    """What the server says: `pieces` are sent one after the other; an Event is waited for."""
+    """An answer of the server. `pieces` are sent in order; an Event among them is waited for."""
 
     def __init__(self, *pieces: Any, status: int = 200, kind: str = "application/json", **headers: str) -> None:
         self.pieces = pieces
@@ -75,7 +75,7 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that went away is no error: that is what some tests do."""
+        """Ignore disconnected clients: some tests disconnect."""
 
 
 class Loopback:
@@ -105,7 +105,7 @@ class Loopback:
                 try:
                     loopback.say(self, loopback.answers(self.path, body))
                 except ConnectionError:
-                    # Whoever asked was gone before all of it was written.
+                    # The client disconnected before the end of the answer.
                     loopback.gone.set()
                 except OSError:
                     pass
@@ -175,7 +175,7 @@ def client_of(api: str, loop: Loopback, **more: Any) -> Any:
 
 
 def waited(api: str, loop: Loopback, work: Callable[[Any], Any], seconds: float | None = None, **more: Any) -> Any:
-    """What an asynchronous client gives, in an event loop of its own."""
+    """Run an asynchronous client in a new event loop, and return its result."""
 
     async def run() -> Any:
         async with async_chat_client(api, **{"model": "m", **options(api, loop.url), **more}) as client:
@@ -192,7 +192,7 @@ def completed(how: str, api: str, loop: Loopback, request: ChatRequest, **more: 
 
 
 def streamed(how: str, api: str, loop: Loopback, request: ChatRequest, **more: Any) -> tuple[list[Any], Any]:
-    """Every event, and the stream."""
+    """Return every event, and the stream."""
     if how == "sync":
         with client_of(api, loop).stream(request, **more) as stream:
             return list(stream.events), stream
@@ -259,7 +259,7 @@ def frames(*events: Any) -> list[bytes]:
 
 
 def answer_of(api: str, text: str) -> bytes:
-    """An answer of a text."""
+    """Return an answer of one text."""
     bodies: dict[str, Any] = {
         "openai-chat": {
             "id": "c1",
@@ -341,7 +341,7 @@ def stream_of(api: str, *words: str) -> list[bytes]:
 
 
 def cut_after(api: str, word: str, rest: str) -> tuple[list[bytes], list[bytes]]:
-    """A stream in two: until a word has been said, and what comes after it."""
+    """Return the frames of a stream up to `word`, and those from `rest` on."""
     whole = stream_of(api, word, rest)
     place = next(n for n, frame in enumerate(whole) if rest.encode() in frame)
     return whole[:place], whole[place:]
@@ -427,7 +427,7 @@ def test_somebody_has_to_name_a_model(api: str, loop: Loopback) -> None:
 
 
 def sample(api: str, kind: str, count: int) -> list[dict[str, Any]]:
-    """Records spread evenly over those there are."""
+    """Return an evenly spread sample of the records."""
     every = [r for r in records(api, kind) if kind != "request" or r["status"] in (None, 200)]
     return every[:: max(1, len(every) // count)]
 
@@ -483,7 +483,7 @@ def bytes_of(body: list[dict[str, Any]]) -> bytes:
 
 
 def halves(raw: bytes) -> list[bytes]:
-    """Two pieces, cut where no frame ends."""
+    """Split bytes in two within a frame."""
     return [raw[: len(raw) // 2 - 1], raw[len(raw) // 2 - 1 :]]
 
 
@@ -602,7 +602,7 @@ WEATHER = FunctionTool(
 
 
 def called(api: str, name: str, arguments: str) -> tuple[bytes, list[bytes]]:
-    """A call of a tool as an answer, and as a stream."""
+    """Return a tool call as an answer, and as a stream."""
     if api == "openai-chat":
         call = {"id": "call_1", "type": "function", "function": {"name": name, "arguments": arguments}}
         shell = {"id": "c1", "created": 1, "model": "m"}
@@ -639,7 +639,7 @@ def called(api: str, name: str, arguments: str) -> tuple[bytes, list[bytes]]:
 @WAYS
 @pytest.mark.parametrize("api", ["openai-chat", "anthropic-messages"])
 def test_names_and_arguments_come_back_as_the_request_has_them(api: str, how: str, loop: Loopback) -> None:
-    """The name has letters that no API takes; a strict schema of OpenAI makes every property required."""
+    """The name has characters that no API accepts. A strict schema of OpenAI requires every property."""
     request = msgspec.structs.replace(HELLO, tools=[WEATHER])
     arguments = '{"city": "Paris", "unit": null}' if api == "openai-chat" else '{"city": "Paris"}'
 
@@ -822,7 +822,7 @@ def test_no_answer_in_time_is_an_error(api: str, how: str, loop: Loopback) -> No
 @EVERY
 def test_nobody_there_is_an_error(api: str, how: str) -> None:
     with socket.socket() as taken:
-        # Bound and not listening: nothing else gets the port, and nobody answers.
+        # Bound, but not listening: the port is reserved, and connections are refused.
         taken.bind(("127.0.0.1", 0))
         nobody = Loopback.__new__(Loopback)
         nobody.url = f"http://127.0.0.1:{taken.getsockname()[1]}"
@@ -1092,7 +1092,7 @@ def test_what_the_sdk_adds_to_a_body_stays_out_of_the_request(loop: Loopback) ->
 
 
 def test_the_clouds_clients_send_where_they_send(loop: Loopback) -> None:
-    """They read the payload: a model's name stands in the path there."""
+    """They read the payload, since the path contains the model's name."""
     azure = openai.AzureOpenAI(azure_endpoint=loop.url, api_key="secret", api_version="2026-01-01", max_retries=0)
     loop.answers = lambda path, payload: Answer(answer_of("openai-chat", "Hi."))
     assert chat_client("openai-chat", model="m", sdk=azure).complete(HELLO).text == "Hi."

@@ -1,6 +1,7 @@
-"""Our adapters, through the door that a stranger's go through: every check of the kit, of every adapter installed.
+"""Run every check of the kit on every installed adapter, through the public API of the kit.
 
-`CONTENTMODEL_PROFILE=deep` tries a hundred times as many examples; with CONTENTMODEL_CORPUS set, recorded traffic too.
+`CONTENTMODEL_PROFILE=deep` tries a hundred times as many examples. If CONTENTMODEL_CORPUS is set, recorded traffic is
+tried too.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from history import values
 
 
 class Ours(AdapterConformance):
-    """What our adapters have in common: each pair of them is tried once."""
+    """The settings of all our adapters: each pair of them is tried once."""
 
     deep = PROFILE == "deep"
     is_one_of_many = True
@@ -50,7 +51,7 @@ def test_every_installed_adapter_goes_through() -> None:
 
 @pytest.mark.parametrize("one", Ours.__subclasses__(), ids=lambda one: one.__name__)
 def test_most_checks_apply(one: type[Ours]) -> None:
-    """A kit that skips everything would pass as well."""
+    """Otherwise, a kit that skips every check would pass."""
     from contentmodel_conformance.checks import CHECKS
 
     subject = one.subject()

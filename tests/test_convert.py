@@ -1,4 +1,4 @@
-"""From one API to another, by example: what crosses, what is lost, and what is refused."""
+"""Conversion from one API to another, by example: kept, lost and refused values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where transcripts can be cut, what targets would lose of them, and what an audit finds."""
+"""Split points of transcripts, planned losses, and audits."""
 
 from __future__ import annotations
 

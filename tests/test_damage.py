@@ -1,4 +1,4 @@
-"""Damaged databases: whatever a file or a row holds, a store reads it or raises HistoryError, and nothing hangs."""
+"""Damaged databases: a store reads any file or row or raises HistoryError, and never hangs."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def deep() -> bool:
-    """Whether to try everything, and not a sample of it."""
+    """Return whether to try everything instead of a sample."""
     return os.environ.get("CONTENTMODEL_PROFILE") == "deep"
 
 
@@ -79,7 +79,7 @@ def damaged(sound: Path, tmp_path: Path) -> Path:
 
 
 def work(store: TurnStore) -> Iterator[Callable[[], Any]]:
-    """Every operation that reads, and those that read before they write."""
+    """Return every operation that reads, or reads before it writes."""
     log = ConversationLog(store)
     yield from (
         lambda: store.load("c"),
@@ -111,7 +111,7 @@ def _write_a_turn(store: TurnStore) -> None:
 
 
 def use(path: Path) -> None:
-    """Does everything that a store can do; what is no HistoryError is raised."""
+    """Call every operation of a store. Suppress only HistoryError."""
     with suppress(HistoryError), TurnStore.open(path) as store:
         for operation in work(store):
             with suppress(HistoryError):
@@ -119,7 +119,7 @@ def use(path: Path) -> None:
 
 
 async def use_async(path: Path) -> None:
-    """The same, asynchronously: the operations are the same functions, so that some will do."""
+    """Call some operations asynchronously: they share their implementation with the synchronous ones."""
     with suppress(HistoryError):
         async with await AsyncTurnStore.open(path) as store:
             log = AsyncConversationLog(store)
@@ -175,7 +175,7 @@ def test_a_damaged_file_gives_values_or_history_errors(
 
 
 def put(path: Path, table: str, column: str, value: Any) -> bool:
-    """Writes a value into a column of every row, past every check; whether the database took it."""
+    """Write a value into a column of every row without checks. Return whether the database accepted it."""
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA foreign_keys = OFF")
         with suppress(sqlite3.Error), connection:

@@ -1,4 +1,4 @@
-"""Tool definitions and tool choice in every API's form: functions, custom tools, what only some APIs have."""
+"""Tool definitions and tool choice in the format of every API: functions, custom tools, and API-specific tools."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ GRAMMAR = {"type": "grammar", "syntax": "lark", "definition": "start: /a+/"}
 
 
 def a_request(api: str, *tools: Any, **settings: Any) -> dict[str, Any]:
-    """The least request of an API with these tools."""
+    """Return the minimal request of an API with these tools."""
     begin: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
     if api == RESPONSES:
         begin = {"model": "m", "input": "Hi"}
@@ -53,7 +53,7 @@ def a_request(api: str, *tools: Any, **settings: Any) -> dict[str, Any]:
 
 
 def a_function(api: str, name: str = "now") -> dict[str, Any]:
-    """A function of an API's own with a parameter schema that has nothing in it."""
+    """Return a function in an API's format, with an empty parameter schema."""
     return {
         CHAT: {"type": "function", "function": {"name": name, "parameters": EMPTY}},
         RESPONSES: {"type": "function", "name": name, "parameters": EMPTY, "strict": False},
@@ -305,7 +305,7 @@ def test_losses_in_the_result_of_a_custom_call_are_at_the_part_that_is_lost(targ
 
 
 def a_choice(api: str, mode: str, *names: str) -> dict[str, Any]:
-    """The settings of a choice among some functions."""
+    """Return the settings of a choice among some functions."""
     if api == GEMINI:
         word = {"required": "ANY", "auto": "VALIDATED"}[mode]
         return {"toolConfig": {"functionCallingConfig": {"mode": word, "allowedFunctionNames": list(names)}}}
@@ -425,7 +425,7 @@ PATCH = "*** Begin\n\x1b[0m ünïcödé"
 
 
 def with_a_custom_call(api: str) -> dict[str, Any]:
-    """A request with a custom tool, a call of it, and its result."""
+    """Return a request with a custom tool, a call of it, and its result."""
     if api == RESPONSES:
         items = [
             {"type": "message", "role": "user", "content": "Hi"},
@@ -502,7 +502,7 @@ ANSWERS = {
 
 
 def a_stream(api: str) -> bytes:
-    """The same answer as a stream. Anthropic's has the arguments in pieces."""
+    """Return the same answer as a stream. Anthropic's has the arguments in pieces."""
     if api == GEMINI:
         return b"data: " + json.dumps(ANSWERS[api]).encode() + b"\r\n\r\n"
     text = json.dumps({"input": PATCH})
@@ -567,7 +567,7 @@ def with_a_namespace(*names: str) -> dict[str, Any]:
 
 
 def names_in(request: Any) -> tuple[list[str], list[str]]:
-    """The names of the tools, and of the calls."""
+    """Return the names of the tools and of the calls."""
     calls = [c for message in request.messages for c in message.tool_calls]
     return [tool.name for tool in request.tools], [call.name for call in calls]
 
@@ -677,7 +677,7 @@ def test_added_tool_whose_item_was_removed_is_a_tool_of_the_request() -> None:
 
 
 def objects_in(value: Any) -> Iterator[dict[str, Any]]:
-    """Every object of a JSON value."""
+    """Yield every object of a JSON value."""
     if isinstance(value, dict):
         yield value
     for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():

@@ -1,4 +1,4 @@
-"""The code in the README and in the documentation runs, and the generated pages are those of today's tables."""
+"""The code in the README and the documentation runs, and the generated pages are up to date."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def blocks(page: Path, language: str) -> list[str]:
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name)
 def test_the_python_of_a_page_runs(page: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    """A page's blocks run one after the other; `payload` is a request to convert, as the pages say."""
+    """Run a page's blocks in order. `payload` is a request to convert, as the pages assume."""
     monkeypatch.chdir(ROOT)
     payload = json.loads(EXAMPLE.read_text())
     request = contentmodel.adapter("anthropic-messages").decode_request(payload)
@@ -49,7 +49,7 @@ payload: dict[str, Any] = {}
 request = contentmodel.adapter("anthropic-messages").decode_request(payload)
 encoded = contentmodel.convert(payload, target="openai-chat")
 """
-"""What the programs of the documentation's pages begin with: the names that each of them may use."""
+"""The prelude of the programs of the documentation's pages: the names that each may use."""
 
 
 def programs(folder: Path) -> list[Path]:

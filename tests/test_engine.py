@@ -1,4 +1,4 @@
-"""The table engine's own promises, on rows made for the purpose."""
+"""The guarantees of the table engine, on rows made for the tests."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def encoding() -> EncodeContext:
 
 
 def edit(payload: dict[str, Any], change: Any) -> dict[str, Any]:
-    """The payload after `change` of its model."""
+    """Return the payload after a change of its model value."""
     adapter = contentmodel.adapter(API)
     return adapter.encode_request(change(adapter.decode_request(payload))).payload
 
 
 def with_first(request: Any, **changes: Any) -> Any:
-    """The request with its first content changed."""
+    """Return the request with its first content changed."""
     message = request.messages[0]
     contents = [msgspec.structs.replace(message.contents[0], **changes), *message.contents[1:]]
     return msgspec.structs.replace(request, messages=[msgspec.structs.replace(message, contents=contents)])

@@ -1,4 +1,4 @@
-"""Events and their fold, and what decoders make of streams that fail, break off, or say what nobody knows."""
+"""Events and their fold, and decoding of streams that fail, break off, or have unknown events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors across APIs: the kind crosses in the words of each API, with its HTTP status and the limits in headers."""
+"""Conversion of errors: each API gets its own code, HTTP status, and rate limits in headers."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def body_of(api: str, kind: str) -> dict[str, Any]:
 
 
 def names(api: str, kind: str) -> bool:
-    """Return whether an API has a word of its own for a kind."""
+    """Return whether an API has its own code for a kind."""
     words = adapter(api).errors
     return bool(words.kind_of(words.fields_of(kind)) == kind)
 

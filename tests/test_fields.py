@@ -1,4 +1,4 @@
-"""The kinds of fields: what is generated of them does what their plain code does, on every row of every adapter."""
+"""The kinds of fields: generated code equals plain code, on every row of every adapter."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _notes(context: EncodeContext) -> list[tuple[Any, ...]]:
 
 @pytest.fixture(scope="module")
 def adapters() -> Iterator[dict[str, Any]]:
-    """The adapters once more, with rows that do everything twice."""
+    """The adapters again, with rows that run both the generated and the plain code."""
     contentmodel.adapters()
     with pytest.MonkeyPatch.context() as patch, adapters_anew():
         patch.setattr(rows, "generated", both)
@@ -89,7 +89,7 @@ def adapters() -> Iterator[dict[str, Any]]:
 
 
 def go_everywhere(payload: Any, api: str, kind: str, adapters: dict[str, Any]) -> None:
-    """Read a payload and write it for every API."""
+    """Decode a payload, and encode it for every API."""
     try:
         value = getattr(adapters[api], f"decode_{kind}")(payload)
     except ContentModelError:

@@ -1,4 +1,4 @@
-"""Payloads that a deep run of the property tests found to break a law, each kept as it was shrunk."""
+"""Regressions: minimal payloads that broke a law in deep runs of the property tests."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def test_a_link_that_nobody_can_fetch_is_told_in_words(target: str, where: str) 
 
 
 def asked_with(block: dict[str, Any], where: str) -> dict[str, Any]:
-    """A request of Anthropic with a block in a message of the user, or in the result of a call."""
+    """Return an Anthropic request with a block in a user message, or in the result of a call."""
     question = {"role": "user", "content": [{"type": "text", "text": "Hi."}]}
     call = {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "read", "input": {}}]}
     result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": [block]}]}

@@ -1,4 +1,4 @@
-"""Bytes as frames: server-sent events to the letter of the standard, and JSON values one after the other."""
+"""Framing of bytes: server-sent events as the standard defines them, and concatenated JSON values."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Read:
 
 
 def slowly(stream: bytes) -> Read:
-    """The standard's own words, a rule at a time (html.spec.whatwg.org, 9.2.6), over a stream that is all there."""
+    """Parse a complete stream rule by rule as in the standard (html.spec.whatwg.org, 9.2.6)."""
     read = Read()
     # "one leading U+FEFF BYTE ORDER MARK character must be ignored if any are present"
     stream = stream[3:] if stream[:3] == BOM else stream
@@ -308,7 +308,7 @@ def test_what_is_held_is_not_copied_with_every_piece(framing: Any, first: bytes,
 
 
 def held(parser: Any) -> list[bytes]:
-    """The pieces that a parser keeps. One that joined them as they come would have few, and long ones."""
+    """Return the pieces that a parser keeps. If it joined them on arrival, they would be few and long."""
     return [piece for name in ("_pieces", "_data", "_first") for piece in getattr(parser, name, ())]
 
 

@@ -1,4 +1,4 @@
-"""Hints: who declares them, what they accept, and that documents stored by earlier versions still load."""
+"""Hints: declarations, accepted values, and documents that earlier versions stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The turn store: what is stored is loaded, on both databases; who is first wins; what a crash leaves is all there."""
+"""The turn store on both databases: storing and loading, concurrent writers, and crashes."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def text(words: str) -> TextContent:
 
 @pytest.fixture(params=DATABASES)
 def url(request: Any, tmp_path: Path) -> str:
-    """A database of the test's own."""
+    """Return the URL of a new database."""
     return str(tmp_path / "turns.db") if request.param == "sqlite" else request.getfixturevalue("database")
 
 
@@ -170,7 +170,7 @@ def test_generated_transcripts_are_loaded_as_they_were_stored(shared: TurnStore,
 
 
 def sample(recorded: Iterator[dict[str, Any]]) -> list[dict[str, Any]]:
-    """All of them in the deep profile, every sixth in the quick one."""
+    """Return all of them in the deep profile, every sixth in the quick one."""
     return list(recorded)[:: 1 if PROFILE == "deep" else 6]
 
 

@@ -1,4 +1,4 @@
-"""The strategies of conversations that imitate marks and notes: what they draw, and how often."""
+"""The strategies of hostile conversations: they draw every imitation of sentinels and notes often enough."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of a transcript: what was said comes back as text, none of it is markup, and a browser runs none of it."""
+"""The HTML page of a transcript: all content is text, not markup, and a browser runs none of it."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ EVIL = (
 
 
 class Reader(HTMLParser):
-    """The tags of a page with their attributes, and its texts by the class they stand in."""
+    """Collects the tags of a page with their attributes, and its texts by their class."""
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -113,7 +113,7 @@ class Reader(HTMLParser):
 
     @property
     def words(self) -> str:
-        """All that was said, one text after the other."""
+        """Return all texts of the transcript, in order."""
         return "".join("".join(parts) for name, parts in self.texts if name == "words")
 
     def all_of(self, name: str) -> list[str]:
@@ -121,7 +121,7 @@ class Reader(HTMLParser):
 
     @property
     def skeleton(self) -> list[Any]:
-        """The page without what was said."""
+        """Return the page without the texts of the transcript."""
         return [(tag, sorted(said), said.get("class")) for tag, said in self.tags]
 
 
@@ -130,7 +130,7 @@ def unescaped(text: str) -> str:
 
 
 def said(text: str) -> str:
-    """A text as a page gives it back: line ends of Windows are line ends."""
+    """Return a text as a page contains it, with normalized line ends."""
     return text.replace("\r\n", "\n")
 
 
@@ -167,7 +167,7 @@ CLASS = re.compile(r"[a-z ]*")
 
 
 def check(text: str) -> Reader:
-    """Reads a page, and asserts that its markup is the template's and that it needs nothing from elsewhere."""
+    """Parse a page. Assert that its markup is the template's, and that it loads nothing."""
     text.encode("utf-8")
     assert not HOSTILE.search(text)
     read = Reader(text)
@@ -209,7 +209,7 @@ def test_a_text_comes_back_equal(words: str) -> None:
 
 @given(st.text(max_size=40) | st.sampled_from(EVIL))
 def test_what_is_said_changes_nothing_of_the_page(words: str) -> None:
-    """Other words of the same shape have the same tags, attributes and classes."""
+    """Other texts of the same structure have the same tags, attributes and classes."""
     other = re.sub("[^\n]", lambda match: match.group() if HOSTILE.match(match.group()) else "x", said(words))
     pages = []
     for told in (words, other):
@@ -738,7 +738,7 @@ def test_what_terminals_obey_is_hostile_here_too() -> None:
 
 @pytest.fixture
 def fetched() -> Iterator[tuple[str, list[str]]]:
-    """The address of a server, and the paths that somebody asked it for."""
+    """Yield the address of a server, and the list of paths requested from it."""
     asked: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -760,7 +760,7 @@ def fetched() -> Iterator[tuple[str, list[str]]]:
 
 
 def hostile_page(address: str) -> str:
-    """Hostile words in every place that a transcript has for words."""
+    """Return a page with hostile text in every place of a transcript."""
     evil = (
         *EVIL,
         f'<img src="{address}/img">',
@@ -793,7 +793,7 @@ def hostile_page(address: str) -> str:
 
 
 def open_folds(shown: str) -> str:
-    """The page with everything unfolded, as a reader may have it."""
+    """Return the page with everything unfolded."""
     return shown.replace("<details", "<details open")
 
 
@@ -812,7 +812,7 @@ def test_a_browser_runs_and_fetches_nothing_of_what_is_said(browser: Any, fetche
 
 
 def test_the_policy_stops_what_would_get_through(browser: Any, fetched: Any, tmp_path: Path) -> None:
-    """Were there a hole in the escaping, the browser would run and fetch nothing all the same."""
+    """Even if escaping failed, the policy keeps the browser from running and loading anything."""
     address, asked = fetched
     hole = f'<script>{SCRIPT}</script><img src="{address}/img"><style>body{{background:url({address}/css)}}</style>'
     shown = page(message(text("x"))).replace("<main>", f"<main>{hole}")

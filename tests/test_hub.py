@@ -1,4 +1,4 @@
-"""What clients of a running turn are told: the same, however they lag, break off and come back."""
+"""Clients of a running turn get the same events, even if they lag, disconnect and reconnect."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def log_of(events: list[StreamEvent], kept: int = 10**9) -> Log:
 
 
 def rest(reader: Reader, size: int = 10**9) -> list[EncodedEvent]:
-    """Everything that a reader gives now."""
+    """Return all events that a reader has now."""
     found: list[EncodedEvent] = []
     while batch := reader.take(size):
         found += batch
@@ -85,7 +85,7 @@ def events_of(said: list[EncodedEvent]) -> list[StreamEvent]:
 
 
 class Client:
-    """A client as a browser is one: it gathers events, and remembers the last number."""
+    """A client like a browser: it collects events, and keeps the last id."""
 
     def __init__(self, log: Log) -> None:
         self._log = log
@@ -97,7 +97,7 @@ class Client:
         self.reader = Reader(self._log, self.last)
 
     def read(self, size: int, lost: int = 0) -> bool:
-        """Reads some; where the last `lost` events of it do not arrive, the connection has broken."""
+        """Read a batch. If `lost` is not 0, the last `lost` events do not arrive, and the client reconnects."""
         batch = self.reader.take(size)
         arrived = batch[: max(len(batch) - lost, 0)]
         for one in arrived:
@@ -110,7 +110,7 @@ class Client:
 
 @st.composite
 def turns(draw: st.DrawFn) -> list[StreamEvent]:
-    """The events of a turn with blocks beside each other, words about them afterwards, and all that is no block."""
+    """Draw the events of a turn: interleaved blocks, later events about them, and other events."""
     said: list[StreamEvent] = [TurnStart(response=ChatResponse(id="r", model="m"))]
     open_blocks: list[int] = []
     stopped: list[int] = []
@@ -158,7 +158,7 @@ def fold_of(events: list[StreamEvent]) -> Fold:
 
 
 def follow_somehow(data: st.DataObject, events: list[StreamEvent]) -> None:
-    """Three clients read when and what they like, lose what they like, and have the whole in the end."""
+    """Check that three clients that read and lose random batches have all events in the end."""
     log = Log(data.draw(st.integers(0, 600), label="kept"))
     clients = [Client(log) for _ in range(3)]
     steps = st.tuples(st.integers(0, 2), st.integers(1, 300), st.integers(0, 3))
@@ -170,7 +170,7 @@ def follow_somehow(data: st.DataObject, events: list[StreamEvent]) -> None:
             if not lost and not client.reader.take(1):
                 assert client.fold.response == fold(events[: number + 1])
             elif not lost:
-                # What was taken just now to look at it did not arrive.
+                # The batch taken for the check above did not arrive.
                 client.come_back()
     for client in [*clients, Client(log)]:
         while client.read(data.draw(st.integers(1, 400)), data.draw(st.sampled_from([0, 0, 0, 1]))):

@@ -1,4 +1,4 @@
-"""The model inside of pydantic and FastAPI: what goes in comes out, and the schemas stay small."""
+"""The model in pydantic and FastAPI: round trips, and small schemas."""
 
 from __future__ import annotations
 

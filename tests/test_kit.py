@@ -1,4 +1,4 @@
-"""The kit itself: what it says of adapters that break a law, and that it says the same the next time."""
+"""The kit: its reports of adapters that break a law, and that they are deterministic."""
 
 from __future__ import annotations
 

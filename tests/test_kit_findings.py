@@ -1,4 +1,4 @@
-"""What findings of the kit show: the place of a difference, both values around it, the payload; and examples."""
+"""Findings of the kit: the path of a difference, both values, the payload; and examples."""
 
 from __future__ import annotations
 

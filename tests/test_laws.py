@@ -1,4 +1,4 @@
-"""Which values the laws count as opaque, as implied by others, and as restored."""
+"""Which values the laws treat as opaque, as implied by others, and as restored."""
 
 from __future__ import annotations
 

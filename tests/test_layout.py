@@ -1,4 +1,4 @@
-"""The directory listing explains the system: the packages, what may import what, and the public face."""
+"""The layout: packages, allowed imports, and public names."""
 
 from __future__ import annotations
 

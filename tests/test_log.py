@@ -1,4 +1,4 @@
-"""The conversation log: what is added is there, in order, beside the turns and never among them; on both databases."""
+"""The conversation log on both databases: entries are kept in order, separate from the turns."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def asking(words: str) -> ChatRequest:
 
 @pytest.fixture(params=("sqlite", "postgresql"))
 def url(request: Any, tmp_path: Path) -> str:
-    """A database of the test's own."""
+    """Return the URL of a new database."""
     return str(tmp_path / "turns.db") if request.param == "sqlite" else request.getfixturevalue("database")
 
 

@@ -1,4 +1,4 @@
-"""Losses: their codes, which programs may rely on, and what is insignificant."""
+"""Losses: their stable codes, and insignificant losses."""
 
 from __future__ import annotations
 

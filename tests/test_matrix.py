@@ -1,4 +1,4 @@
-"""The matrix: what it says is so, it says something of everything, and no adapter that fails takes it down."""
+"""The matrix: it is correct and complete, and a failing adapter affects only its own cells."""
 
 from __future__ import annotations
 

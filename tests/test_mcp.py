@@ -112,7 +112,7 @@ blocks = st.one_of(
 
 
 def classed(block: dict[str, Any]) -> Any:
-    """A block as the class of the package that a server's author would use."""
+    """Return a block as an object of the MCP package's class."""
     kinds: dict[str, Any] = {
         "text": types.TextContent,
         "image": types.ImageContent,
@@ -339,7 +339,7 @@ def stdio(*mode: str, **options: Any) -> McpTools:
 
 
 async def run(tools: ToolSet, name: str, **args: Any) -> FunctionResultContent:
-    """One call as the loop makes it."""
+    """Run one call like the tool loop."""
     call = FunctionCallContent(call_id="call_1", name=name, arguments=args)
     try:
         valid = validate_input(tools[name], call)
@@ -649,7 +649,7 @@ SCRIPT = [
 
 
 def told(result: Any) -> dict[str, str]:
-    """What the model was told of each call: its text, or the code of its error."""
+    """Return what the model gets for each call: the text, or the error code."""
     found = [
         item for message in result.messages for item in message.contents if isinstance(item, FunctionResultContent)
     ]

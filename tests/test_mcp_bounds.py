@@ -1,4 +1,4 @@
-"""An MCP server that lies costs no more than its limits, and what it sends is never read as a note of the library."""
+"""A hostile MCP server cannot exceed its limits, and its data is never read as a note of the library."""
 
 from __future__ import annotations
 

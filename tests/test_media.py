@@ -1,4 +1,4 @@
-"""Media, and texts of results, from one API to another: the target takes them, and what changes is a loss."""
+"""Conversion of media and of result texts: the target accepts them, and changes are losses."""
 
 from __future__ import annotations
 

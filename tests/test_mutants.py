@@ -1,4 +1,4 @@
-"""The kit finds every adapter that is broken on purpose, and says which law it breaks."""
+"""The kit finds every deliberately broken adapter, and reports the law that it breaks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every recorded answer, served by our encoders, is read by the official clients as what the recording says."""
+"""The official clients read every recorded answer, served by our encoders, as the recording has it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The judges judge, the strategies draw what they accept, and the coverage tables have something at each position."""
+"""The judges refuse faults, the strategies draw valid payloads, and every coverage position has names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The transcript index: calls and results, questions and answers, in every place that pairs them."""
+"""The transcript index: pairing of calls and results, and of questions and answers."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ each_case = pytest.mark.parametrize("case", CASES)
 
 
 def answered(messages: list[ChatMessage]) -> list[tuple[str, str | None]]:
-    """Each call's name and the text of the result of its id."""
+    """Return each call's name, with the text of the result with its id."""
     contents: list[Any] = [content for message in messages for content in message.contents]
     results = {c.call_id: c.text for c in contents if isinstance(c, FunctionResultContent)}
     return [(c.name or "", results.get(c.call_id)) for c in contents if isinstance(c, FunctionCallContent)]
@@ -239,7 +239,7 @@ def _rank(first: Any, second: Any) -> tuple[bool, bool]:
 
 
 def naive_pairs(messages: list[ChatMessage]) -> dict[Place, Place]:
-    """The rule as it is stated, in quadratic time: calls and questions, and what belongs to each."""
+    """Pair calls and questions by the documented rule, in quadratic time."""
     places = [(index, at) for index, one in enumerate(messages) for at in range(len(one.contents))]
 
     def content(place: Place) -> Any:

@@ -1,4 +1,4 @@
-"""Arguments that still grow are shown as far as they have come."""
+"""Partial arguments: incomplete JSON is parsed as far as possible."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ ORDER = {
         *with_fitting_settings *_with_added_tools_apart *with_known_tools with_sendable_tools normalize_foreign
         with_readable_media _with_a_turn _with_fitting_calls with_fitting_schemas;""",
 }
-"""The passes over a request, and behind the semicolon over its payload; with a star, those of native requests too."""
+"""The passes over a request; after the semicolon, those over its payload. A star: also on native requests."""
 ANSWERS = {
     "anthropic-messages": """
         of_the_model settle_answer without_media without_blank_texts *without_broken_status; counted; completed""",
@@ -37,7 +37,7 @@ ANSWERS = {
     "openai-chat": "of_the_model *with_settled_texts; counted; completed",
     "openai-responses": "settle_answer without_media; counted; completed",
 }
-"""The same of an answer: over the messages of a choice, over the response, over its payload."""
+"""The same for an answer: over the messages of a choice; over the response; over its payload."""
 
 API = "tales"
 OWN = Origin(api=API, issuer="teller")
@@ -54,7 +54,7 @@ def test_the_passes_of_an_adapter_have_this_order(api: str) -> None:
 
 
 def added(word: str) -> Any:
-    """A function that adds a message of one word."""
+    """Return a pass that adds a message of one word."""
 
     def add(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
         return [*messages, ChatMessage(role="user", contents=[TextContent(text=word)])]

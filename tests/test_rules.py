@@ -1,4 +1,4 @@
-"""Rules: each is broken by an example and kept by its mended form, and none is broken by what a provider accepted."""
+"""Rules: each has an example that breaks it and one that keeps it; no request that a provider accepted breaks one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The loop: what always holds over random scripts of answers and tools, and each way a run can go."""
+"""The tool loop: invariants over random scripts of answers and tools, and each outcome of a run."""
 
 from __future__ import annotations
 

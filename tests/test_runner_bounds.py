@@ -1,4 +1,4 @@
-"""`timeout` and `max_seconds` hold whatever the model, the provider and the arguments do; a transcript can go on."""
+"""`timeout` and `max_seconds` hold for any model, provider and arguments, and the transcript can be continued."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ over = threading.Event()
 
 @pytest.fixture(autouse=True)
 def threads() -> Iterator[None]:
-    """Whatever a test leaves hanging ends with it."""
+    """End all hanging threads of a test with the test."""
     over.clear()
     yield
     over.set()
@@ -31,7 +31,7 @@ def threads() -> Iterator[None]:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """The clock that the runs of a test read."""
+    """The clock that runs use during a test."""
     return Clock.install(monkeypatch)
 
 
@@ -42,7 +42,7 @@ def work() -> str:
 
 
 def check_continues(result: RunResult) -> None:
-    """Every call that was said has one result, and what is to be sent next is a transcript."""
+    """Check that every call has one result, and that the transcript can be continued."""
     said = [c for message in result.messages for c in message.contents]
     calls = [c.call_id for c in said if type(c).__name__ == "FunctionCallContent"]
     assert calls == [c.call_id for c in said if isinstance(c, ToolResultContent)]
@@ -131,7 +131,7 @@ def test_answer_that_hangs_ends_the_run_at_max_seconds() -> None:
 
 def test_later_answer_that_hangs_ends_the_run_at_max_seconds(clock: Clock) -> None:
     class Second(Observer):
-        """Sets the clock forward before the second request."""
+        """A client that sets the clock forward before the second request."""
 
         def ask_started(self, run: Any, request: Any, api: str, model: str | None) -> None:
             if request.messages[1:]:

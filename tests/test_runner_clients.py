@@ -1,4 +1,4 @@
-"""The loop over the official clients, against a server that speaks as the four APIs do."""
+"""The tool loop with the official clients, against a server of the four APIs."""
 
 from __future__ import annotations
 

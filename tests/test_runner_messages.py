@@ -1,4 +1,4 @@
-"""A runner with the messages of a conversation: they are loaded before a run and saved after it."""
+"""A runner with stored messages: they are loaded before a run, and saved after it."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ every_way = pytest.mark.parametrize("way", WAYS)
 
 
 def run(way: str, script: list[Any], asked: Any, file: ToolFile, log: Any, **more: Any) -> tuple[RunResult, list[Any]]:
-    """One run, and the requests that the model got."""
+    """Run once. Return the result and the requests that the model got."""
     tools = [*file.tools({"customer": 7}), *more.pop("tools", [])]
     if not way.startswith("async"):
         client = Scripted(script)
@@ -88,7 +88,7 @@ def run(way: str, script: list[Any], asked: Any, file: ToolFile, log: Any, **mor
 
 
 def said(messages: list[ChatMessage]) -> list[tuple[str, str]]:
-    """The role of each message, and its text, calls and results."""
+    """Return the role of each message, with its text, calls and results."""
     words = {
         TextContent: lambda c: c.text,
         FunctionCallContent: lambda c: c.name,

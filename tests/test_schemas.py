@@ -1,4 +1,4 @@
-"""Schemas in every dialect: what is adapted conforms, allows what the original did, and its arguments come back."""
+"""Schemas in every dialect: adapted schemas conform, allow what the original allows, and arguments are restored."""
 
 from __future__ import annotations
 

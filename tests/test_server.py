@@ -1,4 +1,4 @@
-"""The loopback server: every official client reads the script's answer, and every fault is what it says."""
+"""The loopback server: every official client reads the script's answers, and gets its faults."""
 
 from __future__ import annotations
 

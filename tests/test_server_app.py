@@ -1,4 +1,4 @@
-"""The endpoints, over real sockets: what a turn says is stored, then told to whoever comes, goes, lags and returns."""
+"""The endpoints over real sockets: turns are stored, and sent to clients that join late, lag or reconnect."""
 
 from __future__ import annotations
 
@@ -44,23 +44,23 @@ from contentmodel.tools import tool
 from scripted import AsyncScripted, AsyncStream, Gate, Line, answer, call
 
 LONG = 30.0
-"""Seconds after which something that has to happen is taken never to happen."""
+"""The time limit in seconds for anything that a test waits for."""
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def url(request: Any, tmp_path: Path) -> str:
-    """A database of the test's own."""
+    """Return the URL of a new database."""
     return str(tmp_path / "turns.db") if request.param == "sqlite" else request.getfixturevalue("database")
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> str:
-    """The same in SQLite, for what has nothing to do with the database."""
+    """Return a SQLite path, for tests that do not depend on the database."""
     return str(tmp_path / "turns.db")
 
 
 class Paced(AsyncScripted):
-    """A model that says one event for each `let`, or as many as it has when it is `free`."""
+    """A model that sends one event per `let`, or all events if it is `free`."""
 
     def __init__(self, script: Iterable[Line], *, free: bool = True, size: int = 5) -> None:
         super().__init__(script)
@@ -93,7 +93,7 @@ class PacedStream(AsyncStream):
 
 @dataclass
 class Front:
-    """A server that runs, a client of it, and what is behind it."""
+    """A running server, an HTTP client of it, and its store and hub."""
 
     http: httpx2.AsyncClient
     store: AsyncTurnStore
@@ -122,7 +122,7 @@ class Front:
             await asyncio.wait_for(live.ended(), LONG)
 
     async def until(self, holds: Callable[[], bool]) -> None:
-        """Waits until something is so."""
+        """Wait until `holds` returns true."""
         async with asyncio.timeout(LONG):
             while not holds():
                 await asyncio.sleep(0.005)
@@ -138,7 +138,7 @@ async def serving(url: str, runner: Any, middleware: Any = None, **settings: Any
             app.add_middleware(BaseHTTPMiddleware, dispatch=middleware)
         server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="on"))
         bound = socket.create_server(("127.0.0.1", 0))
-        # What the system keeps for clients that do not read: little, so that slow ones are slow at once.
+        # A small send buffer, so that slow clients block the server early.
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 8192)
         task = asyncio.create_task(server.serve(sockets=[bound]))
         port = bound.getsockname()[1]
@@ -155,7 +155,7 @@ async def serving(url: str, runner: Any, middleware: Any = None, **settings: Any
 
 @dataclass
 class Client:
-    """A client that gathers what it is told, and comes back with the last number it has."""
+    """A client that collects events, and reconnects with the last event id."""
 
     front: Front
     turn: str
@@ -165,7 +165,7 @@ class Client:
     status: int = 0
 
     async def listen(self, count: int = 10**9) -> None:
-        """Reads to the end, or breaks the connection off when `count` events have come."""
+        """Read to the end, or disconnect after `count` events."""
         headers = {} if self.last is None else {"Last-Event-ID": self.last}
         reader = EventReader()
         async with self.front.http.stream("GET", f"/turns/{self.turn}/events", headers=headers) as response:

@@ -1,4 +1,4 @@
-"""A hostile web client against a running server: what it sends, what it asks for, and what it never reads."""
+"""A hostile web client against a running server: its payloads, its requests, and responses that it never reads."""
 
 from __future__ import annotations
 

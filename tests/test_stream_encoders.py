@@ -1,4 +1,4 @@
-"""Stream encoders by example: what was once written wrong, each beside what is right."""
+"""Stream encoders by example: regressions, each with the correct output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How streams end: usage, errors, reasoning that is sent in another form, and the time of an answer."""
+"""Ends of streams: usage, errors, converted reasoning, and the time of an answer."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ every_api = pytest.mark.parametrize("api", APIS)
 
 
 class Recorded:
-    """One recorded stream, and what it decodes to."""
+    """One recorded stream, and its events."""
 
     def __init__(self, record: dict[str, Any]) -> None:
         self.id: str = record["id"]
@@ -65,7 +65,7 @@ def asked(record: dict[str, Any], requests: dict[str, Any]) -> str | None:
 
 
 def twins(api: str) -> Iterator[tuple[Recorded, Any]]:
-    """Recorded streams, each with what the same request gave without streaming."""
+    """Return recorded streams, each with the answer of the same request without streaming."""
     requests = {record["id"]: record for record in records(api, "request")}
     answers = defaultdict(list)
     for record in records(api, "response"):
@@ -77,7 +77,7 @@ def twins(api: str) -> Iterator[tuple[Recorded, Any]]:
 
 
 def gist(content: Any) -> Any:
-    """A content without what is new in every answer: ids, opaque state, residue, thoughts, and what a search found."""
+    """Return a content without what differs in every answer: ids, opaque state, residue, reasoning, search results."""
     calls = content.arguments_object if isinstance(content, ToolCallContent) else None
     sources = [(citation.url, citation.title) for citation in content.annotations or ()]
     outputs = {type(output).__name__ for output in getattr(content, "outputs", ())}

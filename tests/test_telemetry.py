@@ -1,4 +1,4 @@
-"""What OpenTelemetry is told of a run: its spans, whose children they are, and that none is left open."""
+"""The OpenTelemetry spans of a run: their attributes and parents, and that all are ended."""
 
 from __future__ import annotations
 

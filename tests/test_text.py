@@ -1,4 +1,4 @@
-"""Citations say their units, and stay right when the text is edited or merged."""
+"""Citations have units, and stay correct when texts are edited or merged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Token counts from one API to another: each target counts in its own way, and has its total."""
+"""Conversion of token counts: each target has its own way of counting, and a correct total."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tool configuration files: what is refused when they are read, and what their tools do with real APIs and stores."""
+"""Tool configuration files: validation, and their tools with real APIs and stores."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def only_fault(entry: dict[str, Any], **options: Any) -> tuple[str, str]:
 
 
 def run(made: Tool | FunctionTool, **args: Any) -> Any:
-    """What a call comes to: text, or the contents where it is more than one text."""
+    """Return the result of a call: a text, or the contents if there are several."""
     assert isinstance(made, Tool)
     call = FunctionCallContent(call_id="c", name=made.name, arguments=args)
     outcome = contents_of(made.invoke(validate_input(made, call).args, ToolContext()))
@@ -1291,7 +1291,7 @@ def test_a_result_that_would_be_taken_for_another_calls_is_told() -> None:
 
 
 class Rows:
-    """A store that gives these rows, or raises."""
+    """A store that returns these rows, or raises."""
 
     def __init__(self, value: Any) -> None:
         self.value = value

@@ -1,4 +1,4 @@
-"""Tools: what a model is told of them, what it may send, and what they give back."""
+"""Tools: their definitions for models, their arguments, and their results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools bound what models, schemas and servers ask of them: time, memory, and what reaches the log."""
+"""Tools limit the time, memory and log output that models, schemas and servers can cause."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Odd input by example: what is JSON all the same is kept, and what is none is refused with every fault, and where.
+"""Odd input by example: valid JSON is kept, and other input is refused with the path of every fault.
 
-Streams raise nothing for what an API sends: a value of another class is kept as it is, or ends the turn with an error.
+Stream decoders never raise for input: a value of a wrong class is kept unchanged, or ends the turn with an error.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rows as a wire format: what is written is read, and what people write comes back as they wrote it."""
+"""Rows as a wire format: round trips, also of rows written by hand."""
 
 from __future__ import annotations
 

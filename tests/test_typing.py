@@ -1,4 +1,4 @@
-"""The types that users see: their words are those of the tables, and `loads` checks the type of a document."""
+"""Public types: their literals match the tables, and `loads` checks the type of a document."""
 
 from __future__ import annotations
 

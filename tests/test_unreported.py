@@ -1,4 +1,4 @@
-"""What a content leaves behind where another stands for it: each part is in the output or under a loss."""
+"""If a content is replaced by another, each of its parts is in the output or reported as a loss."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What users, tools and foreign payloads write gains no rights on the way to another API, by example."""
+"""Content of users, tools and foreign payloads gains no rights in another API, by example."""
 
 from __future__ import annotations
 

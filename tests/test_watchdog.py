@@ -1,4 +1,4 @@
-"""The watchdog of the kit: a check that makes no progress ends, and names the call and the input."""
+"""The watchdog of the kit: it ends a check without progress, and reports the call and the input."""
 
 from __future__ import annotations
 

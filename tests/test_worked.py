@@ -1,4 +1,4 @@
-"""The worked adapter of docs/writing-an-adapter.md: the page is the module, and its distribution is one like ours."""
+"""The worked adapter of docs/writing-an-adapter.md: the module is built from the page, and packaged like ours."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def files_of(page: str) -> dict[str, str]:
 def run(
     *words: str, folder: Path, path: Path | None = None, given: str | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """`python -m ...` in a folder, with another folder of installed packages."""
+    """Run `python -m ...` in a folder, with another folder of installed packages."""
     environment = {**os.environ, "COLUMNS": "200", "PYTHONIOENCODING": "utf-8"}
     environment.pop("CONTENTMODEL_CORPUS", None)
     if path is not None:
@@ -73,7 +73,7 @@ def until(heading: str, folder: Path) -> Path:
 
 
 def failures(folder: Path, target: str, *only: str) -> dict[str, str]:
-    """The checks that fail, each with what its first finding says."""
+    """Return the checks that fail, each with its first finding."""
     options = [word for name in only for word in ("--only", name)]
     found = run("contentmodel_conformance", "run", target, *options, "--report", "report.json", folder=folder)
     report = json.loads((folder / "report.json").read_text())

@@ -1,4 +1,4 @@
-"""Hypothesis strategies of rows as people write them."""
+"""Hypothesis strategies of hand-written rows."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _INSIDE: dict[str, st.SearchStrategy[Any]] = {
 
 @st.composite
 def blocks(draw: st.DrawFn, depth: int = 2) -> dict[str, Any]:
-    """A block as people write it by hand, with something unknown now and then."""
+    """Draw a hand-written block, sometimes with unknown fields."""
     form = draw(st.integers(0, 9))
     if form == 0:
         return {"type": "text", "text": draw(_TEXT), **draw(UNKNOWN)}
@@ -65,7 +65,7 @@ def blocks(draw: st.DrawFn, depth: int = 2) -> dict[str, Any]:
 
 @st.composite
 def rows(draw: st.DrawFn, role: str | None = None) -> dict[str, Any]:
-    """A turn as people write it by hand."""
+    """Draw a hand-written turn."""
     made = draw(st.lists(blocks(), max_size=4))
     numbered = draw(st.sampled_from([None, 0, 1, 10]))
     if numbered is not None:
@@ -97,7 +97,7 @@ def rows(draw: st.DrawFn, role: str | None = None) -> dict[str, Any]:
 
 @st.composite
 def transcripts_of_rows(draw: st.DrawFn) -> dict[str, Any]:
-    """A request as people write it by hand."""
+    """Draw a hand-written request."""
     turns = draw(st.lists(rows(), max_size=5))
     if draw(st.booleans()):
         turns = [{"id": f"t{index}", **turn} for index, turn in enumerate(turns)]

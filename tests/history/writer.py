@@ -1,10 +1,10 @@
-"""A process that writes to a store until it is killed, and says what it has been told is stored.
+"""A process that writes to a store until it is killed, and prints what the store has confirmed.
 
     python writer.py run URL SEED        turns of the tool loop, one after the other, through `record`
     python writer.py hold URL NAME       one open turn with one block, and then nothing
-    python writer.py append URL NAME N   N turns, each behind the one this process saw last; conflicts are told
+    python writer.py append URL NAME N   N turns, each after the last one that this process saw; prints conflicts
 
-Each line of output is JSON. A block is told after the store has returned, so that whatever is told must be there.
+Each line of output is JSON. A block is printed after the store has returned, so every printed block must be stored.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ORIGIN = Origin(api="anthropic-messages", issuer="anthropic", model="claude-opus
 
 
 def block(seed: int, number: int, index: int) -> Any:
-    """The content of a block: the same for the same numbers, in whatever process."""
+    """Return the content of a block, deterministic by its numbers."""
     if index % 4 == 0:
         sealed = Protected(issuer="anthropic", kind="signature", data=f"c2ln{seed}{number}{index}")
         return ReasoningContent(text=f"thought {seed}.{number}.{index}", protected=sealed)
@@ -39,7 +39,7 @@ def block(seed: int, number: int, index: int) -> Any:
 
 
 def events(seed: int, number: int, count: int) -> Iterator[Any]:
-    """The events of one turn."""
+    """Yield the events of one turn."""
     response = ChatResponse(model=ORIGIN.model, origin=ORIGIN)
     yield TurnStart(response=response)
     for index in range(count):

@@ -81,7 +81,7 @@ type Character {
 
 @dataclass
 class Store:
-    """What the server was asked, field by field, and the messages that it keeps."""
+    """The fields requested from the server, and its messages."""
 
     url: str = ""
     asked: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
@@ -159,7 +159,7 @@ def _customer(message: dict[str, Any]) -> int:
 
 @contextmanager
 def graphql_server(schema: str) -> Iterator[Store]:
-    """A GraphQL server of this schema, while the block runs."""
+    """Run a GraphQL server of this schema while the block runs."""
     store = Store()
     with listening(GraphQL(_schema(schema, store))) as url:
         store.url = url + "/"

@@ -1,4 +1,4 @@
-"""An MCP server that lies, over stdio, for tests: `tools`, `pages`, `huge`, `slow` or `flood` is what it does."""
+"""A hostile MCP server over stdio, for tests. Its argument: `tools`, `pages`, `huge`, `slow` or `flood`."""
 
 from __future__ import annotations
 

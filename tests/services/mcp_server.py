@@ -1,4 +1,4 @@
-"""An MCP server for tests: `stdio`, `http` (prints its port), or `rogue`, which says what no good server says."""
+"""An MCP server for tests: `stdio`, `http` (prints its port), or `rogue` (sends invalid data)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""A throw-away PostgreSQL: a cluster of its own in a temporary folder, gone when whoever started it is gone.
+"""A temporary PostgreSQL cluster in a temporary folder, removed when the process that started it ends.
 
 By hand, `python tests/services/postgresql.py` starts one, prints its SQLAlchemy URL and stops it at Ctrl-C. In tests
-the fixtures `postgresql` and `database` of conftest do the same. It listens on a unix socket in its own folder, which
-nobody but its owner (and root) may enter, so it needs no port and no password.
+the fixtures `postgresql` and `database` of conftest do the same. It listens on a unix socket in its folder, which
+only its owner and root can enter, so it needs no port and no password.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ STOP = 'read -r _; "$1/pg_ctl" -D "$2/data" -m immediate -w stop >/dev/null 2>&1
 
 
 class NotInstalledError(Exception):
-    """There is no PostgreSQL server on this machine."""
+    """Raised if no PostgreSQL server is installed."""
 
 
 def binaries() -> Path:
-    """The folder that holds initdb and pg_ctl: the one on PATH, else the newest that Debian's packages installed.
+    """Return the folder of initdb and pg_ctl: the one on PATH, else the newest of Debian's packages.
 
     Raises NotInstalledError.
     """
@@ -54,7 +54,7 @@ def _owner() -> dict[str, Any]:
 
 
 def _run(command: list[str | Path], folder: Path, owner: dict[str, Any]) -> None:
-    """Run to the end; a failure says what the command said, and what the server wrote to its log."""
+    """Run a command to its end. If it fails, raise an error with its output and the server's log."""
     # Output goes to a file, for a pipe would stay open as long as the server that pg_ctl leaves behind.
     with (folder / "output").open("w+") as output:
         done = subprocess.run(

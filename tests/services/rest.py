@@ -1,4 +1,4 @@
-"""A REST server for tests, on a loopback port: it answers as tool files expect, and as no good server does."""
+"""A REST server for tests, on a loopback port: it sends the answers that tool files expect, and invalid ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PNG = bytes.fromhex("89504e470d0a1a0a")
 
 @dataclass
 class Seen:
-    """One request as it came: the path and query undecoded."""
+    """One request as received, with undecoded path and query."""
 
     method: str
     raw_path: str
@@ -45,7 +45,7 @@ class Seen:
 
 @dataclass
 class Rest:
-    """The server's URL, and every request that it saw. `elsewhere` is where /away redirects to."""
+    """The server's URL and its requests. `elsewhere` is the target of the redirect at /away."""
 
     url: str = ""
     seen: list[Seen] = field(default_factory=list)
@@ -132,7 +132,7 @@ class _Server(uvicorn.Server):
 
 @contextmanager
 def listening(app: Any) -> Iterator[str]:
-    """Serves an ASGI app on a loopback port of its own, while the block runs; gives its URL."""
+    """Serve an ASGI app on a loopback port while the block runs. Yields its URL."""
     listener = socket.create_server(("127.0.0.1", 0))
     server = _Server(app)
     thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
@@ -148,7 +148,7 @@ def listening(app: Any) -> Iterator[str]:
 
 @contextmanager
 def rest_server() -> Iterator[Rest]:
-    """A REST server, while the block runs."""
+    """Run a REST server while the block runs."""
     rest = Rest()
     with listening(rest) as url:
         rest.url = url
