@@ -165,7 +165,7 @@ _CLIENTS: dict[tuple[str, str], Any] = {}
 
 
 def client_of(api: str, loop: Loopback, **more: Any) -> Any:
-    """A client of the server. Those without settings of their own are made once: an SDK's client takes a while."""
+    """Return a client of the server. Clients without settings are cached, since an SDK's client is slow to create."""
     if more:
         return chat_client(api, **{"model": "m", **options(api, loop.url), **more})
     key = (api, loop.url)
@@ -495,7 +495,7 @@ def events_of(api: str, raw: bytes) -> list[Any]:
 @pytest.mark.usefixtures("corpus")
 @EVERY
 def test_what_is_encoded_is_sent_to_the_letter(api: str, loop: Loopback) -> None:
-    """With the fields that no SDK knows, and in the API's own words."""
+    """It includes fields that no SDK has, and API-specific values."""
     loop.answers = lambda path, payload: Answer(answer_of(api, "Hi."))
     for record in sample(api, "request", 40):
         payload = {**record["body"], "field_of_tomorrow": [{"deep": None, "text": "é\u2028"}]}

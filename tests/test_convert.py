@@ -186,7 +186,7 @@ def test_settings_of_another_apis_tool_are_not_sent() -> None:
 
 
 def test_a_format_that_no_field_holds_is_lost_where_it_stands() -> None:
-    """It was lost at "$", which excused whatever else was gone."""
+    """It was reported lost at "$", which covered all other losses."""
     schema = {"$defs": {"Tree": {"type": "object", "properties": {"down": {"$ref": "#/$defs/Tree"}}}}}
     config = {"responseMimeType": "application/json", "responseJsonSchema": {**schema, "$ref": "#/$defs/Tree"}}
     payload = {"contents": [{"role": "user", "parts": [{"text": "x"}]}], "generationConfig": config}

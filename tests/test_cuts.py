@@ -57,7 +57,7 @@ def thought(issuer: str) -> ReasoningContent:
         ([HELLO, CALL, RESULT, HELLO, CUSTOM_CALL, RESULT, ANSWER], [0, 1, 3, 4, 6, 7]),
         # Reasoning, and what it led to in the next message.
         ([HELLO, said("assistant", thought("openai")), CALL, RESULT], [0, 1, 4]),
-        # Claude's signature binds all that stands before it.
+        # Claude's signature depends on everything before it.
         ([HELLO, ANSWER, HELLO, said("assistant", thought("anthropic"), TextContent(text="x")), HELLO], [0, 4, 5]),
         (
             [

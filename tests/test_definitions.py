@@ -87,7 +87,7 @@ def crossed(payload: Any, source: str, target: str, **options: Any) -> Encoded:
 
 
 def told(encoded: Encoded) -> set[str]:
-    """The codes of the losses that mean something, without those that each target has."""
+    """Return the codes of significant losses, without those that occur for every target."""
     return {loss.code for loss in encoded.losses if loss.is_significant} - {"output-limit", "no-model", "in-url"}
 
 

@@ -157,7 +157,7 @@ def calls(*entries: Any) -> dict[str, Any]:
 
 
 def told(events: Iterable[StreamEvent]) -> list[Any]:
-    """What the turn says, in short: words as they are, calls as their id, name and arguments."""
+    """Return a summary of the turn: texts, and calls as id, name and arguments."""
     found = [c for choice in fold(events).choices for message in choice.messages for c in message.contents]
     return [
         (c.call_id, c.name, c.arguments) if isinstance(c, FunctionCallContent) else getattr(c, "text", c) for c in found

@@ -206,7 +206,7 @@ TURNS: dict[str, list[list[Any]]] = {
 @pytest.mark.parametrize("name", TURNS)
 @pytest.mark.parametrize("target", contentmodel.adapters())
 def test_every_call_of_a_turn_is_sent_with_its_own_result(target: str, name: str) -> None:
-    """Calls were said to have no result, and the true one came late, in words."""
+    """Calls were reported without a result, and the real result was sent later as text."""
     results: list[Any] = [
         contentmodel.FunctionResultContent(call_id=call_id, name="f", outputs=[TextContent(text=f"result {call_id}")])
         for call_id in "ab"
@@ -261,7 +261,7 @@ def chunk(*parts: dict[str, Any], **candidate: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("first", [-1, False, None, True])
 def test_thoughts_go_on_only_as_thoughts(first: Any) -> None:
-    """The quick reader took whatever is true in Python for a thought."""
+    """The fast reader treated any truthy value as the mark of a thought."""
     parts = [{"text": "a", "thought": first}, {"text": "b", "thought": True}, {"text": "c", "thought": True}]
     body = [*map(chunk, parts), chunk({"text": "d"}), chunk({"text": "e"}), chunk(finishReason="STOP")]
     streams.readings(contentmodel.adapter("google-generate-content"), body)

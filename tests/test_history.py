@@ -106,7 +106,7 @@ def store(url: str) -> Iterator[TurnStore]:
 
 @pytest.fixture(scope="module", params=DATABASES)
 def shared(request: Any, tmp_path_factory: Any) -> Iterator[TurnStore]:
-    """A store that many examples write to, each a conversation of its own."""
+    """A store that many examples write to, each to its own conversation."""
     if request.param == "sqlite":
         with TurnStore.open(tmp_path_factory.mktemp("shared") / "turns.db") as opened:
             yield opened
@@ -604,7 +604,7 @@ def shape_of(connection: Any) -> Any:
 
 
 def index_names(connection: Any, table: str) -> list[str]:
-    """The names of the indexes; SQLAlchemy does not tell those of expressions."""
+    """Return the names of the indexes. SQLAlchemy does not return those on expressions."""
     catalogue = "SELECT indexname FROM pg_indexes WHERE tablename = '{}'"
     if connection.dialect.name == "sqlite":
         catalogue = "SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = '{}'"
@@ -1166,7 +1166,7 @@ def assert_can_be_sent(request: ChatRequest) -> None:
 
 @pytest.mark.parametrize("kept", range(1, 6))
 def test_a_turn_cut_anywhere_can_be_continued(store: TurnStore, kept: int) -> None:
-    """Calls without results are mended when the transcript is sent, to the API that it came from too."""
+    """Calls without results get placeholders when the transcript is sent, also to its own API."""
     origin = writer.ORIGIN
     store.add_turn("c", "user", [text("Do it.")])
     turn = store.begin_turn("c", "assistant", origin=origin, model=origin.model)

@@ -477,7 +477,7 @@ def test_errors_of_the_kit_are_of_the_library() -> None:
 
 def test_an_adapter_that_traces_nothing_is_tried_on_the_values_of_the_model() -> None:
     class Untraced:
-        """Chat, without a way to say where in a payload things stood."""
+        """Chat, without tracing."""
 
         api, issuer = "untraced-chat", "openai"
 

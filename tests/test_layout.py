@@ -31,7 +31,7 @@ MAY_IMPORT = {
     "contentmodel_conformance": set(PACKAGES),
 }
 ADAPTERS = sorted(p.name for p in PACKAGES["contentmodel_adapters"].iterdir() if (p / "blocks.py").exists())
-# Formats that are no provider's: nobody sends them, so that they have no clients, no streams and no tools of their own.
+# Formats without a provider: they have no clients, no streams and no tools.
 FORMATS = {"turn_blocks"}
 
 
@@ -117,7 +117,7 @@ def test_every_adapter_has_the_same_files(name: str) -> None:
     present = {path.name for path in (PACKAGES["contentmodel_adapters"] / name).glob("*.py")}
     files = {"__init__.py", "blocks.py", "messages.py", "response.py", "rules.py"}
     if name in FORMATS:
-        # How people spell what a format says in one way.
+        # Hand-written spellings of one format value.
         assert present - files == {"spelling.py"}
     else:
         files |= {"capabilities.py", "tools.py", "stream.py", "stream_encoder.py", "client.py"}

@@ -45,7 +45,7 @@ def case(found: Cell, form: str, place: str, field: str | None = None) -> Case:
 
 
 def base(field: str) -> str:
-    """The field that is tried, in whatever way."""
+    """Return the field of a case, without its variant."""
     return field.partition(" (")[0]
 
 
@@ -72,7 +72,7 @@ def test_every_family_goes_from_every_api_to_every_other() -> None:
 
 @pytest.mark.parametrize("kind", CONTENT_TYPES, ids=lambda kind: kind.__name__)
 def test_every_field_of_a_type_is_said_by_some_instance(kind: type[AIContent]) -> None:
-    """What a form never says and no field adds, nobody would miss."""
+    """Otherwise, the loss of a field that no instance sets would not be found."""
     made = [form.content for form in forms(kind, "some-api", "someone")]
     made += [
         way.content
@@ -300,7 +300,7 @@ def test_an_adapter_whose_table_fails_is_an_error_where_it_is_asked() -> None:
 
 
 def test_an_adapter_that_loses_in_silence_is_found_out() -> None:
-    """It drops the signatures of its own reasoning, and says nothing."""
+    """It drops the signatures of its own reasoning without a loss."""
 
     def without_signatures(value: Any, *args: Any) -> Any:
         encoded = contentmodel.adapter("anthropic-messages").encode_request(value, *args)
@@ -313,7 +313,7 @@ def test_an_adapter_that_loses_in_silence_is_found_out() -> None:
 
 
 def test_a_family_that_goes_in_silence_is_found_out() -> None:
-    """It leaves out what its tools gave back, and says nothing."""
+    """It drops results of tools without a loss."""
 
     def without_results(value: Any, *args: Any) -> Any:
         encoded = contentmodel.adapter("anthropic-messages").encode_request(value, *args)

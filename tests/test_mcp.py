@@ -537,7 +537,7 @@ def test_a_call_over_http_times_out_and_is_cancelled(url: str) -> None:
         before = int(server.call_sync("cancelled", {}).text)
         with pytest.raises(McpTimeoutError):
             server.call_sync("hang", {})
-        # The server learns of it when it sees that nobody listens any more.
+        # The server notices when it finds that the client has disconnected.
         while int(server.call_sync("cancelled", {}).text) == before:
             time.sleep(0.05)
 

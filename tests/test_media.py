@@ -59,7 +59,7 @@ def parts_of(payload: dict[str, Any], turn: int = 0) -> list[dict[str, Any]]:
 
 
 def crossed(source: str, target: str, payload: dict[str, Any]) -> Any:
-    """Convert a request; whatever the test is about, the target takes it and every value is accounted for."""
+    """Convert a request. Check that the target accepts it, and that every value is accounted for."""
     encoded = convert(payload, source=source, target=target, kind="request")
     assert contentmodel.check(encoded.payload, api=target, model=MODELS[target]) == []
     assert audit(payload, encoded) == []

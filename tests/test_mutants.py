@@ -97,7 +97,7 @@ def test_every_law_that_a_quick_run_tries_on_made_input_has_a_mutant() -> None:
 
 
 WITHOUT = {"stream unfolding"}
-"""What no adapter can break: the model tells its own answers as turns."""
+"""Laws that no adapter can break: they concern only the model."""
 
 
 PARTS = ["engine.adapting", "engine.context", "engine.losses", "engine.pipeline", "engine.streams", "engine.table"]

@@ -25,7 +25,7 @@ ASKED = [{"role": "user", "content": "?"}]
 
 
 def answers(api: str) -> Iterator[tuple[str, ChatResponse]]:
-    """Recorded answers of the API, streamed ones folded; those that say that they failed are no answers."""
+    """Return recorded answers of the API, with streams folded, and without failed ones."""
     adapter = contentmodel.adapter(api)
     for record in records(api, "response"):
         yield record["id"], adapter.decode_response(record["body"])
@@ -49,7 +49,7 @@ def is_readable(answer: ChatResponse) -> bool:
 
 
 def essence(response: ChatResponse) -> list[Any]:
-    """What an answer says, without what only one API's encoding has."""
+    """Return an answer without the details of one API's encoding."""
     said: list[Any] = []
     for choice in response.choices:
         contents = [_content(content) for message in choice.messages for content in message.contents]
@@ -61,7 +61,7 @@ def essence(response: ChatResponse) -> list[Any]:
 
 def _content(content: Any) -> Any:
     if COLUMN.of(content, "openai-chat") == "reasoning_details":
-        # openai's accumulator lays entries of one index over each other, whatever their types.
+        # openai's accumulator merges entries of the same index, even with different types.
         return None
     if isinstance(content, ToolCallContent) and isinstance(content.arguments, str):
         # The clients parse arguments; text that is no object stays what it is.
@@ -163,7 +163,7 @@ def _text_of_chunk(chunk: Any) -> str:
 
 
 def decoded(api: str, read: Any) -> ChatResponse:
-    """What a client's object, or its chunks, say in our model."""
+    """Decode a client's object, or its chunks, to our model."""
     adapter = contentmodel.adapter(api)
     if not isinstance(read, list):
         return adapter.decode_response(read)

@@ -285,7 +285,7 @@ def test_members_fields_and_words_leave_nothing_out(api: str) -> None:
             for strategy in strategies.values():
                 each(strategy, 1, lambda payload: seen.update(_words(payload)))
     known = sdk_types(api)
-    # Errors are answers of their own, neither requests nor responses.
+    # Error bodies are neither requests nor responses.
     assert {tag for name, tags in known.items() if not name.startswith("error.") for tag in tags} - seen == set()
 
 

@@ -25,7 +25,7 @@ VALUES = st.recursive(
 
 
 def is_beginning(said: Any, whole: Any) -> bool:
-    """Whether a value says nothing that the whole one does not say."""
+    """Return whether a partial value is a beginning of the whole one, at every level."""
     if isinstance(whole, dict):
         return isinstance(said, dict) and all(k in whole and is_beginning(v, whole[k]) for k, v in said.items())
     if isinstance(whole, list):

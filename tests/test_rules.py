@@ -45,7 +45,7 @@ def test_every_rule_has_an_example_and_a_source(api: str) -> None:
         assert all((rule.says, rule.fix, re.search(r"seen 20\d\d-\d\d-\d\d", rule.source))), rule.name
 
 
-# Refused for what does not stand in the payload.
+# Refused for a reason outside the payload.
 ELSEWHERE = {
     "oc-req-efcb710554": "a model that there is not",
     "oc-req-47ebbd30ea": "a model that there is not",
@@ -75,6 +75,6 @@ def test_what_a_provider_refused_for_its_content_breaks_a_rule(api: str) -> None
 @pytest.mark.parametrize("api", APIS)
 @given(data=st.data())
 def test_any_object_can_be_checked(api: str, data: st.DataObject) -> None:
-    """Whatever stands where: violations, never an exception."""
+    """Any object gives violations, and never an exception."""
     payloads = st.sampled_from([e["breaks"] for e in examples(api)])
     contentmodel.check(data.draw(disturbed(payloads)), api=api)

@@ -71,7 +71,7 @@ class Quit(BaseException):
 
 
 class Unreadable:
-    """A value that JSON cannot say."""
+    """A value that JSON cannot represent."""
 
 
 What = Literal["ok", "null", "raise", "exit", "interrupt", "quit", "stop", "strange", "error", "hang", "image"]
@@ -215,7 +215,7 @@ def client_calls(message: ChatMessage) -> list[str | None]:
 
 
 def check_pairs(messages: list[ChatMessage]) -> None:
-    """Every call of a turn has exactly one result, in order, before anything else is said."""
+    """Check that every call of a turn has exactly one result, in order, before any other message."""
     waiting: list[str | None] = []
     for message in messages:
         if message.role == "tool":
@@ -366,7 +366,7 @@ def refused_all(result: RunResult) -> ChatRequest:
 
 
 def timeless(result: RunResult) -> RunResult:
-    """A result without what the clock says."""
+    """Return a result without its times."""
     calls = [msgspec.structs.replace(c, started=c.started and 0.0, seconds=0.0) for c in result.report.calls]
     return msgspec.structs.replace(result, report=msgspec.structs.replace(result.report, calls=calls, seconds=0.0))
 
@@ -381,7 +381,7 @@ def run(script: list[Any], tools: Any = None, asked: Any = None, **settings: Any
 
 
 def outputs(result: RunResult) -> list[str]:
-    """What the model was told, call by call."""
+    """Return what the model got for each call."""
     results = (c for message in result.messages if message.role == "tool" for c in message.contents)
     return [made.error.message if made.error else made.text for made in results]
 

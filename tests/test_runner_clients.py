@@ -119,13 +119,13 @@ every_way = pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 
 
 def told(result: RunResult) -> list[str]:
-    """What the model was told of each call."""
+    """Return what the model got for each call."""
     results = (c for message in result.messages if message.role == "tool" for c in message.contents)
     return [made.error.message if made.error else made.text for made in results]
 
 
 def seen(server: LoopbackServer, number: int) -> list[str]:
-    """What the provider was told in one request, result by result."""
+    """Return the results that the provider got in one request."""
     messages = server.requests[number].request.messages
     results = (c for message in messages for c in message.contents if isinstance(c, cm.FunctionResultContent))
     return [made.text or (made.error.message if made.error else "") for made in results]

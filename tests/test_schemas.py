@@ -226,7 +226,7 @@ class Maker:
 
 
 def grounded(node: Any, root: dict[str, Any], above: tuple[Any, ...] = ()) -> bool:
-    """Whether no circle of references says nothing but itself: no validator survives that."""
+    """Return whether no schema refers back to itself at the same value: validators would recurse without end."""
     if not isinstance(node, dict):
         return True
     if any(node is other for other in above):

@@ -63,7 +63,7 @@ class Seen(NamedTuple):
 
 
 def seen(api: str, *answers: Any) -> Seen:
-    """What the objects of a client say; those of one stream are put together."""
+    """Return the content of a client's objects; those of a stream are joined."""
     responses = [contentmodel.adapter(api).decode_response(answer) for answer in answers]
     messages = [message for response in responses for message in response.messages]
     calls = [(call.name, call.arguments_object) for message in messages for call in message.tool_calls]
@@ -597,7 +597,7 @@ def test_a_client_that_does_not_read_is_left_behind() -> None:
         assert lazy.recv(8) == b"HTTP/1.1"
     with lazy:
         left = 0
-        # How a connection ends that is cut is for the system to say.
+        # How a closed connection appears depends on the operating system.
         with suppress(ConnectionResetError):
             while data := lazy.recv(1_000_000):
                 left += len(data)
@@ -760,7 +760,7 @@ def test_a_script_need_not_say_ids(loopback: Serve, api: str) -> None:
 
 @pytest.fixture
 def serving() -> Iterator[Callable[..., tuple[subprocess.Popen[str], str]]]:
-    """Starts the command at a free port with a script on its standard input; gives the process, and the URL it says."""
+    """Start commands at a free port with a script on standard input; each call returns the process and its URL."""
     started: list[subprocess.Popen[str]] = []
 
     def start(script: str, *options: str) -> tuple[subprocess.Popen[str], str]:

@@ -409,7 +409,7 @@ def test_a_slow_client_holds_nobody_up_and_is_caught_up(path: str) -> None:
         model = Paced([answer(words[:70_000], words)], free=False, size=100)
         async with serving(path, model, hub=Hub(kept=10_000)) as front:
             begun = await front.ask()
-            # A small window, and nobody who reads: a few thousand bytes, and the server's buffers are full.
+            # With a small window and no reader, a few thousand bytes fill the server's buffers.
             raw = socket.socket()
             raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             raw.setblocking(False)

@@ -840,7 +840,7 @@ def test_a_failure_inside_is_not_told_to_clients(path: str, error: Exception) ->
 
 
 class Stalled:
-    """A raw client that sends what it is told, and reads nothing until it is asked whether it is still connected."""
+    """A raw client that sends given bytes, and reads only to find out whether it is still connected."""
 
     def __init__(self, port: int, request: bytes) -> None:
         self.socket = socket.socket()
@@ -995,7 +995,7 @@ def test_clients_that_never_read_do_not_keep_a_server_from_stopping(path: str) -
 
 @pytest.mark.parametrize("is_stopped", [True, False])
 def test_a_request_ends_where_the_connection_cannot_be_aborted(is_stopped: bool) -> None:
-    """A server whose transport cannot be found: the application is cancelled and ended, and the server told so."""
+    """If the transport of the server is not found, the application is cancelled and the server is notified."""
 
     async def go() -> None:
         left: list[str] = []

@@ -543,7 +543,7 @@ def test_texts_with_a_dropped_block_between_them_are_kept_apart_by_an_empty_line
     whole = adapter.decode_response(adapter.encode_response(response).payload)
     assert whole.text == expected
     for size in (1, None):
-        # What generateContent found in a search stands behind the text.
+        # generateContent sends the results of a search after the text.
         text, *_ = written(api, list(unfold(response, size=size)))[2]
         assert text.text == expected
         (citation,) = text.annotations

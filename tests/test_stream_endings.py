@@ -109,7 +109,7 @@ def test_a_chat_stream_keeps_its_own_usage_chunk() -> None:
 
 
 def failing_chat() -> bytes:
-    """Return a Chat stream of a host that says why a choice ended, and then sends an error."""
+    """Return a Chat stream of a host that sends a finish reason, and then an error."""
     head = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
     probability = {"token": "Hi", "logprob": -1.0, "bytes": None, "top_logprobs": []}
     said = {"index": 0, "delta": {"role": "assistant", "content": "Hi"}, "logprobs": {"content": [probability]}}

@@ -71,7 +71,7 @@ class Started(SpanProcessor):
 
 
 class Watch:
-    """A tracer provider and a meter provider of a test, and what they were told."""
+    """A tracer provider and a meter provider of a test, with the spans and metrics recorded."""
 
     def __init__(self) -> None:
         self.provider = TracerProvider()
@@ -124,7 +124,7 @@ def watch() -> Iterator[Watch]:
 
 
 class Client:
-    """Answers what it is told to, or raises it."""
+    """A client that returns or raises the given outcomes."""
 
     api, model, keeps_conversations = "anthropic-messages", "m", False
 
@@ -391,7 +391,7 @@ def test_options_are_told() -> None:
             (321, None, 20, 300),
         ),
         (Usage(input_tokens=321, cache_read_tokens=20, output_tokens=5), (321, 5, 20, None)),
-        # Google counts thoughts beside what was said.
+        # Google counts reasoning separately from the output.
         (Usage(input_tokens=1, output_tokens=2, reasoning_tokens=4, reasoning_inside=False), (1, 6, None, None)),
         (Usage(output_tokens=0), (None, 0, None, None)),
         (None, (None, None, None, None)),

@@ -416,7 +416,7 @@ def test_what_other_apis_cannot_carry_is_told(target: str, kind: str, data: st.D
 
 
 def is_there(wire: Any, path: str) -> bool:
-    """Whether something stands at the path; what a key's default says counts as said by the object."""
+    """Return whether the parent of the path exists. In it, a default counts as a value."""
     for step in steps_of(path)[:-1]:
         if isinstance(wire, dict) and step not in wire:
             return False

@@ -45,7 +45,7 @@ def binaries() -> Path:
 
 
 def _owner() -> dict[str, Any]:
-    """Who runs the cluster, as subprocess wants to be told. PostgreSQL refuses to be run by root."""
+    """Return the arguments of subprocess for the user of the cluster. PostgreSQL refuses to run as root."""
     if os.geteuid() != 0:
         return {}
     known = {entry.pw_name: entry for entry in pwd.getpwall()}
