@@ -60,7 +60,7 @@ SCRIPT_HELP = "JSON (a list of turns, or one) or JSON Lines (a turn a line); - i
 ScriptPath = Annotated[str, typer.Argument(metavar="SCRIPT", help=SCRIPT_HELP, show_default=False)]
 Host = Annotated[str, typer.Option("--host", metavar="HOST", help="The address to listen at.")]
 Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="The port; 0 is any that is free.")]
-DeltaTemplate = Annotated[bool, typer.Option("--repeat", help="Begin again when every turn is answered.")]
+Repeat = Annotated[bool, typer.Option("--repeat", help="Begin again when every turn is answered.")]
 Log = Annotated[
     str | None,
     typer.Option(
@@ -79,7 +79,7 @@ def serve(
     *,
     host: Host = "127.0.0.1",
     port: Port = 8089,
-    repeat: DeltaTemplate = False,
+    repeat: Repeat = False,
     log: Log = None,
     delta_size: DeltaSize = DELTA_SIZE,
     quiet: Quiet = False,

@@ -97,7 +97,7 @@ def _run(
     seed: int,
     only: list[str] | None,
     recordings: Recordings | None,
-    tell: suite.EncodedEvent,
+    tell: suite.OnProgress,
 ) -> Report:
     given: dict[str, Any] = {"deep": deep, "seed": seed, "only": only, "corpus": recordings, "progress": tell}
     if target == "all":
@@ -174,7 +174,7 @@ def _read_report(path: Path) -> Report:
 
 
 @contextmanager
-def _progress() -> Iterator[suite.EncodedEvent]:
+def _progress() -> Iterator[suite.OnProgress]:
     """Show a progress bar on standard error if it is a terminal; otherwise nothing."""
     console = err()
     if not console.is_terminal:

@@ -37,7 +37,7 @@ class Progress(msgspec.Struct, frozen=True):
     outcome: Outcome | None
 
 
-EncodedEvent: TypeAlias = Callable[[Progress], None]
+OnProgress: TypeAlias = Callable[[Progress], None]
 
 
 def check_adapter(
@@ -48,7 +48,7 @@ def check_adapter(
     corpus: Path | str | Recordings | None = None,
     others: Iterable[Any] | None = None,
     only: Sequence[str] | None = None,
-    progress: EncodedEvent | None = None,
+    progress: OnProgress | None = None,
     payloads: Mapping[str, Payloads] | None = None,
     limits: Limits | None = None,
     reader: Reader | None = None,
@@ -93,7 +93,7 @@ def check_adapters(
     seed: int = 0,
     corpus: Path | str | Recordings | None = None,
     only: Sequence[str] | None = None,
-    progress: EncodedEvent | None = None,
+    progress: OnProgress | None = None,
 ) -> Report:
     """Check several adapters, by API id; by default all that are installed. Each pair is tried once."""
     found = contentmodel.adapters() if adapters is None else dict(adapters)
@@ -116,7 +116,7 @@ def check_corpus(
     adapters: Mapping[str, Any] | None = None,
     *,
     only: Sequence[str] | None = None,
-    progress: EncodedEvent | None = None,
+    progress: OnProgress | None = None,
 ) -> Report:
     """Run only the checks on recorded traffic: how much of it keeps each law, and the first difference of each failure.
 
@@ -203,7 +203,7 @@ def _report(
     deep: bool,
     seed: int,
     only: Sequence[str] | None,
-    progress: EncodedEvent | None,
+    progress: OnProgress | None,
     target: str | None = None,
     fail_fast: bool = False,
 ) -> Report:

@@ -10,7 +10,7 @@ from contentmodel import ErrorContent
 from contentmodel.failures import STATUSES
 from contentmodel_conformance.checks.crossing import label, ways
 from contentmodel_conformance.checks.registry import check
-from contentmodel_conformance.checks.streams import EncodedEvent, frames_in, raw_of, told
+from contentmodel_conformance.checks.streams import SampledAnswer, frames_in, raw_of, told
 from contentmodel_conformance.failures import errors, failing
 from contentmodel_conformance.subject import Subject
 from contentmodel_conformance.trying import Law, Trial
@@ -34,7 +34,7 @@ def _of(source: Any, target: Any) -> Law:
 
 @check(failing, "written", "streams that it wrote, ended by an error anywhere", "streams")
 def ended_by_an_error(subject: Subject, trial: Trial) -> None:
-    def law(case: tuple[EncodedEvent, int]) -> None:
+    def law(case: tuple[SampledAnswer, int]) -> None:
         frames = frames_in(raw_of(subject.adapter, case[0]))
         failing(subject.adapter, frames, case[1] % (len(frames) + 1))
 

@@ -24,7 +24,7 @@ from contentmodel_conformance.strategies.transcripts import answers
 from contentmodel_conformance.subject import Subject, limits_of, samples
 from contentmodel_conformance.trying import Law, Trial
 
-EncodedEvent = tuple[Any, int | None]
+SampledAnswer = tuple[Any, int | None]
 """An answer, and the size of its deltas in characters; None: whole."""
 
 Body = list[dict[str, Any]]
@@ -34,7 +34,7 @@ ALL_UP_TO = 2_000
 """Streams up to this many bytes are cut at every byte."""
 
 
-def told(subject: Subject) -> st.SearchStrategy[EncodedEvent]:
+def told(subject: Subject) -> st.SearchStrategy[SampledAnswer]:
     """Draw answers of an API without an adapter, and of this API if its limits are set, with a delta size each."""
     made = answers("anthropic-messages").map(elsewhere)
     if subject.limits is not None:
@@ -42,13 +42,13 @@ def told(subject: Subject) -> st.SearchStrategy[EncodedEvent]:
     return st.tuples(made, st.sampled_from((None, 1, 3, 7)))
 
 
-def events_of(one: EncodedEvent) -> list[Any]:
+def events_of(one: SampledAnswer) -> list[Any]:
     """Return the events that an answer unfolds to."""
     response, size = one
     return list(unfold(response, size=size))
 
 
-def raw_of(adapter: Any, one: EncodedEvent) -> bytes:
+def raw_of(adapter: Any, one: SampledAnswer) -> bytes:
     """Return the bytes of the stream that an adapter encodes an answer to."""
     return streams.encode(adapter, events_of(one))[0]
 
@@ -100,7 +100,7 @@ def of_events(subject: Subject, law: Callable[[Sequence[Any]], Any]) -> Law:
     "streams",
 )
 def cuts(subject: Subject, trial: Trial) -> None:
-    def law(case: tuple[EncodedEvent, list[int]]) -> None:
+    def law(case: tuple[SampledAnswer, list[int]]) -> None:
         raw = raw_of(subject.adapter, case[0])
         inside = [at for at, byte in enumerate(raw) if 0x80 <= byte < 0xC0]
         streams.cuts(subject.adapter, raw, [*(place % (len(raw) + 1) for place in case[1]), *inside])
@@ -135,7 +135,7 @@ def _readings(adapter: Any, raw: bytes) -> None:
 
 @check(streams.separation, "written", "two streams that it wrote, read in turns", "streams")
 def separation(subject: Subject, trial: Trial) -> None:
-    def law(case: tuple[EncodedEvent, EncodedEvent, int]) -> None:
+    def law(case: tuple[SampledAnswer, SampledAnswer, int]) -> None:
         one, other, size = case
         streams.separation(subject.adapter, raw_of(subject.adapter, one), raw_of(subject.adapter, other), size)
 
@@ -214,7 +214,7 @@ def unfinished(subject: Subject, trial: Trial) -> None:
 
 @check(streams.accumulation, "written", "streams that it wrote", "accumulator")
 def accumulation(subject: Subject, trial: Trial) -> None:
-    def law(one: EncodedEvent) -> None:
+    def law(one: SampledAnswer) -> None:
         try:
             streams.accumulation(subject.api, subject.adapter, events_of(one))
         except CannotAccumulate:
@@ -225,16 +225,16 @@ def accumulation(subject: Subject, trial: Trial) -> None:
     trial.each(told(subject), law, subject.api)
 
 
-def _has_distinct_ids(one: EncodedEvent) -> bool:
+def _has_distinct_ids(one: SampledAnswer) -> bool:
     calls = [call.call_id for call in _calls(one)]
     return len(calls) == len(set(calls))
 
 
-def _has_halves(one: EncodedEvent) -> bool:
+def _has_halves(one: SampledAnswer) -> bool:
     return any("\\ud" in call.arguments_text for call in _calls(one))
 
 
-def _calls(one: EncodedEvent) -> list[Any]:
+def _calls(one: SampledAnswer) -> list[Any]:
     return [call for choice in one[0].choices for message in choice.messages for call in message.tool_calls]
 
 
@@ -243,7 +243,7 @@ def _calls(one: EncodedEvent) -> list[Any]:
 
 @check(streams.prefix, "written", "streams that it wrote, broken off anywhere", "streams")
 def broken_off(subject: Subject, trial: Trial) -> None:
-    def law(case: tuple[EncodedEvent, list[int]]) -> None:
+    def law(case: tuple[SampledAnswer, list[int]]) -> None:
         raw = raw_of(subject.adapter, case[0])
         whole = streams.decode(subject.adapter, [raw])
         for place in case[1]:
@@ -254,7 +254,7 @@ def broken_off(subject: Subject, trial: Trial) -> None:
 
 @check(streams.malformed, "written", "streams that it wrote, an event of them no JSON", "streams")
 def malformed(subject: Subject, trial: Trial) -> None:
-    def law(case: tuple[EncodedEvent, int]) -> None:
+    def law(case: tuple[SampledAnswer, int]) -> None:
         raw = raw_of(subject.adapter, case[0])
         if not body_in(raw):
             raise laws.Refused
@@ -340,7 +340,7 @@ def disordered(adapter: Any, body: Body) -> None:
 
 @check(streams.totality, "flipped", "streams that it wrote, some of their bytes flipped", "streams")
 def flipped(subject: Subject, trial: Trial) -> None:
-    def law(case: tuple[EncodedEvent, list[tuple[int, int]]]) -> None:
+    def law(case: tuple[SampledAnswer, list[tuple[int, int]]]) -> None:
         streams.totality(subject.adapter, [with_flips(raw_of(subject.adapter, case[0]), case[1])])
 
     trial.each(st.tuples(told(subject), flips()), law)
@@ -361,6 +361,6 @@ def noise(subject: Subject, trial: Trial) -> None:
     trial.each(noises | framed, lambda raw: streams.totality(subject.adapter, [raw]))
 
 
-def _some() -> list[EncodedEvent]:
+def _some() -> list[SampledAnswer]:
     """Return a few fixed answers, each with and without a delta size."""
     return [(value, size) for value in samples("response") for size in (None, 3)]

@@ -203,9 +203,9 @@ def _convert_all(
 def convert_document(document: Document, order: Order) -> tuple[bytes, tuple[Loss, ...], Renames]:
     """One document as the target writes it, what was lost, and the maps. LossError where losing is refused."""
     payload = identify(document, order.api, order.kind)
-    if order.restored_names is not None and payload.kind != "response":
+    if order.renames is not None and payload.kind != "response":
         raise Problem(f"--undo-maps: maps are undone in a response, and this is a {payload.kind}")
-    if order.restored_names is not None and payload.api == STORED:
+    if order.renames is not None and payload.api == STORED:
         raise Problem("--undo-maps: maps are undone in what the API answered, and not in a stored document")
     if order.target == STORED:
         return dumps(decode(payload, document)), (), Renames()
@@ -219,7 +219,7 @@ def convert_document(document: Document, order: Order) -> tuple[bytes, tuple[Los
         source=payload.api,
         kind=payload.payload_kind,
         model=order.model,
-        maps=order.restored_names,
+        maps=order.renames,
         policies=order.policies,
         on_loss=order.on_loss,
     )

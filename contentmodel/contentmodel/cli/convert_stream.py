@@ -56,7 +56,7 @@ def _check(order: Order, outputs: Outputs) -> None:
 
 
 def _check_turn(turn: Turn, order: Order) -> None:
-    if order.restored_names is not None and turn.api == STORED:
+    if order.renames is not None and turn.api == STORED:
         raise Problem("--undo-maps: maps are undone in what the API answered, and not in a stored document")
 
 
@@ -104,7 +104,7 @@ def _encode(turn: Turn, order: Order, write: Write) -> Ending:
 
 def _undoing(turn: Turn, order: Order) -> Callable[[StreamEvent], list[StreamEvent]]:
     """What gives an event the ids, names and arguments of the request that the stream answers."""
-    maps = order.restored_names
+    maps = order.renames
     if maps is None:
         return lambda event: [event]
     return maps.undoing(load(turn.api).restore_arguments)

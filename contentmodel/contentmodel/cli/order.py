@@ -21,7 +21,7 @@ class Order:
     on_loss: OnLoss
     pretty: bool | None
     model: str | None
-    restored_names: Renames | None
+    renames: Renames | None
     quiet: bool
 
 
