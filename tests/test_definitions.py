@@ -923,3 +923,14 @@ def test_name_of_a_hosted_tool_has_a_reason_of_its_own_in_definitions_and_choice
     encoded = crossed({**payload, "toolConfig": mode}, GEMINI, ANTHROPIC)
     assert {loss.code for loss in encoded.losses} >= {"reserved-name"}
     assert "mapped-name" not in {loss.code for loss in encoded.losses}
+
+
+@pytest.mark.parametrize("target", [ANTHROPIC, GEMINI, CHAT])
+@pytest.mark.parametrize("name", [None, "edit"])
+def test_losses_of_a_custom_call_in_a_namespace_lead_back_to_the_call(name: str | None, target: str) -> None:
+    call = CustomToolCallContent(call_id="c", name=name, namespace="", arguments="x")
+    for role in ("assistant", "user"):
+        request = ChatRequest(messages=[ChatMessage(role=role, contents=[call])])
+        encoded = contentmodel.adapter(target).encode_request(request)
+        assert encoded.losses
+        assert encoded.untraced() == []

@@ -215,8 +215,8 @@ class _Fitter:
         plain: Call = self._without_namespace(call)
         self._renamed[place] = call.name, plain.name
         if isinstance(plain, CustomToolCallContent) and not self._kinds.custom:
-            plain = self._as_function_call(plain)
-        return call if plain is call else self._context.replaced(call, plain)
+            return self._context.replaced(plain, self._as_function_call(plain))
+        return plain
 
     def _without_namespace(self, call: Call) -> Call:
         namespace = call.namespace
@@ -225,12 +225,12 @@ class _Fitter:
         self._context.report_loss(call, "namespace", reasons.NAMESPACE_IN_NAME)
         if call.name is None or (namespace not in self._namespaces and call.name in self._taken):
             # A tool that was found by a tool search is its own namespace (recorded traffic, seen 2026-11-22).
-            return msgspec.structs.replace(call, namespace=None)
+            return self._context.replace(call, namespace=None)
         name = self._name(namespace, call.name)
         is_custom = call.__class__ is CustomToolCallContent and not self._kinds.custom
         self.sources.setdefault(name, SourceTool(name=call.name, namespace=namespace, is_custom=is_custom))
         self._context.report_loss(call, "name", reasons.NAMESPACE_IN_NAME)
-        return msgspec.structs.replace(call, name=name, namespace=None)
+        return self._context.replace(call, name=name, namespace=None)
 
     def _as_function_call(self, call: CustomToolCallContent) -> FunctionCallContent:
         is_defined = call.name in self.sources
