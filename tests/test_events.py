@@ -287,6 +287,15 @@ def test_what_is_no_event_ends_the_turn_and_keeps_what_came(api: str, rest: byte
 
 
 @pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize("event", [b"{oops", "17", b"\xff"])
+def test_an_event_given_alone_that_is_none_ends_the_turn(api: str, event: Any) -> None:
+    decoder = contentmodel.adapter(api).stream_decoder()  # type: ignore[attr-defined]
+    *_, last = [*decoder.feed_event(event), *decoder.close()]
+    assert isinstance(last, TurnError)
+    assert last.error.code == "stream_malformed"
+
+
+@pytest.mark.parametrize("api", APIS)
 def test_a_value_of_another_kind_ends_the_turn_and_keeps_what_came(api: str) -> None:
     wrong = {
         "openai-chat": chunk(

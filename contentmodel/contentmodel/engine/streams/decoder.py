@@ -216,7 +216,7 @@ class StreamDecoder:
         if not self.is_over:
             self._repeat = None
             self._read += 1
-            self._guarded(self._read_wire, as_json(event, self.api), name)
+            self._guarded(self._read_event, event, name)
             self._grown = None
         return self._told()
 
@@ -238,6 +238,9 @@ class StreamDecoder:
         except UNREADABLE as error:
             said = str(error) if isinstance(error, DecodeError) else f"{self.api}: {error.__class__.__name__}: {error}"
             self.fail(ErrorContent(code=MALFORMED, message=f"event {self._read}: {said}"))
+
+    def _read_event(self, event: Payload, name: str | None) -> None:
+        self._read_wire(as_json(event, self.api), name)
 
     def _read_frames(self, frames: list[Frame]) -> None:
         read, quickly = self.read, self.reads_quickly
