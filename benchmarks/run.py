@@ -259,10 +259,6 @@ def _decode_and_encode(decode: Callable[[bytes], Any], encode: Callable[[Any], A
     return encode(decode(data)).to_json()
 
 
-def _converted(data: bytes, source: str, target: str) -> bytes:
-    return contentmodel.convert(data, source=source, target=target, kind="request").to_json()
-
-
 def _with_losses(data: bytes, source: str, target: str, kind: str) -> tuple[bytes, Any]:
     encoded = contentmodel.convert(data, source=source, target=target, kind=kind)
     return encoded.to_json(), encoded.losses

@@ -180,11 +180,11 @@ def encode_message(message: ChatMessage, context: EncodeContext) -> list[dict[st
     if message.role == "tool":
         return _encode_results(message, context)
     wire = PLAIN.encode(message, context)
-    _lose_citations(message.contents, context)
+    _report_citations(message.contents, context)
     return [wire] if context.native or message.contents else []
 
 
-def _lose_citations(contents: Iterable[object], context: EncodeContext) -> None:
+def _report_citations(contents: Iterable[object], context: EncodeContext) -> None:
     """Report the citations of texts: only messages of the assistant have a field for them."""
     for content in contents:
         if content.__class__ is TextContent and content.annotations is not None:
@@ -215,7 +215,7 @@ def _encode_results(message: ChatMessage, context: EncodeContext) -> list[dict[s
             results.append(_as_function_result(content, context))
     wires = RESULTS.encode_list(results, context)
     for result in results:
-        _lose_citations(getattr(result, "outputs", ()), context)
+        _report_citations(getattr(result, "outputs", ()), context)
     if not is_native(message, context) or is_own_answer(message, context):
         # The name is on the call. Keep it here only when round-tripping a message that had it.
         wires = [_without_name(wire) for wire in wires]

@@ -25,8 +25,8 @@ from contentmodel_conformance.readers.reading import (
     Reading,
     digest,
     link,
-    number_at,
     objects,
+    openai_usage,
     texts,
     word,
 )
@@ -55,26 +55,8 @@ def read(kind: str, payload: dict[str, Any]) -> Reading:
         reading.add(FINISH, ENDED if reason == STOP and reading.of(CALL) else reason, f"{path}.finish_reason")
     usage = payload.get("usage")
     if isinstance(usage, dict):
-        _usage(reading, usage)
+        openai_usage(reading, usage, "prompt_tokens", "completion_tokens")
     return reading
-
-
-def _usage(reading: Reading, usage: dict[str, Any]) -> None:
-    reasoning = "completion_tokens_details.reasoning_tokens"
-    fields = ("prompt_tokens", "completion_tokens", reasoning)
-    # xAI counts reasoning beside the output, which its total shows.
-    beside = usage.get("total_tokens") == sum(number_at(usage, field) or 0 for field in fields)
-    output = ("completion_tokens", reasoning) if beside else ("completion_tokens",)
-    reading.counters(
-        usage,
-        "$.usage",
-        input_tokens=("prompt_tokens",),
-        cached_tokens=("prompt_tokens_details.cached_tokens",),
-        output_tokens=output,
-        reasoning_tokens=(reasoning,),
-        total_tokens=("total_tokens",),
-        cache_written_tokens=("prompt_tokens_details.cache_write_tokens",),
-    )
 
 
 def _message(reading: Reading, message: dict[str, Any], path: str, *, alone: bool = False) -> None:

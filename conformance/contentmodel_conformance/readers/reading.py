@@ -114,6 +114,25 @@ def number_at(value: Any, dotted: str) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
+def openai_usage(reading: Reading, usage: dict[str, Any], sent: str, made: str) -> None:
+    """Add the counters of an API of OpenAI, under its names for the tokens of the input and of the output.
+
+    xAI counts reasoning beside the output, which its total shows.
+    """
+    reasoning = f"{made}_details.reasoning_tokens"
+    is_beside = usage.get("total_tokens") == sum(number_at(usage, field) or 0 for field in (sent, made, reasoning))
+    reading.counters(
+        usage,
+        "$.usage",
+        input_tokens=(sent,),
+        cached_tokens=(f"{sent}_details.cached_tokens",),
+        output_tokens=(made, reasoning) if is_beside else (made,),
+        reasoning_tokens=(reasoning,),
+        total_tokens=("total_tokens",),
+        cache_written_tokens=(f"{sent}_details.cache_write_tokens",),
+    )
+
+
 def as_json(value: Any) -> str:
     """Return a JSON value as text with sorted keys. JSON text is parsed first; other text is returned unchanged."""
     if isinstance(value, str):

@@ -22,8 +22,8 @@ from contentmodel_conformance.readers.reading import (
     Reading,
     digest,
     link,
-    number_at,
     objects,
+    openai_usage,
     texts,
     word,
 )
@@ -47,7 +47,7 @@ def read(kind: str, payload: dict[str, Any]) -> Reading:
     _finish(reading, payload)
     usage = payload.get("usage")
     if isinstance(usage, dict):
-        _usage(reading, usage)
+        openai_usage(reading, usage, "input_tokens", "output_tokens")
     return reading
 
 
@@ -59,24 +59,6 @@ def _finish(reading: Reading, payload: dict[str, Any]) -> None:
     else:
         # An incomplete answer without a reason was cut off; every API has a reason for that.
         reading.add(FINISH, word({"completed": ENDED, "incomplete": LENGTH}, status), "$.status")
-
-
-def _usage(reading: Reading, usage: dict[str, Any]) -> None:
-    reasoning = "output_tokens_details.reasoning_tokens"
-    fields = ("input_tokens", "output_tokens", reasoning)
-    # xAI counts reasoning beside the output, which its total shows.
-    beside = usage.get("total_tokens") == sum(number_at(usage, field) or 0 for field in fields)
-    output = ("output_tokens", reasoning) if beside else ("output_tokens",)
-    reading.counters(
-        usage,
-        "$.usage",
-        input_tokens=("input_tokens",),
-        cached_tokens=("input_tokens_details.cached_tokens",),
-        output_tokens=output,
-        reasoning_tokens=(reasoning,),
-        total_tokens=("total_tokens",),
-        cache_written_tokens=("input_tokens_details.cache_write_tokens",),
-    )
 
 
 def _items(reading: Reading, items: Any, path: str) -> None:

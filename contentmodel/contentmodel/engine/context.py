@@ -238,9 +238,9 @@ class EncodeContext:
     def degrade(self, content: AIContent, reason: Reason, *carried: str, **values: Any) -> None:
         """Report that `content` is degraded, and that all attributes which are not `carried` are lost."""
         self.report_loss(content, None, reason, **values)
-        self.lose_rest(content, *carried)
+        self.report_rest(content, *carried)
 
-    def lose_rest(self, content: Any, *carried: str) -> None:
+    def report_rest(self, content: Any, *carried: str) -> None:
         """Report that all attributes of `content` which are not `carried` are lost."""
         self.report_lost_attributes(
             content, tuple(name for name in content.__struct_fields__ if name not in (*carried, *_APART))

@@ -140,11 +140,12 @@ def _is_apart(output: AIContent, api: str) -> bool:
 
 def _divided(content: AIContent, api: str) -> tuple[AIContent, list[AIContent]]:
     """Return a result without its detached media, and these media after their label."""
-    outputs = content.outputs if isinstance(content, ToolResultContent) else []
-    media = [output for output in outputs if _is_apart(output, api)]
-    if not media or not isinstance(content, ToolResultContent):
+    if not isinstance(content, ToolResultContent):
         return content, []
-    words = [output for output in outputs if not _is_apart(output, api)]
+    media = [output for output in content.outputs if _is_apart(output, api)]
+    if not media:
+        return content, []
+    words = [output for output in content.outputs if not _is_apart(output, api)]
     _, announced_words = announcing(words, content.call_id, media)
     label = TextContent(text=APART.write(content.call_id or ""))
     return msgspec.structs.replace(content, outputs=announced_words), [label, *media]

@@ -101,15 +101,15 @@ def words_of(content: object, context: EncodeContext) -> str:
     """Return the text of a content. Report all other attributes as lost, or the whole content if it has no text."""
     text = as_text(content)
     if text or isinstance(content, TextContent):
-        context.lose_rest(content, *spelled(content))
+        context.report_rest(content, *spelled(content))
         context.report_lost_attributes(content, ("protected",))
-        lose_parts(content, context)
+        report_parts(content, context)
     else:
         context.report_loss(content, None, reasons.NO_PLACE)
     return text
 
 
-def lose_parts(content: object, context: EncodeContext) -> None:
+def report_parts(content: object, context: EncodeContext) -> None:
     """Report the attributes of a document's parts that its text does not contain."""
     for part in content.parts if isinstance(content, DocumentContent) else ():
         words_of(part, context)
@@ -193,7 +193,7 @@ def _output(content: AIContent, context: EncodeContext) -> AIContent:
     """Return an output as a function result can hold it: text or media without provider-specific attributes."""
     if isinstance(content, UriContent | HostedFileContent | ErrorContent | DocumentContent | ReferenceContent):
         context.degrade(content, reasons.AS_TEXT, *spelled(content))
-        lose_parts(content, context)
+        report_parts(content, context)
         return context.replaced(content, TextContent(text=as_text(content)))
     if isinstance(content, TextContent | DataContent):
         context.report_lost_attributes(content, ("annotations", "protected"))
@@ -208,7 +208,7 @@ def _words(content: AIContent, context: EncodeContext) -> list[AIContent]:
     if not text:
         return []
     context.degrade(content, reasons.AS_TEXT, *spelled(content))
-    lose_parts(content, context)
+    report_parts(content, context)
     return [context.replaced(content, TextContent(text=text))]
 
 

@@ -209,22 +209,17 @@ def without_empty_texts(messages: list[ChatMessage], context: EncodeContext) -> 
     empty = [is_empty_text(content) for message in messages for content in message.contents]
     if context.is_open or not any(empty) or all(empty):
         return messages
-    return [
-        context.with_contents(message, [c for c in message.contents if not _leave_empty_text(c, context)])
-        for message in messages
-    ]
+    kept = []
+    for message in messages:
+        for content in filter(is_empty_text, message.contents):
+            leave_empty_text(content, context)
+        kept.append(context.with_contents(message, [c for c in message.contents if not is_empty_text(c)]))
+    return kept
 
 
 def is_empty_text(content: AIContent) -> bool:
     """Return whether a content is an empty text without citations."""
     return content.__class__ is TextContent and not content.text and not content.annotations
-
-
-def _leave_empty_text(content: AIContent, context: EncodeContext) -> bool:
-    is_empty = is_empty_text(content)
-    if is_empty:
-        leave_empty_text(content, context)
-    return is_empty
 
 
 def leave_empty_text(content: AIContent, context: EncodeContext) -> None:
