@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -66,6 +69,14 @@ class ChatMessage(Model, frozen=True, kw_only=True):
         """The calls whose `executor` is "client": the application must run them, in order."""
         calls = (c for c in self.contents if isinstance(c, ToolCallContent))
         return [c for c in calls if c.executor == "client"]
+
+
+def contents_of(messages: Iterable[ChatMessage]) -> Iterator[AIContent]:
+    """Return an iterator over the contents of all messages."""
+    return chain.from_iterable(map(_CONTENTS, messages))
+
+
+_CONTENTS = attrgetter("contents")
 
 
 def system(*contents: AIContent | str) -> ChatMessage:

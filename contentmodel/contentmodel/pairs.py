@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import cache
-from itertools import count
+from itertools import count, repeat
 from typing import Any
 
 import msgspec
@@ -34,7 +34,7 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
-from contentmodel.message import ChatMessage
+from contentmodel.message import ChatMessage, contents_of
 
 Place = tuple[int, int]
 """The index of a message, and the index of a content in it."""
@@ -147,7 +147,7 @@ def missing_ids(messages: Sequence[ChatMessage], answer_id: str | None = None) -
     The ids only depend on the messages and `answer_id` (see `new_ids`). If messages are appended, the ids of earlier
     messages do not change.
     """
-    if all(getattr(content, "call_id", "-") for message in messages for content in message.contents):
+    if all(map(getattr, contents_of(messages), repeat("call_id"), repeat("-"))):
         return {}
     index = TranscriptIndex(messages)
     taken = {_id_at(messages, place) for place in [*index.calls, *index.results]}

@@ -28,6 +28,7 @@ from contentmodel.authoring import (
     with_media_back,
 )
 from contentmodel.content.base import AIContent, Protected
+from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import (
     FunctionCallContent,
@@ -36,7 +37,7 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
-from contentmodel.message import ChatMessage
+from contentmodel.message import ChatMessage, contents_of
 from contentmodel.pairs import TranscriptIndex, new_ids
 from contentmodel_adapters.google_generate_content.blocks import (
     API,
@@ -57,6 +58,8 @@ INSTRUCTION = Hint[dict[str, Any]](
 )
 ROLES = Roles(API, {"user": "user", "model": "assistant"}, {"user": "user", "assistant": "model", "tool": "user"})
 _OF_TOOLS = (ToolCallContent, ToolResultContent)
+_TAKES_ID = (ToolCallContent, FunctionResultContent)
+_OF_NO_TOOL = frozenset({TextContent, ReasoningContent})
 _RESULT_ROLES = ("user", f"{API}:tool", f"{API}:function")
 """Roles of messages that hold results. Clients of the SDKs also send "tool" and "function"
 (ai.google.dev/gemini-api/docs/function-calling, seen 2026-11-22).
@@ -99,7 +102,7 @@ def _is_spelling(spelled: Any, word: str | None, message: ChatMessage) -> bool:
 
 def encode_content(message: ChatMessage, context: EncodeContext) -> dict[str, Any]:
     """Return the Content of a message. In a request, drop the contents of an answer's grounding."""
-    if context.kind == "request" and any(GROUNDING.of(content, API) for content in message.contents):
+    if context.kind == "request" and any(c.extra is not None and GROUNDING.of(c, API) for c in message.contents):
         message = without_grounding(message, context)
     wire = CONTENT.encode(message, context)
     begun = BEFORE.of(message, API)
@@ -134,8 +137,8 @@ class CallIds:
     """
 
     def __init__(self, messages: Iterable[ChatMessage] = (), answer_id: str | None = None) -> None:
-        contents = (content for message in messages for content in message.contents)
-        taken = {c.call_id for c in contents if isinstance(c, ToolCallContent | FunctionResultContent)}
+        contents: Iterable[Any] = contents_of(messages)
+        taken = {c.call_id for c in contents if c.__class__ not in _OF_NO_TOOL and isinstance(c, _TAKES_ID)}
         self._new = new_ids(taken, answer_id)
         self._index = TranscriptIndex()
         self._messages = 0
@@ -147,11 +150,14 @@ class CallIds:
         If it has only results, its role becomes "tool".
         """
         contents = message.contents
+        number, self._messages = self._messages, self._messages + 1
+        if _OF_NO_TOOL.issuperset(map(type, contents)):
+            self._index.add(contents, message.role)
+            return message
         for index, content in enumerate(contents):
             if isinstance(content, HostedToolCallContent) and (inner := _inner_id(content)) is not None:
                 contents[index] = with_id(content, inner)
         self._index.add(contents, message.role)
-        number, self._messages = self._messages, self._messages + 1
         functions = 0
         for index, content in enumerate(contents):
             if not isinstance(content, _OF_TOOLS):

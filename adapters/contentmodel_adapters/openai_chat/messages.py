@@ -218,7 +218,7 @@ def _encode_results(message: ChatMessage, context: EncodeContext) -> list[dict[s
         _report_citations(getattr(result, "outputs", ()), context)
     if not is_native(message, context) or is_own_answer(message, context):
         # The name is on the call. Keep it here only when round-tripping a message that had it.
-        wires = [_without_name(wire) for wire in wires]
+        wires = [_without_name(wire) if "name" in wire else wire for wire in wires]
     return wires
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from contentmodel.authoring import EncodeContext, OutgoingBlock, StreamEncoder, Union, passes
 from contentmodel.content.text import TextContent
-from contentmodel.message import ChatMessage
+from contentmodel.message import ChatMessage, contents_of
 
 EMPTY_LINE = "\n\n"
 
@@ -93,7 +93,9 @@ def with_settled_texts(
 def _with_texts_apart(
     settled: list[ChatMessage], source: list[ChatMessage], context: EncodeContext, blocks: Union | None
 ) -> list[ChatMessage]:
-    originals = [content for message in source for content in message.contents]
+    if [*map(type, contents_of(settled))].count(TextContent) < 2:
+        return settled
+    originals = list(contents_of(source))
     texts = {id(content) for content in originals if content.__class__ is TextContent}
     joined, rest = JoinedTexts(), iter(originals)
     messages = []

@@ -25,13 +25,13 @@ _CONTENTS: set[type] = {TextContent}
 
 def are_contents(value: Any) -> bool:
     """Return whether `value` is a list of contents. Every new message runs this check."""
-    if type(value) is not list:
+    if value.__class__ is not list:
         return False
     for item in value:
-        if type(item) not in _CONTENTS:
+        if item.__class__ not in _CONTENTS:
             if not isinstance(item, AIContent):
                 return False
-            _CONTENTS.add(type(item))
+            _CONTENTS.add(item.__class__)
     return True
 
 

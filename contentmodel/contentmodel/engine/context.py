@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import is_
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -210,7 +211,7 @@ class EncodeContext:
     def with_contents(self, message: ChatMessage, contents: Sequence[object]) -> ChatMessage:
         """Return the message with other contents, recorded as its replacement; the same message if unchanged."""
         same = len(contents) == len(message.contents)
-        if same and all(new is old for new, old in zip(contents, message.contents, strict=True)):
+        if same and all(map(is_, contents, message.contents)):
             return message
         changed: ChatMessage = self.replaced(message, msgspec.structs.replace(message, contents=contents))
         return changed

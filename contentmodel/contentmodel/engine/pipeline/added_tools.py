@@ -15,7 +15,7 @@ from contentmodel.content.outcomes import ToolChangeContent
 from contentmodel.engine.context import DecodeContext
 from contentmodel.engine.json import JsonObject
 from contentmodel.engine.table.hints import Hint
-from contentmodel.message import Origin
+from contentmodel.message import Origin, contents_of
 
 if TYPE_CHECKING:
     from contentmodel.engine.table.unions import Union
@@ -64,11 +64,12 @@ class AddedTools:
                 yield made
 
     def _definitions(self, request: ChatRequest) -> Iterator[JsonObject]:
-        for message in request.messages:
-            for content in message.contents:
-                if content.__class__ is not ToolChangeContent or content.action != "add":
-                    continue
-                for tool in content.tools:
-                    definition = self._definition_of(tool) if tool.__class__ is dict else None
-                    if definition.__class__ is dict:
-                        yield definition
+        if ToolChangeContent not in map(type, contents_of(request.messages)):
+            return
+        for content in contents_of(request.messages):
+            if not isinstance(content, ToolChangeContent) or content.action != "add":
+                continue
+            for tool in content.tools:
+                definition = self._definition_of(tool) if tool.__class__ is dict else None
+                if definition.__class__ is dict:
+                    yield definition

@@ -6,6 +6,7 @@ decoded, and there again when the same transcript is encoded for its own API.
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -128,10 +129,13 @@ def with_media_apart(messages: list[ChatMessage], api: str) -> list[ChatMessage]
 def _any_apart(messages: list[ChatMessage], api: str) -> bool:
     for message in messages:
         for content in message.contents if message.role == "tool" else ():
-            for output in getattr(content, "outputs", ()):
-                if _is_apart(output, api):
-                    return True
+            outputs = getattr(content, "outputs", ())
+            if any(map(_EXTRA, outputs)) and any(_is_apart(output, api) for output in outputs):
+                return True
     return False
+
+
+_EXTRA = attrgetter("extra")
 
 
 def _is_apart(output: AIContent, api: str) -> bool:

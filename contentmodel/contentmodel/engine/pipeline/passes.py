@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import cache, partial
+from collections.abc import Callable, Iterable, Sequence, Set
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -35,7 +35,7 @@ from contentmodel.engine.pipeline.call_ids import with_call_ids
 from contentmodel.engine.pipeline.instructions import INSTRUCTION_ROLES
 from contentmodel.engine.pipeline.origins import is_native
 from contentmodel.engine.pipeline.sentinels import LEFT_OUT, NO_TURN
-from contentmodel.message import ChatMessage
+from contentmodel.message import ChatMessage, contents_of
 from contentmodel.pairs import Place, TranscriptIndex, is_clients
 
 if TYPE_CHECKING:
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 
     Source = tuple[str | None, str | None]
     """The address and the title of a page."""
-    OwnQuestions = Callable[[], set[Place]]
 
 
 def normalize_foreign(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
@@ -59,7 +58,8 @@ def normalize_foreign(messages: list[ChatMessage], context: EncodeContext) -> li
         return messages
     settled: list[ChatMessage] = []
     messages = with_call_ids(messages, context)
-    own = cache(partial(_own_questions, messages))
+    asks = not _QUESTIONS.isdisjoint(map(type, contents_of(messages)))
+    own = _own_questions(messages) if asks else _NO_QUESTIONS
     for number, message in enumerate(messages):
         plain = _PLAIN.get(message.role, _NONE)
         for content in message.contents:
@@ -71,12 +71,10 @@ def normalize_foreign(messages: list[ChatMessage], context: EncodeContext) -> li
     return settled
 
 
-def _settled_messages(
-    message: ChatMessage, number: int, own: OwnQuestions, context: EncodeContext
-) -> list[ChatMessage]:
+def _settled_messages(message: ChatMessage, number: int, own: Set[Place], context: EncodeContext) -> list[ChatMessage]:
     if is_native(message, context):
         return [message]
-    asked, message = message, _without_own_questions(message, number, own, context)
+    asked, message = message, _without_own_questions(message, number, own, context) if own else message
     if asked.contents and not message.contents:
         leave_empty(message, context)
         return []
@@ -95,9 +93,9 @@ def _own_questions(messages: Sequence[ChatMessage]) -> set[Place]:
     return {place for call, places in approvals.items() if is_clients(messages, call) for place in places}
 
 
-def _without_own_questions(message: ChatMessage, number: int, own: OwnQuestions, context: EncodeContext) -> ChatMessage:
+def _without_own_questions(message: ChatMessage, number: int, own: Set[Place], context: EncodeContext) -> ChatMessage:
     """Return a message without approvals of calls that the application runs: no API asked for them."""
-    asked = {at for at, c in enumerate(message.contents) if isinstance(c, _QUESTIONS) and (number, at) in own()}
+    asked = {at for at in range(len(message.contents)) if (number, at) in own}
     if not asked:
         return message
     for at in sorted(asked):
@@ -105,7 +103,8 @@ def _without_own_questions(message: ChatMessage, number: int, own: OwnQuestions,
     return context.with_contents(message, [c for at, c in enumerate(message.contents) if at not in asked])
 
 
-_QUESTIONS = (ToolApprovalRequestContent, ToolApprovalResponseContent)
+_QUESTIONS: frozenset[type] = frozenset({ToolApprovalRequestContent, ToolApprovalResponseContent})
+_NO_QUESTIONS: frozenset[Place] = frozenset()
 
 
 def left_out(message: ChatMessage, context: EncodeContext) -> ChatMessage:
@@ -194,8 +193,8 @@ def settle_answer(messages: list[ChatMessage], context: EncodeContext, *, cites:
     if context.native:
         return messages
     messages = without_empty_texts(with_call_ids(messages, context), context)
-    if any(isinstance(content, _QUESTIONS) for message in messages for content in message.contents):
-        own = cache(partial(_own_questions, messages))
+    if not _QUESTIONS.isdisjoint(map(type, contents_of(messages))):
+        own = _own_questions(messages)
         messages = [_without_own_questions(message, at, own, context) for at, message in enumerate(messages)]
     return [_settled(message, context, _cited_sources(message) if cites else _NONE_CITED) for message in messages]
 
@@ -206,8 +205,8 @@ def without_empty_texts(messages: list[ChatMessage], context: EncodeContext) -> 
     Chat Completions has an empty text beside calls, and Gemini has one for a signature. In other APIs each would be a
     block.
     """
-    empty = [is_empty_text(content) for message in messages for content in message.contents]
-    if context.is_open or not any(empty) or all(empty):
+    empty = [is_empty_text(content) for content in contents_of(messages)]
+    if context.is_open or True not in empty or all(empty):
         return messages
     kept = []
     for message in messages:
@@ -231,8 +230,13 @@ def leave_empty_text(content: AIContent, context: EncodeContext) -> None:
 _NONE_CITED: frozenset[Source] = frozenset()
 
 
+_ANNOTATIONS = attrgetter("annotations")
+
+
 def _cited_sources(message: ChatMessage) -> frozenset[Source]:
     """Return the address and title of each listed source that citations of a message refer to."""
+    if not any(map(_ANNOTATIONS, message.contents)):
+        return _NONE_CITED
     citations = (citation for content in message.contents for citation in content.annotations or ())
     return frozenset((citation.url, citation.title) for citation in citations if citation.source_indices is not None)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -15,6 +16,7 @@ import msgspec
 from contentmodel.content.citations import Citation
 from contentmodel.engine.json import JsonObject
 from contentmodel.engine.pipeline.origins import is_home
+from contentmodel.message import contents_of
 
 if TYPE_CHECKING:
     from contentmodel.engine.context import EncodeContext
@@ -106,15 +108,19 @@ def _with_messages(request: ChatRequest, messages: list[ChatMessage], context: E
 
 def kinds_in(messages: Sequence[ChatMessage]) -> frozenset[type]:
     """Return the types of all contents, and of their outputs and citations."""
-    kinds: set[type] = set()
-    for message in messages:
-        for content in message.contents:
-            kinds.add(content.__class__)
-            if content.annotations is not None:
-                kinds.add(Citation)
-            for output in getattr(content, "outputs", None) or ():
-                kinds.add(output.__class__)
+    contents: list[Any] = list(contents_of(messages))
+    kinds: set[type] = set(map(type, contents))
+    holders: set[Any] = {kind for kind in kinds if "outputs" in kind.__struct_fields__}  # type: ignore[attr-defined]
+    if any(map(_ANNOTATIONS, contents)):
+        kinds.add(Citation)
+    if holders:
+        for content in contents:
+            if content.__class__ in holders:
+                kinds.update(map(type, content.outputs or ()))
     return frozenset(kinds)
+
+
+_ANNOTATIONS = attrgetter("annotations")
 
 
 def fitted(value: _T, passes: Sequence[Pass], context: EncodeContext, *source: object) -> _T:

@@ -9,7 +9,7 @@ decodes requests with such functions.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import msgspec
 
@@ -24,6 +24,7 @@ from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline.added_tools import is_added
 from contentmodel.engine.pipeline.names import Renames, SourceTool, as_custom_call, is_text_alone
 from contentmodel.engine.pipeline.origins import is_native
+from contentmodel.message import contents_of
 from contentmodel.pairs import Place, TranscriptIndex
 from contentmodel.request import CustomTool, FunctionTool, ToolGroup
 
@@ -76,12 +77,10 @@ def with_known_tools(request: ChatRequest, context: EncodeContext, kinds: Kinds)
 def _has_other_kinds(request: ChatRequest) -> bool:
     if any(tool.__class__ in _OTHER_TOOLS for tool in request.tools):
         return True
-    for message in request.messages:
-        for content in message.contents:
-            kind = content.__class__
-            if kind in _OTHER or (kind is FunctionCallContent and content.namespace is not None):  # type: ignore[attr-defined]
-                return True
-    return False
+    contents: list[Any] = list(contents_of(request.messages))
+    if not _OTHER.isdisjoint(map(type, contents)):
+        return True
+    return any(c.__class__ is FunctionCallContent and c.namespace is not None for c in contents)
 
 
 class _Fitter:

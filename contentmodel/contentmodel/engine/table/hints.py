@@ -210,14 +210,17 @@ def wire_key(key: str) -> str:
 def escaped(fields: JsonObject) -> JsonObject:
     """Return wire fields as residue entries. If no key begins with ":", return the same dict."""
     for key in fields:
-        if key[:1] == ":":
+        if ":" in key and key[0] == ":":
             return {escaped_key(key): value for key, value in fields.items()}
     return fields
 
 
 def wire_fields(residue: Mapping[str, object]) -> JsonObject:
-    """Return the wire fields of a residue, without its hints: the inverse of `escaped`."""
-    return {wire_key(key): value for key, value in residue.items() if not is_hint(key)}
+    """Return a dict of the wire fields of a residue, without its hints: the inverse of `escaped`."""
+    for key in residue:
+        if ":" in key and key[0] == ":":
+            return {wire_key(key): value for key, value in residue.items() if not is_hint(key)}
+    return dict(residue)
 
 
 AROUND = ":around."

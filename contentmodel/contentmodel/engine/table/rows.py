@@ -199,7 +199,9 @@ class Row:
 
     def merge(self, residue: Mapping[str, Json], wire: JsonObject) -> None:
         """Fill `wire` with the fields of the residue. Fields that the model sets keep the model's value."""
-        self.root.merge(wire_fields(residue), wire)
+        fields = wire_fields(residue)
+        if fields:
+            self.root.merge(fields, wire)
 
     @property
     def required_fields(self) -> frozenset[str]:
