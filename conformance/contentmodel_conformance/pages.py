@@ -18,6 +18,7 @@ from contentmodel_conformance.checks import CHECKS, LAWS
 from contentmodel_conformance.matrix import matrix
 from contentmodel_conformance.matrix.markdown import as_markdown
 from contentmodel_conformance.matrix.page import as_html
+from contentmodel_conformance.model_page import content_page, event_page
 from contentmodel_conformance.rendering import laws_table
 from contentmodel_conformance.strategies.hints import every_hint
 
@@ -214,7 +215,9 @@ def pages() -> dict[str, str]:
     made = matrix()
     return {
         "capabilities.md": capabilities_page(),
+        "content-types.md": content_page(),
         "coverage.md": coverage_page(),
+        "event-types.md": event_page(),
         "hints.md": hints_page(),
         "laws.md": laws_page(),
         "loss-codes.md": codes_page(),
