@@ -84,8 +84,8 @@ def test_a_mutant_without_a_defect_is_as_good_as_its_adapter(api: str) -> None:
 
 
 @EACH
-def test_a_mutant_says_what_it_does_wrong(mutant: Mutant) -> None:
-    assert mutant.says.endswith(".")
+def test_a_mutant_has_a_description(mutant: Mutant) -> None:
+    assert mutant.description.endswith(".")
     assert set(mutant.checks) <= set(CHECKS)
     assert mutant.checks
 
@@ -192,7 +192,7 @@ def run(*words: str) -> Any:
     return CliRunner().invoke(app, ["mutants", *words])
 
 
-def test_the_command_says_which_law_finds_a_mutant() -> None:
+def test_the_command_names_the_law_that_finds_a_mutant() -> None:
     result = run("loses-null", "takes-answers-for-requests")
     assert result.exit_code == 0
     assert "identity" in result.stdout

@@ -41,8 +41,9 @@ ORDERED = (SYSTEM, USER, ASSISTANT, CALL, RESULT)
 
 
 def agreement(readers: tuple[Reader, Reader], source: Any, target: Any, kind: str, payload: Any) -> None:
-    """Readers written by hand take the same texts, calls, results, media, counters and finish reason out of a payload
-    and of what it is converted to, except where a loss names the difference.
+    """Independent readers find the same facts in a payload and in its conversion, except for reported losses.
+
+    Facts are texts, calls, results, media, counters and the finish reason. The readers are written by hand.
     """
     encoded = laws.crossed(source, target, kind, payload)
     names = {there: here for here, there in encoded.maps.names.items()}
@@ -126,7 +127,9 @@ def _sequence(before: Sequence[Fact], after: Sequence[Fact], excuses: Excuses) -
             raise _broken(fact, rest.next)
     new = rest.left()
     if len(new) > excused + excuses.added:
-        raise LawBroken("agreement", "$", f"the output has a {new[0].kind} that no loss names", ABSENT, new[0].value)
+        raise LawBroken(
+            "agreement", "$", f"the output has a new {new[0].kind}, and no loss reports it", ABSENT, new[0].value
+        )
 
 
 class _Rest:
@@ -220,10 +223,10 @@ def _counter(before: Sequence[Fact], after: Sequence[Fact], excuses: Excuses) ->
 
 
 def _broken(fact: Fact, found: Fact | None) -> LawBroken:
-    there = Words("nothing of the kind") if found is None else found.value
-    detail = f"the {fact.kind} is another in the output, and no loss says so"
+    there = Words(f"no {fact.kind}") if found is None else found.value
+    detail = f"the {fact.kind} differs in the output, and no loss reports it"
     if found is not None and found.paths:
-        detail += f" (there, at {found.paths[0]})"
+        detail += f" (in the output at {found.paths[0]})"
     return LawBroken("agreement", fact.paths[0], detail, fact.value, there)
 
 
@@ -236,7 +239,9 @@ def _total(before: Reading, after: Reading) -> None:
         raise LawBroken("agreement", "$", "the output counts tokens, and has no total", counted, ABSENT)
     own = before.of(TOTAL)
     if total[0].value != counted and (not own or own[0].value == _sum(before)):
-        raise LawBroken("agreement", total[0].paths[0], "the total is not the sum", counted, total[0].value)
+        raise LawBroken(
+            "agreement", total[0].paths[0], "the total is not the sum of the counters", counted, total[0].value
+        )
 
 
 def _sum(reading: Reading) -> int | None:

@@ -20,7 +20,7 @@ _PIECE, _DELTA = 64, 5
 
 
 def bounds(works: Sequence[Work], *, copies: bool = False) -> None:
-    """Four times the input costs four times the work, for every shape of input: counted for each line, not timed.
+    """Four times the input costs about four times the work, counted for each line, for every shape of input.
 
     Each of `works` has an input that is four times as large as the one before. With `copies`, the bytes that each line
     allocates are counted as well.
@@ -29,7 +29,7 @@ def bounds(works: Sequence[Work], *, copies: bool = False) -> None:
     if growths:
         worst = growths[0]
         where = f"{worst.place[0].replace(chr(92), '/').rpartition('/')[2]}:{worst.place[1]}"
-        detail = f"{worst}; {len(growths)} places in all grow faster than the input"
+        detail = f"{worst}; {len(growths)} lines in all cost more than the input allows"
         raise LawBroken("bounds", where, detail, Words(f"at most {worst.limit} {worst.unit}"), worst.after)
 
 
@@ -104,5 +104,5 @@ def works_of(make: Callable[[Any], Work], values: Sequence[Any]) -> list[Work]:
         works = [make(value) for value in values]
         works[0]()
     except ContentModelError as error:
-        raise Refused(f"it has no place for such a value: {error}") from None
+        raise Refused(f"the API cannot represent the value: {error}") from None
     return works

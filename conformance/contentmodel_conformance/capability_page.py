@@ -10,26 +10,27 @@ from contentmodel.capabilities import Capabilities, CapabilityTable
 
 HEAD = """# What models take
 
-Made from the adapters' tables (`capabilities.py`) by `python -m contentmodel_conformance.pages docs`. Encoders fit the
-settings of a request of another API to its model, rules judge payloads, and `plan` counts both, all by the same row.
+Generated from the adapters' tables (`capabilities.py`) by `python -m contentmodel_conformance.pages docs`. Encoders
+adapt the settings of another API's request to its model, rules check payloads, and `plan` reports both. All use the same
+row of the table.
 
-A name finds its row in any spelling: with a path (`models/`, `anthropic/`), a region and vendor (`us.anthropic.`), a
-date or version (`-20250929`, `@20250929`, `-v1:0`, `-latest`), or a variant (`:free`). A name of the provider that no
-row has counts as the **newest** model, and so does a request without a model. On OpenAI's APIs, which many hosts speak,
-nothing is known of other names but the API's limit of four stop sequences. `check` gives what it could not judge for a
-model the severity `unchecked`.
+A model name may have a path (`models/`, `anthropic/`), a region and vendor (`us.anthropic.`), a date or version
+(`-20250929`, `@20250929`, `-v1:0`, `-latest`), or a variant (`:free`). An unlisted model of the provider is treated as
+the **newest** model, and so is a request without a model. Many other hosts have OpenAI's APIs: for model names of other
+providers, only the limit of four stop sequences applies there. If `check` cannot check a rule for a model, it reports
+the severity `unchecked`.
 
-The policy `capabilities` overrides the table: the name of a listed model, `any` for no limits at all, or a JSON object
-with the fields that differ.
+The policy `capabilities` overrides the table. Its value is the name of a listed model, `any` for no limits, or a JSON
+object with the fields that differ.
 
 ```python
 contentmodel.convert(payload, target="openai-chat", model="my-host-7b", policies={"capabilities": "gpt-4o"})
 contentmodel.convert(payload, target="openai-chat", policies={"capabilities": '{"sampling": {"top_p": [0, 1]}}'})
 ```
 
-In Python, `contentmodel.adapter(api).knowing(model)` is what is known of a model: `takes` is the row, and
-`contentmodel.capabilities.Capabilities` explains each field; `status` is `listed`, or how else the limits were found;
-`unlisted()` is None for a listed model, and for others a sentence that it counts as the newest. `contentmodel check`
+In Python, `contentmodel.adapter(api).knowing(model)` returns the capabilities of a model. `takes` is the row;
+`contentmodel.capabilities.Capabilities` documents its fields. `status` is `listed`, or another source of the limits.
+`unlisted()` is None for a listed model, and otherwise a sentence that it is treated as the newest. `contentmodel check`
 prints that sentence. An adapter of another API passes its `CapabilityTable` to `Rules`.
 """
 
@@ -67,7 +68,10 @@ def _cells(takes: Capabilities) -> tuple[str, str, str, str]:
 def _efforts(takes: Capabilities) -> str:
     if takes.efforts is None:
         return "any"
-    return ", ".join(f"**{word}**" if word == takes.default_effort else word for word in takes.efforts) or "none taken"
+    return (
+        ", ".join(f"**{effort}**" if effort == takes.default_effort else effort for effort in takes.efforts)
+        or "not supported"
+    )
 
 
 def _thinking(takes: Capabilities) -> str:
@@ -88,12 +92,12 @@ def _sampling(takes: Capabilities) -> str:
 
 def _more(takes: Capabilities) -> Iterator[str]:
     """Yield the unusual capabilities and limits of a model."""
-    said = {
+    limits = {
         "no schemas": not takes.structured_output,
         "no forced tools": not takes.forced_tools,
-        "no functions beside an effort": not takes.functions_with_effort,
+        "no functions with an effort": not takes.functions_with_effort,
         "no parallel_tool_calls": not takes.parallel_tool_calls,
-        "hosted tools apart from functions": not takes.hosted_with_functions,
+        "no hosted tools with functions": not takes.hosted_with_functions,
         "no media in results": not takes.media_in_results,
         "no system text": not takes.instructions,
         "no later system messages": not takes.later_system,
@@ -102,11 +106,11 @@ def _more(takes: Capabilities) -> Iterator[str]:
     }
     if takes.stop_sequences is not None:
         yield f"{takes.stop_sequences} stop sequences"
-    yield from (text for text, holds in said.items() if holds)
+    yield from (text for text, holds in limits.items() if holds)
     for kind, types in (takes.hosted_types or {}).items():
         yield f"{kind} as {' or '.join(types)}"
     if takes.media is not None:
-        yield f"reads {' and '.join(takes.media) or 'text alone'}"
+        yield f"reads {' and '.join(takes.media) or 'text only'}"
     if takes.signatures:
         yield f"signatures bound to {' and '.join(takes.signatures)}"
     if takes.refused:

@@ -35,7 +35,7 @@ Version = Annotated[
 
 @app.callback()
 def conformance_command(version: Version = False) -> None:
-    """Prove adapters, and test what talks to LLM providers without one.
+    """Check adapters, and test clients of LLM APIs against a local server.
 
     \b
     [bold]Examples[/bold]
@@ -58,19 +58,19 @@ command(run)
 
 SCRIPT_HELP = "JSON (a list of turns, or one) or JSON Lines (a turn a line); - is standard input."
 ScriptPath = Annotated[str, typer.Argument(metavar="SCRIPT", help=SCRIPT_HELP, show_default=False)]
-Host = Annotated[str, typer.Option("--host", metavar="HOST", help="The address to listen at.")]
-Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="The port; 0 is any that is free.")]
-Repeat = Annotated[bool, typer.Option("--repeat", help="Begin again when every turn is answered.")]
+Host = Annotated[str, typer.Option("--host", metavar="HOST", help="The address to listen on.")]
+Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="The port; 0 chooses a free one.")]
+Repeat = Annotated[bool, typer.Option("--repeat", help="Start again after the last turn.")]
 Log = Annotated[
     str | None,
     typer.Option(
-        "--log", metavar="FILE", help="Append what clients send as JSON Lines, without keys; - is standard output."
+        "--log", metavar="FILE", help="Append the requests as JSON Lines, without API keys; - is standard output."
     ),
 ]
 DeltaSize = Annotated[
-    int, typer.Option("--delta-size", metavar="N", min=1, help="Characters of a text in one event of a stream.")
+    int, typer.Option("--delta-size", metavar="N", min=1, help="The number of characters of a text per stream event.")
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say the URL, and nothing about requests.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the URL, and no requests.")]
 
 
 @command
@@ -84,16 +84,16 @@ def serve(
     delta_size: DeltaSize = DELTA_SIZE,
     quiet: Quiet = False,
 ) -> None:
-    """Answer as every provider would, from a script, on this machine.
+    """Serve the scripted answers of a local server, in the format of every API.
 
-    The server speaks OpenAI Chat Completions and Responses, Anthropic Messages and Gemini generateContent, streaming or
-    not. Turns are answered in order, whichever API asks; when none is left, the answer is an error that says so. Ctrl-C
-    stops it.
+    The server has the endpoints of OpenAI Chat Completions and Responses, Anthropic Messages and Gemini
+    generateContent, streaming and not. Each request gets the next turn of the script, in the format of its API. After
+    the last turn, every request gets an error. Ctrl-C stops the server.
 
-    A turn is a text with calls of tools, or an answer of any API just as that API gives it (with its API where that
-    cannot be detected), or a stored document of contentmodel. A fault beside it makes its first tries fail, as many as
-    "times" says: status (with retry_after, message), drop_after (bytes), stall (seconds; stall_after bytes),
-    malformed_at (an event), truncate (true).
+    A turn is a text with optional tool calls, an answer in the format of any API (with "api" if it cannot be detected),
+    or a stored contentmodel document. A turn with a fault fails for the first "times" requests (default: 1). Faults:
+    status (with retry_after, message), drop_after (bytes), stall (seconds; stall_after bytes), malformed_at (the number
+    of an event), truncate (true).
 
     \b
     [bold]Turns[/bold]
@@ -103,7 +103,7 @@ def serve(
     {"text": "Hi.", "fault": {"drop_after": 200}}
     {"api": "anthropic-messages", "payload": {"content": [...], ...}}
 
-    Exit codes: 0 stopped; 2 bad input, or a bad command line.
+    Exit codes: 0 the server was stopped; 2 invalid input or command line.
 
     \b
     [bold]Examples[/bold]
@@ -130,8 +130,8 @@ def _listen(server: LoopbackServer, host: str, port: int) -> None:
     try:
         server.listen()
     except OSError as error:
-        hint = "another --port, or --port 0 for any that is free"
-        raise Problem(f"cannot listen at {host} port {port}: {error.strerror or error}", hint=hint) from None
+        hint = "choose another --port, or --port 0 for a free one"
+        raise Problem(f"cannot listen on {host} port {port}: {error.strerror or error}", hint=hint) from None
 
 
 @contextmanager
@@ -156,7 +156,7 @@ def _greet(server: LoopbackServer, turns: int, *, to_stderr: bool) -> None:
     console = err() if to_stderr else out()
     count = "1 turn" if turns == 1 else f"{turns:,} turns"
     console.print(
-        Text.assemble(("listening at ", "bold"), (server.url, "bold green"), f" with {count}"), soft_wrap=True
+        Text.assemble(("listening on ", "bold"), (server.url, "bold green"), f" with {count}"), soft_wrap=True
     )
     for line in (
         f'OpenAI(base_url="{server.base_url("openai-chat")}", api_key="none")',

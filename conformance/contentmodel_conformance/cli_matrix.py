@@ -45,22 +45,22 @@ class ListFormat(StrEnum):
 
 Apis = Annotated[
     list[str] | None,
-    typer.Option("--api", metavar="API", help="One of the APIs; several times for several. Default: all installed."),
+    typer.Option("--api", metavar="API", help="Include only this API. Can be repeated. Default: all installed APIs."),
 ]
-MatrixFormat = Annotated[Format, typer.Option("--format", help="How it is written.")]
+MatrixFormat = Annotated[Format, typer.Option("--format", help="The output format.")]
 Output = Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.")]
-CoverageFormat = Annotated[ListFormat, typer.Option("--format", help="How it is written.")]
+CoverageFormat = Annotated[ListFormat, typer.Option("--format", help="The output format.")]
 
 
 @command
 def matrix(api: Apis = None, *, form: MatrixFormat = Format.text, output: Output = None) -> None:
-    """Show what becomes of each type of content at each API, and of each family of content between two APIs.
+    """Show what is kept of each content type in each API, and of each content family between two APIs.
 
-    The installed adapters are run, yours too, on contents made for the purpose: what comes back equal is exact; what
-    does not is degraded or dropped, with the words of the losses. As text, what is behind each sign is told for the
-    APIs that are named with --api; JSON, Markdown and HTML have it all. HTML is one page that needs nothing else.
+    Every installed adapter encodes and decodes sample contents. A content that is equal afterwards is exact. Others are
+    degraded or dropped, with the reasons of the losses. The text format shows the losses of the APIs that --api names.
+    JSON, Markdown and HTML contain all of them. The HTML page is self-contained.
 
-    Exit codes: 0 done, 2 a bad command line, or no adapters.
+    Exit codes: 0 done; 2 invalid command line, or no adapter is installed.
 
     \b
     [bold]Examples[/bold]
@@ -74,13 +74,12 @@ def matrix(api: Apis = None, *, form: MatrixFormat = Format.text, output: Output
 
 @command
 def coverage(api: Apis = None, *, form: CoverageFormat = ListFormat.text) -> None:
-    """Compare the types of the installed SDKs with the adapters' tables: a new SDK release shows what is missing.
+    """Compare the types of the installed SDKs with the adapters' tables, and list the missing types.
 
-    A type that stands in no table is not lost: its fields are kept in the residue, and unknown blocks as they are. It
-    only has no name yet.
+    Content of a missing type is not lost: unknown fields and unknown blocks round-trip unchanged. They only have no
+    name in the model.
 
-    Exit codes: 0 nothing is missing; 1 types are missing from a table; 2 nothing could be compared, or a bad command
-    line.
+    Exit codes: 0 no type is missing; 1 types are missing from a table; 2 invalid command line, or no SDK is installed.
 
     \b
     [bold]Examples[/bold]

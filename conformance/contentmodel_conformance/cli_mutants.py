@@ -1,4 +1,4 @@
-"""`contentmodel-conformance mutants`: tests the checks on deliberately broken adapters."""
+"""`contentmodel-conformance mutants`: test the checks on deliberately broken adapters."""
 
 from __future__ import annotations
 
@@ -17,20 +17,23 @@ from contentmodel_conformance.cli import command
 from contentmodel_conformance.mutants import MUTANTS, Mutant
 from contentmodel_conformance.report import Finding, Report
 
-NAMES_HELP = "Which of them; by default all, which takes a minute or two."
+NAMES_HELP = "The mutants to try. Default: all, which takes a minute or two."
 Names = Annotated[list[str] | None, typer.Argument(metavar="[MUTANT]...", help=NAMES_HELP, show_default=False)]
-Listed = Annotated[bool, typer.Option("--list", "-l", help="Say what each does wrong, and try none.")]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Which examples to try: the same ones for the same N.")]
-Json = Annotated[bool, typer.Option("--json", help="Write what was found as JSON Lines, a mutant a line.")]
+Listed = Annotated[bool, typer.Option("--list", "-l", help="List the mutants and their defects, and try none.")]
+Seed = Annotated[
+    int, typer.Option("--seed", metavar="N", help="The seed of the examples. The same seed gives the same examples.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Write the results as JSON Lines, one mutant per line.")]
 
 
 @command
 def mutants(names: Names = None, *, listed: Listed = False, seed: Seed = 0, json: Json = False) -> None:
-    """Try the checks on broken adapters, each a good one with a single defect: every one has to be found.
+    """Run the checks on mutants: adapters with one deliberate defect, which the checks must find.
 
-    Each is tried with the checks that are to find it, in the quick profile. "missed" says that the laws are too weak.
+    Each mutant is tried with the checks that must find it, in a quick run. A missed mutant means that a law is too
+    weak.
 
-    Exit codes: 0 all were found; 1 some were missed; 2 a bad command line.
+    Exit codes: 0 all mutants were found; 1 some were missed; 2 invalid command line.
 
     \b
     [bold]Examples[/bold]
@@ -62,7 +65,7 @@ def mutants(names: Names = None, *, listed: Listed = False, seed: Seed = 0, json
 def _chosen(names: list[str] | None) -> list[Mutant]:
     for name in names or ():
         if name not in MUTANTS:
-            raise Problem(f"no mutant is named {name}", hint="contentmodel-conformance mutants --list names them")
+            raise Problem(f"no mutant is named {name}", hint="see contentmodel-conformance mutants --list")
     return [mutant for name, mutant in MUTANTS.items() if not names or name in names]
 
 
@@ -72,12 +75,12 @@ def _missed(report: Report) -> list[str]:
 
 
 def _as_json(mutant: Mutant, report: Report) -> dict[str, object]:
-    found = {outcome.check: _first(outcome.findings) for outcome in report.failures}
+    findings = {outcome.check: _first(outcome.findings) for outcome in report.failures}
     return {
         "mutant": mutant.name,
-        "says": mutant.says,
+        "description": mutant.description,
         "adapter": mutant.api,
-        "found": found,
+        "found": findings,
         "missed": _missed(report),
     }
 
@@ -95,18 +98,18 @@ def _show(table: Table) -> None:
 
 
 def _listing(chosen: Iterable[Mutant]) -> Table:
-    table = _made("mutant", "what it does wrong", "found by")
+    table = _made("mutant", "defect", "found by")
     for mutant in chosen:
-        table.add_row(*map(safe_text, (mutant.name, mutant.says, "\n".join(mutant.checks))))
+        table.add_row(*map(safe_text, (mutant.name, mutant.description, "\n".join(mutant.checks))))
     return table
 
 
 def _table(results: Iterable[tuple[Mutant, Report]]) -> Table:
-    table = _made("mutant", "check", "the law says")
+    table = _made("mutant", "check", "finding")
     for mutant, report in results:
         for at, outcome in enumerate(report.outcomes):
-            told = safe_text(_first(outcome.findings)) if outcome.findings else Text("missed", style="bold red")
-            table.add_row(safe_text("" if at else mutant.name), safe_text(outcome.check), told)
+            finding = safe_text(_first(outcome.findings)) if outcome.findings else Text("missed", style="bold red")
+            table.add_row(safe_text("" if at else mutant.name), safe_text(outcome.check), finding)
     return table
 
 

@@ -1,4 +1,4 @@
-"""`contentmodel-conformance run`: runs the checks of an adapter; shows progress, a table, reports and changes."""
+"""`contentmodel-conformance run`: run the checks of an adapter; show progress, a table, reports and changes."""
 
 from __future__ import annotations
 
@@ -21,23 +21,27 @@ from contentmodel_conformance import page, rendering, suite
 from contentmodel_conformance.recordings import Recordings
 from contentmodel_conformance.report import Change, Report
 
-TARGET_HELP = "An API id, a module or module:attribute that has the adapter (or a class of its tests), or `all`."
+TARGET_HELP = "An API id, a module or module:attribute with the adapter (or with its test class), or `all`."
 Target = Annotated[str, typer.Argument(metavar="ADAPTER", help=TARGET_HELP, show_default=False)]
-Deep = Annotated[bool, typer.Option("--deep", help="Try a hundred times as many examples; takes hours for all.")]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Which examples to try: the same ones for the same N.")]
+Deep = Annotated[bool, typer.Option("--deep", help="Try a hundred times as many examples; takes hours for `all`.")]
+Seed = Annotated[
+    int, typer.Option("--seed", metavar="N", help="The seed of the examples. The same seed gives the same examples.")
+]
 Only = Annotated[
     list[str] | None,
-    typer.Option("--only", metavar="LAW", help="A law, or one check of it (identity/table); may be given again."),
+    typer.Option(
+        "--only", metavar="LAW", help="Run only this law (identity) or check (identity/table). Can be repeated."
+    ),
 ]
 Corpus = Annotated[
-    Path | None, typer.Option("--corpus", metavar="DIR", help="Try recorded traffic too: JSON Lines in this folder.")
+    Path | None, typer.Option("--corpus", metavar="DIR", help="Also try recorded traffic: a folder of JSON Lines.")
 ]
 Reports = Annotated[
     list[Path] | None,
-    typer.Option("--report", metavar="FILE", help="Write the report: .html, .json or .md; may be given again."),
+    typer.Option("--report", metavar="FILE", help="Write the report to FILE: .html, .json or .md. Can be repeated."),
 ]
 Since = Annotated[
-    Path | None, typer.Option("--since", metavar="FILE", help="Say what changed since this report in JSON.")
+    Path | None, typer.Option("--since", metavar="FILE", help="Show the changes since an earlier JSON report.")
 ]
 
 
@@ -51,21 +55,21 @@ def run(
     report: Reports = None,
     since: Since = None,
 ) -> None:
-    """Try every law on an adapter, and say where it falls short.
+    """Check an adapter against every law, and report each violation.
 
-    Laws are tried on payloads made from the adapter's own table and from its SDK's types, on conversations, on streams
-    that are cut and broken off, on noise, and on recorded traffic. A law that is broken is shown with the least input
-    that breaks it: where, what was expected there, what was found, and the command that shows it again. What does not
-    apply to an adapter (it has no streams, no SDK, no rules) is said so, and never counted as passed.
+    Laws are tried on payloads generated from the adapter's table and from its SDK's types, on conversations, on streams
+    (whole, cut and truncated), on random input, and on recorded traffic. A violation is shown with its JSON path, the
+    expected value, the value found, the smallest input that shows it, and the command that repeats the check. A check
+    that does not apply to the adapter (without streams, SDK or rules) is skipped, and never counted as passed.
 
     \b
     [bold]Adapters[/bold]
-    openai-chat                 one that is installed, by its API id
-    my_package.my_api           a module that has an `adapter`
+    openai-chat                 an installed adapter, by its API id
+    my_package.my_api           a module with the attribute `adapter`
     my_package.my_api:mine      an attribute of a module: an adapter, or a class derived from AdapterConformance
-    all                         every one that is installed
+    all                         every installed adapter
 
-    Exit codes: 0 every law holds; 1 some are broken, or nothing was tried; 2 bad input, or a bad command line.
+    Exit codes: 0 every law holds; 1 a law is violated, or nothing was tried; 2 invalid input or command line.
 
     \b
     [bold]Examples[/bold]
@@ -124,13 +128,15 @@ def _load(target: str) -> Any:
         found: Any = import_module(module)
     except ImportError as error:
         known = ", ".join(sorted(contentmodel.adapters()))
-        hint = f"an installed API id ({known}), a module, module:attribute, or all"
-        raise Problem(f"no adapter is called {target}: {error}", hint=hint) from None
+        hint = f"pass an installed API id ({known}), a module, module:attribute, or all"
+        raise Problem(f"no adapter is named {target}: {error}", hint=hint) from None
     if not attribute:
-        return _checked(getattr(found, "adapter", None), target, "a module with an `adapter`, or module:attribute")
+        return _checked(
+            getattr(found, "adapter", None), target, "pass a module with the attribute `adapter`, or module:attribute"
+        )
     for name in attribute.split("."):
         found = getattr(found, name, None)
-    return _checked(found, target, "module:attribute, where the attribute is an adapter")
+    return _checked(found, target, "pass module:attribute, where the attribute is an adapter")
 
 
 def _checked(found: Any, target: str, hint: str) -> Any:
@@ -143,7 +149,7 @@ def _check_selection(only: list[str] | None) -> None:
     try:
         suite.selected(only or None)
     except ValueError as error:
-        raise Problem(str(error), hint="a law, or law/check as the report names it") from None
+        raise Problem(str(error), hint="pass a law, or law/check as in a report") from None
 
 
 # -- reports -----------------------------------------------------------------------------------------------------------
@@ -157,7 +163,7 @@ _WRITERS: dict[str, Callable[[Report, list[Change]], bytes]] = {
 
 def _writer(path: Path) -> Callable[[Report, list[Change]], bytes]:
     if path.suffix not in _WRITERS:
-        raise Problem(f"a report cannot be written as {path.name}", hint="end its name in .html, .json or .md")
+        raise Problem(f"a report cannot be written as {path.name}", hint="use a name that ends in .html, .json or .md")
     return _WRITERS[path.suffix]
 
 
@@ -167,7 +173,7 @@ def _read_report(path: Path) -> Report:
     try:
         return Report.from_json(data)
     except ValueError as error:
-        raise Problem(f"{path}: {error}", hint="--since takes what --report FILE.json wrote") from None
+        raise Problem(f"{path}: {error}", hint="pass a file that --report FILE.json wrote") from None
 
 
 # -- progress ----------------------------------------------------------------------------------------------------------

@@ -16,53 +16,69 @@ _METHODS = (
 
 
 def face(adapter: Any) -> None:
-    """An adapter has a name, an issuer, and every method that the library calls; it says what its table holds."""
+    """An adapter has a name, an issuer, every method that the library calls, and a description of its table."""
     for name in ("api", "issuer"):
         if not isinstance(getattr(adapter, name, None), str):
-            raise LawBroken("face", name, "is no text", Words("a str"), getattr(adapter, name, None))
+            raise LawBroken("face", name, "is not a string", Words("a str"), getattr(adapter, name, None))
     for name in _METHODS:
         if not callable(getattr(adapter, name, None)):
-            detail = "is missing: one that cannot do this raises a ContentModelError that says so"
+            detail = "is missing: a method that is not supported raises ContentModelError"
             raise LawBroken("face", f"{name}()", detail, Words("a method"), getattr(adapter, name, None))
     if not isinstance(adapter.recognises({}), Mapping):
-        raise LawBroken("face", "recognises({})", "is no mapping", Words("a score by kind"), adapter.recognises({}))
+        raise LawBroken("face", "recognises({})", "is not a mapping", Words("a score by kind"), adapter.recognises({}))
     _describes(adapter.describe(), adapter.api)
 
 
 def _describes(described: Any, api: str) -> None:
     if not isinstance(described, dict) or described.get("api") != api:
-        raise LawBroken("face", "describe()", "does not say whose table it is", {"api": api}, described)
+        raise LawBroken("face", "describe()", "its `api` is not the API id of the adapter", {"api": api}, described)
     for name in ("pairs", "words", "kept", "records", "unions"):
         if name not in described:
-            raise LawBroken("face", f"describe()[{name!r}]", "is missing", Words("what the table says, or none"), None)
+            raise LawBroken(
+                "face",
+                f"describe()[{name!r}]",
+                "is missing",
+                Words("the entries of the table; empty if it has none"),
+                None,
+            )
     for name, union in described["unions"].items():
         for row in union["rows"]:
             if not {"name", "model", "constants", "fields"} <= set(row):
                 raise LawBroken(
-                    "face", f"describe()['unions'][{name!r}]", "a row without its parts", Words("a row"), row
+                    "face",
+                    f"describe()['unions'][{name!r}]",
+                    "a row without a name, model, constants or fields",
+                    Words("a row"),
+                    row,
                 )
 
 
 def detection(adapter: Any, kind: str, payload: Any) -> None:
-    """A payload that is plainly of this API is recognised as one, of its kind before the other."""
+    """A payload that the adapter wrote is recognised, with the highest score for its kind."""
     scores = adapter.recognises(payload)
     if scores and max(scores, key=lambda name: scores[name]) != kind:
-        raise LawBroken("detection", "$", "taken for the other kind", kind, dict(scores))
+        raise LawBroken("detection", "$", "the other kind has a higher score", kind, dict(scores))
 
 
 def coverage(adapter: Any) -> None:
-    """Every type in the API's official SDK, of blocks, items, parts, tools and words, stands in the adapter's table."""
+    """Every type, tag and enum value of the API's official SDK is in the adapter's table."""
     for position, names in missing_types(adapter.api, adapter.describe()).items():
-        detail = f"{len(names)} stand in no row of the table: the SDK is newer, or they were forgotten"
+        detail = (
+            f"{len(names)} names are in no row of the table: add rows, or install the SDK that the table is made for"
+        )
         raise LawBroken("coverage", position, detail, sorted(names), [])
 
 
 def known(value: Any) -> None:
-    """No block that a provider sent is unknown: each has a type in the model."""
+    """Every block that a provider sent has a type in the model."""
     for content in contents_of(value):
         if isinstance(content, UnknownContent):
             raise LawBroken(
-                "known", "$", "a block that the table does not know", Words("a content of its own"), content.block
+                "known",
+                "$",
+                "no row of the table decodes the block",
+                Words("a content type of the model"),
+                content.block,
             )
 
 
@@ -77,6 +93,6 @@ def contents_of(value: Any) -> list[Any]:
 
 
 def readable(line: str) -> None:
-    """Every line of the recorded traffic is a record that can be tried."""
+    """Every line of the recorded traffic is a valid record."""
     where, _, why = line.partition(": ")
-    raise LawBroken("readable", where, why, Words("a record"), Words("none"))
+    raise LawBroken("readable", where, why, Words("a valid record"), Words("an invalid line"))

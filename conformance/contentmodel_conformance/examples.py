@@ -43,10 +43,9 @@ def checked(api: str, given: Sequence[Any]) -> list[Example]:
 
 
 def example(adapter: Any, given: Example) -> None:
-    """A payload that the author gave is read as the value that the author expects, and is written again as it was.
+    """A payload of the author decodes to the value that the author expects, and encodes to the same payload.
 
-    What came from where, and what the adapter keeps for itself (`origin`, `extra`, a finish reason's `raw`) is compared
-    only if the expected value has it.
+    `origin`, `extra` and a finish reason's `raw` are compared only if the expected value has them.
     """
     payload, expected = given
     kind = "request" if isinstance(expected, ChatRequest) else "response"

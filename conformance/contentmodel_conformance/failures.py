@@ -16,7 +16,7 @@ from contentmodel_conformance.laws import LawBroken
 
 
 def errors(source: Any, target: Any, error: ErrorContent) -> None:
-    """An error keeps its message and its kind on the way to another API, and has the status that goes with it there."""
+    """A converted error keeps its message and its kind, and has the code and the HTTP status of that kind."""
     told = source.decode_response(source.encode_response(ChatResponse(error=error)).payload)
     if told.error is None or told.error.kind is None:
         # The adapter does not distinguish kinds of errors.
@@ -25,23 +25,26 @@ def errors(source: Any, target: Any, error: ErrorContent) -> None:
     try:
         made = target.decode_response(encoded.payload).error
     except DecodeError as fault:
-        raise LawBroken("errors", "$", "the target's own error body is refused", told.error, str(fault)) from None
+        raise LawBroken(
+            "errors", "$", "the target's adapter refuses its own error body", told.error, str(fault)
+        ) from None
     plain = ErrorContent(message=told.error.message, kind=told.error.kind)
     expected = target.decode_response(target.encode_response(ChatResponse(error=plain)).payload).error
     if made is None or made.message != told.error.message:
-        raise LawBroken("errors", "$.error.message", "it is another one in the target", told.error.message, made)
+        raise LawBroken("errors", "$.error.message", "the target has another message", told.error.message, made)
     is_lost = any(loss.path.startswith("$.error") and loss.is_significant for loss in encoded.losses)
     if made.kind != told.error.kind and not is_lost:
-        raise LawBroken("errors", "$.error.kind", "it is another one in the target", told.error.kind, made.kind)
+        raise LawBroken("errors", "$.error.kind", "the target has another kind", told.error.kind, made.kind)
     if expected is not None and (expected.code is not None and made.code == told.error.code != expected.code):
-        raise LawBroken("errors", "$.error.code", "the target has another word", getattr(expected, "code", None), made)
+        raise LawBroken("errors", "$.error.code", "the target has another code", getattr(expected, "code", None), made)
     if not 400 <= (encoded.status or 0) < 600:
-        raise LawBroken("errors", "$", "no HTTP status goes with it", "400 to 599", encoded.status)
+        raise LawBroken("errors", "$", "the error has no HTTP error status", "400 to 599", encoded.status)
 
 
 def failing(adapter: Any, frames: Sequence[bytes], place: int) -> None:
-    """A turn that an error ends keeps all that it had until then when it is written again for its own API. What broke
-    off may change: a call is left out with its result, another block loses the fields of the wire.
+    """A turn that ends with an error keeps its content when it is encoded for its own API.
+
+    Incomplete content may change: a call is dropped with its result, and other blocks lose their unknown fields.
     """
     events = streams.decode(adapter, [*frames[:place], error_frame(adapter)])
     if not isinstance(events[-1], TurnError) or events[-1].error.message != ERROR.message:
@@ -72,7 +75,7 @@ def _contents(response: ChatResponse) -> list[Any]:
 
 
 def _without_calls(events: Sequence[StreamEvent]) -> ChatResponse:
-    """Fold a turn; without incomplete calls, their results, and empty messages."""
+    """Fold a turn. Remove incomplete calls, their results, and empty messages."""
     calls = {half.call_id for half in _halves(events) if isinstance(half, ToolCallContent)}
     return _mapped(fold(events), lambda content: None if _is_of_call(content, calls) else content)
 

@@ -36,33 +36,39 @@ _MARK = re.compile(r"mark(\d+)kram")
 
 
 def pairing(adapter: Any, kind: str, value: Any) -> None:
-    """What a tool gave stays the answer to the call that it answered, and results stay in their order."""
+    """A tool result stays paired with its call, and results keep their order."""
     marks = _Marks(value)
     encoded = encode(adapter, kind, marks.value)
     found = list(_answers(decode(adapter, kind, encoded.payload)))
     for call, result in found:
         if result in marks.answers and call is not None and marks.answers[result] != call:
-            said = f"what call {marks.answers[result]} gave became the answer to call {call}"
+            said = f"the result of call {marks.answers[result]} became the result of call {call}"
             raise LawBroken("pairing", f"result {result}", said, marks.answers[result], call)
     order = [result for _, result in found]
     if order != sorted(order):
-        raise LawBroken("pairing", "$", "results stand in another order", sorted(order), order)
+        raise LawBroken("pairing", "$", "the order of the results changed", sorted(order), order)
 
 
 def policies(adapter: Any, request: ChatRequest) -> None:
-    """What the caller chooses for thoughts that only their own API can take is done: as text, their words are sent."""
+    """The policy for reasoning is applied: with "text", reasoning that the target cannot represent is sent as text."""
     thoughts: dict[str, str] = {}
     messages = [
         msgspec.structs.replace(message, contents=[_marked_thought(one, thoughts) for one in message.contents])
         for message in request.messages
     ]
     if not thoughts:
-        raise Refused("nobody thought")
+        raise Refused("the request has no reasoning")
     encoded = adapter.encode_request(msgspec.structs.replace(request, messages=messages), {"reasoning": "text"})
     sent = encoded.to_json().decode("utf-8", "replace")
     for mark in thoughts:
         if mark not in sent:
-            raise LawBroken("policies", "$.messages", "a thought was to be sent as text", thoughts[mark], ABSENT)
+            raise LawBroken(
+                "policies",
+                "$.messages",
+                "the policy is to send reasoning as text, and it was not sent",
+                thoughts[mark],
+                ABSENT,
+            )
 
 
 def _marked_thought(content: Any, thoughts: dict[str, str]) -> Any:
@@ -74,7 +80,7 @@ def _marked_thought(content: Any, thoughts: dict[str, str]) -> Any:
 
 
 def honesty(adapter: Any, kind: str, value: Any) -> None:
-    """A loss is one: what is said to be dropped is not in the output, so that no loss excuses what nobody lost."""
+    """A value that is reported as dropped is not in the output."""
     marks = _Marks(value)
     encoded = encode(adapter, kind, marks.value)
     there = {int(number) for number in _MARK.findall(encoded.to_json().decode("utf-8", "replace"))}
@@ -87,7 +93,7 @@ def honesty(adapter: Any, kind: str, value: Any) -> None:
             if path == loss.path or path.startswith((f"{loss.path}.", f"{loss.path}["))
         )
         for number in sorted(there.intersection(inside)):
-            detail = f"said to be dropped ({loss.why}), and stands in the output"
+            detail = f"reported as dropped ({loss.why}), and is in the output"
             raise LawBroken("honesty", loss.path, detail, "no loss, or no such text", marks.texts[number])
 
 
@@ -126,7 +132,7 @@ class _Marks:
         return msgspec.structs.replace(message, contents=contents)
 
     def _go_on(self, message: ChatMessage) -> None:
-        """Note ids that two messages of one turn share: it is ambiguous which of the calls a result answers."""
+        """Record ids that two messages of one turn share: it is ambiguous which of the calls a result answers."""
         before, self._role = self._role, message.role
         if message.role == "assistant":
             ids = {content.call_id or "" for content in message.contents if content.__class__ is FunctionCallContent}
@@ -180,7 +186,7 @@ def _answers(value: Any) -> Iterator[tuple[int | None, int]]:
 
 
 def key_order(adapter: Any, kind: str, payload: Any) -> None:
-    """The order of the keys of an object says nothing: whatever it is, the value says the same."""
+    """The order of the keys of an object does not change the decoded value."""
     try:
         value = decode(adapter, kind, payload)
     except DecodeError:
@@ -188,7 +194,7 @@ def key_order(adapter: Any, kind: str, payload: Any) -> None:
     turned = _turned(payload)
     one, other = _said(value), _said(decode(adapter, kind, turned))
     if one != other:
-        detail = "with its keys in reverse it says something else"
+        detail = "the value differs if the keys are in reverse order"
         raise LawBroken("key order", "$", detail, sorted((one - other).elements()), sorted((other - one).elements()))
 
 
@@ -239,7 +245,7 @@ _WHOLE = "\U0001f600"
 
 
 def surrogates(adapter: Any) -> None:
-    """A character that a server cuts in the middle of its surrogate pair, one half an event, is whole in the end."""
+    """A character whose surrogate pair is split between two events is decoded whole."""
     said = ChatMessage(role="assistant", contents=[TextContent(text=(_HIGH + _LOW).decode())])
     response = ChatResponse(id="i", model="m", choices=[ChatChoice(messages=[said])])
     raw, _ = encode_stream(adapter, unfold(response, size=len(_HIGH)))
@@ -247,4 +253,4 @@ def surrogates(adapter: Any) -> None:
     text = fold(decode_stream(adapter, [cut])).text
     if text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") != _WHOLE:
         found = text.encode("unicode_escape").decode()
-        raise LawBroken("surrogates", "$.text", "half of a character is gone", _WHOLE, found)
+        raise LawBroken("surrogates", "$.text", "half of a character is missing", _WHOLE, found)

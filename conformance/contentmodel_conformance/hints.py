@@ -11,11 +11,10 @@ from contentmodel_conformance.laws import LawBroken, difference, encode
 
 
 def hints(adapters: Sequence[Any], kind: str, values: tuple[Any, Any, Any]) -> None:
-    """Hints of a stored conversation are harmless: ones of a wrong type are as good as none, and ones of the right type
-    on any part of it change no more than what is sent. Encoding never raises, for this API or another.
+    """Hints of a wrong type in a stored conversation are ignored, and misplaced hints never make encoding fail.
 
-    `values` are one value without more hints, with ones of wrong types, and with ones of the right types. The first
-    adapter is the one of the value's API.
+    `values` are one value without more hints, with hints of wrong types, and with hints of the right types on any part
+    of it. Hints of the right types may only change the payload. The first adapter is the one of the value's API.
     """
     plain, wrong, right = values
     for adapter in adapters:
@@ -25,7 +24,7 @@ def hints(adapters: Sequence[Any], kind: str, values: tuple[Any, Any, Any]) -> N
         payloads = [_read(adapter, kind, value) for value in (plain, wrong)]
         differs = difference(*payloads)
         if differs is not None:
-            where = f"{differs.where} of the payload of {adapter.api}, read again"
+            where = f"{differs.where} of the decoded payload of {adapter.api}"
             raise LawBroken("hints", where, differs.detail, differs.expected, differs.found)
 
 

@@ -22,37 +22,43 @@ __all__ = ["handmade", "hosted", "hosted_failures"]
 
 
 def hosted(adapter: Any, kind: str, blocks: list[dict[str, Any]]) -> None:
-    """The call and the result of a hosted tool that no class names are of the hosted base classes, with one id."""
+    """The call and the result of an unknown hosted tool decode to the hosted base classes, with one id."""
     payload = payload_of(adapter.api, kind, blocks)
     value = laws.decode(adapter, kind, payload)
     calls = [content for content in _contents(value) if isinstance(content, HostedToolCallContent)]
     if len(calls) != 1 or calls[0].call_id is None or calls[0].name is None:
-        raise LawBroken("hosted", "$", "the call of an unknown tool is not read", "one hosted call", calls)
+        raise LawBroken(
+            "hosted",
+            "$",
+            "the call of an unknown tool is not decoded as one hosted call with a name and an id",
+            "one hosted call",
+            calls,
+        )
     results = [content for content in _contents(value) if isinstance(content, HostedToolResultContent)]
     # If the application answers the call, the result is a function result.
     expected = 1 if calls[0].executor == "provider" else 0
     if [result.call_id for result in results] != [calls[0].call_id] * expected:
-        raise LawBroken("hosted", "$", "the result of an unknown tool is not read", calls[0], results)
+        raise LawBroken(
+            "hosted", "$", "the result of an unknown tool is not decoded with the id of its call", calls[0], results
+        )
     laws.identity(adapter, kind, payload)
 
 
 def hosted_failures(adapter: Any, kind: str, blocks: list[dict[str, Any]], *, failed: bool = True) -> None:
-    """A hosted tool that failed has an error, however its provider reports it; one that did not fail has none."""
+    """The result of a failed hosted tool has an error, in every form of its API. Other results have none."""
     payload = payload_of(adapter.api, kind, blocks)
     value = laws.decode(adapter, kind, payload)
     results = [content for content in _contents(value) if isinstance(content, HostedToolResultContent)]
     if not results:
-        raise LawBroken("hosted failures", "$", "no hosted result is read", blocks[-1], _contents(value))
+        raise LawBroken("hosted failures", "$", "no hosted result was decoded", blocks[-1], _contents(value))
     if (results[-1].error is not None) is not failed:
-        why = "the failure is hidden" if failed else "there was no failure"
+        why = "the failure is missing" if failed else "the result has an error without a failure"
         raise LawBroken("hosted failures", "$", why, blocks[-1], results[-1])
     laws.identity(adapter, kind, payload)
 
 
 def handmade(accepts: Any, adapter: Any, kind: str, contents: list[Any]) -> None:
-    """Calls and results of hosted tools that an application made by hand, with fields of the model alone, are written
-    as the official SDK's types have them.
-    """
+    """Hosted calls and results that an application creates from fields of the model fit the official SDK's types."""
     turn = ChatMessage(role="assistant", contents=contents)
     asked = ChatMessage(role="user", contents=[TextContent(text="Go on.")])
     value = ChatRequest(model="m", messages=[asked, turn, asked])

@@ -75,7 +75,7 @@ class Refused(Exception):
 
 
 def identity(adapter: Any, kind: str, payload: Any) -> None:
-    """What is decoded and encoded within one API is the same JSON value, and nothing is reported as lost."""
+    """Decoding a payload and encoding it for the same API gives the same JSON value, and reports no loss."""
     value = decode(adapter, kind, payload)
     encoded = encode(adapter, kind, value)
     found = difference(payload, encoded.payload)
@@ -83,16 +83,16 @@ def identity(adapter: Any, kind: str, payload: Any) -> None:
         raise LawBroken("identity", *found)
     if encoded.losses:
         loss = encoded.losses[0]
-        raise LawBroken("identity", loss.path, f"reported as lost: {loss.what}: {loss.why}", Words("no loss"), loss)
+        raise LawBroken("identity", loss.path, f"a loss was reported: {loss.what}: {loss.why}", Words("no loss"), loss)
 
 
 def settling(adapter: Any, kind: str, value: Any) -> None:
-    """What is written of any value of the model is a payload of this API: it is read, and written again just so."""
+    """Any model value encodes to a payload of this API that decodes, and encodes again to the same payload."""
     identity(adapter, kind, encode(adapter, kind, value).payload)
 
 
 def section(adapter: Any, kind: str, value: Any) -> None:
-    """What is written of a value of the model is read as that value: everything in it is there again, or is a loss."""
+    """A model value that is encoded and decoded again is the same value, except for reported losses."""
     encoded = encode(adapter, kind, value)
     again = decode(adapter, kind, encoded.payload)
     if kind == "response":
@@ -102,7 +102,9 @@ def section(adapter: Any, kind: str, value: Any) -> None:
         _are_set_alike(before, after, encoded.losses)
     for gone in unaccounted(before, after, encoded.losses):
         if not _goes_without_saying(before, after, gone.path):
-            raise LawBroken("section", gone.path, f"{_short(gone.value)} was not read again", gone.value, ABSENT)
+            raise LawBroken(
+                "section", gone.path, f"{_short(gone.value)} is missing after encoding and decoding", gone.value, ABSENT
+            )
 
 
 def _ends_alike(response: ChatResponse, again: ChatResponse, losses: Iterable[Loss]) -> None:
@@ -111,7 +113,7 @@ def _ends_alike(response: ChatResponse, again: ChatResponse, losses: Iterable[Lo
         where = f"$.choices[{at}].finish_reason"
         said, read = (choice.finish_reason and choice.finish_reason.reason for choice in (one, other))
         if said is not None and said != read and not any(path.startswith(where) for path in lost):
-            raise LawBroken("section", f"{where}.reason", f"{said} was read again as {read}", said, read)
+            raise LawBroken("section", f"{where}.reason", f"{said} became {read}", said, read)
 
 
 def _are_set_alike(before: Any, after: Any, losses: Iterable[Loss]) -> None:
@@ -123,7 +125,7 @@ def _are_set_alike(before: Any, after: Any, losses: Iterable[Loss]) -> None:
         if said in (None, "text") or str(read).lower() == str(said).lower() or is_own_word:
             continue
         if not any(place in above or place.startswith(path) for place in lost):
-            raise LawBroken("section", path, f"{_short(said)} was not read again", said, read)
+            raise LawBroken("section", path, f"{_short(said)} is missing after encoding and decoding", said, read)
 
 
 def _goes_without_saying(before: Any, after: Any, path: str) -> bool:
@@ -151,17 +153,17 @@ def _kinds_of_link(value: Any, uri: str) -> Iterator[str | None]:
 
 
 def model_json(value: Any) -> None:
-    """A value of the model survives its own JSON."""
+    """Saving a model value as JSON and loading it gives an equal value."""
     again = loads(dumps(value))
     if again != value:
         found = difference(msgspec.to_builtins(value), msgspec.to_builtins(again))
-        raise LawBroken("model JSON", *(found or ("$", "loads(dumps(value)) is another value", value, again)))
+        raise LawBroken("model JSON", *(found or ("$", "loads(dumps(value)) differs from the value", value, again)))
 
 
 def schema_fits(value: Any) -> None:
-    """The JSON of a value of the model fits the schema that is published of it."""
+    """The JSON of a model value is valid against the published JSON Schema of the model."""
     if msgspec.to_builtins(value) != to_builtins(value):
-        raise Refused("what a newer writer said fits the schema of its own version")
+        raise Refused("a newer version stored the value: it has another schema")
     document = json.loads(dumps(value))
     fault = next(_validator().iter_errors(document), None)
     if fault is not None:
@@ -176,7 +178,7 @@ def _validator() -> Any:
 
 
 def purity(adapter: Any, kind: str, payload: dict[str, Any]) -> None:
-    """Inputs are not changed, and the same input gives the same bytes."""
+    """Decoding and encoding do not change their input, and the same input gives the same bytes."""
     before = copy.deepcopy(payload)
     value = decode(adapter, kind, payload)
     _unchanged("decoding changed the payload", before, payload)
@@ -187,7 +189,7 @@ def purity(adapter: Any, kind: str, payload: dict[str, Any]) -> None:
         raise LawBroken("purity", "$", "encoding changed the value of the model", json.loads(held), value)
     second = encode(adapter, kind, decode(adapter, kind, payload)).to_json()
     if second != first:
-        raise LawBroken("purity", "$", "the same payload gave other bytes the second time", first, second)
+        raise LawBroken("purity", "$", "decoding and encoding the payload again gave different bytes", first, second)
 
 
 def _unchanged(what: str, before: Any, after: Any) -> None:
@@ -197,7 +199,7 @@ def _unchanged(what: str, before: Any, after: Any) -> None:
 
 
 def totality(adapter: Any, kind: str, payload: Any) -> None:
-    """Whatever comes in, a value comes out or an error of the library, and a value can be written again."""
+    """Any input decodes to a value or raises DecodeError. Encoding the value raises nothing but EncodeError."""
     try:
         value = decode(adapter, kind, payload)
     except DecodeError as error:
@@ -208,7 +210,7 @@ def totality(adapter: Any, kind: str, payload: Any) -> None:
 
 
 def disturbance(adapter: Any, kind: str, payload: Any) -> None:
-    """A payload with anything in any place is refused with the path of the fault, or comes back as it is."""
+    """A payload with missing or arbitrary values is refused with a JSON path, or round-trips without a change."""
     try:
         decode(adapter, kind, payload)
     except DecodeError as error:
@@ -218,24 +220,25 @@ def disturbance(adapter: Any, kind: str, payload: Any) -> None:
 
 
 def refusal(adapter: Any, kind: str, payload: bytes) -> None:
-    """What cannot be a payload (cut short, no JSON, no object, nested without end) is refused with its path."""
+    """Invalid input (truncated, not JSON, not an object, nested too deep) is refused with a JSON path."""
     try:
         decode(adapter, kind, payload)
     except DecodeError as error:
         _names_places(error)
         return
-    raise LawBroken("refusal", "$", "what is no payload was taken for one", Words("a DecodeError"), Words("a value"))
+    raise LawBroken("refusal", "$", "invalid input was accepted as a payload", Words("a DecodeError"), Words("a value"))
 
 
 def conversion(source: Any, target: Any, kind: str, payload: Any) -> None:
-    """Whatever a payload holds, it is refused with a DecodeError, or becomes a payload of the target whose losses have
-    their paths, and which can be audited and checked; nothing else is raised.
+    """Any payload is refused with DecodeError, or is converted with losses that have paths; nothing else is raised.
+
+    The conversion can be audited, and the converted request can be checked.
     """
     converted(source, target, kind, payload)
 
 
 def converted(source: Any, target: Any, kind: str, payload: Any) -> tuple[Encoded, list[Unaccounted]]:
-    """Check the law of conversion. Return the converted payload, and the values that an audit misses."""
+    """Check the law of conversion. Return the converted payload, and the values that the audit reports as missing."""
     try:
         encoded = crossed(source, target, kind, payload)
     except DecodeError as error:
@@ -261,29 +264,31 @@ def _names_places(error: DecodeError) -> None:
 def accounting(
     source: Any, encoded: Encoded, vocabulary: Vocabulary | None = None, target: Vocabulary | None = None
 ) -> None:
-    """Every value of the source is in the output, under the path of a loss, or a word of structure."""
+    """Every value of the source is in the output, is covered by a loss, or only gives structure."""
     vocabulary = vocabulary or vocabulary_of_api(encoded.source_api)
     target = target or vocabulary_of_api(encoded.api)
     all_are_there(unaccounted(source, encoded.payload, encoded.losses, vocabulary, target))
 
 
 def all_are_there(missing: Iterable[Unaccounted]) -> None:
-    """Raise LawBroken for the first value that an audit misses, if any."""
+    """Raise LawBroken for the first value that the audit reports as missing, if any."""
     for value in missing:
         raise LawBroken("accounting", value.path, str(value), value.value, ABSENT)
 
 
 def tracing(encoded: Encoded) -> None:
-    """Every loss leads back to a value of the source: what a pass puts in the place of another is recorded."""
+    """Every loss has the path of a value of the source: passes record which values they replace."""
     for value in encoded.untraced():
-        raise LawBroken("tracing", "$", "is lost, and leads back to no value of the source", None, value)
+        raise LawBroken(
+            "tracing", "$", "the value is lost, and no pass recorded which value of the source it replaces", None, value
+        )
 
 
 ALLOWED = Words("what the SDK's types allow")
 
 
 def acceptance(judge: Any, encoded: Encoded) -> None:
-    """What is emitted validates strictly against the official SDK's types."""
+    """Encoded payloads are strictly valid against the types of the official SDK."""
     payload = json.loads(encoded.to_json())
     for fault in judge.faults(payload):
         where, _, what = fault.partition(": ")
@@ -297,7 +302,7 @@ _PREFILLED = {"a-prefill-is-for-older-models", "a-prefill-ends-in-text"}
 
 
 def rules(adapter: Any, encoded: Encoded, model: str | None = None) -> None:
-    """What is emitted breaks no rule of its API that the adapter knows."""
+    """An encoded request violates none of the adapter's rules for its API."""
     turns = _turns(encoded.payload)
     excused = set() if turns else _NOTHING_SAID
     if turns and isinstance(turns[-1], dict) and turns[-1].get("role") == "assistant":
@@ -312,9 +317,9 @@ def rules(adapter: Any, encoded: Encoded, model: str | None = None) -> None:
 
 
 def replay(adapter: Any, judge: Any, response: ChatResponse) -> None:
-    """An answer put into the next request of its own API is accepted there: what only answers say is left out.
+    """An answer in the next request of its own API is accepted: fields that only answers have are left out.
 
-    A null that the answer said for something optional may go back: the API reads it as it said it.
+    A null that the answer has in an optional field may be sent: the API reads it as it sent it.
     """
     payload = json.loads(adapter.encode_request(_next_request(response)).to_json())
     without = set(judge.faults(_without_nulls(payload)))
@@ -350,19 +355,21 @@ def _next_request(response: ChatResponse) -> ChatRequest:
 
 
 def addressing(adapter: Any, request: ChatRequest) -> None:
-    """What is written for a model asks that model, whatever the request says; or none, where the address says it."""
+    """A request that is encoded for a model names that model, or no model if the URL names it."""
     written = adapter.encode_request(request, None, "another-model-1")
     asked = adapter.decode_request(written.payload).model
     if asked not in (None, "another-model-1"):
-        raise LawBroken("addressing", "$.model", "another model is asked", "another-model-1", asked)
+        raise LawBroken("addressing", "$.model", "the request names another model", "another-model-1", asked)
 
 
 def prefixes(adapter: Any, request: ChatRequest) -> None:
-    """What was written for the first turns stands, byte for byte, at the head of what is written for more; only the
-    last message of it may have grown, by whole blocks. Instructions at the end may change if no answer follows them.
+    """Adding a turn does not change the encoding of the earlier turns, so cached prefixes stay valid.
 
-    A target that requires a turn gets a placeholder (loss "no-turn") while nothing can be sent: instructions alone, or
-    a blank text, are no conversation yet.
+    Earlier messages stay the same, byte for byte. Only the last one may grow, by whole blocks. Instructions at the end
+    may change if no answer follows them.
+
+    A target that requires a turn gets a placeholder (loss "no-turn") while nothing can be sent: instructions without a
+    turn, or a blank text, are no conversation yet.
     """
     before: list[Any] = []
     key = _growing(adapter, request)
@@ -427,24 +434,28 @@ def _has_grown(one: Any, other: Any) -> bool:
 
 
 def opacity(source: Any, target: Any, kind: str, payload: dict[str, Any]) -> None:
-    """No opaque value crosses from one issuer to another: each is marked, and none of the marks is found abroad."""
+    """No opaque value, such as a signature, is sent to another issuer.
+
+    Each opaque value is replaced by a mark. No mark may be in the output.
+    """
     if source.issuer == target.issuer or not source.issuer or not target.issuer:
         # A store has no issuer: protected values in it have their own.
-        raise Refused("what is opaque may stay within its issuer, and in a store")
+        raise Refused("opaque values may be sent to their issuer, and kept in a store")
     marked, marks = with_marks(payload, protected_in(decode(source, kind, payload)))
     value = decode(source, kind, marked)
     opaque = opaque_marks(marks, protected_in(value))
     text = encode(target, kind, value).to_json().decode()
     for mark, path in opaque.items():
         if mark in text:
-            detail = f"what only {source.issuer} can read went to {target.api}"
+            detail = f"a value that only {source.issuer} can read was sent to {target.api}"
             raise LawBroken("opacity", path, detail, ABSENT, value_at(payload, path))
 
 
 def restoration(source: Any, target: Any, kind: str, payload: dict[str, Any]) -> None:
-    """There and back again: what the target could carry is in the source's payload as it was.
+    """Converting to another API and back restores every value that the target can represent.
 
-    Every value is there that no loss of either way names, and where the first way lost nothing, nothing else changed.
+    Every value without a loss in either direction is restored. If the first direction has no losses, nothing else
+    changes.
     """
     out = crossed(source, target, kind, payload)
     back = crossed(target, source, kind, out.payload)
@@ -461,7 +472,7 @@ def restoration(source: Any, target: Any, kind: str, payload: dict[str, Any]) ->
     wanted = [*once.values(), *(value for value in missing if value.path not in names)]
     for lost in unaccounted([value.value for value in wanted], lost_on_return, ()):
         value = wanted[int(lost.path[2:-1])]
-        raise LawBroken("restoration", value.path, f"{_short(value.value)} did not come back", value.value, ABSENT)
+        raise LawBroken("restoration", value.path, f"{_short(value.value)} was not restored", value.value, ABSENT)
 
 
 def crossed(source: Any, target: Any, kind: str, payload: Any, model: str | None = None) -> Encoded:
@@ -534,17 +545,17 @@ def _list_difference(one: list[Any], other: list[Any], path: str) -> Difference:
     same = takewhile(lambda pair: difference(*pair) is None, zip(one, other, strict=False))
     at = sum(1 for _ in same)
     expected, found = (value[at] if at < len(value) else ABSENT for value in (one, other))
-    detail = f"{len(one)} elements became {len(other)}, and the first that differs is this"
+    detail = f"{len(one)} elements became {len(other)}; this is the first that differs"
     return Difference(f"{path}[{at}]", detail, expected, found)
 
 
 def _object_difference(one: dict[str, Any], other: dict[str, Any], path: str) -> Difference | None:
     for key in one:
         if key not in other:
-            return Difference(child_path(path, key), f"{_short(one[key])} is gone", one[key], ABSENT)
+            return Difference(child_path(path, key), f"{_short(one[key])} is missing", one[key], ABSENT)
     for key in other:
         if key not in one:
-            return Difference(child_path(path, key), f"{_short(other[key])} is new", ABSENT, other[key])
+            return Difference(child_path(path, key), f"{_short(other[key])} was added", ABSENT, other[key])
     found = (difference(one[key], other[key], child_path(path, key)) for key in one)
     return next(filter(None, found), None)
 

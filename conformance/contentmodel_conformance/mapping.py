@@ -25,8 +25,9 @@ _CONTENT = re.compile(r"\$\.messages\[(\d+)\]\.contents\[(\d+)\]")
 
 
 def maps(source: Any, target: Any, kind: str, payload: Any) -> None:
-    """The calls of a request, in the words of the target, are in those of the source again when its maps restore them
-    as an answer: names, namespaces, ids and arguments, also as a stream. Calls that the target has no place for, as a
+    """The maps of a conversion restore the names, namespaces, ids and arguments of calls, also in a stream.
+
+    The converted calls are put into an answer of the target and restored. Calls that the target has no field for, as a
     loss reports, are not compared.
     """
     encoded = crossed(source, target, kind, payload)
@@ -39,12 +40,12 @@ def maps(source: Any, target: Any, kind: str, payload: Any) -> None:
         for call in _calls(whole):
             known = before.get(call.call_id)
             if call.call_id not in ids and not has_new_ids:
-                raise LawBroken("maps", "$", "a restored call has an id of no call", Words("an id of the source"), call)
+                raise LawBroken("maps", "$", "a restored call has an unknown id", Words("an id of the source"), call)
             if known is not None and _told(known, encoded.maps) != _told(call, encoded.maps):
-                raise LawBroken("maps", "$", f"call {call.call_id} is another one after it was restored", known, call)
+                raise LawBroken("maps", "$", f"call {call.call_id} differs after it was restored", known, call)
         streamed = _streamed(answer, encoded.maps.undoing(target.restore_arguments))
         if [_told(call) for call in _calls(streamed)] != [_told(call) for call in _calls(whole)]:
-            raise LawBroken("maps", "$", "a stream is restored to other calls than an answer", whole, streamed)
+            raise LawBroken("maps", "$", "the calls restored in a stream and in an answer differ", whole, streamed)
 
 
 def _lost_calls(target: Any, request: ChatRequest) -> set[int]:
@@ -93,23 +94,23 @@ def _streamed(answer: ChatResponse, undone: Any) -> ChatResponse:
             if content is not None:
                 named = type(content), content.call_id, content.name
                 if begun.setdefault(restored.index, named) != named:
-                    raise LawBroken("maps", f"block {restored.index}", "its start has other names", named, begun)
+                    raise LawBroken(
+                        "maps", f"block {restored.index}", "its start and its end have different names", named, begun
+                    )
             gathered.feed(restored)
     return gathered.response
 
 
 def sharing(adapter: Any, kind: str, value: Any) -> None:
-    """Where one object is in a value twice, what is lost of it is lost twice: the losses are those of a value in which
-    the second object is a copy.
-    """
+    """The losses of a value that has one object twice are those of a value with a copy of the object."""
     shared, apart = (_again(value, second) for second in (lambda part: part, copy.deepcopy))
     expected, found = (
         Counter((loss.path, loss.code) for loss in encode(adapter, kind, one).losses) for one in (apart, shared)
     )
     for path, code in expected - found:
-        raise LawBroken("sharing", path, f"the loss {code} of an object that is there twice is gone", code, ABSENT)
+        raise LawBroken("sharing", path, f"the loss {code} is missing for a shared object", code, ABSENT)
     for path, code in found - expected:
-        raise LawBroken("sharing", path, f"the loss {code} is there for shared objects alone", ABSENT, code)
+        raise LawBroken("sharing", path, f"the loss {code} is reported only if the object is shared", ABSENT, code)
 
 
 def _again(value: Any, second: Any) -> Any:

@@ -14,7 +14,9 @@ from contentmodel_conformance.report import Change, Report
 def as_page(report: Report, changes: Iterable[Change] = ()) -> str:
     """Return the report as HTML."""
     apis = list(report.adapters)
-    rows = [(law, says, [rendering.cell(report.of(api, law)) for api in apis]) for law, says in report.laws.items()]
+    rows = [
+        (law, promise, [rendering.cell(report.of(api, law)) for api in apis]) for law, promise in report.laws.items()
+    ]
     page: str = _template().render(
         report=report,
         apis=apis,

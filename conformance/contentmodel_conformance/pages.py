@@ -24,8 +24,8 @@ from contentmodel_conformance.strategies.hints import every_hint
 
 HEAD = """# What each adapter maps
 
-Made from the tables by `python -m contentmodel_conformance.pages docs`. A wire field that stands in no row is kept in
-the residue and comes back unchanged; so are blocks whose type stands nowhere here, as `UnknownContent`.
+Generated from the tables by `python -m contentmodel_conformance.pages docs`. A wire field without a row is kept as an
+unknown field, and round-trips unchanged. A block whose type has no row is kept as `UnknownContent`.
 """
 
 
@@ -39,13 +39,13 @@ def coverage_page() -> str:
 
 def _tables(described: dict[str, Any]) -> Iterator[str]:
     if described["pairs"]:
-        yield from _table("call and result in one", _pair_rows(described["pairs"]))
+        yield from _table("call and result in one object", _pair_rows(described["pairs"]))
     for name, union in described["unions"].items():
         yield from _table(name, union["rows"])
     yield from _table("records", list(described["records"].values()))
-    for title, words in (("words that are known", described["words"]), ("kept in the residue", described["kept"])):
-        if words:
-            yield from (f"### {title}", "", *(f"- {name}: {_code(values)}" for name, values in words.items()), "")
+    for title, values in (("known enum values", described["words"]), ("kept as unknown fields", described["kept"])):
+        if values:
+            yield from (f"### {title}", "", *(f"- {name}: {_code(names)}" for name, names in values.items()), "")
 
 
 def _pair_rows(pairs: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -60,14 +60,14 @@ def _table(title: str, rows: list[dict[str, Any]]) -> Iterator[str]:
     yield ""
 
 
-def _code(words: list[str]) -> str:
-    return ", ".join(f"`{word}`" for word in words)
+def _code(names: list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 LAWS_HEAD = """# The laws
 
-Made from the checks by `python -m contentmodel_conformance.pages docs`. [Proving an adapter](conformance.md) says how
-they are tried, and how a report is read.
+Generated from the checks by `python -m contentmodel_conformance.pages docs`. [Proving an adapter](conformance.md)
+explains how to run the checks, and how to read a report.
 
 """
 
@@ -79,13 +79,13 @@ def laws_page() -> str:
 
 TARGET = """# Sending to {api}
 
-Made from the rules by `python -m contentmodel_conformance.pages docs`. `contentmodel.check(payload, api="{api}")` finds
-where a request breaks one of these rules, and `contentmodel check FILE --for {api}` does so on the command line.
+Generated from the rules by `python -m contentmodel_conformance.pages docs`. `contentmodel.check(payload, api="{api}")`
+reports where a request violates these rules. On the command line, use `contentmodel check FILE --for {api}`.
 
-**refused**: the API answers with an error. **ignored**: it accepts it, and the model never sees it. **harmful**: it
-accepts it, and the answer is worse for it. Some rules are of some models only:
-[what models take](../capabilities.md) is a table of its own. What conversion does for a rule is done to what came from
-other APIs, and never to what came from this one; what it costs is in the list of losses.
+**refused**: the API answers with an error. **ignored**: the API accepts the request, and the model does not receive the
+value. **harmful**: the API accepts the request, and the answer is worse. Some rules apply to some models only:
+see [model capabilities](../capabilities.md). Conversion fixes violations in content of other APIs, and reports the
+losses. It never changes content of this API.
 """
 
 
@@ -118,31 +118,31 @@ def _plain(text: str) -> str:
 
 def _done(rule: Any, left_out: set[str]) -> Iterator[str]:
     if rule.name in left_out:
-        yield from ("*Conversion:* the setting is left out.", "")
+        yield from ("*Conversion:* the setting is dropped.", "")
     elif rule.name in MENDS:
         yield from (f"*Conversion:* {MENDS[rule.name]}.", "")
     else:
-        yield from (f"*To do:* {rule.fix}.", "")
+        yield from (f"*Fix:* {rule.fix}.", "")
 
 
 def _policies() -> Iterator[str]:
     yield from (
         "## Policies",
         "",
-        "What the API gets of content that it has no place for; the first is the default.",
+        "How content that the API cannot represent is converted. The first choice is the default.",
         "",
     )
     yield from ("| family | choices |", "|---|---|")
     yield from (f"| `{family}` | {_code(list(choices))} |" for family, choices in contentmodel.POLICIES.items())
-    yield from ("", "The policy `capabilities` says [what the model takes](../capabilities.md).", "")
+    yield from ("", "The policy `capabilities` sets the [model capabilities](../capabilities.md).", "")
 
 
 def _lost(adapter: Any) -> Iterator[str]:
     """Yield the section of content types that have no row in the adapter: they are converted or dropped."""
     held = {row["model"] for row in _rows(adapter.describe())}
     others = [kind.__name__ for kind in CONTENT_TYPES if kind.__name__ not in held]
-    yield from ("## Content without a place", "")
-    yield from ("These types have no block here. They become what the policies say, or are lost and reported.", "")
+    yield from ("## Content types without a row", "")
+    yield from ("The API has no block for these types. The policies convert them, or they are dropped with a loss.", "")
     yield _code(others)
 
 
@@ -155,9 +155,9 @@ def _rows(described: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 CODES_HEAD = """# Codes of losses
 
-Made from the table of reasons by `python -m contentmodel_conformance.pages docs`. `loss.code` stays the same; the text
-for people (`loss.why`) may change. [Losses](losses.md) explains the kinds. Words in braces are filled in: `{target}` is
-the API that is encoded for.
+Generated from the table of reasons by `python -m contentmodel_conformance.pages docs`. `loss.code` is stable. The text
+(`loss.why`) may change. [Losses](losses.md) explains the kinds. Names in braces are placeholders: `{target}` is the
+target API.
 
 | code | kind | text |
 |---|---|---|
@@ -172,10 +172,10 @@ def codes_page() -> str:
 
 HINTS_HEAD = """# Hints
 
-Made from the declarations by `python -m contentmodel_conformance.pages docs`. A hint is what a codec keeps beside the
-unknown fields of a wire object, in `extra`, to restore how the wire spelled a value. Hints are stored with a
-conversation. A hint of a wrong type, or without a declaration, is ignored. [Writing an adapter](writing-an-adapter.md)
-explains how one is declared, and how a new version of one reads what the versions before it stored.
+Generated from the declarations by `python -m contentmodel_conformance.pages docs`. A codec stores a hint in `extra`, next
+to the unknown fields of a wire object, to restore the original form of a value. Hints are stored with a conversation. A
+hint of a wrong type, or without a declaration, is ignored. [Writing an adapter](writing-an-adapter.md) explains how to
+declare a hint, and how a new version of a hint reads the values of earlier versions.
 
 | key | API | value | version | meaning |
 |---|---|---|---|---|
@@ -209,7 +209,7 @@ def _type(kind: Any) -> str:
 
 def pages() -> dict[str, str]:
     """Return every generated page, by its path in the documentation folder."""
-    # A format without an issuer is no target of requests.
+    # A format without an issuer does not receive requests.
     issued = [api for api, adapter in contentmodel.adapters().items() if adapter.issuer]
     targets = {f"targets/{api}.md": target_page(api) for api in issued}
     made = matrix()

@@ -23,12 +23,13 @@ Steps = tuple[Any, ...]
 
 
 def precision(source: Any, encoded: Encoded, vocabulary: Vocabulary, target: Vocabulary, *, most: int = MOST) -> None:
-    """Whatever is deleted from an output, alone or with a block around it, the audit misses it: no loss covers
-    more than what was lost. The loss of a whole value is the only one at its path.
+    """If a value is deleted from an output, the audit reports it: no loss covers more than what was lost.
 
-    Deleted are values that the source has once and the output has once, also as a part of a longer text. May be
-    deleted: words of either API, what the source does not have, what a loss names by its own path, and a text that
-    spells JSON: the audit counts the values in it.
+    The loss of a whole value is the only one at its path.
+
+    Deleted are values that the source has once and the output has once, also as a part of a longer text, alone or with
+    a block around them. Not deleted are words of either API, values that the source does not have, values that a loss
+    names by their own path, and texts that are JSON: the audit counts the values in them.
     """
     losses = encoded.losses
     reported_once(losses)
@@ -38,7 +39,7 @@ def precision(source: Any, encoded: Encoded, vocabulary: Vocabulary, target: Voc
         deleted = _path(steps)
         missed = unaccounted(source, _without(encoded.payload, steps), losses, vocabulary, target)
         if all(one.path != known[value] for one in missed):
-            detail = f"the audit did not miss it when {deleted} was deleted from the output"
+            detail = f"the audit does not report it if {deleted} is deleted from the output"
             raise LawBroken("precision", known[value], detail, value, ABSENT)
 
 
@@ -48,7 +49,7 @@ def reported_once(losses: Collection[Loss]) -> None:
     for loss in losses:
         if loss.exact and loss.kind == "dropped" and loss.path != "$" and counts[loss.path] > 1:
             codes = [other.code for other in losses if other.path == loss.path]
-            detail = f"{loss.what} is lost, and reported more than once"
+            detail = f"the loss of {loss.what} is reported more than once"
             raise LawBroken("precision", loss.path, detail, [loss.code], codes)
 
 

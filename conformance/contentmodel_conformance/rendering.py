@@ -17,12 +17,12 @@ SHOWN = 5
 
 def cell(outcomes: Iterable[Outcome]) -> tuple[str, str]:
     """Return a cell of the table: its status ("passed", "failed", or "skipped" if nothing was tried) and its text."""
-    found = list(outcomes)
-    tried = sum(outcome.tried - outcome.refused for outcome in found)
-    failed = sum(outcome.failed for outcome in found)
-    if any(outcome.status == "failed" for outcome in found):
+    outcomes = list(outcomes)
+    tried = sum(outcome.tried - outcome.refused for outcome in outcomes)
+    failed = sum(outcome.failed for outcome in outcomes)
+    if any(outcome.status == "failed" for outcome in outcomes):
         return "failed", f"{failed:,} of {tried:,} fail"
-    if any(outcome.status == "passed" for outcome in found):
+    if any(outcome.status == "passed" for outcome in outcomes):
         return "passed", f"{tried:,}"
     return "skipped", "-"
 
@@ -30,7 +30,7 @@ def cell(outcomes: Iterable[Outcome]) -> tuple[str, str]:
 def figures(report: Report) -> dict[str, list[tuple[str, str]]]:
     """Return the figures of recorded traffic as rows: a status and a text for each figure and API."""
     recorded = report.recorded()
-    names = dict.fromkeys(name for found in recorded.values() for name in found)
+    names = dict.fromkeys(name for counts in recorded.values() for name in counts)
     return {name: [_figure(recorded.get(api, {}).get(name)) for api in report.adapters] for name in names}
 
 
@@ -51,11 +51,11 @@ def headline(report: Report) -> str:
 
 def reasons(report: Report) -> dict[str, list[str]]:
     """Return why checks were skipped: each "API: reason" with its checks."""
-    found: dict[str, list[str]] = {}
+    skipped: dict[str, list[str]] = {}
     for outcome in report.outcomes:
         if outcome.status == "skipped":
-            found.setdefault(f"{outcome.api}: {outcome.note}", []).append(outcome.check)
-    return found
+            skipped.setdefault(f"{outcome.api}: {outcome.note}", []).append(outcome.check)
+    return skipped
 
 
 def notes(report: Report) -> list[str]:
@@ -76,8 +76,8 @@ def finding_lines(finding: Finding) -> Iterator[str]:
     if finding.minimal:
         yield f"  input     {finding.minimal}"
     if finding.wire:
-        yield f"  as wire   {finding.wire}"
-    yield f"  again     {finding.command}"
+        yield f"  payload   {finding.wire}"
+    yield f"  repeat    {finding.command}"
 
 
 def change_lines(changes: Iterable[Change]) -> Iterator[tuple[str, str]]:
@@ -104,7 +104,7 @@ def as_text(report: Report, changes: Iterable[Change] = ()) -> Iterator[Table | 
     yield from (safe_text(note, "yellow") for note in notes(report))
     for reason, checks in reasons(report).items():
         count = "1 check" if len(checks) == 1 else f"{len(checks)} checks"
-        yield safe_text(f"not tried, {count} of {reason}", "dim")
+        yield safe_text(f"skipped {count} of {reason}", "dim")
     yield from (safe_text(line, _CHANGES[kind]) for kind, line in change_lines(changes))
     yield Text(headline(report), style="bold green" if report.ok else "bold red")
 
@@ -137,14 +137,14 @@ def _failure(outcome: Outcome) -> Iterator[Text]:
 def as_markdown(report: Report, changes: Iterable[Change] = ()) -> str:
     """Return the report as Markdown."""
     lines = ["# Conformance", "", headline(report), ""]
-    lines += [f"- {_code(api)}: {_escaped(what)}" for api, what in report.adapters.items()]
-    told = [f"- {_escaped(line)}" for _, line in change_lines(changes)]
-    lines += ["", "## Changes", "", *told] if told else []
+    lines += [f"- {_code(api)}: {_escaped(description)}" for api, description in report.adapters.items()]
+    changed = [f"- {_escaped(line)}" for _, line in change_lines(changes)]
+    lines += ["", "## Changes", "", *changed] if changed else []
     heads = ["law", *map(_code, report.adapters), "promise"]
     lines += ["", _row(heads), _row(["---"] * len(heads))]
-    for law, says in report.laws.items():
+    for law, promise in report.laws.items():
         cells = (cell(report.of(api, law)) for api in report.adapters)
-        lines.append(_row([law, *(_marked(*one) for one in cells), _escaped(says)]))
+        lines.append(_row([law, *(_marked(*one) for one in cells), _escaped(promise)]))
     recorded = figures(report)
     if recorded:
         heads = ["recorded", *map(_code, report.adapters)]
@@ -155,7 +155,7 @@ def as_markdown(report: Report, changes: Iterable[Change] = ()) -> str:
         for finding in outcome.findings[:SHOWN]:
             lines += ["", *("    " + visible(line) for line in finding_lines(finding))]
     skipped = reasons(report)
-    lines += ["", "## Not tried", ""] if skipped else []
+    lines += ["", "## Skipped", ""] if skipped else []
     lines += [f"- {_escaped(reason)} ({len(checks)})" for reason, checks in skipped.items()]
     return "\n".join(lines) + "\n"
 
@@ -185,5 +185,5 @@ def laws_table(laws: Mapping[str, str], checks: Iterable[tuple[str, str, str]]) 
     tried: dict[str, list[str]] = {}
     for law, check, on in checks:
         tried.setdefault(law, []).append(f"`{check}`: {_escaped(on)}")
-    rows = [_row([law, _escaped(says), "<br>".join(tried[law])]) for law, says in laws.items()]
-    return "\n".join([_row(["law", "it promises", "tried on"]), _row(["---"] * 3), *rows]) + "\n"
+    rows = [_row([law, _escaped(promise), "<br>".join(tried[law])]) for law, promise in laws.items()]
+    return "\n".join([_row(["law", "promise", "tried on"]), _row(["---"] * 3), *rows]) + "\n"

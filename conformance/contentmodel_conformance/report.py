@@ -95,7 +95,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def ok(self) -> bool:
-        """Whether no check failed, and at least one passed: a run that tried nothing proves nothing."""
+        """Whether no check failed, and at least one passed: a run without inputs proves nothing."""
         return not self.failures and any(outcome.status == "passed" for outcome in self.outcomes)
 
     @property
@@ -112,14 +112,14 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
         The figures are identity, streams, acceptance and audit. A stream counts once for each law.
         """
-        found: dict[str, dict[str, tuple[int, int]]] = {}
+        counts: dict[str, dict[str, tuple[int, int]]] = {}
         for outcome in self.outcomes:
             figure = _figure(outcome)
             if figure:
-                held, tried = found.setdefault(outcome.api, {}).get(figure, (0, 0))
+                held, tried = counts.setdefault(outcome.api, {}).get(figure, (0, 0))
                 count = outcome.tried - outcome.refused
-                found[outcome.api][figure] = held + count - outcome.failed, tried + count
-        return found
+                counts[outcome.api][figure] = held + count - outcome.failed, tried + count
+        return counts
 
     def since(self, earlier: Report) -> list[Change]:
         """Return what changed: checks that are fixed, broken, new, or gone (removed or not applicable any more).
@@ -127,10 +127,10 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         Adapters and checks that this run did not select are ignored.
         """
         before, now = _statuses(earlier), _statuses(self)
-        places = list(now)
+        checks = list(now)
         if not self.only:
-            places += [place for place in before if place not in now and place[0] in self.adapters]
-        changes = (_change(place, before.get(place), now.get(place)) for place in places)
+            checks += [check for check in before if check not in now and check[0] in self.adapters]
+        changes = (_change(check, before.get(check), now.get(check)) for check in checks)
         return [change for change in changes if change is not None]
 
     def to_json(self) -> bytes:
@@ -143,24 +143,26 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         try:
             report = msgspec.json.decode(data, type=Report)
         except (msgspec.MsgspecError, UnicodeError) as error:
-            raise ReportError(f"this is no report of the checks: {error}") from None
+            raise ReportError(f"not a report of the checks: {error}") from None
         if report.version != VERSION:
-            raise ReportError(f"this report has version {report.version}; version {VERSION} is read here: run it again")
+            raise ReportError(
+                f"the report has version {report.version}, and version {VERSION} is supported: run the checks again"
+            )
         return report
 
 
 def merged(reports: Iterable[Report]) -> Report:
     """Merge reports of several adapters. Raises ValueError if there are none."""
-    found = list(reports)
-    if not found:
-        raise ValueError("no reports to merge: give one at least")
+    parts = list(reports)
+    if not parts:
+        raise ValueError("no reports to merge: pass at least one")
     return Report(
-        adapters={api: what for report in found for api, what in report.adapters.items()},
-        laws={law: says for report in found for law, says in report.laws.items()},
-        outcomes=tuple(outcome for report in found for outcome in report.outcomes),
-        seed=found[0].seed,
-        deep=found[0].deep,
-        only=found[0].only,
+        adapters={api: name for report in parts for api, name in report.adapters.items()},
+        laws={law: promise for report in parts for law, promise in report.laws.items()},
+        outcomes=tuple(outcome for report in parts for outcome in report.outcomes),
+        seed=parts[0].seed,
+        deep=parts[0].deep,
+        only=parts[0].only,
     )
 
 
@@ -180,7 +182,7 @@ def _statuses(report: Report) -> dict[tuple[str, str], Status]:
     return {(outcome.api, outcome.check): outcome.status for outcome in ran}
 
 
-def _change(place: tuple[str, str], before: Status | None, now: Status | None) -> Change | None:
+def _change(check: tuple[str, str], before: Status | None, now: Status | None) -> Change | None:
     if before == now:
         return None
     kind: Literal["fixed", "broken", "new", "gone"]
@@ -190,7 +192,7 @@ def _change(place: tuple[str, str], before: Status | None, now: Status | None) -
         kind = "fixed" if before == "failed" else "new"
     else:
         kind = "gone"
-    return Change(kind=kind, api=place[0], check=place[1], before=before or "", now=now or "")
+    return Change(kind=kind, api=check[0], check=check[1], before=before or "", now=now or "")
 
 
 # -- values as text ----------------------------------------------------------------------------------------------------
@@ -218,7 +220,7 @@ def _from(text: str, start: int, longest: int) -> str:
 
 
 def printable(text: str) -> str:
-    """Return a text with halves of surrogate pairs written out, which no file or terminal takes."""
+    """Return a text with halves of surrogate pairs escaped: files and terminals refuse them."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
@@ -234,7 +236,7 @@ def _text_of(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return the value as JSON values. Bytes become text, or base64 if they are no UTF-8."""
+    """Return the value as JSON values. Bytes become text, or base64 if they are not UTF-8."""
     if isinstance(value, msgspec.Struct):
         return msgspec.to_builtins(value)
     if isinstance(value, bytes):

@@ -69,14 +69,12 @@ def disguises(raw: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def cuts(adapter: Any, raw: bytes, places: Iterable[int]) -> None:
-    """Wherever the bytes are cut, the events are the same ones."""
+    """The events do not depend on where the bytes are cut."""
     same_events("cuts", decode(adapter, [raw]), decode(adapter, cut(raw, places)))
 
 
 def readings(adapter: Any, body: Sequence[dict[str, Any]]) -> None:
-    """Events that somebody else has parsed are read like their bytes. Who wants no deltas gets none, and the same
-    response.
-    """
+    """Parsed events decode like their bytes. A decoder without deltas emits none, and gives the same response."""
     whole = decode(adapter, frames_of(body))
     decoder, quiet = adapter.stream_decoder(), adapter.stream_decoder(deltas=False)
     parsed: list[ev.StreamEvent] = []
@@ -90,12 +88,15 @@ def readings(adapter: Any, body: Sequence[dict[str, Any]]) -> None:
     same("readings (without deltas)", fold(whole), fold(told))
     for place, one in enumerate(told):
         if isinstance(one, ev.BlockDelta):
-            raise LawBroken("readings (without deltas)", f"event {place}", "a delta all the same", Words("none"), one)
+            raise LawBroken(
+                "readings (without deltas)", f"event {place}", "a delta was emitted", Words("no deltas"), one
+            )
 
 
 def spellings(adapter: Any, raw: bytes) -> None:
-    """However the server ends its lines and whatever it sends between events, the events are the same ones, also if the
-    bytes are cut at the beginning and behind each carriage return.
+    """The events do not depend on line endings, or on comments, ids and blank lines between events.
+
+    This also holds if the bytes are cut at the beginning and after each carriage return.
     """
     whole = decode(adapter, [raw])
     for name, disguised in disguises(raw):
@@ -105,7 +106,7 @@ def spellings(adapter: Any, raw: bytes) -> None:
 
 
 def separation(adapter: Any, one: bytes, other: bytes, size: int) -> None:
-    """Two streams that are read in turns by one adapter do not mix."""
+    """Two streams that one adapter decodes in turns do not mix."""
     decoders = adapter.stream_decoder(), adapter.stream_decoder()
     found: tuple[list[ev.StreamEvent], list[ev.StreamEvent]] = ([], [])
     for at in range(0, max(len(one), len(other)), size):
@@ -120,15 +121,16 @@ def same_events(law: str, one: Events, other: Events) -> None:
     """Raise LawBroken at the first event that differs."""
     for place, (left, right) in enumerate(zip(one, other, strict=False)):
         if left != right:
-            raise LawBroken(law, f"event {place}", Words("another event"), left, right)
+            raise LawBroken(law, f"event {place}", "the events differ", left, right)
     if len(one) != len(other):
         detail = f"{len(one)} events became {len(other)}"
         raise LawBroken(law, f"event {min(len(one), len(other))}", detail, one[len(other) :], other[len(one) :])
 
 
 def section(adapter: Any, events: Events) -> None:
-    """What a stream folds to, the API could have answered without streaming: encoded and decoded it is the same, but
-    for the mark of half a call, for which most APIs have no field.
+    """The response of a stream survives encoding and decoding without streaming.
+
+    The status of an incomplete call is not compared: most APIs have no field for it.
     """
     response = fold(events)
     again = adapter.decode_response(adapter.encode_response(response).payload)
@@ -157,9 +159,11 @@ def same(law: str, one: Any, other: Any) -> None:
 
 
 def order(events: Events) -> None:
-    """The turn starts and ends once; a block starts once, before its deltas, and stops once; no number is left out."""
+    """A turn starts and ends once. Each block starts once, before its deltas, and stops once. Indices have no gaps."""
     if not events or not isinstance(events[-1], ev.TurnComplete | ev.TurnError):
-        raise LawBroken("order", "the end", "the last event is no end of the turn", Words("its end"), events[-1:])
+        raise LawBroken(
+            "order", "the end", "the last event does not end the turn", Words("TurnComplete or TurnError"), events[-1:]
+        )
     started: set[int] = set()
     stopped: set[int] = set()
     for place, event in enumerate(events):
@@ -169,36 +173,36 @@ def order(events: Events) -> None:
         if isinstance(event, ev.TurnComplete | ev.TurnError) and place != len(events) - 1:
             fault = "the turn ends before its last event"
         if fault:
-            raise LawBroken("order", f"event {place}", fault, Words("another event"), event)
+            raise LawBroken("order", f"event {place}", fault, Words("events in a valid order"), event)
     if started != stopped:
         raise LawBroken("order", "the end", "some blocks never stop", sorted(started), sorted(stopped))
     laid = [index for choice in events[-1].layout for message in choice for index in message]
     if len(laid) != len(set(laid)) or not set(laid) <= started:
-        raise LawBroken("order", "the layout", "it has other blocks than were started", sorted(started), laid)
+        raise LawBroken("order", "the layout", "its blocks are not the blocks that started", sorted(started), laid)
 
 
 def _out_of_order(event: ev.StreamEvent, started: set[int], stopped: set[int]) -> str | None:
     if isinstance(event, ev.BlockStart):
         if event.index != len(started):
-            return f"block {event.index} starts as number {len(started)}"
+            return f"block {event.index} starts, and the next index is {len(started)}"
         started.add(event.index)
     elif isinstance(event, ev.BlockStop):
         if event.index not in started or event.index in stopped:
             return "a block stops that is not open"
         stopped.add(event.index)
     elif isinstance(event, ev.BlockCatchUp):
-        return None if event.index in stopped else "a block changes that has not stopped"
+        return None if event.index in stopped else "a block is replaced that has not stopped"
     elif isinstance(event, ev.CitationDelta):
-        return None if event.index in started else "a block is spoken of that has not started"
+        return None if event.index in started else "a citation is added to a block that has not started"
     elif isinstance(event, ev.BlockDelta) and event.index not in started:
-        return "a block grows that has not started"
+        return "a delta is added to a block that has not started"
     return None
 
 
 def deltas(events: Events) -> None:
-    """Who only listens to the deltas has the words and the arguments that the block has at its end.
+    """The deltas of a block add up to the text or the arguments that the block has when it stops.
 
-    A call may come whole with its end: then there are no deltas of its arguments at all.
+    A call may be complete when it starts or stops. Then it has no deltas.
     """
     starts: dict[int, Any] = {}
     grown: dict[int, list[Any]] = {}
@@ -215,7 +219,7 @@ def deltas(events: Events) -> None:
             continue
         said, is_said = told(ev.grown(starts[index], grown[index]), grown[index]), told(end, ())
         if said != is_said:
-            raise LawBroken("deltas", f"block {index}", "its deltas say something else than its end", is_said, said)
+            raise LawBroken("deltas", f"block {index}", "its deltas do not add up to its final content", is_said, said)
 
 
 def told(content: Any, pieces: Sequence[Any]) -> Any:
@@ -257,7 +261,7 @@ def put(owner: Any, steps: Sequence[str | int], value: Any) -> Any:
 
 
 def snapshots(events: Events, places: Iterable[int]) -> None:
-    """At any moment the fold gives a response, and what a block has said so far only grows until it stops."""
+    """The fold has a response after every event, and the text of an open block only grows."""
     moments = set(places)
     gathered = Fold()
     texts: dict[int, str] = {}
@@ -269,7 +273,9 @@ def snapshots(events: Events, places: Iterable[int]) -> None:
             continue
         response = gathered.response
         if not isinstance(response, ChatResponse):
-            raise LawBroken("snapshots", f"event {place}", "there is no response", Words("a ChatResponse"), response)
+            raise LawBroken(
+                "snapshots", f"event {place}", "the fold has no response", Words("a ChatResponse"), response
+            )
         for index in list(texts) + ([event.index] if isinstance(event, ev.BlockStart) else []):
             texts[index] = _still_growing(index, texts.get(index, ""), gathered)
 
@@ -277,7 +283,7 @@ def snapshots(events: Events, places: Iterable[int]) -> None:
 def _still_growing(index: int, before: str, gathered: Fold) -> str:
     now = words(gathered.content(index))
     if not now.startswith(before):
-        raise LawBroken("snapshots", f"block {index}", "what was said already changed", before, now)
+        raise LawBroken("snapshots", f"block {index}", "earlier text changed", before, now)
     return now
 
 
@@ -290,25 +296,23 @@ def words(content: Any) -> str:
 
 
 def encoding(adapter: Any, events: Events, *, losses: bool = False) -> None:
-    """What was decoded from a stream is encoded as a stream that folds to the same, and nothing is reported as lost.
+    """Decoded events encode to a stream that folds to the same response, and no loss is reported.
 
-    `losses`: some are to be expected, for the stream contradicted itself.
+    With `losses`, losses are allowed: the stream contradicts itself.
     """
     raw, found = encode(adapter, events)
     again = decode(adapter, [raw])
     order(again)
     same("encoding", fold(events), fold(again))
     if found and not losses:
-        raise LawBroken("encoding", found[0].path, f"reported as lost: {found[0].what}", Words("no loss"), found[0])
+        raise LawBroken("encoding", found[0].path, f"a loss was reported: {found[0].what}", Words("no loss"), found[0])
 
 
 # -- broken streams ----------------------------------------------------------------------------------------------------
 
 
 def prefix(adapter: Any, raw: bytes, length: int, whole: Events | None = None) -> None:
-    """A stream that breaks off tells what it told until then; then it ends, in an error or complete; and no half of a
-    call looks whole.
-    """
+    """A stream that breaks off has the same events until then, ends the turn, and has no half call that looks whole."""
     whole = decode(adapter, [raw]) if whole is None else whole
     decoder = adapter.stream_decoder()
     before = decoder.feed(raw[:length])
@@ -318,13 +322,13 @@ def prefix(adapter: Any, raw: bytes, length: int, whole: Events | None = None) -
     last = (before + after)[-1]
     if isinstance(last, ev.TurnError) and not (last.error.code or last.error.message):
         raise LawBroken(
-            "prefix", f"byte {length}", "the error does not say what it is", Words("a code or a message"), last
+            "prefix", f"byte {length}", "the error has neither a code nor a message", Words("a code or a message"), last
         )
     _no_more_than(fold([*before, *after]), before + after, whole, length)
 
 
 def malformed(adapter: Any, frames: Sequence[bytes], place: int) -> None:
-    """An event that is no JSON ends the turn with an error that says so, and what came before it is kept."""
+    """An event that is not JSON ends the turn with an error that says so, and earlier content is kept."""
     events = decode(adapter, [*frames[:place], b'data: {"oops\n\n', *frames[place:]])
     before = decode(adapter, frames[:place])
     order(events)
@@ -332,40 +336,46 @@ def malformed(adapter: Any, frames: Sequence[bytes], place: int) -> None:
         return
     if not isinstance(events[-1], ev.TurnError) or events[-1].error.code != "stream_malformed":
         raise LawBroken(
-            "malformed", f"event {place}", "the turn goes on", Words("a TurnError: stream_malformed"), events[-1]
+            "malformed",
+            f"event {place}",
+            "the turn does not end there",
+            Words("a TurnError: stream_malformed"),
+            events[-1],
         )
     same("malformed", _all_contents(fold(before)), _all_contents(fold(events)))
 
 
 def ending(events: Events) -> None:
-    """A stream that a provider gave whole comes to its end: nothing is missing, and nothing in it is malformed."""
+    """A complete recorded stream has an end of its turn, and no malformed event."""
     end = events[-1]
     if isinstance(end, ev.TurnError) and end.error.code in ("stream_ended", "stream_malformed"):
         raise LawBroken("ending", "the end", str(end.error.message), Words("the end of the turn"), end)
 
 
 def last_word(adapter: Any, events: Events, answer: dict[str, Any]) -> None:
-    """Where the last event of a stream has the whole answer, the stream folds to what this answer decodes to."""
+    """If the last event of a stream has the whole answer, the stream folds to the value that it decodes to."""
     found = [message.contents for message in fold(events).messages]
     same("last word", [message.contents for message in adapter.decode_response(answer).messages], found)
 
 
 def unfinished(adapter: Any) -> None:
-    """A turn that is not over when its stream is closed is written as one that failed, with what was said."""
+    """A turn without an end is encoded as a turn that failed, with the content so far."""
     told = [ev.BlockStart(index=0, content=TextContent(text="")), ev.TextDelta(index=0, text="Half of it")]
     encoder = adapter.stream_encoder(None)
     raw = b"".join(encoder.feed(event) for event in told)
     end = encoder.close()
     if not end:
-        raise LawBroken("unfinished", "the end", "nothing is written at the end", Words("an error"), ABSENT)
+        raise LawBroken("unfinished", "the end", "closing the encoder writes nothing", Words("an error"), ABSENT)
     events = decode(adapter, [raw + end])
     if not isinstance(events[-1], ev.TurnError):
-        raise LawBroken("unfinished", "the end", "half a turn ends as a whole one", Words("a TurnError"), events[-1])
+        raise LawBroken(
+            "unfinished", "the end", "the incomplete turn ends as a complete one", Words("a TurnError"), events[-1]
+        )
     same("unfinished", "Half of it", fold(events).text)
 
 
 def accumulation(api: str, adapter: Any, events: Events) -> None:
-    """What is written as a stream, the official SDK's own accumulator makes the same answer of."""
+    """The official SDK's accumulator builds the same answer from an encoded stream."""
     raw, _ = encode(adapter, events)
     theirs = accumulated(api, values_of(raw))
     ours = adapter.encode_response(fold(decode(adapter, [raw]))).payload
@@ -379,15 +389,16 @@ def accumulation(api: str, adapter: Any, events: Events) -> None:
 
 
 def agreement(api: str, adapter: Any, events: Events, theirs: Any) -> None:
-    """A stream folds to the answer that the official SDK's own accumulator makes of it."""
+    """A stream folds to the answer that the official SDK's accumulator builds from it."""
     found = difference(theirs, comparable(api, adapter.encode_response(fold(events)).payload))
     if found is not None:
         raise LawBroken("agreement", *found)
 
 
 def repetition(adapter: Any, events: Events) -> None:
-    """If the last event of a stream repeats the answer, it has the items that were added and done before, in that order
-    and with the ids that the events name. Citations may come after their item.
+    """If the last event of a stream repeats the answer, its items are those sent before, in order, with their ids.
+
+    Citations may be sent after their item.
     """
     wires = values_of(encode(adapter, events)[0])
     whole = wires[-1].get("response", {}).get("output") if wires else None
@@ -421,15 +432,15 @@ def _no_more_than(response: ChatResponse, events: Events, whole: Events, length:
         content, full = gathered.content(index), all_of_it.content(index)
         if isinstance(content, FunctionCallContent):
             if content.status != "incomplete" and content.arguments != getattr(full, "arguments", None):
-                detail = f"half a call looks whole: block {index}"
+                detail = f"block {index} is half of a call, and is not marked as incomplete"
                 raise LawBroken("prefix", f"byte {length}", detail, Words("incomplete"), content)
         elif isinstance(content, TextContent | ReasoningContent) and not words(full).startswith(words(content)):
-            detail = f"block {index} says what it does not say in the end"
+            detail = f"block {index} has text that the whole stream does not have"
             raise LawBroken("prefix", f"byte {length}", detail, words(full), words(content))
 
 
 def totality(adapter: Any, pieces: Sequence[bytes]) -> list[ev.StreamEvent]:
-    """Whatever comes in, nothing is raised, and the turn ends in good order."""
+    """Any bytes decode without an exception, and the events are in a valid order."""
     events = decode(adapter, pieces)
     order(events)
     fold(events)
@@ -437,26 +448,24 @@ def totality(adapter: Any, pieces: Sequence[bytes]) -> list[ev.StreamEvent]:
 
 
 def conversion(source: Any, target: Any, pieces: Sequence[bytes]) -> None:
-    """Whatever the bytes of a stream are, they become a stream of the target: nothing is raised, the target's events
-    are in good order, and its stream ends with an error where the source's turn failed.
-    """
+    """Any bytes of a stream convert to a valid stream of the target. If the turn failed, it ends with an error."""
     events = totality(source, pieces)
     raw, _ = encode(target, events)
     again = totality(target, [raw])
     if isinstance(events[-1], ev.TurnError) and not isinstance(again[-1], ev.TurnError):
-        detail = "the turn failed, and the target's stream does not say so"
+        detail = "the turn failed, and the target's stream does not end with an error"
         raise LawBroken("conversion", "the end", detail, events[-1], again[-1])
 
 
 def disorder(adapter: Any, events: Events) -> None:
-    """Events of the model in any order are written as a stream in good order, or refused with a StreamError that names
-    the block; nothing else is raised.
-    """
+    """Model events in any order encode to a valid stream, or raise a StreamError that names the block."""
     try:
         raw, _ = encode(adapter, events)
     except StreamError as error:
         if "block " not in str(error):
-            raise LawBroken("disorder", "the error", "it names no block", Words("a block"), str(error)) from None
+            raise LawBroken(
+                "disorder", "the error", "the error does not name the block", Words("a block"), str(error)
+            ) from None
         return
     totality(adapter, [raw])
 
@@ -465,7 +474,7 @@ def disorder(adapter: Any, events: Events) -> None:
 
 
 def unfolding(response: ChatResponse, size: int | None) -> None:
-    """An answer that is there already can be told as a turn, in pieces of any size, and is the same answer after it."""
+    """A response unfolds to valid events, with deltas of any size, that fold to the same response."""
     events = list(unfold(response, size=size))
     order(events)
     deltas(events)
@@ -481,11 +490,11 @@ def encode(adapter: Any, events: Iterable[ev.StreamEvent], policies: Any = None)
 
 
 def crossing(target: Any, events: Events) -> None:
-    """As a stream of another API a turn folds to what its response is as an answer of that API without streaming.
+    """A turn encoded as a stream of another API folds to the response that it has without streaming.
 
-    But for this: a stream keeps the spelling of arguments; it says at its beginning what the source said then of id and
-    model; and generateContent has no bounds between texts, so that neighbours are one, whose citations have other
-    places then. Of a turn that failed the contents count.
+    There are exceptions. A stream keeps the text of arguments. Its id and model are those that the source had at its
+    beginning. generateContent has no bounds between texts: adjacent texts are joined, and the positions of their
+    citations change. Of a failed turn only the contents are compared.
     """
     response = fold(events)
     raw, _ = encode(target, events)
@@ -496,7 +505,7 @@ def crossing(target: Any, events: Events) -> None:
     if isinstance(events[-1], ev.TurnError):
         same("crossing", _all_contents(expected), _all_contents(found))
         if found.error is None:
-            raise LawBroken("crossing", "$.error", "the turn failed, and its stream does not say so", events[-1], None)
+            raise LawBroken("crossing", "$.error", "the turn failed, and its stream has no error", events[-1], None)
         return
     same("crossing", _plainly(expected, events), _plainly(_without_new_reasons(found, expected), events))
 

@@ -118,12 +118,12 @@ class Subject:
     @property
     def no_hosted(self) -> str:
         """Why no call of an unknown hosted tool can be drawn for this API; empty if one can."""
-        return "" if self.api in HOSTED_APIS else "this kit does not know how the API writes calls of hosted tools"
+        return "" if self.api in HOSTED_APIS else "the kit has no samples of hosted tools of this API"
 
     @property
     def no_hosted_failures(self) -> str:
         """Why it is not known how hosted tools of this API fail; empty if it is."""
-        return "" if self.api in FAILURES else "this kit does not know how hosted tools of the API report a failure"
+        return "" if self.api in FAILURES else "the kit has no samples of failed hosted tools of this API"
 
     @cached_property
     def no_judge(self) -> str:
@@ -138,12 +138,12 @@ class Subject:
     @property
     def no_accumulator(self) -> str:
         """Why no SDK accumulates a stream of this API to an answer; empty if one does."""
-        return self.no_streams or self.no_judge or ("" if self.api in ACCUMULATING else "its SDK gives chunks alone")
+        return self.no_streams or self.no_judge or ("" if self.api in ACCUMULATING else "its SDK has no accumulator")
 
     @property
     def no_rules(self) -> str:
         """Why there are no rules of the API; empty if the adapter has rules."""
-        return "" if getattr(self.adapter, "rules", None) else "the adapter states no rules of its API"
+        return "" if getattr(self.adapter, "rules", None) else "the adapter has no rules"
 
     @property
     def no_others(self) -> str:
@@ -153,7 +153,7 @@ class Subject:
     @property
     def no_payloads(self) -> str:
         """Why there are no given payloads; empty if some were given with the adapter."""
-        return "" if self.payloads else "no payloads were given with the adapter"
+        return "" if self.payloads else "no payloads were given: see `payloads`"
 
     @property
     def no_corpus(self) -> str:
@@ -161,7 +161,7 @@ class Subject:
         if self.recordings is None:
             return "no corpus was given"
         known = self.recordings.of(self.api, *KINDS, "stream", "error") or self.recordings.bad.get(self.api)
-        return "" if known else f"nothing of this API is in {self.recordings.folder}"
+        return "" if known else f"{self.recordings.folder} has no recordings of this API"
 
     def reader_of(self, adapter: Any) -> Reader | None:
         """Return the reader of an adapter's API; None if there is none. The adapter may be the subject."""
@@ -170,12 +170,12 @@ class Subject:
     @property
     def no_reader(self) -> str:
         """Return why readings cannot be compared: the API has no reader."""
-        return "" if self.reader else "no reader of its payloads was given: see `reader`"
+        return "" if self.reader else "no reader was given: see `reader`"
 
     @property
     def no_examples(self) -> str:
         """Return why no payload is compared with the value expected of it: no examples were given."""
-        return "" if self.examples else "no payloads with the values expected of them were given: see `examples`"
+        return "" if self.examples else "no payloads with expected values were given: see `examples`"
 
     @property
     def no_table(self) -> str:
@@ -195,7 +195,7 @@ class Subject:
     @property
     def no_limits(self) -> str:
         """Why no transcripts of this API can be generated; empty if its limits are set."""
-        return "" if self.limits else "what a transcript of it can hold is not known: give the adapter `limits`"
+        return "" if self.limits else "the limits of its transcripts are unknown: set `limits`"
 
     @property
     def no_jsonschema(self) -> str:

@@ -184,8 +184,8 @@ def _run_unless_skipped(check: Check, subject: Subject, trial: Trial) -> None:
 
 def _nothing(trial: Trial) -> str:
     if not trial.tried:
-        return "there was nothing to try it on"
-    return trial.why_refused or f"all {trial.tried} of what was tried were refused"
+        return "there was no input to try"
+    return trial.why_refused or f"the check applies to none of the {trial.tried} inputs"
 
 
 def _command(check: Check, subject: Subject, deep: bool, seed: int, target: str | None) -> str:

@@ -112,7 +112,7 @@ def _settle(outcome: Outcome, known: str | None) -> None:
             pytest.xfail(f"{known}\n{text}")
         pytest.fail(f"{outcome.api} breaks the law {outcome.law!r} on {outcome.on}\n\n{text}", pytrace=False)
     if known:
-        pytest.fail(f"{outcome.check} passes: take it out of `known` ({known})", pytrace=False)
+        pytest.fail(f"{outcome.check} passes: remove it from `known` ({known})", pytrace=False)
 
 
 def _test_of(check: Check) -> Callable[..., None]:

@@ -16,9 +16,7 @@ __all__ = ["texts_apart"]
 
 
 def texts_apart(adapter: Any, response: ChatResponse, size: int | None = None, *, streamed: bool = False) -> None:
-    """Texts of an answer with another content between them do not run together, those without one stay together, and
-    citations stay at their words.
-    """
+    """Texts of an answer are joined only if no other content is between them, and citations keep their text."""
     if streamed:
         raw, _ = streams.encode(adapter, unfold(response, size=size))
         found = _texts(fold(streams.decode(adapter, [raw])))
@@ -26,12 +24,14 @@ def texts_apart(adapter: Any, response: ChatResponse, size: int | None = None, *
         found = _texts(adapter.decode_response(adapter.encode_response(response).payload))
     for one, other, is_parted in _neighbours(response):
         if is_parted and any(one + other in content.text for content in found):
-            raise LawBroken("texts apart", "$", "two texts run together", Words(f"{one!r}, {other!r}"), one + other)
+            raise LawBroken(
+                "texts apart", "$", "two separate texts were joined", Words(f"{one!r}, {other!r}"), one + other
+            )
         if not is_parted and one + other not in "".join(content.text for content in found):
-            raise LawBroken("texts apart", "$", "one text comes apart", one + other, [c.text for c in found])
+            raise LawBroken("texts apart", "$", "adjacent texts were separated", one + other, [c.text for c in found])
     before, after = _cited(_texts(response)), _cited(found)
     if after and before != after:
-        raise LawBroken("texts apart", "$", "the citations are of other words", before, after)
+        raise LawBroken("texts apart", "$", "the citations refer to other text", before, after)
 
 
 def _contents(response: ChatResponse) -> list[Any]:

@@ -29,7 +29,7 @@ QUICK, DEEP = 25, 2500
 """The number of examples that a law is tried on, in quick and in deep runs."""
 SECONDS = {False: 60.0, True: 1800.0}
 """The processor time limit of one check in seconds, by `deep`. A check that is cut short gets a note."""
-CUT_SHORT = "cut short: its time was up"
+CUT_SHORT = "stopped early: the time limit was reached"
 FINDINGS = 5
 """The maximum number of findings of one check. Further ones are rarely new."""
 
@@ -105,7 +105,7 @@ class Trial:
         except Hangs as error:
             attempt.failure = self.hung(error)
         except Flaky:
-            self.note("not every time: the adapter gives different answers for one input")
+            self.note("not reproducible: the adapter gives different results for one input")
         except (Exception, SystemExit) as error:
             if attempt.failure is None or attempt.failure[1] is not error:
                 raise
@@ -134,7 +134,7 @@ class Trial:
         except Hangs as error:
             self._found(*self.hung(error), "")
         except (Exception, SystemExit) as error:
-            self._found("(before anything was tried)", error, "")
+            self._found("(no input: the check failed before its first value)", error, "")
         finally:
             self._watch = None
 
@@ -153,8 +153,8 @@ class Trial:
         self.hangs = True
         call = hung_call(error.__traceback__)
         where = "the check itself" if call is None else f"{call.name} (at {call.line})"
-        why = f"nothing came of it in {watchdog.LIMIT:g} seconds of processor time: {where}"
-        broken = LawBroken("totality", "$", why, Words("a value, or an error"), Words("neither"))
+        why = f"no result after {watchdog.LIMIT:g} seconds of processor time: {where}"
+        broken = LawBroken("totality", "$", why, Words("a value, or an error"), Words("no result"))
         return value if value is not None or call is None else call.value, broken
 
     def _found(self, value: Any, error: BaseException, label: str, source: str = "") -> None:
@@ -241,7 +241,7 @@ def _told(error: BaseException, law: str) -> tuple[str, str, str, str, str]:
         return name, error.where, error.detail, *_beside(error.expected, error.found)
     if isinstance(error, DecodeError):
         fault = error.faults[0]
-        return law, fault.path, f"refused as no payload of {error.api}: {fault.message}", "a value", str(error)
+        return law, fault.path, f"refused as a payload of {error.api}: {fault.message}", "a value", str(error)
     kind = type(error).__name__
     if isinstance(error, ContentModelError):
         return law, "$", f"{kind}: {error}", "a value", kind

@@ -43,9 +43,9 @@ class Voice:
 
 
 def voices(ways: Iterable[Any], request: ChatRequest) -> None:
-    """What users and tools write stays theirs: no content changes its role, its kind or its call, whatever it imitates.
+    """Content of users and tools keeps its role, its kind and its call, also if it imitates a sentinel.
 
-    A loss may say that a content has fewer rights in the target (the user's). None may say that it has more.
+    A loss may report that a content has fewer rights in the target (those of the user). More rights are never allowed.
     """
     for adapter in ways:
         encoded = adapter.encode_request(request)
@@ -67,10 +67,10 @@ def _is_kept(voice: Voice, there: list[Voice], left: list[str], lost: Collection
         return
     found = there[again[0]] if again else laws.ABSENT
     if not _is_excused(voice, lost):
-        raise LawBroken("voices", voice.path, f"became {found}, and no loss says so", Words(str(voice)), str(found))
+        raise LawBroken("voices", voice.path, f"became {found}, and no loss reports it", Words(str(voice)), str(found))
     for index in again:
         if TAG.search(voice.said) and there[index].role not in ("user", voice.role):
-            detail = f"became {there[index]}: no loss excuses more rights"
+            detail = f"became {there[index]}: no loss may give more rights"
             raise LawBroken("voices", voice.path, detail, Words(str(voice)), str(there[index]))
 
 
@@ -133,18 +133,16 @@ def _plain(content: Any, path: str, role: str) -> Iterator[Voice]:
 
 
 def notes(adapter: Any, payloads: tuple[Any, Any]) -> None:
-    """A key of the wire is never read as a note of the codec: with such keys, a payload says what it says without them,
-    and they come back as they were.
-    """
+    """A wire key that imitates a note of a codec is an unknown field: it changes nothing, and round-trips."""
     before, after = (list(voices_of(adapter.decode_request(payload))) for payload in payloads)
     if before != after:
         changed = next((pair for pair in zip(before, after, strict=False) if pair[0] != pair[1]), (before, after))
-        raise LawBroken("notes", "$", "keys that no API knows changed what is said", str(changed[0]), str(changed[1]))
+        raise LawBroken("notes", "$", "keys that imitate notes changed the content", str(changed[0]), str(changed[1]))
     laws.identity(adapter, "request", payloads[1])
 
 
 def roles(target: Any, request: ChatRequest) -> None:
-    """A role that its API does not define gives no rights in another: it is sent as the user's, and a loss says so."""
+    """A role that its API does not define is sent to another API as the user's role, and a loss reports it."""
     encoded = target.encode_request(request)
     lost = {loss.path for loss in encoded.losses}
     again = target.decode_request(encoded.payload)
@@ -154,7 +152,9 @@ def roles(target: Any, request: ChatRequest) -> None:
         path = f"$.messages[{index}]"
         is_own = message.role.startswith(f"{target.api}:")
         if not is_own and not any(loss.startswith(path) for loss in lost):
-            raise LawBroken("roles", f"{path}.role", f"no loss names the role {message.role!r}", "a loss", message.role)
+            raise LawBroken(
+                "roles", f"{path}.role", f"no loss reports the role {message.role!r}", "a loss", message.role
+            )
         said = (content.text for content in message.contents if isinstance(content, TextContent))
         tags = {tag for text in said for tag in TAG.findall(text)}
         for voice in voices_of(again):

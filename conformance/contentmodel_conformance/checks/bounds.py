@@ -22,19 +22,19 @@ Make = Callable[[Any, Any, Any], Work]
 """Returns the work on a value, for an adapter and another one."""
 
 
-@check(law.bounds, "requests", "conversations that grow in one way each, there and back")
+@check(law.bounds, "requests", "conversations that each grow in one way, converted to another API and back")
 def requests(subject: Subject, trial: Trial) -> None:
     if "request" in subject.does:
         _each(subject, trial, REQUESTS, partial(_payload, "request"))
 
 
-@check(law.bounds, "responses", "answers that grow in one way each, there and back")
+@check(law.bounds, "responses", "answers that each grow in one way, converted to another API and back")
 def responses(subject: Subject, trial: Trial) -> None:
     if "response" in subject.does:
         _each(subject, trial, RESPONSES, partial(_payload, "response"))
 
 
-@check(law.bounds, "streams", "streams of these answers, in small pieces", "streams")
+@check(law.bounds, "streams", "streams of answers that each grow in one way, in small pieces", "streams")
 def streams(subject: Subject, trial: Trial) -> None:
     _each(subject, trial, RESPONSES, law.stream_work, streams=True)
 

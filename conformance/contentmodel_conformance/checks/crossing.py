@@ -82,7 +82,7 @@ def precise(source: Any, target: Any, kind: str, payload: Any, *, most: int = MO
     precision(told, encoded, vocabulary_of(source), vocabulary_of(target), most=most)
 
 
-@check(laws.accounting, "list", "lists of messages in the place of requests, to every other API and its own", "others")
+@check(laws.accounting, "list", "lists of messages instead of requests, to every other API and to its own", "others")
 def lists(subject: Subject, trial: Trial) -> None:
     field = getattr(subject.adapter, "conversation", "")
     for target in [subject.adapter, *subject.others] if field and "request" in subject.does else []:
@@ -111,7 +111,7 @@ def sdk_crossing(subject: Subject, trial: Trial) -> None:
 @check(
     laws.accounting,
     "sdk-members",
-    "the least payload for each member of the SDK's types, to every other API",
+    "a minimal payload for each member of the SDK's types, to every other API",
     "types",
     "others",
 )
@@ -146,7 +146,7 @@ def _crosses(source: Any, target: Any, kind: str) -> Law:
 @check(
     laws.conversion,
     "anywhere",
-    "payloads with one to three places dropped, or with anything in them, from and to every other API",
+    "payloads with one to three values missing or replaced by arbitrary JSON, from and to every other API",
     "others",
 )
 def anything_elsewhere(subject: Subject, trial: Trial) -> None:
@@ -156,7 +156,7 @@ def anything_elsewhere(subject: Subject, trial: Trial) -> None:
             trial.each(disturbed(strategy), _crosses(source, target, kind), f"{label(source, target, kind)} {name}")
 
 
-@check(laws.accounting, "misfits", "conversations whose roles, types and statuses are of a wrong JSON class", "others")
+@check(laws.accounting, "misfits", "conversations whose roles, types and statuses have a wrong JSON type", "others")
 def misfits(subject: Subject, trial: Trial) -> None:
     for source, target, kind in ways(subject):
         written = conversations(source, kind).map(partial(_written, source, kind))

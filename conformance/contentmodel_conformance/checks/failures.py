@@ -32,7 +32,7 @@ def _of(source: Any, target: Any) -> Law:
     return lambda error: errors(source, target, error)
 
 
-@check(failing, "written", "streams that it wrote, ended by an error anywhere", "streams")
+@check(failing, "written", "streams that the adapter wrote, with an error after any event", "streams")
 def ended_by_an_error(subject: Subject, trial: Trial) -> None:
     def law(case: tuple[SampledAnswer, int]) -> None:
         frames = frames_in(raw_of(subject.adapter, case[0]))

@@ -11,14 +11,14 @@ from contentmodel_conformance.trying import Trial
 
 on_values(fairness.pairing, "home", home, AT_HOME, "limits")
 on_values(fairness.pairing, "foreign", foreign, ABROAD)
-on_values(
-    fairness.pairing, "repeated", repeated, "transcripts from an API without an adapter, their ids used again and again"
-)
+on_values(fairness.pairing, "repeated", repeated, "transcripts from an API without an adapter, with repeated ids")
 on_values(fairness.honesty, "foreign", foreign, ABROAD)
-on_requests(fairness.policies, "foreign", foreign, "transcripts from an API without an adapter, thoughts in them")
+on_requests(fairness.policies, "foreign", foreign, "transcripts from an API without an adapter, with reasoning")
 
 
-@check(fairness.key_order, "payloads", "payloads of the SDK's types, of the adapter's own, and that it wrote")
+@check(
+    fairness.key_order, "payloads", "payloads of the SDK's types, given payloads, and payloads that the adapter wrote"
+)
 def keys(subject: Subject, trial: Trial) -> None:
     for kind in subject.does:
         for label, payloads in sources(subject, kind):
@@ -26,7 +26,7 @@ def keys(subject: Subject, trial: Trial) -> None:
                 trial.each(payloads, of(subject, fairness.key_order, kind), f"{kind} {label}")
 
 
-@check(laws.totality, "deep", "what it wrote, with up to 800 levels of nesting in an unknown field")
+@check(laws.totality, "deep", "payloads that the adapter wrote, with up to 800 levels of nesting in an unknown field")
 def depth(subject: Subject, trial: Trial) -> None:
     for kind in subject.does:
         for payload in subject.written(kind):
@@ -35,6 +35,8 @@ def depth(subject: Subject, trial: Trial) -> None:
                     trial.once(text, of(subject, laws.totality, kind), f"{kind}, {levels} levels")
 
 
-@check(fairness.surrogates, "written", "a stream that it wrote, an emoji in it cut in two", "streams")
+@check(
+    fairness.surrogates, "written", "a stream that the adapter wrote, with an emoji split between two events", "streams"
+)
 def halves(subject: Subject, trial: Trial) -> None:
     trial.once(subject.api, lambda api: fairness.surrogates(subject.adapter))

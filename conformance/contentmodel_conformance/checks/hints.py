@@ -15,7 +15,7 @@ from contentmodel_conformance.subject import Subject
 from contentmodel_conformance.trying import Trial
 
 
-@check(hints.hints, "stored", "transcripts and answers with more hints, of wrong types or where none belongs", "limits")
+@check(hints.hints, "stored", "transcripts and answers with more hints, of wrong types or in wrong places", "limits")
 def stored(subject: Subject, trial: Trial) -> None:
     adapters = (subject.adapter, *subject.others)
     for kind, values in home(subject):

@@ -21,19 +21,19 @@ from contentmodel_conformance.subject import Subject
 from contentmodel_conformance.trying import Trial
 
 
-@check(hosted, "unknown", "requests and answers with a call of a tool that no class names, and its result", "hosted")
+@check(hosted, "unknown", "requests and answers with a call of an unknown hosted tool and its result", "hosted")
 def unknown(subject: Subject, trial: Trial) -> None:
     for kind in subject.does:
         trial.each(unknown_tools(subject.api), partial(hosted, subject.adapter, kind), kind)
 
 
-@check(laws.identity, "hosted", "unknown calls and results of hosted tools with fields of surprising classes", "hosted")
+@check(laws.identity, "hosted", "calls and results of unknown hosted tools, with fields of unexpected types", "hosted")
 def surprises(subject: Subject, trial: Trial) -> None:
     for kind in subject.does:
         trial.each(_payloads(subject.api, kind, odd=True), of(subject, laws.disturbance, kind), kind)
 
 
-@check(laws.conversion, "hosted", "unknown calls and results of hosted tools, to every other API", "hosted", "others")
+@check(laws.conversion, "hosted", "calls and results of unknown hosted tools, to every other API", "hosted", "others")
 def crossing(subject: Subject, trial: Trial) -> None:
     for other in subject.others:
         for kind in subject.does:
@@ -42,7 +42,7 @@ def crossing(subject: Subject, trial: Trial) -> None:
 
 
 @check(
-    streams.encoding, "hosted", "streams of answers with unknown calls and results of hosted tools", "hosted", "streams"
+    streams.encoding, "hosted", "streams of answers with calls and results of unknown hosted tools", "hosted", "streams"
 )
 def streamed(subject: Subject, trial: Trial) -> None:
     def law(payload: Any) -> None:
@@ -60,7 +60,7 @@ def _payloads(api: str, kind: str, *, odd: bool = False) -> st.SearchStrategy[An
 @check(
     hosted_failures,
     "listed",
-    "every way in which hosted tools of the API report a failure, and successes",
+    "every form in which hosted tools of the API report a failure, and successes",
     "hosted_failures",
 )
 def failures(subject: Subject, trial: Trial) -> None:
@@ -72,7 +72,7 @@ def failures(subject: Subject, trial: Trial) -> None:
             trial.once(blocks, partial(law, failed=False), f"{kind}: {name}, without a failure")
 
 
-@check(handmade, "listed", "every kind of call and result of a hosted tool, made by hand", "judge", "hosted")
+@check(handmade, "listed", "every kind of hosted call and result, created from fields of the model", "judge", "hosted")
 def made_by_hand(subject: Subject, trial: Trial) -> None:
     for kind in subject.does:
         law = partial(handmade, judge(subject.api, kind), subject.adapter, kind)

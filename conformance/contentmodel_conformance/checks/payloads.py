@@ -34,7 +34,7 @@ KindLaw = Callable[[Any, str, Any], None]
 def adapter(subject: Subject, trial: Trial) -> None:
     trial.once(subject.adapter, conduct.face)
     for kind, why in subject.kinds.items():
-        trial.note(f"it has no {kind}s, and none were tried: {why}")
+        trial.note(f"the adapter does not support {kind}s, so they were not tried: {why}")
 
 
 @check(conduct.coverage, "sdk", "the types of the installed SDK", "types")
@@ -67,13 +67,15 @@ def sdk_identity(subject: Subject, trial: Trial) -> None:
         trial.each(sdk_payloads(subject.api, kind), of(subject, laws.identity, kind), kind)
 
 
-@check(laws.identity, "unknown", "the same, with unknown fields and blocks", "types")
+@check(laws.identity, "unknown", "payloads that the SDK's types allow, with unknown fields and blocks", "types")
 def sdk_unknowns(subject: Subject, trial: Trial) -> None:
     for kind in subject.does:
         trial.each(with_unknowns(sdk_payloads(subject.api, kind)), keeps(subject, kind), kind)
 
 
-@check(laws.identity, "sdk-places", "the least payload for each member, field and word of the SDK's types", "types")
+@check(
+    laws.identity, "sdk-places", "a minimal payload for each member, field and enum value of the SDK's types", "types"
+)
 def sdk_places(subject: Subject, trial: Trial) -> None:
     for kind in subject.does:
         for places in (sdk_members, sdk_fields, sdk_literals):
@@ -81,17 +83,17 @@ def sdk_places(subject: Subject, trial: Trial) -> None:
                 trial.each(strategy, keeps(subject, kind), f"{kind} {name}", share=0.04)
 
 
-@check(laws.identity, "table", "payloads made from the adapter's table", "table")
+@check(laws.identity, "table", "payloads generated from the adapter's table", "table")
 def table_identity(subject: Subject, trial: Trial) -> None:
     for kind in subject.does:
         strategy = table_payloads(subject.description, subject.written(kind))
         if strategy is not None:
             trial.each(strategy, of(subject, laws.disturbance, kind), kind)
     if not trial.tried:
-        trial.note("no block that the adapter writes stands in its table")
+        trial.note("no block that the adapter writes is in its table")
 
 
-@check(laws.identity, "given", "payloads that were given with the adapter", "payloads")
+@check(laws.identity, "given", "payloads given with the adapter", "payloads")
 def own_payloads(subject: Subject, trial: Trial) -> None:
     for kind in subject.does:
         given = subject.own(kind)
@@ -99,7 +101,7 @@ def own_payloads(subject: Subject, trial: Trial) -> None:
             trial.each(given, keeps(subject, kind), kind)
 
 
-@check(laws.identity, "given-unknown", "those, with unknown fields and blocks", "payloads")
+@check(laws.identity, "given-unknown", "payloads given with the adapter, with unknown fields and blocks", "payloads")
 def own_unknowns(subject: Subject, trial: Trial) -> None:
     for kind in subject.does:
         given = subject.own(kind)
@@ -107,7 +109,7 @@ def own_unknowns(subject: Subject, trial: Trial) -> None:
             trial.each(with_unknowns(given), of(subject, laws.disturbance, kind), kind)
 
 
-@check(example, "given", "payloads with the values that their author expects", "examples")
+@check(example, "given", "payloads given with their expected values", "examples")
 def examples(subject: Subject, trial: Trial) -> None:
     for number, given in enumerate(subject.examples):
         trial.once(given, partial(example, subject.adapter), f"example {number}")
@@ -116,7 +118,7 @@ def examples(subject: Subject, trial: Trial) -> None:
 # -- purity and the model's own JSON -----------------------------------------------------------------------------------
 
 
-ELSEWHERE = "payloads from the table, those given, and those that the adapter wrote"
+ELSEWHERE = "payloads from the table, given payloads, and payloads that the adapter wrote"
 
 
 @check(laws.purity, "sdk", "payloads that the SDK's types allow", "types")
@@ -129,22 +131,22 @@ def purity(subject: Subject, trial: Trial) -> None:
     from_elsewhere(subject, trial, laws.purity)
 
 
-@check(laws.model_json, "sdk", "what payloads that the SDK's types allow decode to", "types")
+@check(laws.model_json, "sdk", "values decoded from payloads that the SDK's types allow", "types")
 def sdk_values(subject: Subject, trial: Trial) -> None:
     from_sdk(subject, trial, _of_value(laws.model_json))
 
 
-@check(laws.model_json, "payloads", f"what these decode to: {ELSEWHERE}")
+@check(laws.model_json, "payloads", f"values decoded from {ELSEWHERE}")
 def model_json(subject: Subject, trial: Trial) -> None:
     from_elsewhere(subject, trial, _of_value(laws.model_json))
 
 
-@check(laws.schema_fits, "sdk", "what payloads that the SDK's types allow decode to", "types", "jsonschema")
+@check(laws.schema_fits, "sdk", "values decoded from payloads that the SDK's types allow", "types", "jsonschema")
 def sdk_schema(subject: Subject, trial: Trial) -> None:
     from_sdk(subject, trial, _of_value(laws.schema_fits))
 
 
-@check(laws.schema_fits, "payloads", f"what these decode to: {ELSEWHERE}", "jsonschema")
+@check(laws.schema_fits, "payloads", f"values decoded from {ELSEWHERE}", "jsonschema")
 def schema_fits(subject: Subject, trial: Trial) -> None:
     from_elsewhere(subject, trial, _of_value(laws.schema_fits))
 
@@ -195,7 +197,7 @@ def any_json(subject: Subject, trial: Trial) -> None:
         trial.each(json_values, of(subject, laws.totality, kind), f"{kind} values")
 
 
-@check(laws.disturbance, "anywhere", "payloads with one to three places dropped, or with anything in them")
+@check(laws.disturbance, "anywhere", "payloads with one to three values missing or replaced by arbitrary JSON")
 def anything_anywhere(subject: Subject, trial: Trial) -> None:
     for kind in subject.does:
         for label, strategy in sources(subject, kind):
@@ -235,14 +237,14 @@ HARD = {
 }
 
 
-@check(laws.refusal, "hard", "what is no JSON object, or none that a parser takes")
+@check(laws.refusal, "hard", "invalid JSON, and JSON that is not an object")
 def hard_bytes(subject: Subject, trial: Trial) -> None:
     for kind in subject.does:
         for name, data in HARD.items():
             trial.once(data, of(subject, laws.refusal, kind), f"{kind} {name}")
 
 
-@check(laws.refusal, "cut", "what an adapter wrote, cut short")
+@check(laws.refusal, "cut", "payloads that the adapter wrote, truncated")
 def cut_payloads(subject: Subject, trial: Trial) -> None:
     for kind in subject.does:
         for payload in subject.written(kind)[:2]:
@@ -272,7 +274,7 @@ def sdk_answers(subject: Subject, trial: Trial) -> None:
     def law(payload: Any) -> None:
         response = subject.adapter.decode_response(payload)
         if not response.choices:
-            raise laws.Refused("nothing was answered")
+            raise laws.Refused("the answer has no choices")
         laws.replay(subject.adapter, accepts, response)
 
     trial.each(sdk_payloads(subject.api, "response"), law)

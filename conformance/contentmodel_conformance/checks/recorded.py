@@ -18,7 +18,7 @@ from contentmodel_conformance.subject import Subject, limits_of
 from contentmodel_conformance.trying import Law, Trial
 
 
-@check(conduct.readable, "recorded", "the lines of the corpus that are of this API", "corpus")
+@check(conduct.readable, "recorded", "the lines of the corpus for this API", "corpus")
 def corpus_lines(subject: Subject, trial: Trial) -> None:
     assert subject.recordings is not None
     for record in subject.recordings.of(subject.api, "request", "response", "error", "stream"):
@@ -51,12 +51,14 @@ def recorded_purity(subject: Subject, trial: Trial) -> None:
     each(subject, trial, lambda kind, body: laws.purity(subject.adapter, kind, body))
 
 
-@check(laws.model_json, "recorded", "what recorded requests, answers and errors decode to", "corpus")
+@check(laws.model_json, "recorded", "values decoded from recorded requests, answers and errors", "corpus")
 def recorded_values(subject: Subject, trial: Trial) -> None:
     each(subject, trial, lambda kind, body: laws.model_json(laws.decode(subject.adapter, kind, body)))
 
 
-@check(laws.schema_fits, "recorded", "what recorded requests, answers and errors decode to", "corpus", "jsonschema")
+@check(
+    laws.schema_fits, "recorded", "values decoded from recorded requests, answers and errors", "corpus", "jsonschema"
+)
 def recorded_schema(subject: Subject, trial: Trial) -> None:
     each(subject, trial, lambda kind, body: laws.schema_fits(laws.decode(subject.adapter, kind, body)))
 
@@ -73,7 +75,11 @@ def recorded_requests(subject: Subject, trial: Trial) -> None:
             if violation.severity == "unchecked":
                 continue
             raise laws.LawBroken(
-                "rules", violation.path, str(violation), laws.Words("no violation: it was accepted"), str(violation)
+                "rules",
+                violation.path,
+                str(violation),
+                laws.Words("no violation: the provider accepted it"),
+                str(violation),
             )
 
     for record in payloads(subject, subject.api, "request"):
@@ -88,7 +94,7 @@ def recorded_answers(subject: Subject, trial: Trial) -> None:
         response = subject.adapter.decode_response(body)
         # Faults outside of lists are in the envelope of the answer, which requests do not repeat.
         if not response.choices or any(re.match(r"\$\.\w+\[", fault) for fault in allows.faults(body)):
-            raise laws.Refused("the SDK's types do not allow what was answered")
+            raise laws.Refused("the SDK's types do not allow the answer")
         laws.replay(subject.adapter, accepts, response)
 
     for record in payloads(subject, subject.api, "response"):

@@ -71,7 +71,7 @@ def unless_contradicted(record: Record) -> Record:
 # -- whole, split and respelled ----------------------------------------------------------------------------------------
 
 
-@check(streams.cuts, "recorded", "recorded streams, cut in many places, and at every byte at once", *NEEDS)
+@check(streams.cuts, "recorded", "recorded streams, cut at many offsets, and at every byte at once", *NEEDS)
 def recorded_cuts(subject: Subject, trial: Trial) -> None:
     def law(record: Record) -> None:
         streams.cuts(subject.adapter, record.raw, record.places(PLACES[trial.deep]))
@@ -134,7 +134,7 @@ def recorded_snapshots(subject: Subject, trial: Trial) -> None:
     each(subject, trial, law)
 
 
-@check(streams.section, "recorded", "recorded streams that came to their end", *NEEDS)
+@check(streams.section, "recorded", "recorded streams that are complete", *NEEDS)
 def recorded_section(subject: Subject, trial: Trial) -> None:
     def law(record: Record) -> None:
         events = events_of(subject, record)
@@ -155,7 +155,7 @@ def recorded_answers(subject: Subject, trial: Trial) -> None:
     each(subject, trial, law)
 
 
-@check(streams.unfolding, "recorded", "what recorded streams fold to", *NEEDS)
+@check(streams.unfolding, "recorded", "responses that recorded streams fold to", *NEEDS)
 def recorded_unfolding(subject: Subject, trial: Trial) -> None:
     def law(record: Record) -> None:
         for size in (None, 1, 7):
@@ -167,7 +167,7 @@ def recorded_unfolding(subject: Subject, trial: Trial) -> None:
 # -- broken off, broken, and mixed up ----------------------------------------------------------------------------------
 
 
-@check(streams.prefix, "recorded", "recorded streams, broken off in many places; the shortest at every byte", *NEEDS)
+@check(streams.prefix, "recorded", "recorded streams, broken off at many offsets; the shortest at every byte", *NEEDS)
 def recorded_breaks(subject: Subject, trial: Trial) -> None:
     shortest = sorted(recorded(subject), key=lambda record: len(record.raw))[: 12 if trial.deep else 3]
 
@@ -181,7 +181,7 @@ def recorded_breaks(subject: Subject, trial: Trial) -> None:
     each(subject, trial, law)
 
 
-@check(streams.malformed, "recorded", "recorded streams, an event of them no JSON", *NEEDS)
+@check(streams.malformed, "recorded", "recorded streams, with an event that is not JSON", *NEEDS)
 def recorded_malformed(subject: Subject, trial: Trial) -> None:
     def law(record: Record) -> None:
         place = sum(record.id.encode()) % len(record.frames)
@@ -193,7 +193,7 @@ def recorded_malformed(subject: Subject, trial: Trial) -> None:
 @check(
     streams.totality,
     "recorded-mixed-up",
-    "recorded streams, with events left out, doubled, swapped, or anything in them",
+    "recorded streams, with events dropped, repeated or swapped, or with arbitrary JSON in them",
     *NEEDS,
 )
 def recorded_mixed(subject: Subject, trial: Trial) -> None:
@@ -210,7 +210,7 @@ def short_bodies(subject: Subject) -> list[Body]:
 @check(
     streams.conversion,
     "recorded-mixed-up",
-    "recorded streams, mixed up or cut short, to its own API and to every other",
+    "recorded streams, damaged or truncated, to its own API and to every other",
     *NEEDS,
 )
 def recorded_conversion(subject: Subject, trial: Trial) -> None:
@@ -224,7 +224,7 @@ def recorded_conversion(subject: Subject, trial: Trial) -> None:
 @check(
     streams.disorder,
     "recorded",
-    "turns of recorded streams whose events are left out, doubled, swapped, or of another block",
+    "turns of recorded streams whose events are dropped, repeated, swapped, or moved to another block",
     *NEEDS,
 )
 def recorded_disorder(subject: Subject, trial: Trial) -> None:
@@ -233,7 +233,7 @@ def recorded_disorder(subject: Subject, trial: Trial) -> None:
         trial.each(out_of_order(turns), lambda events: streams.disorder(subject.adapter, events))
 
 
-@check(streams.totality, "recorded-flipped", "recorded streams, some of their bytes flipped", *NEEDS)
+@check(streams.totality, "recorded-flipped", "recorded streams, with some bytes changed", *NEEDS)
 def recorded_flips(subject: Subject, trial: Trial) -> None:
     pool = [record.raw for record in recorded(subject) if 0 < len(record.raw) < 20_000]
     if pool:

@@ -96,7 +96,7 @@ def of_events(subject: Subject, law: Callable[[Sequence[Any]], Any]) -> Law:
 @check(
     streams.cuts,
     "written",
-    "streams that it wrote, cut between and inside of events and characters, and at every byte of short ones",
+    "streams that the adapter wrote, cut between and inside events and characters; short ones at every byte",
     "streams",
 )
 def cuts(subject: Subject, trial: Trial) -> None:
@@ -110,7 +110,7 @@ def cuts(subject: Subject, trial: Trial) -> None:
     trial.each(st.tuples(told(subject), st.lists(st.integers(0, 1_000_000), max_size=20)), law)
 
 
-@check(streams.spellings, "written", "streams that it wrote, where they are server-sent events", "streams")
+@check(streams.spellings, "written", "streams that the adapter wrote, if they are server-sent events", "streams")
 def spellings(subject: Subject, trial: Trial) -> None:
     trial.each(told(subject), of_raw(subject, _spellings))
 
@@ -121,7 +121,7 @@ def _spellings(adapter: Any, raw: bytes) -> None:
     streams.spellings(adapter, raw)
 
 
-@check(streams.readings, "written", "streams that it wrote, where they are server-sent events", "streams")
+@check(streams.readings, "written", "streams that the adapter wrote, if they are server-sent events", "streams")
 def readings(subject: Subject, trial: Trial) -> None:
     trial.each(told(subject), of_raw(subject, _readings))
 
@@ -133,7 +133,7 @@ def _readings(adapter: Any, raw: bytes) -> None:
     streams.readings(adapter, body)
 
 
-@check(streams.separation, "written", "two streams that it wrote, read in turns", "streams")
+@check(streams.separation, "written", "two streams that the adapter wrote, decoded in turns", "streams")
 def separation(subject: Subject, trial: Trial) -> None:
     def law(case: tuple[SampledAnswer, SampledAnswer, int]) -> None:
         one, other, size = case
@@ -145,27 +145,27 @@ def separation(subject: Subject, trial: Trial) -> None:
 # -- events ------------------------------------------------------------------------------------------------------------
 
 
-@check(streams.order, "written", "streams that it wrote", "streams")
+@check(streams.order, "written", "streams that the adapter wrote", "streams")
 def order(subject: Subject, trial: Trial) -> None:
     trial.each(told(subject), of_events(subject, streams.order))
 
 
-@check(streams.deltas, "written", "streams that it wrote", "streams")
+@check(streams.deltas, "written", "streams that the adapter wrote", "streams")
 def deltas(subject: Subject, trial: Trial) -> None:
     trial.each(told(subject), of_events(subject, streams.deltas))
 
 
-@check(streams.snapshots, "written", "streams that it wrote, at every event", "streams")
+@check(streams.snapshots, "written", "streams that the adapter wrote, at every event", "streams")
 def snapshots(subject: Subject, trial: Trial) -> None:
     trial.each(told(subject), of_events(subject, lambda events: streams.snapshots(events, range(len(events)))))
 
 
-@check(streams.section, "written", "streams that it wrote", "streams")
+@check(streams.section, "written", "streams that the adapter wrote", "streams")
 def section(subject: Subject, trial: Trial) -> None:
     trial.each(told(subject), of_events(subject, lambda events: streams.section(subject.adapter, events)))
 
 
-@check(streams.unfolding, "folded", "what its streams fold to", "streams")
+@check(streams.unfolding, "folded", "responses that its streams fold to", "streams")
 def unfolding(subject: Subject, trial: Trial) -> None:
     def law(events: Sequence[Any]) -> None:
         for size in (None, 1, 7):
@@ -177,12 +177,12 @@ def unfolding(subject: Subject, trial: Trial) -> None:
 # -- encoding ----------------------------------------------------------------------------------------------------------
 
 
-@check(streams.encoding, "written", "streams that it wrote", "streams")
+@check(streams.encoding, "written", "streams that the adapter wrote", "streams")
 def encoding(subject: Subject, trial: Trial) -> None:
     trial.each(told(subject), of_events(subject, lambda events: streams.encoding(subject.adapter, events)))
 
 
-@check(streams.crossing, "foreign", "answers of other APIs, known and unknown, told as its stream", "streams")
+@check(streams.crossing, "foreign", "answers of other APIs, known and unknown, encoded as its stream", "streams")
 def crossing(subject: Subject, trial: Trial) -> None:
     sources = [("anywhere", answers("anthropic-messages").map(elsewhere))]
     sources += [(other.api, answers(other.api, limits_of(other))) for other in subject.others if other.issuer]
@@ -191,14 +191,14 @@ def crossing(subject: Subject, trial: Trial) -> None:
         trial.each(cases, lambda one: streams.crossing(subject.adapter, events_of(one)), name)
 
 
-@check(streams.crossing, "mixed", "answers with texts between other contents, told as its stream", "streams")
+@check(streams.crossing, "mixed", "answers with texts between other contents, encoded as its stream", "streams")
 def mixed_crossing(subject: Subject, trial: Trial) -> None:
     cases = st.tuples(mixed_answers(ELSEWHERE), st.sampled_from((None, 1, 3, 7)))
     trial.each(cases, lambda one: streams.crossing(subject.adapter, events_of(one)))
 
 
 @check(
-    streams.repetition, "foreign", "answers of other APIs, as their adapters write and read them as streams", "streams"
+    streams.repetition, "foreign", "answers of other APIs, which their adapters encode and decode as streams", "streams"
 )
 def repetition(subject: Subject, trial: Trial) -> None:
     for other in subject.others:
@@ -212,7 +212,7 @@ def unfinished(subject: Subject, trial: Trial) -> None:
     trial.once(subject.api, lambda api: streams.unfinished(subject.adapter))
 
 
-@check(streams.accumulation, "written", "streams that it wrote", "accumulator")
+@check(streams.accumulation, "written", "streams that the adapter wrote", "accumulator")
 def accumulation(subject: Subject, trial: Trial) -> None:
     def law(one: SampledAnswer) -> None:
         try:
@@ -220,7 +220,7 @@ def accumulation(subject: Subject, trial: Trial) -> None:
         except CannotAccumulate:
             if _has_distinct_ids(one) and not _has_halves(one):
                 raise
-            raise laws.Refused("the SDK takes no two calls of one id, and no half of a surrogate pair") from None
+            raise laws.Refused("the SDK accepts neither two calls with one id nor half of a surrogate pair") from None
 
     trial.each(told(subject), law, subject.api)
 
@@ -241,7 +241,7 @@ def _calls(one: SampledAnswer) -> list[Any]:
 # -- broken, mixed up, and noise ---------------------------------------------------------------------------------------
 
 
-@check(streams.prefix, "written", "streams that it wrote, broken off anywhere", "streams")
+@check(streams.prefix, "written", "streams that the adapter wrote, broken off at any byte", "streams")
 def broken_off(subject: Subject, trial: Trial) -> None:
     def law(case: tuple[SampledAnswer, list[int]]) -> None:
         raw = raw_of(subject.adapter, case[0])
@@ -252,7 +252,7 @@ def broken_off(subject: Subject, trial: Trial) -> None:
     trial.each(st.tuples(told(subject), st.lists(st.integers(0, 1_000_000), min_size=1, max_size=9)), law)
 
 
-@check(streams.malformed, "written", "streams that it wrote, an event of them no JSON", "streams")
+@check(streams.malformed, "written", "streams that the adapter wrote, with an event that is not JSON", "streams")
 def malformed(subject: Subject, trial: Trial) -> None:
     def law(case: tuple[SampledAnswer, int]) -> None:
         raw = raw_of(subject.adapter, case[0])
@@ -267,13 +267,13 @@ def malformed(subject: Subject, trial: Trial) -> None:
 @check(
     streams.totality,
     "mixed-up",
-    "streams that it wrote, with events left out, doubled, swapped, or anything in them",
+    "streams that the adapter wrote, with events dropped, repeated or swapped, or with arbitrary JSON in them",
     "streams",
 )
 def mixed(subject: Subject, trial: Trial) -> None:
     bodies = written_bodies(subject.adapter)
     if not bodies:
-        trial.note("what it writes are no server-sent events")
+        trial.note("its streams are not server-sent events")
         return
     trial.each(damaged(bodies), lambda body: disordered(subject.adapter, body))
 
@@ -293,7 +293,7 @@ def damaged(draw: DrawFn, bodies: Sequence[Body]) -> Body:
 @check(
     streams.conversion,
     "mixed-up",
-    "streams that an adapter wrote, mixed up or cut short, to itself, and from and to every other API",
+    "streams that an adapter wrote, damaged or truncated, to its own API, and from and to every other API",
     "streams",
 )
 def converted(subject: Subject, trial: Trial) -> None:
@@ -323,7 +323,9 @@ def conversion_of(source: Any, target: Any) -> Law:
     return law
 
 
-@check(streams.disorder, "turns", "turns whose events are left out, doubled, swapped, or of another block", "streams")
+@check(
+    streams.disorder, "turns", "turns whose events are dropped, repeated, swapped, or moved to another block", "streams"
+)
 def misordered(subject: Subject, trial: Trial) -> None:
     turns = [list(events_of(one)) for one in _some()]
     trial.each(out_of_order(turns), lambda events: streams.disorder(subject.adapter, events))
@@ -338,7 +340,7 @@ def disordered(adapter: Any, body: Body) -> None:
     streams.snapshots(events, range(0, len(events), 5))
 
 
-@check(streams.totality, "flipped", "streams that it wrote, some of their bytes flipped", "streams")
+@check(streams.totality, "flipped", "streams that the adapter wrote, with some bytes changed", "streams")
 def flipped(subject: Subject, trial: Trial) -> None:
     def law(case: tuple[SampledAnswer, list[tuple[int, int]]]) -> None:
         streams.totality(subject.adapter, [with_flips(raw_of(subject.adapter, case[0]), case[1])])

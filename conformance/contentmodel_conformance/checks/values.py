@@ -114,7 +114,7 @@ def tools(subject: Subject, trial: Trial) -> None:
         )
 
 
-@check(laws.section, "settings", "any settings, of a request from an API without an adapter")
+@check(laws.section, "settings", "requests with any settings, from an API without an adapter")
 def settings(subject: Subject, trial: Trial) -> None:
     if "request" in subject.does:
         law = of(subject, laws.section, "request")
@@ -151,7 +151,7 @@ def foreign_rules(subject: Subject, trial: Trial) -> None:
             trial.each(values, _written(subject, kind, lambda written: laws.rules(subject.adapter, written)), kind)
 
 
-OF_MODELS = "any settings of a request from an API without an adapter, for old, new and unlisted models"
+OF_MODELS = "requests with any settings, from an API without an adapter, for old, new and unlisted models"
 
 
 @check(laws.rules, "settings", OF_MODELS, "rules", "limits")
@@ -199,7 +199,9 @@ def apart(subject: Subject, trial: Trial) -> None:
         trial.each(mixed_answers(ELSEWHERE), partial(texts_apart, subject.adapter))
 
 
-@check(texts_apart, "streamed", "the same answers, as streams in pieces of any size", "streams")
+@check(
+    texts_apart, "streamed", "answers with texts between other contents, as streams with deltas of any size", "streams"
+)
 def apart_in_streams(subject: Subject, trial: Trial) -> None:
     def law(case: tuple[ChatResponse, int | None]) -> None:
         texts_apart(subject.adapter, *case, streamed=True)

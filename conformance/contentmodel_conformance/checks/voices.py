@@ -18,7 +18,10 @@ from contentmodel_conformance.trying import Law, Trial
 
 
 @check(
-    voices.voices, "crossing", "requests that imitate marks, to every other API and back, or on to a third", "others"
+    voices.voices,
+    "crossing",
+    "requests that imitate sentinels, to every other API, and back or to a third API",
+    "others",
 )
 def crossing(subject: Subject, trial: Trial) -> None:
     here = subject.adapter
@@ -42,7 +45,7 @@ def notes(subject: Subject, trial: Trial) -> None:
         trial.each(pairs, partial(voices.notes, subject.adapter), "request", share=4)
 
 
-@check(voices.roles, "crossing", "requests with role words of other APIs, to every other API", "others")
+@check(voices.roles, "crossing", "requests with role names of other APIs, to every other API", "others")
 def roles(subject: Subject, trial: Trial) -> None:
     for field in _role_fields(subject) if "request" in subject.does else ():
         payloads = _written(subject.adapter).flatmap(partial(with_roles, field=field))

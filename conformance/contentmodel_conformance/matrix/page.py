@@ -8,7 +8,7 @@ from typing import Any
 
 from contentmodel_conformance.matrix import KINDS, Cell, Crossing, Matrix
 from contentmodel_conformance.matrix.cases import ORIGINS
-from contentmodel_conformance.matrix.views import ABOUT, LEGEND, MARKS, Group, groups, pairs, says, short_type
+from contentmodel_conformance.matrix.views import ABOUT, LEGEND, MARKS, Group, groups, pairs, sentence, short_type
 
 __all__ = ["as_html"]
 
@@ -53,8 +53,8 @@ def _parts(name: str) -> list[str]:
 class Sign:
     """One sign of a table: its verdict, its tooltip, and the anchor that it links to."""
 
-    def __init__(self, verdict: str, says: str, key: str, label: str = "") -> None:
-        self.verdict, self.says, self.key, self.label = verdict, says, key, label
+    def __init__(self, verdict: str, text: str, key: str, label: str = "") -> None:
+        self.verdict, self.text, self.key, self.label = verdict, text, key, label
 
 
 def _rows(matrix: Matrix, of: str, made: dict[str, list[Group]]) -> Iterator[tuple[str, list[list[Sign]]]]:
@@ -78,7 +78,7 @@ def _keys(made: dict[str, list[Group]]) -> dict[tuple[str, str, str, str], str]:
 
 def _sign(cell: Cell, keys: dict[tuple[str, str, str, str], str]) -> Sign:
     where = f"{short_type(cell.type)} at {cell.api}, {cell.of}, {cell.origin}"
-    return Sign(cell.verdict, f"{where}: {says(cell)}", keys.get((cell.api, cell.of, cell.origin, cell.type), ""))
+    return Sign(cell.verdict, f"{where}: {sentence(cell)}", keys.get((cell.api, cell.of, cell.origin, cell.type), ""))
 
 
 def _sources(matrix: Matrix) -> Iterator[dict[str, Any]]:

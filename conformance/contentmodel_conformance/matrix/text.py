@@ -30,16 +30,16 @@ STYLES = {
 def as_text(matrix: Matrix, details: list[str]) -> Iterator[RenderableType]:
     """Yield the tables and the legend, and for the APIs in `details` the losses behind each sign."""
     yield _contents(matrix)
-    yield Text("For each API: in requests, own and foreign; in answers, own and foreign.", style="dim")
+    yield Text("The four signs of each API: in requests, own and foreign; in answers, own and foreign.", style="dim")
     for verdict, meaning in LEGEND.items():
         yield Text.assemble((f"{MARKS[verdict]} {verdict}", STYLES[verdict]), f": {meaning}")
     for api in matrix.apis:
         if api.error:
-            yield safe_text(f"{api.api} cannot be used: {api.error}", "red")
+            yield safe_text(f"{api.api} cannot be loaded: {api.error}", "red")
     yield Text()
     yield _crossings(matrix)
     yield Text(
-        "How many families of content come to each verdict, from the API of the line to that of the column.", "dim"
+        "The number of content families with each verdict, from the API of the row to the API of the column.", "dim"
     )
     for name in details:
         yield Text()
@@ -76,8 +76,8 @@ def _crossings(matrix: Matrix) -> Table:
     counts = {(pair.source, pair.target): pair.verdicts for pair in pairs(matrix)}
     table = _table("from, to", *(api.api for api in matrix.apis))
     for source in matrix.apis:
-        found = (counts.get((source.api, target.api), {}) for target in matrix.apis)
-        table.add_row(safe_text(source.api), *map(_counts, found))
+        verdicts = (counts.get((source.api, target.api), {}) for target in matrix.apis)
+        table.add_row(safe_text(source.api), *map(_counts, verdicts))
     return table
 
 
@@ -87,18 +87,18 @@ def _counts(verdicts: dict[str, int]) -> Text:
 
 
 def _details(matrix: Matrix, api: str) -> Table:
-    table = _table(f"at {api}", "contents", "in words")
+    table = _table(f"in {api}", "contents", "details")
     before = None
     for group in groups(matrix, api):
         kind = (group.of, group.origin)
         if kind != before:
             table.add_section()
         before = kind
-        where = Text.assemble(_sign(group.verdict), f" {group.of}, {group.origin}")
-        words = Text("\n").join(safe_text(str(line), STYLES[line.verdict]) for line in group.lines)
-        table.add_row(where, ", ".join(map(short_type, group.types)), words)
+        title = Text.assemble(_sign(group.verdict), f" {group.of}, {group.origin}")
+        details = Text("\n").join(safe_text(str(line), STYLES[line.verdict]) for line in group.lines)
+        table.add_row(title, ", ".join(map(short_type, group.types)), details)
     for crossing in matrix.crossings:
         if api == crossing.target and crossing.losses:
-            where = Text.assemble(_sign(crossing.verdict), safe_text(f" {crossing.of} of {crossing.source}"))
-            table.add_row(where, crossing.family, safe_text("\n".join(crossing.losses)))
+            title = Text.assemble(_sign(crossing.verdict), safe_text(f" {crossing.of} of {crossing.source}"))
+            table.add_row(title, crossing.family, safe_text("\n".join(crossing.losses)))
     return table

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from contentmodel_conformance.matrix import Case, Cell, Crossing, Matrix
 
-__all__ = ["LEGEND", "MARKS", "Group", "Line", "Pair", "groups", "lines", "pairs", "says", "short_type"]
+__all__ = ["LEGEND", "MARKS", "Group", "Line", "Pair", "groups", "lines", "pairs", "sentence", "short_type"]
 
 MARKS = {
     "exact": "●",
@@ -22,33 +22,33 @@ MARKS = {
 """A sign for each verdict, from good to bad."""
 
 LEGEND = {
-    "exact": "it comes back equal, and no loss is named",
-    "partly": "some forms of it, or in some places",
-    "degraded": "it is there as something less, elsewhere, or with something added; each loss is named",
-    "dropped": "it is gone, and a loss says why",
-    "silent": "it changes, and no loss says so: a defect of the adapter",
-    "error": "the adapter fails",
-    "absent": "the API has no such content, or answers have no place for it",
+    "exact": "the content round-trips, and no loss is reported",
+    "partly": "some forms or places of the content are exact",
+    "degraded": "a part is changed, moved, added or lost, and each loss is reported",
+    "dropped": "the content is dropped, and a loss reports the reason",
+    "silent": "the content changes, and no loss is reported: a defect of the adapter",
+    "error": "the adapter raises an exception",
+    "absent": "the API, or its answers, cannot have such content",
 }
 ABOUT = {
     "request": "In requests",
     "response": "In answers",
-    "own": "own: made for this API, or come from it",
-    "foreign": "foreign: come from an API of another issuer",
+    "own": "own: created for this API, or decoded from it",
+    "foreign": "foreign: decoded from an API of another issuer",
 }
 _FEW = 2
 
 
 class Line(NamedTuple):
-    """One outcome in a cell: the `verdict`, `where` (forms, places, fields), and its `words`."""
+    """One outcome in a cell: the `verdict`, the `subject` (forms, places, fields), and the `details`."""
 
     verdict: str
-    where: str
-    words: str
+    subject: str
+    details: str
     of_fields: bool = False
 
     def __str__(self) -> str:
-        return f"{self.where}: {self.words}" if self.where else self.words
+        return f"{self.subject}: {self.details}" if self.subject else self.details
 
 
 class Group(NamedTuple):
@@ -76,16 +76,16 @@ def short_type(name: str) -> str:
     return name.removesuffix("Content")
 
 
-def says(cell: Cell) -> str:
+def sentence(cell: Cell) -> str:
     """Return a cell as a sentence: its forms, then the fields that are always lost."""
     forms = [line for line in lines(cell) if line.verdict not in ("exact", "absent") and not line.of_fields]
-    words = [str(line) for line in forms[:_FEW]]
+    parts = [str(line) for line in forms[:_FEW]]
     if len(forms) > _FEW:
-        words.append(f"and {len(forms) - _FEW} more")
-    told = "; ".join(words)
-    if not told.startswith(f"{cell.verdict}: "):
-        told = f"{cell.verdict}: {told}" if told else cell.verdict
-    return f"{told}; without its {', '.join(cell.lost)}." if cell.lost else f"{told}."
+        parts.append(f"and {len(forms) - _FEW} more")
+    text = "; ".join(parts)
+    if not text.startswith(f"{cell.verdict}: "):
+        text = f"{cell.verdict}: {text}" if text else cell.verdict
+    return f"{text}; without its {', '.join(cell.lost)}." if cell.lost else f"{text}."
 
 
 # -- the lines of a cell -----------------------------------------------------------------------------------------------
@@ -108,17 +108,17 @@ _Key = tuple[str, tuple[str, ...], tuple[str, ...]]
 
 
 def _alike(cases: Iterable[Case]) -> dict[_Key, list[Case]]:
-    found: dict[_Key, list[Case]] = {}
+    by_outcome: dict[_Key, list[Case]] = {}
     for case in cases:
         # The line names the field already, so remove it from the reason.
-        why = tuple(word.removeprefix(f"{_base(case)} ") for word in case.why)
-        found.setdefault((case.verdict, case.becomes, why), []).append(case)
-    return found
+        why = tuple(text.removeprefix(f"{_base(case)} ") for text in case.why)
+        by_outcome.setdefault((case.verdict, case.becomes, why), []).append(case)
+    return by_outcome
 
 
 def _form_line(key: _Key, cases: list[Case], every: list[Case]) -> Line:
-    where = "" if len(cases) == len(every) else _listed(cases)
-    return Line(key[0], where, _words(*key))
+    subject = "" if len(cases) == len(every) else _listed(cases)
+    return Line(key[0], subject, _details(*key))
 
 
 def _listed(cases: list[Case]) -> str:
@@ -132,11 +132,11 @@ def _listed(cases: list[Case]) -> str:
 
 
 def _field_line(key: _Key, cases: list[Case], every: list[Case]) -> Line:
-    where = f"with {', '.join(_names(cases, every))}"
+    subject = f"with {', '.join(_names(cases, every))}"
     places = list(dict.fromkeys(case.place for case in cases))
     if set(places) != {case.place for case in every}:
-        where += f" in {', '.join(places)}"
-    return Line(key[0], where, _words(*key), True)
+        subject += f" in {', '.join(places)}"
+    return Line(key[0], subject, _details(*key), True)
 
 
 def _base(case: Case) -> str:
@@ -157,15 +157,15 @@ def _names(cases: list[Case], every: list[Case]) -> list[str]:
     return list(dict.fromkeys(base if base in whole else way for base, way in named))
 
 
-def _words(verdict: str, becomes: tuple[str, ...], why: tuple[str, ...]) -> str:
+def _details(verdict: str, becomes: tuple[str, ...], why: tuple[str, ...]) -> str:
     """Return the texts of the losses, and the types that replace the content."""
     if verdict == "absent":
         return "the API has no such content"
     if verdict == "silent":
-        after = f"becomes {_and(becomes)}" if becomes else "comes back changed"
-        return f"{after}, and no loss says so"
-    words = "; ".join(why) or verdict
-    return f"{words}; becomes {_and(becomes)}" if becomes and verdict != "exact" else words
+        after = f"becomes {_and(becomes)}" if becomes else "changes"
+        return f"{after}, and no loss is reported"
+    text = "; ".join(why) or verdict
+    return f"{text}; becomes {_and(becomes)}" if becomes and verdict != "exact" else text
 
 
 def _and(names: Iterable[str]) -> str:
@@ -177,15 +177,15 @@ def _and(names: Iterable[str]) -> str:
 
 def groups(matrix: Matrix, api: str) -> list[Group]:
     """Return every outcome at one API, with the types that share it. Cells without cases are left out."""
-    found: dict[tuple[str, str, str, tuple[Line, ...]], list[str]] = {}
+    types_of: dict[tuple[str, str, str, tuple[Line, ...]], list[str]] = {}
     for cell in matrix.contents:
         if cell.api == api and cell.cases:
             key = (cell.of, cell.origin, cell.verdict, tuple(lines(cell)))
-            found.setdefault(key, []).append(cell.type)
-    ordered = sorted(found.items(), key=lambda item: _order(item[0]))
+            types_of.setdefault(key, []).append(cell.type)
+    ordered = sorted(types_of.items(), key=lambda item: _order(item[0]))
     # Anchors are numbers, since an API id may be any text.
-    place = [known.api for known in matrix.apis].index(api) + 1
-    return [Group(f"{place}-{n}", *key[:3], tuple(types), key[3]) for n, (key, types) in enumerate(ordered, 1)]
+    number = [known.api for known in matrix.apis].index(api) + 1
+    return [Group(f"{number}-{n}", *key[:3], tuple(types), key[3]) for n, (key, types) in enumerate(ordered, 1)]
 
 
 def _order(key: tuple[str, str, str, Any]) -> tuple[int, int, int]:
@@ -194,10 +194,10 @@ def _order(key: tuple[str, str, str, Any]) -> tuple[int, int, int]:
 
 def pairs(matrix: Matrix) -> list[Pair]:
     """Return the crossings of every pair of APIs."""
-    found: dict[tuple[str, str], list[Crossing]] = {}
+    by_pair: dict[tuple[str, str], list[Crossing]] = {}
     for crossing in matrix.crossings:
-        found.setdefault((crossing.source, crossing.target), []).append(crossing)
-    return [Pair(source, target, _counted(crossed), tuple(crossed)) for (source, target), crossed in found.items()]
+        by_pair.setdefault((crossing.source, crossing.target), []).append(crossing)
+    return [Pair(source, target, _counted(crossed), tuple(crossed)) for (source, target), crossed in by_pair.items()]
 
 
 def _counted(crossed: Iterable[Crossing]) -> dict[str, int]:

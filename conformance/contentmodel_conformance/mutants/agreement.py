@@ -1,6 +1,6 @@
-"""Broken adapters that misread what they write back: each undoes in the encoder what its decoder does.
+"""Broken adapters with decoders that swap values, and encoders that swap them back.
 
-No law of round trips finds them. A reader that does not know the adapter does.
+Laws of round trips do not find them. Independent readers do.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ _CHECK = "agreement/crossing"
 
 
 class Exchanging(Broken):
-    """Changes answers by an exchange that undoes itself, when it decodes and when it encodes."""
+    """A broken adapter that swaps values of answers, both in its decoder and in its encoder."""
 
     def exchanged(self, answer: Any) -> Any:
-        """Return an answer with an exchange."""
+        """Return an answer with its values swapped."""
         return answer
 
     def decoded(self, kind: str, value: Any) -> Any:
@@ -40,21 +40,21 @@ class _Counters(Exchanging):
 
 @mutant(CHAT, _CHECK, "example/given")
 class ExchangesTokens(_Counters):
-    """Takes the tokens of the prompt for those of the completion, and the other way round."""
+    """Swap the tokens of the prompt and of the completion."""
 
     one, other = "input_tokens", "output_tokens"
 
 
 @mutant(ANTHROPIC, _CHECK, "example/given")
 class ExchangesCacheCounters(_Counters):
-    """Takes the tokens read from the cache for those written to it, and the other way round."""
+    """Swap the tokens read from the cache and those written to it."""
 
     one, other = "cache_read_tokens", "cache_write_tokens"
 
 
 @mutant(CHAT, _CHECK, "example/given")
 class ReadsLengthAsStop(Exchanging):
-    """Takes an answer that reached its limit for one that is complete, and the other way round."""
+    """Swap the finish reasons for a complete answer and for one that reached its limit."""
 
     def exchanged(self, answer: Any) -> Any:
         return replace(answer, choices=[_ended(choice) for choice in answer.choices])
@@ -72,7 +72,7 @@ def _ended(choice: Any) -> Any:
 
 @mutant(CHAT, _CHECK)
 class TakesInstructionsForWords(Broken):
-    """Takes instructions for the words of a user."""
+    """Decode instructions as messages of the user."""
 
     def decoded(self, kind: str, value: Any) -> Any:
         if kind == "response":
@@ -85,7 +85,7 @@ class TakesInstructionsForWords(Broken):
 
 @mutant(ANTHROPIC, _CHECK)
 class GluesTexts(Broken):
-    """Makes one text of the first two of a user's turn."""
+    """Join the first two texts of a user message."""
 
     def decoded(self, kind: str, value: Any) -> Any:
         if kind == "response":

@@ -1,4 +1,4 @@
-"""What a broken adapter is made of: a good one, and hooks to break it with; and the list that mutants register in."""
+"""The base class of broken adapters (a good adapter, and hooks that break it), and the registry of mutants."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ replace = msgspec.structs.replace
 
 
 class Broken:
-    """A good adapter, and hooks to break it with; what no hook changes is as it was."""
+    """A good adapter with hooks that break it. A hook that is not overridden changes nothing."""
 
     def __init__(self, inner: Any) -> None:
         self.inner = inner
@@ -30,41 +30,41 @@ class Broken:
         return getattr(self.inner, name)
 
     def is_abroad(self, value: Any) -> bool:
-        """Whether a value says that it came from another API: many defects show there alone."""
+        """Return whether a value came from another API. Many defects only affect such values."""
         return value.origin is not None and value.origin.api != self.inner.api
 
     # -- the hooks ---------------------------------------------------------------------------------------------
 
     def read(self, kind: str, payload: Any) -> Any:
-        """The payload that is decoded."""
+        """Return the payload to decode."""
         return payload
 
     def decoded(self, kind: str, value: Any) -> Any:
-        """The value that decoding gives."""
+        """Return the result of decoding."""
         return value
 
     def to_write(self, kind: str, value: Any) -> Any:
-        """The value that is encoded."""
+        """Return the value to encode."""
         return value
 
     def written(self, kind: str, payload: Any, value: Any) -> Any:
-        """The payload that encoding gives, of this value."""
+        """Return the payload that encoding `value` gives."""
         return payload
 
     def claimed(self, losses: tuple[Loss, ...], value: Any) -> tuple[Loss, ...]:
-        """The losses that encoding reports, of this value."""
+        """Return the losses that encoding `value` reports."""
         return losses
 
     def received(self, data: bytes) -> bytes:
-        """The bytes of a stream that are decoded."""
+        """Return the bytes of a stream to decode."""
         return data
 
     def heard(self, events: list[ev.StreamEvent]) -> list[ev.StreamEvent]:
-        """The events that decoding some bytes of a stream gives."""
+        """Return the events that some bytes of a stream decode to."""
         return events
 
     def told(self, event: ev.StreamEvent) -> ev.StreamEvent:
-        """The event that is encoded."""
+        """Return the event to encode."""
         return event
 
     # -- the adapter -------------------------------------------------------------------------------------------
@@ -99,7 +99,7 @@ class Broken:
 
 
 class _Written:
-    """What a broken adapter has encoded."""
+    """The encoded payload of a broken adapter."""
 
     def __init__(self, encoded: Any, owner: Broken, kind: str, value: Any) -> None:
         self._encoded, self._owner = encoded, owner
@@ -122,7 +122,7 @@ class _Written:
 
 
 class Reader:
-    """A stream that a broken adapter reads."""
+    """The stream decoder of a broken adapter."""
 
     def __init__(self, decoder: Any, owner: Broken) -> None:
         self._decoder, self._owner = decoder, owner
@@ -138,7 +138,7 @@ class Reader:
 
 
 class Writer:
-    """A stream that a broken adapter writes."""
+    """The stream encoder of a broken adapter."""
 
     def __init__(self, encoder: Any, owner: Broken) -> None:
         self._encoder, self._owner = encoder, owner
@@ -155,27 +155,28 @@ class Writer:
 
 
 class Mutant(msgspec.Struct, frozen=True, kw_only=True):
-    """A defect: its `name`, what it does wrong (`says`), the adapter (`api`) that the checks are tried on, the one
-    (`other`) that it is converted from and to, and the `checks` that each find it.
+    """A defect: its `name` and `description`, and the `checks` that each find it.
+
+    The checks are tried on the adapter of `api`, and convert from and to the adapter of `other`.
     """
 
     name: str
-    says: str
+    description: str
     api: str
     other: str
     checks: tuple[str, ...]
 
     def broken(self) -> AbstractContextManager[tuple[Any, Any]]:
-        """Return what gives the adapter with the defect and the other one; the defect ends with it."""
+        """Return a context manager that gives the adapter with the defect, and the other adapter."""
         raise NotImplementedError
 
     def report(self, *, seed: int = 0) -> Report:
-        """What its checks say of the broken adapter. It is found where every one of them fails."""
+        """Run the checks on the broken adapter. The mutant is found if every check fails."""
         with self.broken() as (adapter, other):
             return self._report(adapter, other, seed)
 
     def report_of_the_good(self, *, seed: int = 0) -> Report:
-        """What the same checks say of the good adapter: else it would be no news that they fail."""
+        """Run the same checks on the good adapter. They must pass."""
         return self._report(contentmodel.adapter(self.api), contentmodel.adapter(self.other), seed)
 
     def _report(self, adapter: Any, other: Any, seed: int) -> Report:
@@ -188,7 +189,7 @@ class AdapterMutant(Mutant, frozen=True, kw_only=True):
     kind: type[Broken]
 
     def adapter(self) -> Any:
-        """The broken adapter, with no memory of earlier ones."""
+        """Return a new broken adapter."""
         return self.kind(contentmodel.adapter(self.api))
 
     def broken(self) -> AbstractContextManager[tuple[Any, Any]]:
@@ -200,9 +201,9 @@ MUTANTS: dict[str, Mutant] = {}
 
 
 def add(made: Mutant) -> None:
-    """Add a mutant to the list."""
+    """Add a mutant to the registry."""
     if made.name in MUTANTS:
-        raise ValueError(f"two mutants are called {made.name}")
+        raise ValueError(f"two mutants are named {made.name}: rename one")
     MUTANTS[made.name] = made
 
 
@@ -212,13 +213,13 @@ RESPONSES = "openai-responses"
 
 
 def mutant(api: str, *checks: str, other: str | None = None) -> Callable[[Kind], Kind]:
-    """Registers the class below; its name is the mutant's, and its docstring what the mutant does wrong."""
+    """Register the decorated class as a mutant. Its docstring describes the defect."""
 
     def register(kind: Kind) -> Kind:
         name = re.sub(r"(?<!^)(?=[A-Z])", "-", kind.__name__).lower()
-        says = " ".join(inspect.cleandoc(kind.__doc__ or "").split())
-        abroad = other or (ANTHROPIC if api == CHAT else CHAT)
-        add(AdapterMutant(name=name, says=says, api=api, other=abroad, checks=checks, kind=kind))
+        description = " ".join(inspect.cleandoc(kind.__doc__ or "").split())
+        target = other or (ANTHROPIC if api == CHAT else CHAT)
+        add(AdapterMutant(name=name, description=description, api=api, other=target, checks=checks, kind=kind))
         return kind
 
     return register
@@ -228,13 +229,13 @@ def mutant(api: str, *checks: str, other: str | None = None) -> Callable[[Kind],
 
 
 def messages_of(value: Any) -> list[ChatMessage]:
-    """The messages of a request, or of the first choice of a response."""
+    """Return the messages of a request, or of the first choice of a response."""
     found: list[ChatMessage] = value.messages
     return found
 
 
 def with_messages(value: Any, messages: list[ChatMessage]) -> Any:
-    """The value with other messages."""
+    """Return a copy of a request or response with other messages."""
     if isinstance(value, ChatRequest):
         return replace(value, messages=messages)
     return (
@@ -245,17 +246,17 @@ def with_messages(value: Any, messages: list[ChatMessage]) -> Any:
 
 
 def with_contents(value: Any, change: Callable[[list[Any]], list[Any]]) -> Any:
-    """The value with the contents of each message changed."""
+    """Return a copy of a request or response with the contents of each message changed."""
     return with_messages(value, [replace(message, contents=change(message.contents)) for message in messages_of(value)])
 
 
 def each_content(value: Any, change: Callable[[Any], Any]) -> Any:
-    """The value with each content changed; one that becomes None goes."""
+    """Return a copy of a request or response with each content changed. Contents that become None are removed."""
     return with_contents(value, lambda contents: [made for one in contents if (made := change(one)) is not None])
 
 
 def changed(value: Any, change: Callable[[Any], Any]) -> Any:
-    """JSON with each value in it changed, from the inside out."""
+    """Return a copy of JSON with each value changed, innermost values first."""
     if isinstance(value, dict):
         return change({key: changed(item, change) for key, item in value.items()})
     if isinstance(value, list):

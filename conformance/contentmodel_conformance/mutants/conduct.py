@@ -1,4 +1,4 @@
-"""Broken adapters that keep what is said, and are no good to work with."""
+"""Broken adapters that keep all content, and are wrong in another way."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from contentmodel_conformance.mutants.broken import (
 
 @mutant(CHAT, "purity/sdk")
 class MutatesItsInput(Broken):
-    """Takes the model's name out of the payload that it was given."""
+    """Remove the model's name from the payload that is decoded."""
 
     def trace_request(self, payload: Any) -> Any:
         value, wire, trace = super().trace_request(payload)
@@ -32,7 +32,7 @@ class MutatesItsInput(Broken):
 
 @mutant(CHAT, "purity/sdk")
 class MutatesTheModel(Broken):
-    """Empties the list of tools that it was given to write."""
+    """Empty the list of tools of the request that is encoded."""
 
     def written(self, kind: str, payload: Any, value: Any) -> Any:
         if kind == "request":
@@ -43,7 +43,7 @@ class MutatesTheModel(Broken):
 
 @mutant(CHAT, "tracing/foreign")
 class ForgetsWhatItReplaced(Broken):
-    """Keeps no record of which contents it put in the place of others."""
+    """Discard the record of which contents were replaced."""
 
     def encode_request(self, request: Any, policies: Any = None, model: str | None = None) -> Any:
         encoded = super().encode_request(request, policies, model)
@@ -53,7 +53,7 @@ class ForgetsWhatItReplaced(Broken):
 
 @mutant(CHAT, "purity/sdk")
 class RemembersEarlierPayloads(Broken):
-    """Numbers what it writes, across all that it ever wrote."""
+    """Number all encoded payloads."""
 
     count = 0
 
@@ -64,7 +64,7 @@ class RemembersEarlierPayloads(Broken):
 
 @mutant(CHAT, "purity/sdk")
 class WritesInAnyOrder(Broken):
-    """Writes its keys in the order of a set: the same value, and other bytes each time."""
+    """Encode keys in alternating order, so that equal values give different bytes."""
 
     turn = False
 
@@ -75,7 +75,7 @@ class WritesInAnyOrder(Broken):
 
 @mutant(CHAT, "key-order/payloads")
 class DependsOnTheOrderOfKeys(Broken):
-    """Knows the model's name where it stands first, and keeps it as any field where it does not."""
+    """Decode the model's name only if it is the first key, and else keep it as an unknown field."""
 
     def trace_request(self, payload: Any) -> Any:
         value, wire, trace = super().trace_request(payload)
@@ -87,7 +87,7 @@ class DependsOnTheOrderOfKeys(Broken):
 
 @mutant(CHAT, "model-json/sdk")
 class HoldsWhatJsonCannot(Broken):
-    """Puts a tuple into the model, which is something else as soon as the model is saved."""
+    """Decode to a tuple, which is a list after saving and loading."""
 
     def decoded(self, kind: str, value: Any) -> Any:
         return replace(value, extra={**(value.extra or {}), "notes": {"keys": (1, 2)}})
@@ -95,7 +95,7 @@ class HoldsWhatJsonCannot(Broken):
 
 @mutant(CHAT, "schema-fits/sdk", "model-json/sdk")
 class HoldsWrongTypes(Broken):
-    """Numbers the messages where the model wants the text of an id."""
+    """Decode the ids of messages as numbers instead of strings."""
 
     def decoded(self, kind: str, value: Any) -> Any:
         return with_messages(value, [replace(message, message_id=1) for message in messages_of(value)])
@@ -106,7 +106,7 @@ class HoldsWrongTypes(Broken):
 
 @mutant(CHAT, "disturbance/anywhere", "totality/json")
 class RaisesKeyError(Broken):
-    """Takes for granted that every message says its role."""
+    """Require every message to have a role."""
 
     def read(self, kind: str, payload: Any) -> Any:
         if kind == "request" and isinstance(payload, dict):
@@ -116,7 +116,7 @@ class RaisesKeyError(Broken):
 
 @mutant(CHAT, "refusal/hard", "refusal/cut")
 class AcceptsAnything(Broken):
-    """Takes what is no payload at all for an empty one."""
+    """Decode invalid payloads as empty ones."""
 
     def trace_request(self, payload: Any) -> Any:
         try:
@@ -127,7 +127,7 @@ class AcceptsAnything(Broken):
 
 @mutant(CHAT, "totality/deep")
 class RecursesWithoutBound(Broken):
-    """Walks into what it has parsed with a function for each level, and ends long before the parser does."""
+    """Recurse for each level of nesting, and exceed the limit before the parser does."""
 
     def decoded(self, kind: str, value: Any) -> Any:
         changed(value.extra, lambda item: item)
@@ -136,7 +136,7 @@ class RecursesWithoutBound(Broken):
 
 @mutant(CHAT, "detection/written")
 class TakesAnswersForRequests(Broken):
-    """Is surer that an answer is a request."""
+    """Give every payload a higher score as a request than as an answer."""
 
     def recognises(self, payload: dict[str, Any]) -> dict[str, float]:
         return {"request": 1.0, "response": 0.5}
@@ -144,14 +144,14 @@ class TakesAnswersForRequests(Broken):
 
 @mutant(CHAT, "face/adapter")
 class HasNoRules(Broken):
-    """Cannot be asked what its API refuses."""
+    """Have no method `check_request`."""
 
     check_request = None
 
 
 @mutant(ANTHROPIC, "coverage/sdk")
 class KnowsNoThoughts(Broken):
-    """Has no row for a block that its SDK has a type for."""
+    """Have no row for a block type of the SDK."""
 
     def describe(self) -> Any:
         described = self.inner.describe()
@@ -164,7 +164,7 @@ class KnowsNoThoughts(Broken):
 
 @mutant(CHAT, "bounds/requests")
 class ComparesEachWithEach(Broken):
-    """Looks at all earlier messages again for each message."""
+    """Compare each message with all messages."""
 
     def decoded(self, kind: str, value: Any) -> Any:
         for message in messages_of(value):
@@ -175,7 +175,7 @@ class ComparesEachWithEach(Broken):
 
 @mutant(CHAT, "bounds/requests")
 class CopiesAllThatItHasWritten(Broken):
-    """Looks through all messages that it has written for each message that it writes."""
+    """Copy all encoded messages for each message that is encoded."""
 
     def written(self, kind: str, payload: Any, value: Any) -> Any:
         messages: list[Any] = []
@@ -187,7 +187,7 @@ class CopiesAllThatItHasWritten(Broken):
 
 @mutant(CHAT, "bounds/responses")
 class ComparesLosses(Broken):
-    """Compares each loss with all others, to report each once."""
+    """Compare each loss with all earlier ones."""
 
     def claimed(self, losses: tuple[Loss, ...], value: Any) -> tuple[Loss, ...]:
         return tuple(loss for at, loss in enumerate(losses) if not any(loss == other for other in losses[:at]))
@@ -199,7 +199,7 @@ def _is_the_same(one: Any, other: Any) -> bool:
 
 @mutant(CHAT, "conversion/anywhere")
 class TrustsTheClassOfRestoredFields(Broken):
-    """Takes a field that only another API knows for a text or a number when it writes a payload."""
+    """Require unknown fields of other APIs to be hashable when a payload is encoded."""
 
     def to_write(self, kind: str, value: Any) -> Any:
         for message in messages_of(value):

@@ -1,4 +1,4 @@
-"""Broken adapters that drop or change what is said."""
+"""Broken adapters that drop or change content."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from contentmodel_conformance.mutants.broken import (
 
 @mutant(CHAT, "identity/unknown", "identity/sdk")
 class DropsUnknownFields(Broken):
-    """Forgets the fields of messages and contents that its table does not know."""
+    """Drop the unknown fields of messages and contents."""
 
     def decoded(self, kind: str, value: Any) -> Any:
         plain = each_content(value, lambda content: replace(content, extra=None))
@@ -48,7 +48,7 @@ class DropsUnknownFields(Broken):
 
 @mutant("openai-responses", "identity/unknown")
 class DropsUnknownBlocks(Broken):
-    """Leaves out blocks whose type it does not know."""
+    """Drop blocks of unknown types."""
 
     def decoded(self, kind: str, value: Any) -> Any:
         return each_content(value, lambda content: None if isinstance(content, UnknownContent) else content)
@@ -56,7 +56,7 @@ class DropsUnknownBlocks(Broken):
 
 @mutant("openai-responses", "hosted/unknown")
 class KnowsNoNewTools(Broken):
-    """Reads the call and the result of a hosted tool that it does not know as unknown blocks."""
+    """Decode the call and the result of an unknown hosted tool as unknown blocks."""
 
     def decoded(self, kind: str, value: Any) -> Any:
         return each_content(value, _without_new_tool)
@@ -69,7 +69,7 @@ def _without_new_tool(content: Any) -> Any:
 
 @mutant(ANTHROPIC, "hosted-failures/listed")
 class HidesFailures(Broken):
-    """Gives back what a hosted tool printed, and not that it failed."""
+    """Decode the outputs of a failed hosted tool without its error."""
 
     def decoded(self, kind: str, value: Any) -> Any:
         return each_content(value, _without_error)
@@ -83,7 +83,7 @@ def _without_error(content: Any) -> Any:
 
 @mutant("openai-responses", "handmade/listed")
 class ForgetsWhoSearches(Broken):
-    """Leaves out who runs a search for tools."""
+    """Drop the executor of a tool search."""
 
     def written(self, kind: str, payload: Any, value: Any) -> Any:
         return changed(payload, _without_execution)
@@ -97,7 +97,7 @@ def _without_execution(value: Any) -> Any:
 
 @mutant(CHAT, "texts-apart/foreign")
 class JoinsTexts(Broken):
-    """Writes the texts of an answer as one, whatever was between them."""
+    """Join the texts of an answer, also if other content is between them."""
 
     def written(self, kind: str, payload: Any, value: Any) -> Any:
         return changed(payload, lambda item: item.replace("\n\n", "") if isinstance(item, str) else item)
@@ -105,7 +105,7 @@ class JoinsTexts(Broken):
 
 @mutant(CHAT, "identity/sdk")
 class LosesNull(Broken):
-    """Takes a field that is null for one that is not there."""
+    """Decode a field that is null as a missing field."""
 
     def read(self, kind: str, payload: Any) -> Any:
         return changed(payload, _without_null)
@@ -117,7 +117,7 @@ def _without_null(value: Any) -> Any:
 
 @mutant(ANTHROPIC, "identity/sdk", "settling/home")
 class ForgetsTheSignature(Broken):
-    """Keeps what a model thought, and not the signature that proves it."""
+    """Decode reasoning without its signature."""
 
     def decoded(self, kind: str, value: Any) -> Any:
         return each_content(value, lambda c: replace(c, protected=None) if isinstance(c, ReasoningContent) else c)
@@ -125,7 +125,7 @@ class ForgetsTheSignature(Broken):
 
 @mutant(CHAT, "identity/sdk")
 class ForgetsUsage(Broken):
-    """Leaves out what an answer cost."""
+    """Decode an answer without its usage."""
 
     def decoded(self, kind: str, value: Any) -> Any:
         return replace(value, usage=None) if kind == "response" else value
@@ -133,7 +133,7 @@ class ForgetsUsage(Broken):
 
 @mutant(CHAT, "identity/sdk")
 class KeepsOneAnswer(Broken):
-    """Keeps the first of several answers."""
+    """Keep only the first choice of an answer."""
 
     def decoded(self, kind: str, value: Any) -> Any:
         return replace(value, choices=value.choices[:1]) if kind == "response" else value
@@ -141,7 +141,7 @@ class KeepsOneAnswer(Broken):
 
 @mutant(ANTHROPIC, "section/foreign")
 class DropsResultsAbroad(Broken):
-    """Leaves out results of tools that came from another API, and says nothing."""
+    """Drop tool results of other APIs, and report no loss."""
 
     def to_write(self, kind: str, value: Any) -> Any:
         if not self.is_abroad(value):
@@ -151,7 +151,7 @@ class DropsResultsAbroad(Broken):
 
 @mutant(CHAT, "accounting/crossing", "restoration/crossing", "section/foreign")
 class NeverReportsLosses(Broken):
-    """Says that nothing was lost, whatever was."""
+    """Report no losses."""
 
     def claimed(self, losses: Any, value: Any) -> Any:
         return ()
@@ -159,7 +159,7 @@ class NeverReportsLosses(Broken):
 
 @mutant(CHAT, "identity/sdk")
 class ReportsLossesThatAreNone(Broken):
-    """Reports a loss where nothing was lost."""
+    """Report a loss of a value that is not lost."""
 
     def claimed(self, losses: Any, value: Any) -> Any:
         return (*losses, Loss("$.model", "dropped", "the model", "just to be sure"))
@@ -167,7 +167,7 @@ class ReportsLossesThatAreNone(Broken):
 
 @mutant(CHAT, "honesty/foreign")
 class ExcusesEverything(Broken):
-    """Drops what another API's user said first, and reports the whole payload as lost, so that nothing is missed."""
+    """Drop the first message of another API's request, and report the whole payload as lost."""
 
     def to_write(self, kind: str, value: Any) -> Any:
         return replace(value, messages=value.messages[1:]) if kind == "request" and self.is_abroad(value) else value
@@ -178,7 +178,7 @@ class ExcusesEverything(Broken):
 
 @mutant(CHAT, "precision/crossing")
 class ReportsLossesTooWide(Broken):
-    """Reports all messages of another API's request as rewritten, so that no message is missed that is dropped."""
+    """Report all messages of another API's request as degraded, so that a dropped message is not noticed."""
 
     def claimed(self, losses: Any, value: Any) -> Any:
         if not isinstance(value, ChatRequest) or not self.is_abroad(value):
@@ -191,7 +191,7 @@ class ReportsLossesTooWide(Broken):
 
 @mutant(CHAT, "identity/table")
 class ReserialisesArguments(Broken):
-    """Parses the text of arguments and writes it anew, in other white space."""
+    """Parse the text of arguments, and write it with other white space."""
 
     def decoded(self, kind: str, value: Any) -> Any:
         return each_content(value, _reserialised)
@@ -208,7 +208,7 @@ def _reserialised(content: Any) -> Any:
 
 @mutant(CHAT, "acceptance/foreign")
 class WritesNumbersAsFloats(Broken):
-    """Writes 1 as 1.0, which a strict server refuses where it wants an integer."""
+    """Encode 1 as 1.0, which a strict server refuses as an integer."""
 
     def written(self, kind: str, payload: Any, value: Any) -> Any:
         return changed(payload, lambda item: float(item) if item.__class__ is int and abs(item) < 2**53 else item)
@@ -216,7 +216,7 @@ class WritesNumbersAsFloats(Broken):
 
 @mutant(CHAT, "identity/sdk")
 class WritesOneAsTrue(Broken):
-    """Takes 1 for true and 0 for false, as the language does."""
+    """Encode 1 as true and 0 as false, which Python treats as equal."""
 
     def written(self, kind: str, payload: Any, value: Any) -> Any:
         return changed(payload, lambda item: bool(item) if item.__class__ is int and item in (0, 1) else item)
@@ -224,7 +224,7 @@ class WritesOneAsTrue(Broken):
 
 @mutant(CHAT, "settling/foreign")
 class TrimsText(Broken):
-    """Takes the white space off both ends of texts."""
+    """Strip white space from both ends of texts."""
 
     def decoded(self, kind: str, value: Any) -> Any:
         return each_content(value, lambda c: replace(c, text=c.text.strip()) if isinstance(c, TextContent) else c)
@@ -232,7 +232,7 @@ class TrimsText(Broken):
 
 @mutant(ANTHROPIC, "settling/foreign")
 class TidiesCharacters(Broken):
-    """Makes one character of a letter and its accent, so that texts are no longer byte for byte what they were."""
+    """Normalize texts to composed characters, so that their bytes change."""
 
     def decoded(self, kind: str, value: Any) -> Any:
         def tidy(content: Any) -> Any:
@@ -244,7 +244,7 @@ class TidiesCharacters(Broken):
 
 @mutant(ANTHROPIC, "section/foreign")
 class EndsAsIfNothingWaited(Broken):
-    """Says of an answer of another API that it is complete, though it waits for the results of tools."""
+    """Encode an answer of another API as complete if it waits for tool results."""
 
     def written(self, kind: str, payload: Any, value: Any) -> Any:
         return {**payload, "stop_reason": "end_turn"} if kind == "response" and self.is_abroad(value) else payload
@@ -252,7 +252,7 @@ class EndsAsIfNothingWaited(Broken):
 
 @mutant(ANTHROPIC, "section/settings")
 class LetsTheModelChoose(Broken):
-    """Leaves out that another API's request said which tool is to be called."""
+    """Drop the tool choice of another API's request."""
 
     def written(self, kind: str, payload: Any, value: Any) -> Any:
         if kind == "request" and self.is_abroad(value):
@@ -262,7 +262,7 @@ class LetsTheModelChoose(Broken):
 
 @mutant(CHAT, "section/settings")
 class ForgetsSettingsAbroad(Broken):
-    """Leaves out the temperature of a request that came from another API, and says nothing."""
+    """Drop the temperature of another API's request, and report no loss."""
 
     def written(self, kind: str, payload: Any, value: Any) -> Any:
         if kind == "request" and self.is_abroad(value):
@@ -272,7 +272,7 @@ class ForgetsSettingsAbroad(Broken):
 
 @mutant(CHAT, "policies/foreign")
 class ChoosesForTheCaller(Broken):
-    """Leaves out thoughts that its caller wants to be sent as text."""
+    """Ignore the caller's policies, so that reasoning is not sent as text."""
 
     def encode_request(self, request: Any, policies: Any = None, model: str | None = None) -> Any:
         return super().encode_request(request, None, model)
@@ -280,7 +280,7 @@ class ChoosesForTheCaller(Broken):
 
 @mutant(CHAT, "addressing/foreign")
 class AsksTheOldModel(Broken):
-    """Asks the model that the request was once for, whichever it is written for."""
+    """Send a request to the model in it instead of the model that the caller names."""
 
     def encode_request(self, request: Any, policies: Any = None, model: str | None = None) -> Any:
         return super().encode_request(request, policies)
@@ -288,7 +288,7 @@ class AsksTheOldModel(Broken):
 
 @mutant(ANTHROPIC, "identity/sdk")
 class MergesTextAcrossCalls(Broken):
-    """Makes one text of those that stand before and behind a call."""
+    """Join texts that have a call between them."""
 
     def decoded(self, kind: str, value: Any) -> Any:
         return with_contents(value, _merged)
@@ -304,7 +304,7 @@ def _merged(contents: list[Any]) -> list[Any]:
 
 @mutant(ANTHROPIC, "identity/sdk")
 class ReordersParallelResults(Broken):
-    """Gives the results of parallel calls in reverse."""
+    """Reverse the results of parallel calls."""
 
     def decoded(self, kind: str, value: Any) -> Any:
         return with_contents(value, _reversed_results)
@@ -317,7 +317,7 @@ def _reversed_results(contents: list[Any]) -> list[Any]:
 
 @mutant(CHAT, "pairing/foreign")
 class ReordersParallelResultsAbroad(Broken):
-    """Gives the results of parallel calls in reverse, where they came from another API."""
+    """Reverse the results of parallel calls of other APIs."""
 
     def written(self, kind: str, payload: Any, value: Any) -> Any:
         if kind == "request" and self.is_abroad(value):
@@ -328,7 +328,7 @@ class ReordersParallelResultsAbroad(Broken):
 
 @mutant(CHAT, "pairing/foreign")
 class SwapsResultsAbroad(Broken):
-    """Gives the first of two parallel calls what the second one's tool gave, where they came from another API."""
+    """Swap the outputs of parallel calls of other APIs."""
 
     def to_write(self, kind: str, value: Any) -> Any:
         return with_contents(value, _swapped) if self.is_abroad(value) else value
@@ -341,7 +341,7 @@ def _swapped(contents: list[Any]) -> list[Any]:
 
 @mutant(CHAT, "section/foreign")
 class CollidesIds(Broken):
-    """Cuts the ids of another API's calls to a length that makes some of them one."""
+    """Shorten the call ids of other APIs, so that some of them are equal."""
 
     def to_write(self, kind: str, value: Any) -> Any:
         return each_content(value, _with_short_id) if self.is_abroad(value) else value
@@ -354,7 +354,7 @@ def _with_short_id(content: Any) -> Any:
 
 @mutant(ANTHROPIC, "opacity/crossing", other=GOOGLE)
 class SendsTheSignatureAbroad(Broken):
-    """Sends what another provider has signed to its own."""
+    """Send the signatures of other issuers to its own API."""
 
     def to_write(self, kind: str, value: Any) -> Any:
         return each_content(value, self._signed) if self.is_abroad(value) else value
@@ -367,7 +367,7 @@ class SendsTheSignatureAbroad(Broken):
 
 @mutant(CHAT, "prefixes/foreign", "prefixes/home")
 class RewritesEarlierTurns(Broken):
-    """Shortens what was said before the last turn, so that no cache of the beginning is of use."""
+    """Shorten the texts before the last turn, so that no cached prefix is valid."""
 
     def to_write(self, kind: str, value: Any) -> Any:
         if kind == "response":
@@ -383,7 +383,7 @@ def _shortened(message: ChatMessage) -> ChatMessage:
 
 @mutant(CHAT, "acceptance/foreign")
 class SaysWordsOfItsOwn(Broken):
-    """Gives messages roles that the API never heard of."""
+    """Encode messages with a role that the API does not define."""
 
     def written(self, kind: str, payload: Any, value: Any) -> Any:
         if kind == "request" and self.is_abroad(value):
@@ -395,7 +395,7 @@ class SaysWordsOfItsOwn(Broken):
 
 @mutant(ANTHROPIC, "rules/foreign")
 class ForgetsToAnswerCalls(Broken):
-    """Leaves calls of another API open that nobody answered, which the API refuses."""
+    """Leave calls of other APIs without results, which the API refuses."""
 
     def written(self, kind: str, payload: Any, value: Any) -> Any:
         if kind == "request" and self.is_abroad(value):
@@ -410,7 +410,7 @@ def _is_result(message: Any) -> bool:
 
 @mutant("openai-responses", "replay/sdk")
 class RepeatsAnswersAsTheyCame(Broken):
-    """Gives back what it answered as it came, with the fields that no request may have."""
+    """Send answers back with fields that requests must not have."""
 
     def to_write(self, kind: str, value: Any) -> Any:
         if kind != "request":
@@ -421,7 +421,7 @@ class RepeatsAnswersAsTheyCame(Broken):
 
 @mutant(GOOGLE, "replay/sdk")
 class SendsAnswersBackWhole(Broken):
-    """Puts fields that only answers have into the request that follows."""
+    """Add a field that only answers have to requests."""
 
     def written(self, kind: str, payload: Any, value: Any) -> Any:
         return {**payload, "responseId": "1"} if kind == "request" else payload
@@ -429,7 +429,7 @@ class SendsAnswersBackWhole(Broken):
 
 @mutant(ANTHROPIC, "errors/crossing")
 class CopiesErrorCodes(Broken):
-    """Writes the code of another API's error as it is."""
+    """Encode the error code of another API unchanged."""
 
     def written(self, kind: str, payload: Any, value: Any) -> Any:
         error = getattr(value, "error", None)

@@ -1,4 +1,4 @@
-"""Broken adapters that send settings which the model does not take."""
+"""Broken adapters that send settings that the model does not support."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _CHECK = "rules/settings"
 
 @mutant(ANTHROPIC, _CHECK)
 class CopiesEffort(Broken):
-    """Sends the effort of another API as it is, whatever the model takes."""
+    """Send the reasoning effort of another API, also if the model does not support it."""
 
     def written(self, kind: str, payload: Any, value: Any) -> Any:
         asked = value.options.reasoning if kind == "request" else None
@@ -22,7 +22,7 @@ class CopiesEffort(Broken):
 
 @mutant(CHAT, _CHECK)
 class CopiesTemperature(Broken):
-    """Sends the temperature of another API as it is, whatever the model takes."""
+    """Send the temperature of another API, also if the model does not support it."""
 
     def written(self, kind: str, payload: Any, value: Any) -> Any:
         if kind != "request" or value.options.temperature is None:

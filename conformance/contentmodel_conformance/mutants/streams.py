@@ -1,4 +1,4 @@
-"""Broken adapters that read or write streams badly."""
+"""Broken adapters that decode or encode streams incorrectly."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from contentmodel_conformance.mutants.broken import (
 
 @mutant(CHAT, "stream-cuts/written")
 class DecodesEachPiece(Broken):
-    """Makes text of each piece of bytes by itself, so that a character that is cut becomes two that are none."""
+    """Decode each piece of bytes as UTF-8, so that a character that is cut becomes two invalid ones."""
 
     def received(self, data: bytes) -> bytes:
         return data.decode("utf-8", "replace").encode()
@@ -33,7 +33,7 @@ class DecodesEachPiece(Broken):
 
 @mutant(CHAT, "surrogates/written")
 class LosesHalfPairs(Broken):
-    """Drops the half of a surrogate pair that a delta ends with."""
+    """Drop the half of a surrogate pair at the end of a delta."""
 
     def received(self, data: bytes) -> bytes:
         return re.sub(rb'\\ud83[c-e](?=")', b"", data)
@@ -41,7 +41,7 @@ class LosesHalfPairs(Broken):
 
 @mutant(CHAT, "stream-readings/written")
 class AlwaysTellsDeltas(Broken):
-    """Tells deltas to those as well who said that they have no use for them."""
+    """Emit deltas although they are disabled."""
 
     def stream_decoder(self, *, deltas: bool = True) -> Any:
         return super().stream_decoder()
@@ -49,7 +49,7 @@ class AlwaysTellsDeltas(Broken):
 
 @mutant(CHAT, "stream-deltas/written")
 class DoublesDeltas(Broken):
-    """Tells every delta of a text twice."""
+    """Emit every delta of a text twice."""
 
     def heard(self, events: Any) -> Any:
         return [e for event in events for e in ([event, event] if isinstance(event, ev.TextDelta) else [event])]
@@ -57,7 +57,7 @@ class DoublesDeltas(Broken):
 
 @mutant(CHAT, "stream-order/written", "stream-totality/bytes")
 class DropsTheLastEvent(Broken):
-    """Stops before it has said that the turn is over."""
+    """Drop the event that ends the turn."""
 
     def heard(self, events: Any) -> Any:
         return [event for event in events if not isinstance(event, ev.TurnComplete | ev.TurnError)]
@@ -65,7 +65,7 @@ class DropsTheLastEvent(Broken):
 
 @mutant(CHAT, "stream-crossing/foreign", "stream-accumulation/written")
 class SaysStopInStreams(Broken):
-    """Gives every streamed answer the same reason for its end."""
+    """Give every streamed answer the finish reason "stop"."""
 
     def heard(self, events: Any) -> Any:
         return [_ended(event, finish_reason=FinishReason(reason="stop", raw="stop")) for event in events]
@@ -80,7 +80,7 @@ def _ended(event: Any, **fields: Any) -> Any:
 
 @mutant(ANTHROPIC, "stream-crossing/foreign", "stream-accumulation/written")
 class ForgetsUsageInStreams(Broken):
-    """Leaves out what a streamed answer cost."""
+    """Drop the usage of a streamed answer."""
 
     def heard(self, events: Any) -> Any:
         return [
@@ -91,7 +91,7 @@ class ForgetsUsageInStreams(Broken):
 
 @mutant(CHAT, "stream-separation/written")
 class MixesStreams(Broken):
-    """Keeps the state of a stream in the adapter, where the next one finds it."""
+    """Share one decoder between streams."""
 
     shared: Any = None
 
@@ -103,7 +103,7 @@ class MixesStreams(Broken):
 
 @mutant(CHAT, "stream-malformed/written")
 class SkipsMalformedEvents(Broken):
-    """Reads on where an event was no JSON, and says nothing of the hole."""
+    """Skip events that are not JSON, and report no error."""
 
     def received(self, data: bytes) -> bytes:
         return data.replace(b'data: {"oops\n\n', b"")
@@ -111,7 +111,7 @@ class SkipsMalformedEvents(Broken):
 
 @mutant(CHAT, "stream-prefix/written")
 class EndsHalfCalls(Broken):
-    """Takes a call that broke off for a whole one."""
+    """Emit an incomplete call as a complete one."""
 
     def heard(self, events: Any) -> Any:
         return [_whole(event) for event in events]
@@ -124,7 +124,7 @@ def _whole(event: Any) -> Any:
 
 @mutant(CHAT, "stream-spellings/written")
 class KnowsOneLineEnd(Broken):
-    """Reads lines that end in LF alone."""
+    """Accept only LF as the end of a line."""
 
     def received(self, data: bytes) -> bytes:
         return data.replace(b"\r", b"?")
@@ -132,7 +132,7 @@ class KnowsOneLineEnd(Broken):
 
 @mutant(CHAT, "stream-totality/flipped", "stream-totality/bytes")
 class RaisesInStreams(Broken):
-    """Raises what plain code raises where bytes are no text."""
+    """Raise UnicodeDecodeError for bytes that are not UTF-8."""
 
     def received(self, data: bytes) -> bytes:
         data.decode()
@@ -141,7 +141,7 @@ class RaisesInStreams(Broken):
 
 @mutant(CHAT, "stream-deltas/written")
 class TakesWordsBack(Broken):
-    """Says something else in a block's end than in its deltas."""
+    """Emit another text at the end of a block than in its deltas."""
 
     def heard(self, events: Any) -> Any:
         return [self._shorter(event) for event in events]
@@ -153,7 +153,7 @@ class TakesWordsBack(Broken):
 
 @mutant(CHAT, "stream-snapshots/written")
 class StartsBlocksTwice(Broken):
-    """Starts a text anew when it has said a part of it."""
+    """Start a text block again after each delta."""
 
     def heard(self, events: list[ev.StreamEvent]) -> list[ev.StreamEvent]:
         return [again for event in events for again in _restarted(event)]
@@ -167,7 +167,7 @@ def _restarted(event: Any) -> list[Any]:
 
 @mutant(CHAT, "stream-readings/written")
 class ReadsParsedEventsByHalf(Broken):
-    """Leaves out the events that somebody else has parsed, where they only make a text longer."""
+    """Drop the text deltas of events that are already parsed."""
 
     def stream_decoder(self, *, deltas: bool = True) -> Any:
         return _ByHalf(self.inner.stream_decoder(deltas=deltas), self)
@@ -181,7 +181,7 @@ class _ByHalf(Reader):
 
 @mutant(CHAT, "bounds/streams")
 class ReadsAllOfItAgain(Broken):
-    """Begins at the first byte again for every piece that comes."""
+    """Decode the whole stream again for every piece of bytes."""
 
     def stream_decoder(self, *, deltas: bool = True) -> Any:
         return _FromTheStart(self.inner, deltas)
@@ -213,7 +213,7 @@ class _FromTheStart:
 
 @mutant(CHAT, "stream-unfinished/turn")
 class EndsHalfTurns(Broken):
-    """Writes the end of a turn without an end."""
+    """Encode an incomplete turn as a complete one."""
 
     def stream_encoder(self, policies: Any = None) -> Any:
         return _Ending(self.inner.stream_encoder(policies), self)
@@ -229,7 +229,7 @@ class _Ending(Writer):
 
 @mutant(CHAT, "stream-encoding/written")
 class PadsTextsInStreams(Broken):
-    """Writes a blank behind every text of a stream."""
+    """Append a space to every text of a stream."""
 
     def told(self, event: Any) -> Any:
         is_text = isinstance(event, ev.BlockStop) and isinstance(event.content, TextContent)
@@ -238,7 +238,7 @@ class PadsTextsInStreams(Broken):
 
 @mutant(CHAT, "stream-section/written")
 class AnswersAnotherWay(Broken):
-    """Has an answer without streaming say less than its stream: not why it ended."""
+    """Drop the finish reason of answers without streaming."""
 
     def written(self, kind: str, payload: Any, value: Any) -> Any:
         if kind == "response" and "choices" in payload:
@@ -248,7 +248,7 @@ class AnswersAnotherWay(Broken):
 
 @mutant(CHAT, "stream-crossing/foreign")
 class WritesNoCallsInStreams(Broken):
-    """Tells the words of an answer in its stream, and not its calls."""
+    """Drop the calls of a streamed answer."""
 
     def told(self, event: Any) -> Any:
         is_call = isinstance(event, ev.BlockStart | ev.BlockStop) and isinstance(event.content, ToolCallContent)
@@ -257,7 +257,7 @@ class WritesNoCallsInStreams(Broken):
 
 @mutant(CHAT, "stream-conversion/mixed-up")
 class TrustsTheClassOfAField(Broken):
-    """Takes an unknown field of a host for a text or a number when it encodes a stream."""
+    """Require unknown fields to be hashable when a stream is encoded."""
 
     def told(self, event: Any) -> Any:
         for name in ("response", "content"):
@@ -269,7 +269,7 @@ class TrustsTheClassOfAField(Broken):
 
 @mutant(CHAT, "stream-disorder/turns")
 class RaisesKeyErrors(Broken):
-    """Looks for the block of an event where none has started."""
+    """Raise KeyError for an event of a block that has not started."""
 
     def stream_encoder(self, policies: Any = None) -> Any:
         return _Looking(self.inner.stream_encoder(policies), self)
@@ -285,7 +285,7 @@ class _Looking(Writer):
 
 @mutant(CHAT, "stream-conversion/mixed-up")
 class SwallowsErrors(Broken):
-    """Ends a turn that failed as one that came to its end."""
+    """Encode a failed turn as a complete one."""
 
     def told(self, event: Any) -> Any:
         if not isinstance(event, ev.TurnError):
@@ -295,7 +295,7 @@ class SwallowsErrors(Broken):
 
 @mutant(CHAT, "failing/written")
 class ForgetsTheCostOfAnError(Broken):
-    """Leaves out what an answer cost that an error ended."""
+    """Drop the usage of an answer that ends with an error."""
 
     def told(self, event: Any) -> Any:
         if not isinstance(event, ev.TurnError):
@@ -306,7 +306,7 @@ class ForgetsTheCostOfAnError(Broken):
 
 @mutant(RESPONSES, "stream-repetition/foreign")
 class NumbersItemsAnew(Broken):
-    """Gives the items of a stream other ids in its last event."""
+    """Give the items of a stream other ids in its last event."""
 
     def stream_encoder(self, policies: Any = None) -> Any:
         return _Renaming(self.inner.stream_encoder(policies), self)

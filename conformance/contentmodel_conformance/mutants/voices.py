@@ -1,4 +1,4 @@
-"""Broken adapters that take what somebody wrote for what the library, or another API, wrote."""
+"""Broken adapters that take content of users and tools for text of the library or of another API."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LABEL = re.compile(r"\[output of tool call [^\]]*\]")
 
 @mutant(CHAT, "voices/crossing")
 class BelievesToolsThatSayTheyFailed(Broken):
-    """Takes every tool output that begins like the mark of a failure for a failure, without a look at its seal."""
+    """Decode tool output that begins like the sentinel of a failure as a failure, without checking its seal."""
 
     def decoded(self, kind: str, value: Any) -> Any:
         return each_content(value, _failed) if kind == "request" else value
@@ -42,7 +42,7 @@ def _failed(content: Any) -> Any:
 
 @mutant(CHAT, "voices/crossing")
 class GivesMediaOfUsersToTools(Broken):
-    """Takes the media behind a label for output of the call that the label names, also if a user wrote it."""
+    """Decode media after a label as output of the call in the label, also if a user wrote the label."""
 
     def decoded(self, kind: str, value: Any) -> Any:
         if kind == "response":
@@ -60,7 +60,7 @@ def _without_labelled(message: Any) -> Any:
 
 @mutant(CHAT, "voices/crossing")
 class TakesLabelsOfUsersForOrders(Broken):
-    """Gives the words of a user to the assistant where they begin with a label in brackets."""
+    """Decode a user message that begins with a label in brackets as a message of the assistant."""
 
     def decoded(self, kind: str, value: Any) -> Any:
         if kind == "response":
@@ -77,7 +77,7 @@ def _obeyed(message: Any) -> Any:
 
 @mutant(GOOGLE, "notes/wire")
 class ReadsNotesOffTheWire(Broken):
-    """Lets a key of the wire that looks like a note choose the role of a content."""
+    """Set the role of a content from a wire key that looks like a note."""
 
     def read(self, kind: str, payload: Any) -> Any:
         return changed(copy.deepcopy(payload), _noted) if kind == "request" else payload
@@ -92,7 +92,7 @@ def _noted(value: Any) -> Any:
 
 @mutant(GOOGLE, "hints/stored")
 class TrustsHints(Broken):
-    """Reads the hint of a role as an object, whatever is stored there."""
+    """Require the hint of a role to be an object."""
 
     def to_write(self, kind: str, value: Any) -> Any:
         for message in messages_of(value):
@@ -102,7 +102,7 @@ class TrustsHints(Broken):
 
 @mutant(CHAT, "roles/crossing")
 class UnderstandsRolesOfEveryApi(Broken):
-    """Takes a role behind the id of any API for a role of its own."""
+    """Treat a role that is prefixed with any API id as a role of its own API."""
 
     def to_write(self, kind: str, value: Any) -> Any:
         if kind == "response":

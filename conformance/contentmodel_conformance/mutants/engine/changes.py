@@ -1,10 +1,10 @@
-"""Mutants of the engine: one function or method is changed while the checks run, and the adapters are imported anew.
+"""Mutants of the engine: a function or method is replaced while the checks run, and the adapters are imported again.
 
     @change(ModelPaths, "source", CHAT, "tracing/foreign")
     def follows_one_replacement(original, self, item): ...
 
-The function below the decorator takes the place of the original, which it gets as its first argument. Its name is the
-mutant's, and its docstring the mistake.
+The decorated function replaces the original, and gets it as its first argument. Its name is the mutant's name, and its
+docstring describes the defect.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Change = Callable[..., Any]
 
 
 class EngineMutant(Mutant, frozen=True, kw_only=True):
-    """A function of a module, or a method of a class (`owner`), in whose place another stands."""
+    """A mutant that replaces a function of a module, or a method of a class (`owner`)."""
 
     owner: Any
     attribute: str
@@ -53,15 +53,15 @@ class EngineMutant(Mutant, frozen=True, kw_only=True):
 
 
 def change(owner: Any, attribute: str, api: str, *checks: str, other: str | None = None) -> Callable[[Change], Change]:
-    """Register the function below as a mutant."""
+    """Register the decorated function as a mutant."""
     if not callable(_function(inspect.getattr_static(owner, attribute))):
-        raise TypeError(f"{attribute} of {owner} is no function")
+        raise TypeError(f"{attribute} of {owner} is not a function")
 
     def register(function: Change) -> Change:
         add(
             EngineMutant(
                 name=function.__name__.replace("_", "-"),
-                says=" ".join(inspect.cleandoc(function.__doc__ or "").split()),
+                description=" ".join(inspect.cleandoc(function.__doc__ or "").split()),
                 api=api,
                 other=other or (ANTHROPIC if api == CHAT else CHAT),
                 checks=checks,
@@ -81,7 +81,7 @@ def _function(value: Any) -> Any:
 
 @contextmanager
 def changed(owner: Any, attribute: str, change: Change) -> Iterator[None]:
-    """Put a change in the place of a function or a method, in every module that has it."""
+    """Replace a function or method, in every module that has it."""
     original = inspect.getattr_static(owner, attribute)
     function = _function(original)
 
@@ -110,7 +110,7 @@ _ADAPTERS = "contentmodel_adapters"
 
 @contextmanager
 def adapters_anew() -> Iterator[None]:
-    """Import all adapters again, so that their tables and pipelines are made of the engine as it is now."""
+    """Import all adapters again, so that their tables and pipelines use the changed engine."""
     before = _without_adapters()
     find_adapter.cache_clear()
     try:
@@ -122,7 +122,7 @@ def adapters_anew() -> Iterator[None]:
 
 
 def _without_adapters() -> dict[str, ModuleType]:
-    """Take the modules of the adapters out of those that are imported."""
+    """Remove the adapters from the imported modules. Return them."""
     names = [name for name in sys.modules if name.partition(".")[0] == _ADAPTERS]
     return {name: sys.modules.pop(name) for name in names}
 

@@ -1,4 +1,4 @@
-"""Mistakes in the state of one decoding or encoding, and in the steps of an adapter."""
+"""Defects in the state of one decoding or encoding, and in the steps of an adapter."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ replace = msgspec.structs.replace
 
 @change(EncodeContext, "replace", ANTHROPIC, "tracing/foreign")
 def forgets_what_it_replaces(original: Any, self: Any, old: Any, **fields: Any) -> Any:
-    """Makes a value that stands for another without a record of it."""
+    """Replace a value without a record."""
     return replace(old, **fields)
 
 
 @change(EncodeContext, "replaced", CHAT, "tracing/foreign")
 def records_replacements_backwards(original: Any, self: Any, old: Any, new: Any) -> Any:
-    """Records the new value as the one that was replaced."""
+    """Record the new value as the replaced one."""
     original(self, new, old)
     return new
 
 
 @change(EncodeContext, "report_lost_attributes", GOOGLE, "section/settings")
 def loses_what_is_false_in_silence(original: Any, self: Any, owner: Any, names: Any) -> None:
-    """Reports no loss of a value that is false, zero or empty."""
+    """Report no loss of values that are false, zero or empty."""
     for name in names:
         value = owner
         for part in name.split("."):
@@ -42,58 +42,58 @@ def loses_what_is_false_in_silence(original: Any, self: Any, owner: Any, names: 
 def degrades_and_tells_no_fields(
     original: Any, self: Any, content: Any, reason: Any, *carried: str, **values: Any
 ) -> None:
-    """Reports that a content became less, and not which of its fields are gone."""
+    """Report that a content is degraded, without its lost fields."""
     self.report_loss(content, None, reason, **values)
 
 
 @change(EncodeContext, "leave_residue", CHAT, "accounting/unknown")
 def leaves_residue_in_silence(original: Any, self: Any, owner: Any, *, own: bool = False) -> None:
-    """Reports no fields that only other APIs know."""
+    """Report no loss of fields that only other APIs have."""
 
 
 @change(EncodeContext, "report_loss", ANTHROPIC, "accounting/crossing")
 def loses_the_whole_value(original: Any, self: Any, owner: Any, field: Any, reason: Any, **named: Any) -> None:
-    """Reports a field that is lost as the loss of its owner."""
+    """Report a lost field as the loss of the value that has it."""
     original(self, owner, None, reason, **named)
 
 
 @change(EncodeContext, "__init__", CHAT, "identity/table")
 def fills_in_defaults_natively(original: Any, self: Any, *arguments: Any, **named: Any) -> None:
-    """Fills in what the API requires in what came from the API itself."""
+    """Add required fields to payloads of the API itself."""
     original(self, *arguments, **named)
     self.completes = True
 
 
 @change(DecodeContext, "replaced", CHAT, "accounting/crossing", other=ANTHROPIC)
 def forgets_what_decoding_replaced(original: Any, self: Any, old: Any, new: Any) -> None:
-    """Keeps no record of what a decoder puts in the place of a value."""
+    """Keep no record of the values that a decoder replaces."""
 
 
 @change(DecodeContext, "copied", RESPONSES, "accounting/unknown")
 def forgets_copies(original: Any, self: Any, copy: Any, original_value: Any, moved: Any = None) -> None:
-    """Keeps no record of which object a copy was made of."""
+    """Keep no record of the objects that copies are made from."""
 
 
 @change(DecodeContext, "trace_messages", CHAT, "accounting/crossing")
 def traces_no_messages(original: Any, self: Any, messages: Any, container: Any, row_of: Any) -> None:
-    """Keeps no record of where messages came from."""
+    """Keep no record of the source paths of messages."""
 
 
 @change(TableAdapter, "encode_request", CHAT, "addressing/foreign")
 def asks_the_model_of_the_source(
     original: Any, self: Any, request: Any, policies: Any = None, model: Any = None
 ) -> Any:
-    """Writes the model of the request, and not the one that the caller names."""
+    """Encode the model of the request instead of the model that the caller names."""
     return original(self, request, policies, None)
 
 
 @change(TableAdapter, "_is_conversation", CHAT, "accounting/list")
 def reads_no_bare_list(original: Any, self: Any, wire: Any) -> bool:
-    """Refuses a list of messages in the place of a request."""
+    """Refuse a list of messages as a request."""
     return False
 
 
 @change(TableAdapter, "answer_origin", CHAT, "replay/sdk")
 def takes_answers_for_turns_of_requests(original: Any, self: Any, payload: Any) -> Any:
-    """Does not record that a message came from an answer."""
+    """Keep no record that a message came from an answer."""
     return replace(original(self, payload), is_answer=False)

@@ -1,4 +1,4 @@
-"""Mistakes in losses and in where they were."""
+"""Defects in losses and in their paths."""
 
 from __future__ import annotations
 
@@ -12,59 +12,59 @@ from contentmodel_conformance.mutants.engine.changes import RESPONSES, change
 
 @change(provenance.ModelPaths, "source", ANTHROPIC, "tracing/foreign")
 def follows_one_replacement(original: Any, self: Any, item: Any) -> Any:
-    """Follows a value back through one replacement, and not through all."""
+    """Trace a value through only one replacement."""
     return self._originals.get(id(item), item)
 
 
 @change(provenance, "stepped", ANTHROPIC, "section/foreign")
 def counts_lists_from_one(original: Any, path: Any, step: Any) -> Any:
-    """Counts the elements of a list from one in paths."""
+    """Start the indices in paths at one."""
     return original(path, step + 1 if isinstance(step, int) else step)
 
 
 @change(provenance, "parts_of", ANTHROPIC, "accounting/crossing")
 def searches_no_lists(original: Any, value: Any) -> Any:
-    """Does not look for lost values inside of lists."""
+    """Search for lost values outside of lists only."""
     return [] if isinstance(value, list) else original(value)
 
 
 @change(provenance, "with_distinct_parts", CHAT, "sharing/foreign")
 def reports_shared_values_once(original: Any, value: Any, seen: Any = None) -> Any:
-    """Reports the loss of a value that is used twice once."""
+    """Report the loss of a value that is used twice only once."""
     return value
 
 
 @change(provenance, "_field_paths", ANTHROPIC, "precision/crossing")
 def names_the_object_of_a_field(original: Any, place: Any, field: Any) -> Iterator[Any]:
-    """Reports the object as lost where one of its fields is."""
+    """Report a lost field with the path of its object."""
     yield place.path, "", True
 
 
 @change(provenance, "residue_path", CHAT, "accounting/unknown")
 def puts_residue_in_the_wrong_object(original: Any, path: str, field: str) -> str:
-    """Gives a field that only its API knows the path of the object above."""
+    """Report a lost unknown field with the path of the object above."""
     return str(original(path.rpartition(".")[0] or path, field))
 
 
 @change(encoded, "_left_behind", CHAT, "accounting/unknown")
 def leaves_fields_behind_in_silence(original: Any, owner: Any, kept: Any) -> Iterator[Any]:
-    """Reports no fields that only their own API knows."""
+    """Report no loss of provider-specific fields."""
     yield from ()
 
 
 @change(encoded, "_around", RESPONSES, "accounting/crossing")
 def forgets_the_fields_of_items(original: Any, owner: Any, api: Any, item: Any) -> Iterator[Any]:
-    """Reports no fields of the wire object whose part a content was."""
+    """Report no loss of fields of the wire object that a content was a part of."""
     yield from ()
 
 
 @change(encoded, "_repeats", ANTHROPIC, "accounting/crossing")
 def takes_fields_for_repeated(original: Any, found: Any, signs: Any) -> bool:
-    """Leaves out losses of fields as if a text said them."""
+    """Omit losses of fields as if a text contained the values."""
     return found.code in ("no-field", "provider-field")
 
 
 @change(loss.PendingLoss, "at", CHAT, "accounting/crossing")
 def takes_no_place_for_exact(original: Any, self: Any, path: str, target: str, what: str, *, exact: bool = True) -> Any:
-    """Reports every loss as somewhere in the value at its path."""
+    """Report every loss as inexact: somewhere in the value at its path."""
     return original(self, path, target, what, exact=False)

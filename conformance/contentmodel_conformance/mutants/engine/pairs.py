@@ -1,4 +1,4 @@
-"""Mistakes in which calls, results and questions belong together."""
+"""Defects in the pairing of calls, results and questions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contentmodel_conformance.mutants.engine.changes import change
 
 @change(pairs._Pending, "_last_group", ANTHROPIC, "pairing/repeated")
 def pairs_with_the_first_group(original: Any, self: Any, key: Any) -> Any:
-    """Pairs a result with a call of the first group that has its id, and not of the last."""
+    """Pair a result with a call of the first group that has its id, instead of the last."""
     for entries in self._by_key.get(key) or ():
         while entries and entries[0].is_taken:
             entries.popleft()

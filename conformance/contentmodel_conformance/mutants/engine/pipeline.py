@@ -1,4 +1,4 @@
-"""Mistakes in the passes that fit a request, and in their order."""
+"""Defects in the passes that adapt a request, and in their order."""
 
 from __future__ import annotations
 
@@ -43,37 +43,37 @@ def _swapped(passes: Sequence[Any], one: str, other: str) -> list[Any]:
 
 @change(steps, "prepared", ANTHROPIC, "rules/foreign")
 def leaves_blank_texts(original: Any, request: Any, passes: Any, context: Any) -> Any:
-    """Leaves out the pass that drops blank texts."""
+    """Skip the pass that drops blank texts."""
     return original(request, _without(passes, "without_blank_texts"), context)
 
 
 @change(steps, "prepared", GOOGLE, "rules/crossing")
 def leaves_schemas_as_they_are(original: Any, request: Any, passes: Any, context: Any) -> Any:
-    """Leaves out the pass that fits the schemas of tools."""
+    """Skip the pass that adapts the schemas of tools."""
     return original(request, _without(passes, "with_fitting_schemas"), context)
 
 
 @change(steps, "fitted", ANTHROPIC, "acceptance/settings")
 def forgets_the_limit(original: Any, value: Any, passes: Any, context: Any, *source: Any) -> Any:
-    """Leaves out the pass over the payload that sets the required limit of tokens."""
+    """Skip the pass that sets the required token limit."""
     return original(value, _without(passes, "with_limit"), context, *source)
 
 
 @change(steps, "fitted", GOOGLE, "identity/sdk")
 def completes_payloads_of_its_own(original: Any, value: Any, passes: Any, context: Any, *source: Any) -> Any:
-    """Runs the passes over payloads of other APIs on its own API's as well."""
+    """Run the passes for payloads of other APIs on payloads of the API itself."""
     return original(value, [replace(step, native=True) if source else step for step in passes], context, *source)
 
 
 @change(origins, "is_native", CHAT, "rules/crossing", other=RESPONSES)
 def takes_an_issuer_for_an_api(original: Any, message: Any, context: Any) -> Any:
-    """Takes the messages of every API of an issuer for its own."""
+    """Treat the messages of every API of an issuer as native."""
     return message.origin is not None and message.origin.issuer == context.issuer
 
 
 @change(origins, "is_home", ANTHROPIC, "identity/sdk-places")
 def fits_its_own_requests(original: Any, request: Any, context: Any) -> Any:
-    """Runs all passes on a request of its own API."""
+    """Run all passes on a request of the API itself."""
     return False
 
 
@@ -82,20 +82,20 @@ def fits_its_own_requests(original: Any, request: Any, context: Any) -> Any:
 
 @change(passes, "_with_known_role", CHAT, "roles/crossing")
 def gives_unknown_roles_rights(original: Any, message: Any, context: Any) -> Any:
-    """Sends the message of an unknown role as one of the system."""
+    """Send a message of an unknown role as a system message."""
     known = original(message, context)
     return known if known is message else replace(known, role="system")
 
 
 @change(passes, "joined_messages", ANTHROPIC, "voices/crossing")
 def joins_the_last_message_only(original: Any, run: Any, context: Any) -> Any:
-    """Leaves out the middle messages of a run that it joins."""
+    """Drop the middle messages of a run that is joined."""
     return original([run[0], run[-1]], context)
 
 
 @change(call_ids.StreamedCallIds, "give", CHAT, "stream-crossing/foreign")
 def gives_streamed_results_new_ids(original: Any, self: Any, index: Any, content: Any) -> Any:
-    """Gives a streamed call another id each time that it is asked."""
+    """Give a streamed call another id each time."""
     made = original(self, index, content)
     self._serial = getattr(self, "_serial", 0) + 1
     return replace(made, call_id=f"{made.call_id}_{self._serial}")
@@ -103,108 +103,108 @@ def gives_streamed_results_new_ids(original: Any, self: Any, index: Any, content
 
 @change(instructions, "_fits", ANTHROPIC, "rules/crossing")
 def leaves_instructions_anywhere(original: Any, run: Any, before: Any, after: Any) -> Any:
-    """Leaves instructions wherever they are in a conversation."""
+    """Keep instructions anywhere in a conversation."""
     return True
 
 
 @change(lowering, "as_function_call", ANTHROPIC, "accounting/crossing")
 def drops_arguments_of_hosted_calls(original: Any, content: Any, context: Any) -> Any:
-    """Makes a function call without arguments of a hosted call, and reports them as carried."""
+    """Convert a hosted call to a function call without arguments, and report no loss of them."""
     return [context.replaced(made, replace(made, arguments={})) for made in original(content, context)]
 
 
 @change(lowering, "as_text", ANTHROPIC, "accounting/crossing")
 def tells_titles_alone(original: Any, content: Any) -> Any:
-    """Makes only the first line of a link or a document a text."""
+    """Convert only the first line of a link or a document to text."""
     return original(content).partition("\n")[0]
 
 
 @change(sentinels, "announced", CHAT, "settling/foreign")
 def leaves_announcements_in_results(original: Any, result: Any) -> Any:
-    """Leaves the announcement of media in the text of their result."""
+    """Keep the sentinel for following media in the text of a result."""
     return result.outputs, original(result)[1]
 
 
 @change(sentinels, "with_error_read", CHAT, "settling/foreign")
 def reads_no_failures(original: Any, result: Any) -> Any:
-    """Leaves the mark of a failure in the text of a result."""
+    """Keep the sentinel of a failure in the text of a result."""
     return result
 
 
 @change(detached_media, "with_media_apart", CHAT, "settling/foreign")
 def leaves_media_in_results(original: Any, messages: Any, api: Any) -> Any:
-    """Does not put media behind their result again that it took from there."""
+    """Leave detached media in their own message when a payload is decoded."""
     return messages
 
 
 @change(media, "standard_base64", CHAT, "rules/crossing", other=GOOGLE)
 def sends_url_safe_base64(original: Any, data: Any) -> Any:
-    """Sends the base64 of another API as it is."""
+    """Send URL-safe base64 of another API unchanged."""
     return data
 
 
 @change(media, "_named", CHAT, "rules/crossing", other=ANTHROPIC)
 def sends_files_without_names(original: Any, content: Any, context: Any, reads: Any) -> Any:
-    """Gives documents no names where the target requires them."""
+    """Send documents without names to a target that requires them."""
     return content
 
 
 @change(media, "_as_text", CHAT, "accounting/crossing", other=GOOGLE)
 def tells_links_in_silence(original: Any, content: Any, context: Any, reason: Any, **values: Any) -> Any:
-    """Makes texts of links, and reports nothing."""
+    """Convert links to text, and report no loss."""
     return (context.replaced(content, TextContent(text=lowering.as_text(content))),)
 
 
 @change(names.Bijection, "keeps", ANTHROPIC, "rules/crossing")
 def keeps_long_ids(original: Any, self: Any, text: Any) -> Any:
-    """Keeps ids and names that the target does not take."""
+    """Keep ids and names that the target does not accept."""
     return True
 
 
 @change(names.Renames, "restored_names", CHAT, "maps/crossing")
 def leaves_names_of_the_target(original: Any, self: Any, response: Any, restore: Any, replaced: Any = None) -> Any:
-    """Restores the ids of calls in an answer, and not the names of tools."""
+    """Restore the ids of calls in an answer, but not the names of tools."""
     return original(replace(self, names={}), response, restore, replaced)
 
 
 @change(names._StreamUndoing, "__call__", CHAT, "maps/crossing")
 def restores_names_at_the_end(original: Any, self: Any, event: Any) -> Any:
-    """Restores ids and names in a stream with the end of a block, and not with its start."""
+    """Restore ids and names when a streamed block stops, but not when it starts."""
     return [event] if event.__class__.__name__ == "BlockStart" else original(self, event)
 
 
 @change(pairing._Pairing, "_answer_waiting", ANTHROPIC, "rules/foreign")
 def answers_no_waiting_calls(original: Any, self: Any) -> Any:
-    """Gives calls that the conversation went past no result."""
+    """Add no results to unanswered calls."""
     self._waiting = {}
 
 
 @change(pairing._Pairing, "_told", ANTHROPIC, "accounting/crossing")
 def drops_late_results_in_silence(original: Any, self: Any, result: Any) -> Any:
-    """Drops results that come too late, and reports nothing."""
+    """Drop results that come too late, and report no loss."""
     return []
 
 
 @change(pairing._Fit, "_is_name", CHAT, "rules/crossing", other=GOOGLE)
 def takes_any_name_for_fit(original: Any, self: Any, name: Any) -> Any:
-    """Looks at no names when it decides whether a request fits as it is."""
+    """Accept any name when deciding whether a request can be sent unchanged."""
     self._names.add(name)
     return True
 
 
 @change(AddedTools, "leave_out", ANTHROPIC, "identity/sdk-places")
 def writes_added_tools_twice(original: Any, self: Any, request: Any) -> Any:
-    """Writes tools that a message adds among the tools of the request as well."""
+    """Send the tools that a message adds also with the request's tools."""
     return request
 
 
 @change(toolsets, "_added_names", ANTHROPIC, "accounting/sdk-members")
 def takes_references_for_added_tools(original: Any, content: Any) -> list[Any]:
-    """Takes a reference to a set of tools for tools that are in the list of the request."""
+    """Treat a reference to a set of tools as tools in the list of the request."""
     return []
 
 
 @change(toolsets._Fitter, "_without_namespace", CHAT, "maps/crossing", other=RESPONSES)
 def drops_namespaces_of_calls(original: Any, self: Any, call: Any) -> Any:
-    """Drops the namespace of a call, whose name may be that of another tool then."""
+    """Drop the namespace of a call, also if another tool has the remaining name."""
     return original(self, call) if self._kinds.namespaces else replace(call, namespace=None)

@@ -1,4 +1,4 @@
-"""Mistakes in framing, decoding and encoding of streams."""
+"""Defects in framing, decoding and encoding of streams."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ replace = msgspec.structs.replace
 
 @change(framing.AnyFraming, "feed", CHAT, "stream-spellings/written")
 def judges_by_the_first_bytes(original: Any, self: Any, data: bytes) -> Any:
-    """Chooses the framing before the first byte that tells has come."""
+    """Choose the framing from the first bytes, before they are conclusive."""
     if self._framing is None and data:
         self._framing = framing.JsonParser() if data[:1] in b"{[ \n\r" else framing.SseParser()
     return original(self, data)
@@ -31,14 +31,14 @@ def judges_by_the_first_bytes(original: Any, self: Any, data: bytes) -> Any:
 
 @change(StreamDecoder, "start", ANTHROPIC, "stream-order/written")
 def numbers_blocks_by_what_is_open(original: Any, self: Any, wire: Any, content: Any, choice: int = 0) -> Any:
-    """Gives a block the number of blocks that are open, which others had before."""
+    """Number a block by the count of open blocks, so that numbers repeat."""
     self._blocks = len(self._unstopped)
     return original(self, wire, content, choice)
 
 
 @change(StreamDecoder, "stop", RESPONSES, "stream-deltas/written")
 def stops_the_block_before(original: Any, self: Any, block: Any, content: Any, *, is_complete: bool = True) -> None:
-    """Ends a block under the number of the one before it."""
+    """Stop a block with the number of the one before it."""
     original(self, block, content, is_complete=is_complete)
     last = self.events[-1] if self.events else None
     if isinstance(last, BlockStop) and last.index:
@@ -47,19 +47,19 @@ def stops_the_block_before(original: Any, self: Any, block: Any, content: Any, *
 
 @change(StreamDecoder, "complete", CHAT, "stream-crossing/foreign")
 def drops_the_last_usage(original: Any, self: Any, response: Any, layout: Any) -> None:
-    """Leaves the usage out of the last event."""
+    """Drop the usage of the last event."""
     original(self, replace(response, usage=None), layout)
 
 
 @change(StreamDecoder, "_told", CHAT, "stream-readings/written")
 def reports_deltas_to_everybody(original: Any, self: Any) -> Any:
-    """Gives deltas to a caller that wants none."""
+    """Emit deltas although they are disabled."""
     return self.events
 
 
 @change(decoder, "laid_out", CHAT, "stream-section/written")
 def lays_blocks_out_backwards(original: Any, response: Any, blocks: Any) -> Any:
-    """Puts the blocks of a message in the opposite order."""
+    """Reverse the blocks of a message."""
     return [[list(reversed(message)) for message in choice] for choice in original(response, blocks)]
 
 
@@ -68,20 +68,20 @@ def lays_blocks_out_backwards(original: Any, response: Any, blocks: Any) -> Any:
 
 @change(StreamEncoder, "close", CHAT, "stream-unfinished/turn")
 def ends_as_if_all_had_come(original: Any, self: Any) -> bytes:
-    """Writes no error if a turn never ended."""
+    """Write no error if a turn has no end."""
     return b""
 
 
 @change(outgoing, "growing", CHAT, "stream-crossing/foreign")
 def strips_pieces_of_text(original: Any, head: bytes, tail: bytes) -> Any:
-    """Strips the white space from each piece of a block that grows."""
+    """Strip the white space from each delta of a block."""
     grow = original(head, tail)
     return lambda text: grow(text.strip())
 
 
 @change(StreamEncoder, "_with_id", ANTHROPIC, "stream-crossing/foreign")
 def gives_all_streamed_calls_one_id(original: Any, self: Any, index: Any, choice: Any, content: Any) -> Any:
-    """Gives all calls of a stream the id of the first."""
+    """Give all calls of a stream the id of the first."""
     made = original(self, index, choice, content)
     if getattr(made, "call_id", None) is None:
         return made
@@ -91,14 +91,14 @@ def gives_all_streamed_calls_one_id(original: Any, self: Any, index: Any, choice
 
 @change(StreamEncoder, "_close", ANTHROPIC, "stream-crossing/foreign")
 def closes_blocks_twice(original: Any, self: Any, block: Any) -> None:
-    """Writes the end of a block twice."""
+    """Write the end of a block twice."""
     self.shut(block)
     original(self, block)
 
 
 @change(StreamEncoder, "say", CHAT, "stream-crossing/foreign")
 def forgets_what_it_wrote(original: Any, self: Any, block: Any, text: str) -> None:
-    """Does not remember the text of a live block that it wrote."""
+    """Discard the text that was written for an open block."""
     original(self, block, text)
     block.pieces.clear()
 
@@ -107,12 +107,12 @@ def forgets_what_it_wrote(original: Any, self: Any, block: Any, text: str) -> No
 def calls_broken_blocks_complete(
     original: Any, self: Any, block: Any, content: Any, *, is_complete: bool = True
 ) -> None:
-    """Ends blocks that broke off as complete ones."""
+    """Stop incomplete blocks as complete ones."""
     original(self, block, content)
 
 
 @change(BlockState, "settle", ANTHROPIC, "stream-deltas/written")
 def keeps_the_last_piece(original: Any, self: Any) -> Any:
-    """Keeps the last of the pieces that a block has got."""
+    """Keep only the last piece of a block."""
     self.pieces = {field: pieces[-1:] for field, pieces in self.pieces.items()}
     return original(self)

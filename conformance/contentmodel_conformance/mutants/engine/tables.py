@@ -1,4 +1,4 @@
-"""Mistakes in rows, unions and codecs."""
+"""Defects in rows, unions and codecs."""
 
 from __future__ import annotations
 
@@ -25,31 +25,31 @@ replace = msgspec.structs.replace
 
 @change(EnumString, "encode", ANTHROPIC, "rules/settings")
 def sends_any_word(original: Any, self: Any, value: Any, context: Any, owner: Any) -> Any:
-    """Sends words of other APIs that the target does not have."""
+    """Send enum values of other APIs that the target does not define."""
     return value
 
 
 @change(ArgumentsObject, "encode", ANTHROPIC, "agreement/crossing")
 def empties_arguments_that_are_no_object(original: Any, self: Any, value: Any, context: Any, owner: Any) -> Any:
-    """Writes an empty object for arguments that are text."""
+    """Send an empty object instead of arguments that are text."""
     return value if value.__class__ is dict else {}
 
 
 @change(TextOrBlocks, "_mark_list", CHAT, "identity/sdk-places")
 def forgets_the_form_of_texts(original: Any, self: Any, contents: Any, context: Any) -> None:
-    """Does not note that a single text was in a list."""
+    """Keep no hint that a single text was in a list."""
 
 
 @change(Outputs, "decode", ANTHROPIC, "identity/hosted")
 def forgets_the_form_of_outputs(original: Any, self: Any, value: Any, context: Any, container: Any, key: Any) -> Any:
-    """Does not note in which form a hosted tool gave its outputs."""
+    """Keep no hint of the form of a hosted tool's outputs."""
     contents = original(self, value, context, container, key)
     return [replace(content, extra=None) for content in contents]
 
 
 @change(Roles, "decode", CHAT, "roles/crossing")
 def reads_any_role_as_its_own(original: Any, self: Any, value: Any, context: Any, container: Any, key: Any) -> Any:
-    """Reads a role that the API does not define as one of the model."""
+    """Decode a role that the API does not define as a role of the model."""
     return self.to_model.get(value) or value
 
 
@@ -62,7 +62,7 @@ def _last_field(row: Row) -> str:
 
 @change(compiling, "generated", ANTHROPIC, "identity/table")
 def does_not_write_a_field(original: Any, row: Row) -> Any:
-    """Reads the last field of each row, and does not write it."""
+    """Decode the last field of each row, but do not encode it."""
     decode, encode = original(row)
     last = _last_field(row)
 
@@ -74,7 +74,7 @@ def does_not_write_a_field(original: Any, row: Row) -> Any:
 
 @change(compiling, "generated", ANTHROPIC, "identity/sdk")
 def does_not_read_a_field(original: Any, row: Row) -> Any:
-    """Writes the last field of each row, and does not read it."""
+    """Encode the last field of each row, but do not decode it."""
     decode, encode = original(row)
     last = _last_field(row)
     optional = last in row.root.children and not getattr(row.root.children[last], "required", True)
@@ -87,43 +87,43 @@ def does_not_read_a_field(original: Any, row: Row) -> Any:
 
 @change(tree.Plain, "holds", CHAT, "identity/sdk-places")
 def takes_defaults_for_missing(original: Any, self: Any, value: Any) -> bool:
-    """Takes a wire value that equals a default, and does not write it again."""
+    """Drop a wire value that equals a default."""
     return bool(self.codec.holds(value))
 
 
 @change(Row, "merge", CHAT, "identity/sdk")
 def writes_no_residue(original: Any, self: Any, residue: Any, wire: Any) -> None:
-    """Does not write unknown fields again."""
+    """Drop unknown fields."""
 
 
 @change(PairRow, "decode", RESPONSES, "hosted/unknown")
 def reads_results_without_their_call(original: Any, self: Any, wire: Any, context: Any) -> Any:
-    """Gives the result in an object that is a call and its result no id."""
+    """Decode the result in an object with a call and its result without an id."""
     contents = original(self, wire, context)
     return [*contents[:1], *(replace(content, call_id=None) for content in contents[1:])]
 
 
 @change(PairRow, "encode", RESPONSES, "identity/sdk")
 def writes_calls_without_results(original: Any, self: Any, call: Any, result: Any, context: Any) -> Any:
-    """Writes a call without the result that the same object holds."""
+    """Encode a call without the result of the same object."""
     return original(self, call, None if call is not None else result, context)
 
 
 @change(hints, "escaped_key", CHAT, "notes/wire")
 def reads_forged_notes(original: Any, key: str) -> str:
-    """Reads a key of the wire as a note of a codec."""
+    """Decode a key of the wire as a note of a codec."""
     return key
 
 
 @change(Failure, "read", ANTHROPIC, "hosted-failures/listed")
 def reads_no_signs_of_failure(original: Any, self: Any, result: Any, wire: Any, api: Any) -> Any:
-    """Does not read fields that report a failure."""
+    """Ignore fields that report a failure."""
     return result
 
 
 @change(Shape, "fits", RESPONSES, "hosted/unknown")
 def knows_no_forms(original: Any, self: Any, wire: Any) -> bool:
-    """Reads no blocks by their form."""
+    """Recognise no blocks by their shape."""
     return False
 
 
@@ -132,16 +132,16 @@ def knows_no_forms(original: Any, self: Any, wire: Any) -> bool:
 
 @change(Union, "_usual", CHAT, "identity/table")
 def takes_the_last_row_that_fits(original: Any, self: Any, content: Any, rows: Any) -> Any:
-    """Writes a content as the last of the rows that fit it."""
+    """Encode a content with the last of its matching rows."""
     return rows[-1]
 
 
 @change(respelling, "respell", GOOGLE, "identity/sdk-places")
 def writes_names_as_usual(original: Any, wire: Any, residue: Any) -> None:
-    """Writes names and numbers in the usual spelling, whatever the wire had."""
+    """Write names and numbers in their usual spelling instead of the original one."""
 
 
 @change(fields.Columns, "counts", CHAT, "accounting/crossing")
 def counts_contents_of_columns_wrong(original: Any, self: Any, wire: Any) -> Any:
-    """Takes a content for one of the next column when it looks for the place of a loss."""
+    """Use the next column's content when the path of a loss is determined."""
     yield from ((key, count - 1) for key, count in original(self, wire))
