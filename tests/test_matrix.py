@@ -30,7 +30,7 @@ from contentmodel_conformance.matrix.page import as_html
 from contentmodel_conformance.matrix.places import places
 from contentmodel_conformance.matrix.samples import fields_of, forms, with_field
 from contentmodel_conformance.matrix.transcripts import FAMILIES
-from contentmodel_conformance.matrix.views import groups, lines, says
+from contentmodel_conformance.matrix.views import groups, lines, sentence
 
 TYPES = {kind.__name__: kind for kind in CONTENT_TYPES}
 
@@ -163,7 +163,7 @@ def test_an_api_has_its_own_citations() -> None:
 def test_fields_that_do_not_come_through_are_named() -> None:
     text = cell("TextContent", "openai-chat")
     assert set(text.lost) == {"annotations", "protected"}
-    assert "without its annotations, protected" in says(text)
+    assert "without its annotations, protected" in sentence(text)
 
 
 def test_answers_have_no_place_for_results_of_the_application() -> None:

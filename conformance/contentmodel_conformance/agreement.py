@@ -46,7 +46,7 @@ def agreement(readers: tuple[Reader, Reader], source: Any, target: Any, kind: st
     Facts are texts, calls, results, media, counters and the finish reason. The readers are written by hand.
     """
     encoded = laws.crossed(source, target, kind, payload)
-    names = {there: here for here, there in encoded.maps.names.items()}
+    names = {target_name: source_name for source_name, target_name in encoded.maps.names.items()}
     after = readers[1](kind, encoded.payload)
     after.facts = [_renamed(fact, names) for fact in _unmarked(after.facts)]
     before = readers[0](kind, payload)
@@ -148,14 +148,14 @@ class _Rest:
     def take(self, fact: Fact) -> bool:
         """Take the next fact with this value, also with a sentinel before or after it. Return False if none matches."""
         for index in range(self._index, len(self._facts)):
-            found = self._facts[index]
+            candidate = self._facts[index]
             offset = self._offset if index == self._index else 0
-            at = found.value.find(fact.value, offset) if found.alone else -1
+            at = candidate.value.find(fact.value, offset) if candidate.alone else -1
             if at >= 0:
-                self._skip(index, found.value[offset:at])
+                self._skip(index, candidate.value[offset:at])
                 self._offset = at + len(fact.value)
                 return True
-            if offset == 0 and (found.value == fact.value or self._is_marked(found, fact)):
+            if offset == 0 and (candidate.value == fact.value or self._is_marked(candidate, fact)):
                 self._skip(index)
                 self._index += 1
                 return True
@@ -185,10 +185,10 @@ class _Rest:
         if not isinstance(fact.value, str) or fact.value.strip():
             self._left.append(fact)
 
-    def _is_marked(self, found: Fact, fact: Fact) -> bool:
+    def _is_marked(self, candidate: Fact, fact: Fact) -> bool:
         if not self._excuses.added or not isinstance(fact.value, str):
             return False
-        text: str = found.value
+        text: str = candidate.value
         return text.startswith(f"{fact.value}\n[") or text.endswith(f"]\n{fact.value}")
 
 
@@ -204,9 +204,9 @@ def _bag(before: Sequence[Fact], after: Sequence[Fact], excuses: Excuses) -> Non
 
 
 def _finish(before: Reading, after: Reading, excuses: Excuses) -> None:
-    for fact, found in zip(before.of(FINISH), [*after.of(FINISH), None], strict=False):
-        if (found is None or not _is_same_end(fact.value, found.value)) and not excuses.name(fact):
-            raise _broken(fact, found)
+    for fact, candidate in zip(before.of(FINISH), [*after.of(FINISH), None], strict=False):
+        if (candidate is None or not _is_same_end(fact.value, candidate.value)) and not excuses.name(fact):
+            raise _broken(fact, candidate)
 
 
 def _is_same_end(one: str, other: str) -> bool:
@@ -215,19 +215,19 @@ def _is_same_end(one: str, other: str) -> bool:
 
 def _counter(before: Sequence[Fact], after: Sequence[Fact], excuses: Excuses) -> None:
     value = sum(fact.value for fact in before)
-    found = sum(fact.value for fact in after)
+    total = sum(fact.value for fact in after)
     # A counter that the source has not is ignored.
-    if not before or value == found or any(excuses.name(fact) for fact in before):
+    if not before or value == total or any(excuses.name(fact) for fact in before):
         return
     raise _broken(before[0], after[0] if after else None)
 
 
-def _broken(fact: Fact, found: Fact | None) -> LawBroken:
-    there = Words(f"no {fact.kind}") if found is None else found.value
+def _broken(fact: Fact, other: Fact | None) -> LawBroken:
+    target_value = Words(f"no {fact.kind}") if other is None else other.value
     detail = f"the {fact.kind} differs in the output, and no loss reports it"
-    if found is not None and found.paths:
-        detail += f" (in the output at {found.paths[0]})"
-    return LawBroken("agreement", fact.paths[0], detail, fact.value, there)
+    if other is not None and other.paths:
+        detail += f" (in the output at {other.paths[0]})"
+    return LawBroken("agreement", fact.paths[0], detail, fact.value, target_value)
 
 
 def _total(before: Reading, after: Reading) -> None:

@@ -107,8 +107,8 @@ def answer_long_thought(size: int) -> ChatResponse:
 def answer_unknown_fields(size: int) -> ChatResponse:
     """Return an answer with fields of another API, in itself and in each of its texts."""
     fields = {f"field_{n:04}": {"value": 1_000 + n} for n in range(size)}
-    said = [TextContent(text=f"part {n:04}", extra={"elsewhere": {"field": 1_000 + n}}) for n in range(size)]
-    answer = _answer(*said)
+    texts = [TextContent(text=f"part {n:04}", extra={"elsewhere": {"field": 1_000 + n}}) for n in range(size)]
+    answer = _answer(*texts)
     return ChatResponse(id=answer.id, model=answer.model, choices=answer.choices, extra={"elsewhere": fields})
 
 

@@ -28,9 +28,9 @@ def bounds(works: Sequence[Work], *, copies: bool = False) -> None:
     growths = superlinear(works, RATIO, copies=copies)
     if growths:
         worst = growths[0]
-        where = f"{worst.place[0].replace(chr(92), '/').rpartition('/')[2]}:{worst.place[1]}"
+        line = f"{worst.place[0].replace(chr(92), '/').rpartition('/')[2]}:{worst.place[1]}"
         detail = f"{worst}; {len(growths)} lines in all cost more than the input allows"
-        raise LawBroken("bounds", where, detail, Words(f"at most {worst.limit} {worst.unit}"), worst.after)
+        raise LawBroken("bounds", line, detail, Words(f"at most {worst.limit} {worst.unit}"), worst.after)
 
 
 def sizes(*, deep: bool) -> tuple[int, int, int]:
@@ -53,10 +53,10 @@ def payload_work(adapter: Any, other: Any, kind: str, value: Any) -> Work:
         encode(adapter, kind, decode(adapter, kind, payload)).to_json()
         if other is None:
             return
-        there = crossed(adapter, other, kind, payload)
-        _read_losses(there)
-        audit(payload, there, vocabulary)
-        written = there.to_json()
+        converted = crossed(adapter, other, kind, payload)
+        _read_losses(converted)
+        audit(payload, converted, vocabulary)
+        written = converted.to_json()
         if kind == "request":
             other.check_request(written)
         _read_losses(crossed(other, adapter, kind, written))

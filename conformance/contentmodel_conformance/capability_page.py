@@ -11,8 +11,8 @@ from contentmodel.capabilities import Capabilities, CapabilityTable
 HEAD = """# What models take
 
 Generated from the adapters' tables (`capabilities.py`) by `python -m contentmodel_conformance.pages docs`. Encoders
-adapt the settings of another API's request to its model, rules check payloads, and `plan` reports both. All use the same
-row of the table.
+adapt the settings of another API's request to its model, rules check payloads, and `plan` reports both. All use the
+same row of the table.
 
 A model name may have a path (`models/`, `anthropic/`), a region and vendor (`us.anthropic.`), a date or version
 (`-20250929`, `@20250929`, `-v1:0`, `-latest`), or a variant (`:free`). An unlisted model of the provider is treated as

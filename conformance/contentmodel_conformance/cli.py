@@ -22,8 +22,8 @@ from contentmodel_conformance.server.app import DELTA_SIZE
 app = new_app()
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(is_requested: bool) -> None:
+    if is_requested:
         typer.echo(f"contentmodel-conformance {contentmodel.__version__}")
         raise typer.Exit
 

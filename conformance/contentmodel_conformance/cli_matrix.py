@@ -87,25 +87,25 @@ def coverage(api: Apis = None, *, form: CoverageFormat = ListFormat.text) -> Non
     contentmodel-conformance coverage --api openai-responses
     contentmodel-conformance coverage --format json | jq '.[] | {api, version, missing}'
     """
-    found = [coverage_of(name, adapter) for name, adapter in _adapters(api).items()]
+    results = [coverage_of(name, adapter) for name, adapter in _adapters(api).items()]
     if form is ListFormat.text:
-        out().print(*_coverage_text(found), sep="\n")
+        out().print(*_coverage_text(results), sep="\n")
     else:
-        body = layout(write(found), pretty=True).decode() if form is ListFormat.json else _coverage_markdown(found)
+        body = layout(write(results), pretty=True).decode() if form is ListFormat.json else _coverage_markdown(results)
         typer.echo(body, nl=False)
-    if any(each.missing for each in found):
+    if any(each.missing for each in results):
         raise typer.Exit(1)
-    if all(each.note for each in found):
+    if all(each.note for each in results):
         raise Problem("nothing could be compared", hint='install the SDKs: pip install "contentmodel[all]"')
 
 
 def _adapters(names: Sequence[str] | None) -> dict[str, Any]:
     for name in names or ():
         check_api(name, "--api", stored=False)
-    found = installed(names or None)
-    if not found:
+    adapters = installed(names or None)
+    if not adapters:
         raise Problem("no adapter is installed", hint="install contentmodel with its adapters")
-    return found
+    return adapters
 
 
 # -- the matrix --------------------------------------------------------------------------------------------------------
@@ -161,12 +161,12 @@ _WRITERS = {Format.text: _text, Format.json: _json, Format.md: _markdown, Format
 # -- the coverage ------------------------------------------------------------------------------------------------------
 
 
-def _coverage_text(found: list[Coverage]) -> Iterator[RenderableType]:
+def _coverage_text(results: list[Coverage]) -> Iterator[RenderableType]:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("API", "SDK", "types"):
         table.add_column(heading, no_wrap=True)
     table.add_column("missing from the table", overflow="fold")
-    for each in found:
+    for each in results:
         table.add_row(*map(safe_text, (each.api, _sdk(each), str(sum(each.known.values())))), _missing_text(each))
     yield table
 
@@ -185,9 +185,9 @@ def _missing(each: Coverage) -> str:
     return "\n".join(f"{position}: {', '.join(tags)}" for position, tags in each.missing.items())
 
 
-def _coverage_markdown(found: list[Coverage]) -> str:
+def _coverage_markdown(results: list[Coverage]) -> str:
     lines = ["| API | SDK | position | in the table | missing |", "|---|---|---|---|---|"]
-    for each in found:
+    for each in results:
         if each.note:
             lines.append(f"| `{each.api}` | {_sdk(each)} | - | - | {each.note} |")
         for position, known in each.known.items():

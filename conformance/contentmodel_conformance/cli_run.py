@@ -83,8 +83,8 @@ def run(
         _writer(path)
     _check_selection(only)
     recordings = None if corpus is None else Recordings(corpus)
-    with _progress() as tell:
-        made = _run(target, deep=deep, seed=seed, only=only or None, recordings=recordings, tell=tell)
+    with _progress() as on_progress:
+        made = _run(target, deep=deep, seed=seed, only=only or None, recordings=recordings, on_progress=on_progress)
     changes = [] if earlier is None else made.since(earlier)
     for part in rendering.as_text(made, changes):
         out().print(part, soft_wrap=isinstance(part, Text))
@@ -101,19 +101,25 @@ def _run(
     seed: int,
     only: list[str] | None,
     recordings: Recordings | None,
-    tell: suite.OnProgress,
+    on_progress: suite.OnProgress,
 ) -> Report:
-    given: dict[str, Any] = {"deep": deep, "seed": seed, "only": only, "corpus": recordings, "progress": tell}
+    arguments: dict[str, Any] = {
+        "deep": deep,
+        "seed": seed,
+        "only": only,
+        "corpus": recordings,
+        "progress": on_progress,
+    }
     if target == "all":
-        return suite.check_adapters(**given)
-    found = _load(target)
-    if not hasattr(found, "adapter"):
-        return suite.check_adapter(found, target=target, **given)
-    adapter = contentmodel.adapter(found.adapter) if isinstance(found.adapter, str) else found.adapter
+        return suite.check_adapters(**arguments)
+    loaded = _load(target)
+    if not hasattr(loaded, "adapter"):
+        return suite.check_adapter(loaded, target=target, **arguments)
+    adapter = contentmodel.adapter(loaded.adapter) if isinstance(loaded.adapter, str) else loaded.adapter
     for name in ("payloads", "limits", "others", "reader"):
-        given[name] = getattr(found, name, None)
-    given["examples"] = getattr(found, "examples", ())
-    return suite.check_adapter(adapter, target=target, **given)
+        arguments[name] = getattr(loaded, name, None)
+    arguments["examples"] = getattr(loaded, "examples", ())
+    return suite.check_adapter(adapter, target=target, **arguments)
 
 
 def _load(target: str) -> Any:
@@ -125,24 +131,24 @@ def _load(target: str) -> Any:
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:
-        found: Any = import_module(module)
+        value: Any = import_module(module)
     except ImportError as error:
         known = ", ".join(sorted(contentmodel.adapters()))
         hint = f"pass an installed API id ({known}), a module, module:attribute, or all"
         raise Problem(f"no adapter is named {target}: {error}", hint=hint) from None
     if not attribute:
         return _checked(
-            getattr(found, "adapter", None), target, "pass a module with the attribute `adapter`, or module:attribute"
+            getattr(value, "adapter", None), target, "pass a module with the attribute `adapter`, or module:attribute"
         )
     for name in attribute.split("."):
-        found = getattr(found, name, None)
-    return _checked(found, target, "pass module:attribute, where the attribute is an adapter")
+        value = getattr(value, name, None)
+    return _checked(value, target, "pass module:attribute, where the attribute is an adapter")
 
 
-def _checked(found: Any, target: str, hint: str) -> Any:
-    if found is None:
+def _checked(value: Any, target: str, hint: str) -> Any:
+    if value is None:
         raise Problem(f"{target} has no adapter", hint=hint)
-    return found
+    return value
 
 
 def _check_selection(only: list[str] | None) -> None:
@@ -190,9 +196,9 @@ def _progress() -> Iterator[suite.OnProgress]:
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", api="", total=None)
 
-        def tell(step: suite.Progress) -> None:
+        def update(step: suite.Progress) -> None:
             bar.update(task, api=step.api, description=step.check, completed=step.done, total=step.count)
             if step.outcome is not None and step.outcome.status == "failed":
                 bar.console.print(f"{step.api} breaks {step.check}", style="red", highlight=False)
 
-        yield tell
+        yield update

@@ -86,13 +86,13 @@ def contents_of(value: Any) -> list[Any]:
     """Return every content of a request or response, including outputs of tools."""
     choices = getattr(value, "choices", [])
     messages = [m for choice in choices for m in choice.messages] if choices else getattr(value, "messages", [])
-    found = [*getattr(value, "instructions", []), *(c for message in messages for c in message.contents)]
-    for content in found:
-        found.extend(getattr(content, "outputs", ()))
-    return found
+    contents = [*getattr(value, "instructions", []), *(c for message in messages for c in message.contents)]
+    for content in contents:
+        contents.extend(getattr(content, "outputs", ()))
+    return contents
 
 
 def readable(line: str) -> None:
     """Every line of the recorded traffic is a valid record."""
-    where, _, why = line.partition(": ")
-    raise LawBroken("readable", where, why, Words("a valid record"), Words("an invalid line"))
+    location, _, reason = line.partition(": ")
+    raise LawBroken("readable", location, reason, Words("a valid record"), Words("an invalid line"))

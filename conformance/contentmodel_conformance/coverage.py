@@ -126,8 +126,8 @@ def sdk_types(api: str) -> dict[str, frozenset[str]]:
 
     Raises KeyError for an API without an SDK here, and ImportError if the SDK is not installed.
     """
-    found = {name: _read(api, name, paths) for name, paths in _POSITIONS[api].items()}
-    return found | (_anthropic_more(api, found) if api == "anthropic-messages" else {})
+    names = {name: _read(api, name, paths) for name, paths in _POSITIONS[api].items()}
+    return names | (_anthropic_more(api, names) if api == "anthropic-messages" else {})
 
 
 # Open sets that the SDKs list and the adapters accept as any string: each is one field of ErrorContent.
@@ -168,7 +168,7 @@ def coverage(api: str, adapter: Any) -> Coverage:
         return Coverage(api=api, note="no official SDK has types of this API")
     try:
         installed = version(sdk)
-        found = sdk_types(api)
+        types = sdk_types(api)
     except (PackageNotFoundError, ImportError):
         return Coverage(api=api, sdk=sdk, note=f"its SDK is not installed: pip install {sdk}")
     try:
@@ -178,7 +178,7 @@ def coverage(api: str, adapter: Any) -> Coverage:
     elsewhere = _NOT_ON_THE_WIRE.get(api, {})
     known = {
         position: len(tags - elsewhere.get(position, set())) - len(missing.get(position, ()))
-        for position, tags in found.items()
+        for position, tags in types.items()
         if position not in _OPEN
     }
     return Coverage(api=api, sdk=sdk, version=installed, known=known, missing=missing)
@@ -211,11 +211,11 @@ def _named(value: Any) -> Iterator[str]:
         yield from value.split(", ")
 
 
-def _anthropic_more(api: str, found: dict[str, frozenset[str]]) -> dict[str, frozenset[str]]:
+def _anthropic_more(api: str, names: dict[str, frozenset[str]]) -> dict[str, frozenset[str]]:
     """Return the names of the contents of each hosted result, and of error responses."""
     from anthropic.types import BetaErrorResponse, ErrorDetails
 
-    blocks = found["request.content"] | found["response.content"]
+    blocks = names["request.content"] | names["response.content"]
     nested = {
         f"{tag}.content": (f"request:messages.content={tag}.content", f"response:content={tag}.content")
         for tag in sorted(blocks)
@@ -246,13 +246,13 @@ def _reader(position: str) -> Callable[[Iterable[Shape]], frozenset[str]]:
 
 def _along(shapes: list[Shape], path: str) -> list[Shape]:
     """Return the shapes at the end of a path. Lists, maps and unions are replaced by their members."""
-    found = list(_flat(shapes))
+    ends = list(_flat(shapes))
     for step in filter(None, path.split(".")):
         key, _, tag = step.partition("=")
-        fields = (shape.fields.get(key) for shape in found if isinstance(shape, Record))
+        fields = (shape.fields.get(key) for shape in ends if isinstance(shape, Record))
         inner = _flat(field.shape for field in fields if field)
-        found = [shape for shape in inner if not tag or tag in _own_tags(shape)]
-    return found
+        ends = [shape for shape in inner if not tag or tag in _own_tags(shape)]
+    return ends
 
 
 def _flat(shapes: Iterable[Shape]) -> Iterator[Shape]:

@@ -29,17 +29,17 @@ Example: TypeAlias = tuple[Any, ChatRequest | ChatResponse]
 
 def checked(api: str, given: Sequence[Any]) -> list[Example]:
     """Return given examples with their payloads as JSON values. Raise ValueError if one is invalid."""
-    found = []
+    examples = []
     for index, one in enumerate(given):
         if not isinstance(one, tuple | list) or len(one) != 2 or not isinstance(one[1], ChatRequest | ChatResponse):
-            wanted = "a payload with the ChatRequest or the ChatResponse that it means"
-            raise ValueError(f"examples[{index}]: expected {wanted}, got {one!r:.80}")
+            expected = "a payload with the ChatRequest or the ChatResponse that it means"
+            raise ValueError(f"examples[{index}]: expected {expected}, got {one!r:.80}")
         try:
             require_valid(one[1])
-            found.append((as_json(one[0], api), one[1]))
+            examples.append((as_json(one[0], api), one[1]))
         except ContentModelError as error:
             raise ValueError(f"examples[{index}]: {error}") from None
-    return found
+    return examples
 
 
 def example(adapter: Any, given: Example) -> None:
@@ -67,16 +67,16 @@ def _stated(value: Any) -> Any:
     return [_stated(item) for item in value] if isinstance(value, list) else value
 
 
-def _like(expected: Any, found: Any) -> Any:
+def _like(expected: Any, value: Any) -> Any:
     """Return the JSON found, without unset fields, and without those `_KEPT` fields that the expected value lacks."""
-    if isinstance(expected, dict) and isinstance(found, dict):
+    if isinstance(expected, dict) and isinstance(value, dict):
         hidden = {key for key in _KEPT if key not in expected}
         return {
-            key: _like(expected.get(key), item) for key, item in found.items() if key not in hidden and item is not None
+            key: _like(expected.get(key), item) for key, item in value.items() if key not in hidden and item is not None
         }
-    if isinstance(expected, list) and isinstance(found, list):
-        return [_like(one, two) for one, two in zip([*expected, *[None] * len(found)], found, strict=False)]
-    return _without_kept(found) if expected is None else found
+    if isinstance(expected, list) and isinstance(value, list):
+        return [_like(one, two) for one, two in zip([*expected, *[None] * len(value)], value, strict=False)]
+    return _without_kept(value) if expected is None else value
 
 
 def _without_kept(value: Any) -> Any:
@@ -86,8 +86,8 @@ def _without_kept(value: Any) -> Any:
 
 
 def _answer(usage: Usage, **fields: Any) -> ChatResponse:
-    said = ChatMessage(role="assistant", contents=[TextContent(text="The sky is")])
-    choice = ChatChoice(messages=[said], finish_reason=FinishReason(reason="length"), **fields)
+    message = ChatMessage(role="assistant", contents=[TextContent(text="The sky is")])
+    choice = ChatChoice(messages=[message], finish_reason=FinishReason(reason="length"), **fields)
     return ChatResponse(id="a", model="m", choices=[choice], usage=usage)
 
 

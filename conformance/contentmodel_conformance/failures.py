@@ -17,25 +17,25 @@ from contentmodel_conformance.laws import LawBroken
 
 def errors(source: Any, target: Any, error: ErrorContent) -> None:
     """A converted error keeps its message and its kind, and has the code and the HTTP status of that kind."""
-    told = source.decode_response(source.encode_response(ChatResponse(error=error)).payload)
-    if told.error is None or told.error.kind is None:
+    decoded = source.decode_response(source.encode_response(ChatResponse(error=error)).payload)
+    if decoded.error is None or decoded.error.kind is None:
         # The adapter does not distinguish kinds of errors.
         raise laws.Refused
-    encoded = target.encode_response(told)
+    encoded = target.encode_response(decoded)
     try:
         made = target.decode_response(encoded.payload).error
     except DecodeError as fault:
         raise LawBroken(
-            "errors", "$", "the target's adapter refuses its own error body", told.error, str(fault)
+            "errors", "$", "the target's adapter refuses its own error body", decoded.error, str(fault)
         ) from None
-    plain = ErrorContent(message=told.error.message, kind=told.error.kind)
+    plain = ErrorContent(message=decoded.error.message, kind=decoded.error.kind)
     expected = target.decode_response(target.encode_response(ChatResponse(error=plain)).payload).error
-    if made is None or made.message != told.error.message:
-        raise LawBroken("errors", "$.error.message", "the target has another message", told.error.message, made)
+    if made is None or made.message != decoded.error.message:
+        raise LawBroken("errors", "$.error.message", "the target has another message", decoded.error.message, made)
     is_lost = any(loss.path.startswith("$.error") and loss.is_significant for loss in encoded.losses)
-    if made.kind != told.error.kind and not is_lost:
-        raise LawBroken("errors", "$.error.kind", "the target has another kind", told.error.kind, made.kind)
-    if expected is not None and (expected.code is not None and made.code == told.error.code != expected.code):
+    if made.kind != decoded.error.kind and not is_lost:
+        raise LawBroken("errors", "$.error.kind", "the target has another kind", decoded.error.kind, made.kind)
+    if expected is not None and (expected.code is not None and made.code == decoded.error.code != expected.code):
         raise LawBroken("errors", "$.error.code", "the target has another code", getattr(expected, "code", None), made)
     if not 400 <= (encoded.status or 0) < 600:
         raise LawBroken("errors", "$", "the error has no HTTP error status", "400 to 599", encoded.status)

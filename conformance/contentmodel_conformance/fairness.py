@@ -39,12 +39,12 @@ def pairing(adapter: Any, kind: str, value: Any) -> None:
     """A tool result stays paired with its call, and results keep their order."""
     marks = _Marks(value)
     encoded = encode(adapter, kind, marks.value)
-    found = list(_answers(decode(adapter, kind, encoded.payload)))
-    for call, result in found:
+    pairs = list(_answers(decode(adapter, kind, encoded.payload)))
+    for call, result in pairs:
         if result in marks.answers and call is not None and marks.answers[result] != call:
-            said = f"the result of call {marks.answers[result]} became the result of call {call}"
-            raise LawBroken("pairing", f"result {result}", said, marks.answers[result], call)
-    order = [result for _, result in found]
+            detail = f"the result of call {marks.answers[result]} became the result of call {call}"
+            raise LawBroken("pairing", f"result {result}", detail, marks.answers[result], call)
+    order = [result for _, result in pairs]
     if order != sorted(order):
         raise LawBroken("pairing", "$", "the order of the results changed", sorted(order), order)
 
@@ -83,7 +83,7 @@ def honesty(adapter: Any, kind: str, value: Any) -> None:
     """A value that is reported as dropped is not in the output."""
     marks = _Marks(value)
     encoded = encode(adapter, kind, marks.value)
-    there = {int(number) for number in _MARK.findall(encoded.to_json().decode("utf-8", "replace"))}
+    sent = {int(number) for number in _MARK.findall(encoded.to_json().decode("utf-8", "replace"))}
     for loss in encoded.losses:
         if loss.kind != "dropped":
             continue
@@ -92,7 +92,7 @@ def honesty(adapter: Any, kind: str, value: Any) -> None:
             for n, path in marks.texts.items()
             if path == loss.path or path.startswith((f"{loss.path}.", f"{loss.path}["))
         )
-        for number in sorted(there.intersection(inside)):
+        for number in sorted(sent.intersection(inside)):
             detail = f"reported as dropped ({loss.why}), and is in the output"
             raise LawBroken("honesty", loss.path, detail, "no loss, or no such text", marks.texts[number])
 
@@ -150,9 +150,9 @@ class _Marks:
         if content.__class__ is not FunctionResultContent:
             return content
         outputs = [TextContent(text=self._mark(f"{path}.outputs[0].text")), *content.outputs]
-        waiting = self._calls.get(content.call_id or "")
-        if waiting and content.call_id not in self._unclear:
-            self.answers[self._count] = waiting.pop(0)
+        open_calls = self._calls.get(content.call_id or "")
+        if open_calls and content.call_id not in self._unclear:
+            self.answers[self._count] = open_calls.pop(0)
         return replace(content, outputs=outputs)
 
     def _mark(self, path: str) -> str:
@@ -177,12 +177,12 @@ def _answers(value: Any) -> Iterator[tuple[int | None, int]]:
         for content in message.contents:
             if content.__class__ not in (FunctionCallContent, FunctionResultContent):
                 continue
-            found = _MARK.search(write(content).decode("utf-8", "replace"))
-            waiting = calls.setdefault(content.call_id or "", [])
-            if content.__class__ is FunctionCallContent and found is not None:
-                waiting.append(int(found[1]))
-            elif found is not None:
-                yield waiting.pop(0) if waiting else None, int(found[1])
+            mark = _MARK.search(write(content).decode("utf-8", "replace"))
+            open_calls = calls.setdefault(content.call_id or "", [])
+            if content.__class__ is FunctionCallContent and mark is not None:
+                open_calls.append(int(mark[1]))
+            elif mark is not None:
+                yield open_calls.pop(0) if open_calls else None, int(mark[1])
 
 
 def key_order(adapter: Any, kind: str, payload: Any) -> None:
@@ -192,16 +192,16 @@ def key_order(adapter: Any, kind: str, payload: Any) -> None:
     except DecodeError:
         raise Refused from None
     turned = _turned(payload)
-    one, other = _said(value), _said(decode(adapter, kind, turned))
+    one, other = _facts(value), _facts(decode(adapter, kind, turned))
     if one != other:
         detail = "the value differs if the keys are in reverse order"
         raise LawBroken("key order", "$", detail, sorted((one - other).elements()), sorted((other - one).elements()))
 
 
-def _said(value: Any) -> Counter[str]:
+def _facts(value: Any) -> Counter[str]:
     """Return all values with their paths, without indices: a tool of Gemini becomes one object per key."""
-    found = leaves(msgspec.to_builtins(value))
-    return Counter(f"{_INDEX.sub('', path)} = {_spelled(item)}" for path, item, _ in found)
+    values = leaves(msgspec.to_builtins(value))
+    return Counter(f"{_INDEX.sub('', path)} = {_spelled(item)}" for path, item, _ in values)
 
 
 def _spelled(value: Any) -> str:
@@ -246,11 +246,11 @@ _WHOLE = "\U0001f600"
 
 def surrogates(adapter: Any) -> None:
     """A character whose surrogate pair is split between two events is decoded whole."""
-    said = ChatMessage(role="assistant", contents=[TextContent(text=(_HIGH + _LOW).decode())])
-    response = ChatResponse(id="i", model="m", choices=[ChatChoice(messages=[said])])
+    message = ChatMessage(role="assistant", contents=[TextContent(text=(_HIGH + _LOW).decode())])
+    response = ChatResponse(id="i", model="m", choices=[ChatChoice(messages=[message])])
     raw, _ = encode_stream(adapter, unfold(response, size=len(_HIGH)))
     cut = raw.replace(_HIGH, b"\\ud83d").replace(_LOW, b"\\ude00")
     text = fold(decode_stream(adapter, [cut])).text
     if text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") != _WHOLE:
-        found = text.encode("unicode_escape").decode()
-        raise LawBroken("surrogates", "$.text", "half of a character is missing", _WHOLE, found)
+        escaped = text.encode("unicode_escape").decode()
+        raise LawBroken("surrogates", "$.text", "half of a character is missing", _WHOLE, escaped)

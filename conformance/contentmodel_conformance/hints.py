@@ -24,8 +24,8 @@ def hints(adapters: Sequence[Any], kind: str, values: tuple[Any, Any, Any]) -> N
         payloads = [_read(adapter, kind, value) for value in (plain, wrong)]
         differs = difference(*payloads)
         if differs is not None:
-            where = f"{differs.where} of the decoded payload of {adapter.api}"
-            raise LawBroken("hints", where, differs.detail, differs.expected, differs.found)
+            location = f"{differs.where} of the decoded payload of {adapter.api}"
+            raise LawBroken("hints", location, differs.detail, differs.expected, differs.found)
 
 
 def _read(adapter: Any, kind: str, value: Any) -> Any:

@@ -60,13 +60,13 @@ def hosted_failures(adapter: Any, kind: str, blocks: list[dict[str, Any]], *, fa
 def handmade(accepts: Any, adapter: Any, kind: str, contents: list[Any]) -> None:
     """Hosted calls and results that an application creates from fields of the model fit the official SDK's types."""
     turn = ChatMessage(role="assistant", contents=contents)
-    asked = ChatMessage(role="user", contents=[TextContent(text="Go on.")])
-    value = ChatRequest(model="m", messages=[asked, turn, asked])
+    user = ChatMessage(role="user", contents=[TextContent(text="Go on.")])
+    value = ChatRequest(model="m", messages=[user, turn, user])
     answer = ChatResponse(choices=[ChatChoice(messages=[turn])])
     payload = laws.encode(adapter, kind, value if kind == "request" else answer).payload
     for fault in accepts.faults(payload):
-        where, _, what = fault.partition(": ")
-        raise LawBroken("handmade", where, what, laws.ALLOWED, value_at(payload, where, laws.ABSENT))
+        path, _, message = fault.partition(": ")
+        raise LawBroken("handmade", path, message, laws.ALLOWED, value_at(payload, path, laws.ABSENT))
 
 
 def _contents(value: Any) -> list[Any]:

@@ -78,9 +78,9 @@ def identity(adapter: Any, kind: str, payload: Any) -> None:
     """Decoding a payload and encoding it for the same API gives the same JSON value, and reports no loss."""
     value = decode(adapter, kind, payload)
     encoded = encode(adapter, kind, value)
-    found = difference(payload, encoded.payload)
-    if found is not None:
-        raise LawBroken("identity", *found)
+    changed = difference(payload, encoded.payload)
+    if changed is not None:
+        raise LawBroken("identity", *changed)
     if encoded.losses:
         loss = encoded.losses[0]
         raise LawBroken("identity", loss.path, f"a loss was reported: {loss.what}: {loss.why}", Words("no loss"), loss)
@@ -100,32 +100,36 @@ def section(adapter: Any, kind: str, value: Any) -> None:
     before, after = msgspec.to_builtins(value), msgspec.to_builtins(again)
     if kind == "request":
         _are_set_alike(before, after, encoded.losses)
-    for gone in unaccounted(before, after, encoded.losses):
-        if not _goes_without_saying(before, after, gone.path):
+    for missing in unaccounted(before, after, encoded.losses):
+        if not _goes_without_saying(before, after, missing.path):
             raise LawBroken(
-                "section", gone.path, f"{_short(gone.value)} is missing after encoding and decoding", gone.value, ABSENT
+                "section",
+                missing.path,
+                f"{_short(missing.value)} is missing after encoding and decoding",
+                missing.value,
+                ABSENT,
             )
 
 
 def _ends_alike(response: ChatResponse, again: ChatResponse, losses: Iterable[Loss]) -> None:
     lost = {loss.path for loss in losses}
     for at, (one, other) in enumerate(zip(response.choices, again.choices, strict=False)):
-        where = f"$.choices[{at}].finish_reason"
-        said, read = (choice.finish_reason and choice.finish_reason.reason for choice in (one, other))
-        if said is not None and said != read and not any(path.startswith(where) for path in lost):
-            raise LawBroken("section", f"{where}.reason", f"{said} became {read}", said, read)
+        field_path = f"$.choices[{at}].finish_reason"
+        before, after = (choice.finish_reason and choice.finish_reason.reason for choice in (one, other))
+        if before is not None and before != after and not any(path.startswith(field_path) for path in lost):
+            raise LawBroken("section", f"{field_path}.reason", f"{before} became {after}", before, after)
 
 
 def _are_set_alike(before: Any, after: Any, losses: Iterable[Loss]) -> None:
     """Check that options survive a round trip, but for defaults that are omitted and values that only the API has."""
     lost = [loss.path for loss in losses]
-    for path, said, above in leaves(before.get("options", {}), "$.options"):
-        read = value_at(after, path)
-        is_own_word = path.endswith(".mode") and read not in (None, "auto", "none", "required")
-        if said in (None, "text") or str(read).lower() == str(said).lower() or is_own_word:
+    for path, value, above in leaves(before.get("options", {}), "$.options"):
+        restored = value_at(after, path)
+        is_provider_specific = path.endswith(".mode") and restored not in (None, "auto", "none", "required")
+        if value in (None, "text") or str(restored).lower() == str(value).lower() or is_provider_specific:
             continue
         if not any(place in above or place.startswith(path) for place in lost):
-            raise LawBroken("section", path, f"{_short(said)} is missing after encoding and decoding", said, read)
+            raise LawBroken("section", path, f"{_short(value)} is missing after encoding and decoding", value, restored)
 
 
 def _goes_without_saying(before: Any, after: Any, path: str) -> bool:
@@ -156,8 +160,8 @@ def model_json(value: Any) -> None:
     """Saving a model value as JSON and loading it gives an equal value."""
     again = loads(dumps(value))
     if again != value:
-        found = difference(msgspec.to_builtins(value), msgspec.to_builtins(again))
-        raise LawBroken("model JSON", *(found or ("$", "loads(dumps(value)) differs from the value", value, again)))
+        changed = difference(msgspec.to_builtins(value), msgspec.to_builtins(again))
+        raise LawBroken("model JSON", *(changed or ("$", "loads(dumps(value)) differs from the value", value, again)))
 
 
 def schema_fits(value: Any) -> None:
@@ -192,10 +196,10 @@ def purity(adapter: Any, kind: str, payload: dict[str, Any]) -> None:
         raise LawBroken("purity", "$", "decoding and encoding the payload again gave different bytes", first, second)
 
 
-def _unchanged(what: str, before: Any, after: Any) -> None:
-    found = difference(before, after)
-    if found is not None:
-        raise LawBroken("purity", found.where, f"{what}: {found.detail}", found.expected, found.found)
+def _unchanged(event: str, before: Any, after: Any) -> None:
+    changed = difference(before, after)
+    if changed is not None:
+        raise LawBroken("purity", changed.where, f"{event}: {changed.detail}", changed.expected, changed.found)
 
 
 def totality(adapter: Any, kind: str, payload: Any) -> None:
@@ -248,8 +252,8 @@ def converted(source: Any, target: Any, kind: str, payload: Any) -> tuple[Encode
     for loss in encoded.losses:
         if not loss.path.startswith("$"):
             raise LawBroken("conversion", "$", "a loss has no JSON path", Words("a path from $"), loss.path)
-    words = vocabulary_of(source), vocabulary_of(target)
-    missing = unaccounted(told_by(source, kind, payload), encoded.payload, encoded.losses, *words)
+    vocabularies = vocabulary_of(source), vocabulary_of(target)
+    missing = unaccounted(told_by(source, kind, payload), encoded.payload, encoded.losses, *vocabularies)
     if kind == "request":
         target.check_request(encoded.payload, None)
     return encoded, missing
@@ -291,8 +295,8 @@ def acceptance(judge: Any, encoded: Encoded) -> None:
     """Encoded payloads are strictly valid against the types of the official SDK."""
     payload = json.loads(encoded.to_json())
     for fault in judge.faults(payload):
-        where, _, what = fault.partition(": ")
-        raise LawBroken("acceptance", where, what, ALLOWED, value_at(payload, where, ABSENT))
+        path, _, message = fault.partition(": ")
+        raise LawBroken("acceptance", path, message, ALLOWED, value_at(payload, path, ABSENT))
 
 
 # If the provider stores the conversation, the request has no turns, and no default can replace them.
@@ -312,8 +316,8 @@ def rules(adapter: Any, encoded: Encoded, model: str | None = None) -> None:
             continue
         # A store has no issuer and keeps all content: only refusals are violations.
         if violation.rule not in excused and (adapter.issuer or violation.severity == "refused"):
-            there = value_at(encoded.payload, violation.path, ABSENT)
-            raise LawBroken("rules", violation.path, str(violation), Words(violation.fix), there)
+            value = value_at(encoded.payload, violation.path, ABSENT)
+            raise LawBroken("rules", violation.path, str(violation), Words(violation.fix), value)
 
 
 def replay(adapter: Any, judge: Any, response: ChatResponse) -> None:
@@ -325,8 +329,8 @@ def replay(adapter: Any, judge: Any, response: ChatResponse) -> None:
     without = set(judge.faults(_without_nulls(payload)))
     for fault in judge.faults(payload):
         if fault in without:
-            where, _, what = fault.partition(": ")
-            raise LawBroken("replay", where, what, ALLOWED, value_at(payload, where, ABSENT))
+            path, _, message = fault.partition(": ")
+            raise LawBroken("replay", path, message, ALLOWED, value_at(payload, path, ABSENT))
 
 
 def _without_nulls(value: Any) -> Any:
@@ -357,9 +361,9 @@ def _next_request(response: ChatResponse) -> ChatRequest:
 def addressing(adapter: Any, request: ChatRequest) -> None:
     """A request that is encoded for a model names that model, or no model if the URL names it."""
     written = adapter.encode_request(request, None, "another-model-1")
-    asked = adapter.decode_request(written.payload).model
-    if asked not in (None, "another-model-1"):
-        raise LawBroken("addressing", "$.model", "the request names another model", "another-model-1", asked)
+    model = adapter.decode_request(written.payload).model
+    if model not in (None, "another-model-1"):
+        raise LawBroken("addressing", "$.model", "the request names another model", "another-model-1", model)
 
 
 def prefixes(adapter: Any, request: ChatRequest) -> None:
@@ -413,8 +417,8 @@ _TURNS = ("messages", "input", "contents", "turns")
 
 
 def _turns(payload: dict[str, Any]) -> list[Any]:
-    found: Any = next((payload[key] for key in _TURNS if key in payload), [])
-    return found if isinstance(found, list) else [found]
+    turns: Any = next((payload[key] for key in _TURNS if key in payload), [])
+    return turns if isinstance(turns, list) else [turns]
 
 
 def _is_same(one: Any, other: Any) -> bool:
@@ -462,16 +466,16 @@ def restoration(source: Any, target: Any, kind: str, payload: dict[str, Any]) ->
     lost_on_return = [
         value_at(told_by(target, kind, out.payload), loss.path) for loss in back.losses if loss.kind in COVERING
     ]
-    words, before = vocabulary_of(source), told_by(source, kind, payload)
-    names = {leaf.above[-1] for leaf in counted(before, words) if leaf.sort == NAME}
-    found = unaccounted(before, told_by(source, kind, back.payload), out.losses, words, words)
+    vocabulary, before = vocabulary_of(source), told_by(source, kind, payload)
+    names = {leaf.above[-1] for leaf in counted(before, vocabulary) if leaf.sort == NAME}
+    unrestored = unaccounted(before, told_by(source, kind, back.payload), out.losses, vocabulary, vocabulary)
     # The values of a missing object are counted separately.
-    missing = [value for value in found if not isinstance(value.value, dict)]
+    missing = [value for value in unrestored if not isinstance(value.value, dict)]
     # If several citations repeat a source's name, the target may have it only once.
     once = {value.value: value for value in missing if value.path in names}
-    wanted = [*once.values(), *(value for value in missing if value.path not in names)]
-    for lost in unaccounted([value.value for value in wanted], lost_on_return, ()):
-        value = wanted[int(lost.path[2:-1])]
+    expected = [*once.values(), *(value for value in missing if value.path not in names)]
+    for lost in unaccounted([value.value for value in expected], lost_on_return, ()):
+        value = expected[int(lost.path[2:-1])]
         raise LawBroken("restoration", value.path, f"{_short(value.value)} was not restored", value.value, ABSENT)
 
 
@@ -534,7 +538,7 @@ def difference(one: Any, other: Any, path: str = "$") -> Difference | None:
         if len(one) != len(other):
             return _list_difference(one, other, path)
         pairs = ((f"{path}[{i}]", a, b) for i, (a, b) in enumerate(zip(one, other, strict=True)))
-        return next(filter(None, (difference(a, b, where) for where, a, b in pairs)), None)
+        return next(filter(None, (difference(a, b, child) for child, a, b in pairs)), None)
     if type(one) is type(other) and one == other:
         return None
     return Difference(path, f"{_short(one)} became {_short(other)}", one, other)
@@ -544,9 +548,9 @@ def _list_difference(one: list[Any], other: list[Any], path: str) -> Difference:
     """Return the first difference of two lists of different lengths."""
     same = takewhile(lambda pair: difference(*pair) is None, zip(one, other, strict=False))
     at = sum(1 for _ in same)
-    expected, found = (value[at] if at < len(value) else ABSENT for value in (one, other))
+    expected, actual = (value[at] if at < len(value) else ABSENT for value in (one, other))
     detail = f"{len(one)} elements became {len(other)}; this is the first that differs"
-    return Difference(f"{path}[{at}]", detail, expected, found)
+    return Difference(f"{path}[{at}]", detail, expected, actual)
 
 
 def _object_difference(one: dict[str, Any], other: dict[str, Any], path: str) -> Difference | None:
@@ -556,8 +560,8 @@ def _object_difference(one: dict[str, Any], other: dict[str, Any], path: str) ->
     for key in other:
         if key not in one:
             return Difference(child_path(path, key), f"{_short(other[key])} was added", ABSENT, other[key])
-    found = (difference(one[key], other[key], child_path(path, key)) for key in one)
-    return next(filter(None, found), None)
+    differences = (difference(one[key], other[key], child_path(path, key)) for key in one)
+    return next(filter(None, differences), None)
 
 
 def _short(value: Any) -> str:

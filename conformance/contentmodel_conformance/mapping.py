@@ -41,17 +41,19 @@ def maps(source: Any, target: Any, kind: str, payload: Any) -> None:
             known = before.get(call.call_id)
             if call.call_id not in ids and not has_new_ids:
                 raise LawBroken("maps", "$", "a restored call has an unknown id", Words("an id of the source"), call)
-            if known is not None and _told(known, encoded.maps) != _told(call, encoded.maps):
+            if known is not None and _fields(known, encoded.maps) != _fields(call, encoded.maps):
                 raise LawBroken("maps", "$", f"call {call.call_id} differs after it was restored", known, call)
         streamed = _streamed(answer, encoded.maps.undoing(target.restore_arguments))
-        if [_told(call) for call in _calls(streamed)] != [_told(call) for call in _calls(whole)]:
+        if [_fields(call) for call in _calls(streamed)] != [_fields(call) for call in _calls(whole)]:
             raise LawBroken("maps", "$", "the calls restored in a stream and in an answer differ", whole, streamed)
 
 
 def _lost_calls(target: Any, request: ChatRequest) -> set[int]:
     """Return the object ids of a request's calls that the target has no field for."""
-    found = (_CONTENT.match(loss.path) for loss in encode(target, "request", request).losses if loss.code in _NO_PLACE)
-    places = ((int(place[1]), int(place[2])) for place in found if place is not None)
+    matches = (
+        _CONTENT.match(loss.path) for loss in encode(target, "request", request).losses if loss.code in _NO_PLACE
+    )
+    places = ((int(place[1]), int(place[2])) for place in matches if place is not None)
     return {id(request.messages[number].contents[at]) for number, at in places}
 
 
@@ -66,15 +68,15 @@ def _answers(request: ChatRequest) -> Iterator[ChatResponse]:
     for message in request.messages:
         calls: list[Any] = [content for content in message.contents if isinstance(content, _CALLS)]
         if calls:
-            said = ChatMessage(role="assistant", contents=calls, origin=message.origin)
-            yield ChatResponse(choices=[ChatChoice(messages=[said])], origin=message.origin)
+            answer = ChatMessage(role="assistant", contents=calls, origin=message.origin)
+            yield ChatResponse(choices=[ChatChoice(messages=[answer])], origin=message.origin)
 
 
 def _calls(response: ChatResponse) -> list[Any]:
     return [content for message in response.messages for content in message.contents]
 
 
-def _told(call: Any, maps: Any = None) -> tuple[Any, ...]:
+def _fields(call: Any, maps: Any = None) -> tuple[Any, ...]:
     """Return the fields of a call; without arguments if `maps` has a schema of its tool: they may be adapted."""
     is_adapted = maps is not None and any(maps.names.get(call.name, call.name) == name for name in maps.schemas)
     try:
@@ -104,12 +106,12 @@ def _streamed(answer: ChatResponse, undone: Any) -> ChatResponse:
 def sharing(adapter: Any, kind: str, value: Any) -> None:
     """The losses of a value that has one object twice are those of a value with a copy of the object."""
     shared, apart = (_again(value, second) for second in (lambda part: part, copy.deepcopy))
-    expected, found = (
+    expected, actual = (
         Counter((loss.path, loss.code) for loss in encode(adapter, kind, one).losses) for one in (apart, shared)
     )
-    for path, code in expected - found:
+    for path, code in expected - actual:
         raise LawBroken("sharing", path, f"the loss {code} is missing for a shared object", code, ABSENT)
-    for path, code in found - expected:
+    for path, code in actual - expected:
         raise LawBroken("sharing", path, f"the loss {code} is reported only if the object is shared", ABSENT, code)
 
 

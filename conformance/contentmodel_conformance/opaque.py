@@ -58,10 +58,10 @@ def with_marks(payload: Any, protected: Collection[str]) -> tuple[Any, dict[str,
     while stack:
         value, path = stack.pop()
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-            where = child_path(path, key) if isinstance(key, str) else f"{path}[{key}]"
+            child = child_path(path, key) if isinstance(key, str) else f"{path}[{key}]"
             if isinstance(item, dict | list):
-                stack.append((item, where))
+                stack.append((item, child))
             elif isinstance(item, str) and item and (key in OPAQUE or item in protected):
                 value[key] = f"b3BhcXVl{len(marks):08d}"
-                marks[value[key]] = where
+                marks[value[key]] = child
     return marked, marks

@@ -172,10 +172,10 @@ def codes_page() -> str:
 
 HINTS_HEAD = """# Hints
 
-Generated from the declarations by `python -m contentmodel_conformance.pages docs`. A codec stores a hint in `extra`, next
-to the unknown fields of a wire object, to restore the original form of a value. Hints are stored with a conversation. A
-hint of a wrong type, or without a declaration, is ignored. [Writing an adapter](writing-an-adapter.md) explains how to
-declare a hint, and how a new version of a hint reads the values of earlier versions.
+Generated from the declarations by `python -m contentmodel_conformance.pages docs`. A codec stores a hint in `extra`,
+next to the unknown fields of a wire object, to restore the original form of a value. Hints are stored with a
+conversation. A hint of a wrong type, or without a declaration, is ignored. [Writing an adapter](writing-an-adapter.md)
+explains how to declare a hint, and how a new version of a hint reads the values of earlier versions.
 
 | key | API | value | version | meaning |
 |---|---|---|---|---|

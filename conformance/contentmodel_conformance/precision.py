@@ -67,10 +67,10 @@ def _carried(
     once = _Once(source), _Once(output)
     places = {leaf.above[-1] for leaf in counted(output, target)}
     went = ((steps, value) for steps, value in _scalars(output) if _is_whole(value) and value in known)
-    found = [(_hash(steps), steps, value) for steps, value in went if _path(steps) in places]
+    candidates = [(_hash(steps), steps, value) for steps, value in went if _path(steps) in places]
     chosen = (
         (number, steps, value)
-        for number, steps, value in sorted(found, key=itemgetter(0))
+        for number, steps, value in sorted(candidates, key=itemgetter(0))
         if all(value in one for one in once)
     )
     for number, steps, value in islice(chosen, most):
@@ -97,10 +97,10 @@ class _Once:
 def _spelled(value: Any) -> Any:
     """Parse an object or array in JSON text; [] if the text is neither."""
     try:
-        found = json.loads(value) if value.__class__ is str and not _is_whole(value) else []
+        parsed = json.loads(value) if value.__class__ is str and not _is_whole(value) else []
     except ValueError:
         return []
-    return found if isinstance(found, dict | list) else []
+    return parsed if isinstance(parsed, dict | list) else []
 
 
 _STANDARD = str.maketrans("-_", "+/", "=")

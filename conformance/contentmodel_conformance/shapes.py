@@ -38,8 +38,8 @@ Shape = Callable[[int], Any]
 _PNG = "iVBORw0KGgo="
 
 
-def text(words: str) -> TextContent:
-    return TextContent(text=words)
+def text(value: str) -> TextContent:
+    return TextContent(text=value)
 
 
 def _user(*contents: Any) -> ChatMessage:
@@ -63,8 +63,8 @@ def call(number: int | None, **fields: Any) -> FunctionCallContent:
 
 def _result(number: int | None, *outputs: Any, **fields: Any) -> FunctionResultContent:
     call_id = None if number is None else f"call_{number:04}"
-    said = list(outputs) or [text(f"{number or 0:04} degrees")]
-    return FunctionResultContent(**{"call_id": call_id, "name": "weather", "outputs": said, **fields})
+    contents = list(outputs) or [text(f"{number or 0:04} degrees")]
+    return FunctionResultContent(**{"call_id": call_id, "name": "weather", "outputs": contents, **fields})
 
 
 def _request(*messages: ChatMessage, **fields: Any) -> ChatRequest:
@@ -80,14 +80,14 @@ def picture(number: int) -> DataContent:
 
 def turns(size: int) -> ChatRequest:
     """Return `size` pairs of user and assistant messages."""
-    said = [[_user(text(f"question {n:04}")), assistant(text(f"answer {n:04}"))] for n in range(size)]
-    return _request(*(message for pair in said for message in pair))
+    pairs = [[_user(text(f"question {n:04}")), assistant(text(f"answer {n:04}"))] for n in range(size)]
+    return _request(*(message for pair in pairs for message in pair))
 
 
 def agent_turns(size: int) -> ChatRequest:
     """Return `size` calls, each answered before the next."""
-    said = [[assistant(text(f"day {n:04}"), call(n)), _tool(_result(n))] for n in range(size)]
-    return _request(*(message for pair in said for message in pair))
+    pairs = [[assistant(text(f"day {n:04}"), call(n)), _tool(_result(n))] for n in range(size)]
+    return _request(*(message for pair in pairs for message in pair))
 
 
 def assistant_messages(size: int) -> ChatRequest:
@@ -163,22 +163,22 @@ def turns_with_one_id(size: int) -> ChatRequest:
 def ids_of_other_letters(size: int) -> ChatRequest:
     """Return `size` calls with ids and names that no API accepts."""
     pairs = [(call(n, call_id=f"call:{n:04}/é", name=f"tool {n:04}!"), n) for n in range(size)]
-    said = [(assistant(call), _tool(_result(n, call_id=call.call_id, name=call.name))) for call, n in pairs]
+    exchanges = [(assistant(call), _tool(_result(n, call_id=call.call_id, name=call.name))) for call, n in pairs]
     tools: list[Any] = [FunctionTool(name=f"tool {n:04}!", parameters={"type": "object"}) for n in range(size)]
     choice = ToolChoice(mode="auto", tools=[tool.name for tool in tools])
-    return _request(*(m for pair in said for m in pair), tools=tools, options=ChatOptions(tool_choice=choice))
+    return _request(*(m for pair in exchanges for m in pair), tools=tools, options=ChatOptions(tool_choice=choice))
 
 
 def free_text_calls(size: int) -> ChatRequest:
     """Return `size` calls of custom tools (free text), and their results."""
-    said = [
+    exchanges = [
         (
             assistant(CustomToolCallContent(call_id=f"call_{n:04}", name="run", arguments=f"print({n:04})")),
             _tool(CustomToolResultContent(call_id=f"call_{n:04}", outputs=[text(str(n))])),
         )
         for n in range(size)
     ]
-    return _request(*(message for pair in said for message in pair))
+    return _request(*(message for pair in exchanges for message in pair))
 
 
 def media_results(size: int) -> ChatRequest:
@@ -257,12 +257,12 @@ def hosted_calls(size: int) -> ChatRequest:
 
 
 def searches(size: int) -> list[Any]:
-    found: list[Any] = []
+    contents: list[Any] = []
     for n in range(size):
         page = UriContent(uri=f"https://example.org/{n:04}", title=f"Page {n:04}", media_type="text/html")
-        found.append(WebSearchToolCallContent(call_id=f"srv_{n:04}", arguments={"query": f"query {n:04}"}))
-        found.append(WebSearchToolResultContent(call_id=f"srv_{n:04}", outputs=[page]))
-    return found
+        contents.append(WebSearchToolCallContent(call_id=f"srv_{n:04}", arguments={"query": f"query {n:04}"}))
+        contents.append(WebSearchToolResultContent(call_id=f"srv_{n:04}", outputs=[page]))
+    return contents
 
 
 def unfinished_hosted_calls(size: int) -> ChatRequest:
@@ -293,11 +293,11 @@ def unknown_fields(size: int) -> ChatRequest:
 
 def named_messages(size: int) -> ChatRequest:
     """Return `size` messages with author names and ids, which most APIs have no field for."""
-    said = (("user", "assistant")[n % 2] for n in range(size))
+    roles = (("user", "assistant")[n % 2] for n in range(size))
     return _request(
         *(
             ChatMessage(role=role, contents=[text(f"text {n:04}")], author_name=f"name_{n:04}", message_id=f"id_{n:04}")
-            for n, role in enumerate(said)
+            for n, role in enumerate(roles)
         )
     )
 
@@ -346,14 +346,14 @@ def cited_text(size: int) -> ChatRequest:
 
 
 def cited(size: int) -> TextContent:
-    words = "Ünïcödé wörds. "
+    sentence = "Ünïcödé wörds. "
     return TextContent(
-        text=words * size,
+        text=sentence * size,
         annotations=[
             Citation(
                 url=f"https://example.org/{n:04}",
                 title=f"Page {n:04}",
-                span=Span(start=n * len(words), end=(n + 1) * len(words) - 1),
+                span=Span(start=n * len(sentence), end=(n + 1) * len(sentence) - 1),
                 cited_text=f"words {n:04}",
             )
             for n in range(size)

@@ -78,15 +78,15 @@ def readings(adapter: Any, body: Sequence[dict[str, Any]]) -> None:
     whole = decode(adapter, frames_of(body))
     decoder, quiet = adapter.stream_decoder(), adapter.stream_decoder(deltas=False)
     parsed: list[ev.StreamEvent] = []
-    told: list[ev.StreamEvent] = []
+    without_deltas: list[ev.StreamEvent] = []
     for event, frame in zip(body, frames_of(body), strict=True):
         is_parsed = isinstance(event["data"], dict)
         parsed += decoder.feed_event(event["data"], event.get("event")) if is_parsed else decoder.feed(frame)
-        told += quiet.feed(frame)
+        without_deltas += quiet.feed(frame)
     same_events("readings (parsed)", whole, [*parsed, *decoder.close()])
-    told += quiet.close()
-    same("readings (without deltas)", fold(whole), fold(told))
-    for place, one in enumerate(told):
+    without_deltas += quiet.close()
+    same("readings (without deltas)", fold(whole), fold(without_deltas))
+    for place, one in enumerate(without_deltas):
         if isinstance(one, ev.BlockDelta):
             raise LawBroken(
                 "readings (without deltas)", f"event {place}", "a delta was emitted", Words("no deltas"), one
@@ -108,13 +108,13 @@ def spellings(adapter: Any, raw: bytes) -> None:
 def separation(adapter: Any, one: bytes, other: bytes, size: int) -> None:
     """Two streams that one adapter decodes in turns do not mix."""
     decoders = adapter.stream_decoder(), adapter.stream_decoder()
-    found: tuple[list[ev.StreamEvent], list[ev.StreamEvent]] = ([], [])
+    events: tuple[list[ev.StreamEvent], list[ev.StreamEvent]] = ([], [])
     for at in range(0, max(len(one), len(other)), size):
         for number, raw in enumerate((one, other)):
-            found[number].extend(decoders[number].feed(raw[at : at + size]))
+            events[number].extend(decoders[number].feed(raw[at : at + size]))
     for number, raw in enumerate((one, other)):
-        found[number].extend(decoders[number].close())
-        same_events("separation", decode(adapter, [raw]), found[number])
+        events[number].extend(decoders[number].close())
+        same_events("separation", decode(adapter, [raw]), events[number])
 
 
 def same_events(law: str, one: Events, other: Events) -> None:
@@ -154,8 +154,8 @@ def _unmarked(content: Any) -> Any:
 def same(law: str, one: Any, other: Any) -> None:
     """Raise LawBroken at the first difference of two model values."""
     if one != other:
-        found = difference(msgspec.to_builtins(one), msgspec.to_builtins(other))
-        raise LawBroken(law, *(found or ("$", "the values differ, and their JSON does not", one, other)))
+        changed = difference(msgspec.to_builtins(one), msgspec.to_builtins(other))
+        raise LawBroken(law, *(changed or ("$", "the values differ, and their JSON does not", one, other)))
 
 
 def order(events: Events) -> None:
@@ -217,9 +217,11 @@ def deltas(events: Events) -> None:
     for index, end in ends.items():
         if isinstance(end, ToolCallContent) and not any(isinstance(d, ev.ArgumentsDelta) for d in grown[index]):
             continue
-        said, is_said = told(ev.grown(starts[index], grown[index]), grown[index]), told(end, ())
-        if said != is_said:
-            raise LawBroken("deltas", f"block {index}", "its deltas do not add up to its final content", is_said, said)
+        from_deltas, at_end = told(ev.grown(starts[index], grown[index]), grown[index]), told(end, ())
+        if from_deltas != at_end:
+            raise LawBroken(
+                "deltas", f"block {index}", "its deltas do not add up to its final content", at_end, from_deltas
+            )
 
 
 def told(content: Any, pieces: Sequence[Any]) -> Any:
@@ -300,12 +302,14 @@ def encoding(adapter: Any, events: Events, *, losses: bool = False) -> None:
 
     With `losses`, losses are allowed: the stream contradicts itself.
     """
-    raw, found = encode(adapter, events)
+    raw, reported = encode(adapter, events)
     again = decode(adapter, [raw])
     order(again)
     same("encoding", fold(events), fold(again))
-    if found and not losses:
-        raise LawBroken("encoding", found[0].path, f"a loss was reported: {found[0].what}", Words("no loss"), found[0])
+    if reported and not losses:
+        raise LawBroken(
+            "encoding", reported[0].path, f"a loss was reported: {reported[0].what}", Words("no loss"), reported[0]
+        )
 
 
 # -- broken streams ----------------------------------------------------------------------------------------------------
@@ -354,15 +358,15 @@ def ending(events: Events) -> None:
 
 def last_word(adapter: Any, events: Events, answer: dict[str, Any]) -> None:
     """If the last event of a stream has the whole answer, the stream folds to the value that it decodes to."""
-    found = [message.contents for message in fold(events).messages]
-    same("last word", [message.contents for message in adapter.decode_response(answer).messages], found)
+    contents = [message.contents for message in fold(events).messages]
+    same("last word", [message.contents for message in adapter.decode_response(answer).messages], contents)
 
 
 def unfinished(adapter: Any) -> None:
     """A turn without an end is encoded as a turn that failed, with the content so far."""
-    told = [ev.BlockStart(index=0, content=TextContent(text="")), ev.TextDelta(index=0, text="Half of it")]
+    opening = [ev.BlockStart(index=0, content=TextContent(text="")), ev.TextDelta(index=0, text="Half of it")]
     encoder = adapter.stream_encoder(None)
-    raw = b"".join(encoder.feed(event) for event in told)
+    raw = b"".join(encoder.feed(event) for event in opening)
     end = encoder.close()
     if not end:
         raise LawBroken("unfinished", "the end", "closing the encoder writes nothing", Words("an error"), ABSENT)
@@ -383,16 +387,16 @@ def accumulation(api: str, adapter: Any, events: Events) -> None:
     if start is not None and start.id != fold(events).id:
         # Some hosts change the id during a stream. The SDKs keep the first or the last.
         ours, theirs = {**ours, "id": ""}, {**theirs, "id": ""}
-    found = difference(comparable(api, ours), comparable(api, theirs))
-    if found is not None:
-        raise LawBroken("accumulation", *found)
+    changed = difference(comparable(api, ours), comparable(api, theirs))
+    if changed is not None:
+        raise LawBroken("accumulation", *changed)
 
 
 def agreement(api: str, adapter: Any, events: Events, theirs: Any) -> None:
     """A stream folds to the answer that the official SDK's accumulator builds from it."""
-    found = difference(theirs, comparable(api, adapter.encode_response(fold(events)).payload))
-    if found is not None:
-        raise LawBroken("agreement", *found)
+    changed = difference(theirs, comparable(api, adapter.encode_response(fold(events)).payload))
+    if changed is not None:
+        raise LawBroken("agreement", *changed)
 
 
 def repetition(adapter: Any, events: Events) -> None:
@@ -498,25 +502,25 @@ def crossing(target: Any, events: Events) -> None:
     """
     response = fold(events)
     raw, _ = encode(target, events)
-    found = fold(decode(target, [raw]))
+    streamed = fold(decode(target, [raw]))
     expected = target.decode_response(target.encode_response(response).payload)
-    if found == expected:
+    if streamed == expected:
         return
     if isinstance(events[-1], ev.TurnError):
-        same("crossing", _all_contents(expected), _all_contents(found))
-        if found.error is None:
+        same("crossing", _all_contents(expected), _all_contents(streamed))
+        if streamed.error is None:
             raise LawBroken("crossing", "$.error", "the turn failed, and its stream has no error", events[-1], None)
         return
-    same("crossing", _plainly(expected, events), _plainly(_without_new_reasons(found, expected), events))
+    same("crossing", _plainly(expected, events), _plainly(_without_new_reasons(streamed, expected), events))
 
 
-def _without_new_reasons(found: ChatResponse, expected: ChatResponse) -> ChatResponse:
+def _without_new_reasons(streamed: ChatResponse, expected: ChatResponse) -> ChatResponse:
     """Remove generated finish reasons: a stream of generateContent must end with one."""
     choices = [
         msgspec.structs.replace(one, finish_reason=None) if other.finish_reason is None else one
-        for one, other in zip(found.choices, expected.choices, strict=True)
+        for one, other in zip(streamed.choices, expected.choices, strict=True)
     ]
-    return msgspec.structs.replace(found, choices=choices)
+    return msgspec.structs.replace(streamed, choices=choices)
 
 
 def _plainly(response: ChatResponse, events: Events) -> ChatResponse:
@@ -562,6 +566,6 @@ def _quoted(content: TextContent) -> list[Citation]:
     quoted = []
     for citation in content.annotations or ():
         span = convert_span(content.text, citation.span, "codepoint") if citation.span else Span(start=0)
-        words = content.text[span.start or 0 : span.end]
-        quoted.append(Citation(url=citation.url, cited_text=words))
+        cited = content.text[span.start or 0 : span.end]
+        quoted.append(Citation(url=citation.url, cited_text=cited))
     return quoted

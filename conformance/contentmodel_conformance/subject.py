@@ -84,17 +84,17 @@ class Subject:
 
         A kind counts as supported if the API has an SDK, or if payloads of this kind were given.
         """
-        found = {}
+        unsupported = {}
         for kind, value in _LEAST.items():
             if kind in self.payloads or not self.no_types:
                 continue
             try:
                 getattr(self.adapter, f"encode_{kind}")(value)
             except (ContentModelError, NotImplementedError, AttributeError) as error:
-                found[kind] = _why(error)
+                unsupported[kind] = _why(error)
             except Exception:  # A defect, not missing support: the checks report it.
                 continue
-        return found
+        return unsupported
 
     @property
     def does(self) -> list[str]:
@@ -227,8 +227,8 @@ class Subject:
 
 
 def _reader_of(adapter: Any) -> Reader | None:
-    found: Reader | None = READERS.get(adapter.api) or getattr(adapter, "reader", None)
-    return found
+    reader: Reader | None = READERS.get(adapter.api) or getattr(adapter, "reader", None)
+    return reader
 
 
 def limits_of(adapter: Any) -> Limits:
@@ -248,7 +248,7 @@ def samples(kind: str) -> list[Any]:
     call = FunctionCallContent(call_id="call_1", name="weather", arguments={"city": "Oslo"})
     result = FunctionResultContent(call_id="call_1", name="weather", outputs=[TextContent(text="18 degrees")])
     thought = ReasoningContent(text="They ask for the weather.")
-    said = [
+    messages = [
         ChatMessage(role="user", contents=[TextContent(text="What is this?"), picture]),
         ChatMessage(role="assistant", contents=[thought, TextContent(text="A pixel."), call]),
         ChatMessage(role="tool", contents=[result]),
@@ -256,9 +256,9 @@ def samples(kind: str) -> list[Any]:
     ]
     if kind == "request":
         tools: list[Any] = [FunctionTool(name="weather", parameters={"type": "object"})]
-        return [_LEAST[kind], ChatRequest(model="m", messages=said, tools=tools)]
+        return [_LEAST[kind], ChatRequest(model="m", messages=messages, tools=tools)]
     reason = FinishReason(reason="tool_calls")
-    choice = ChatChoice(messages=[said[1]], finish_reason=reason)
+    choice = ChatChoice(messages=[messages[1]], finish_reason=reason)
     return [_LEAST[kind], ChatResponse(id="i", model="m", choices=[choice])]
 
 

@@ -96,18 +96,18 @@ def check_adapters(
     progress: OnProgress | None = None,
 ) -> Report:
     """Check several adapters, by API id; by default all that are installed. Each pair is tried once."""
-    found = contentmodel.adapters() if adapters is None else dict(adapters)
+    all_adapters = contentmodel.adapters() if adapters is None else dict(adapters)
     chosen, recordings = selected(only), _recordings(corpus)
     return merged(
         _report(
-            Subject(adapter, others=found.values(), recordings=recordings, is_one_of_many=True),
+            Subject(adapter, others=all_adapters.values(), recordings=recordings, is_one_of_many=True),
             chosen,
             deep=deep,
             seed=seed,
             only=only,
             progress=progress,
         )
-        for adapter in found.values()
+        for adapter in all_adapters.values()
     )
 
 
@@ -134,7 +134,7 @@ def selected(only: Sequence[str] | None) -> dict[str, Check]:
     if unknown:
         known = ", ".join(LAWS)
         raise ValueError(f"no law or check is named {', '.join(map(repr, unknown))}: the laws are {known}")
-    return {name: check for name, check in CHECKS.items() if any(_is_named(check, wanted) for wanted in only)}
+    return {name: check for name, check in CHECKS.items() if any(_is_named(check, selector) for selector in only)}
 
 
 def _is_named(check: Check, name: str) -> bool:
@@ -189,11 +189,11 @@ def _nothing(trial: Trial) -> str:
 
 
 def _command(check: Check, subject: Subject, deep: bool, seed: int, target: str | None) -> str:
-    words = ["contentmodel-conformance", "run", target or subject.api, "--only", check.name]
+    arguments = ["contentmodel-conformance", "run", target or subject.api, "--only", check.name]
     if "corpus" in check.needs and subject.recordings is not None:
-        words += ["--corpus", str(subject.recordings.folder)]
-    words += ["--deep"] if deep else []
-    return shlex.join([*words, "--seed", str(seed)])
+        arguments += ["--corpus", str(subject.recordings.folder)]
+    arguments += ["--deep"] if deep else []
+    return shlex.join([*arguments, "--seed", str(seed)])
 
 
 def _report(
@@ -208,14 +208,16 @@ def _report(
     fail_fast: bool = False,
 ) -> Report:
     outcomes = []
-    tell = progress or (lambda step: None)
+    report_progress = progress or (lambda step: None)
     for done, check in enumerate(chosen.values()):
-        tell(Progress(api=subject.api, check=check.name, done=done, count=len(chosen), outcome=None))
+        report_progress(Progress(api=subject.api, check=check.name, done=done, count=len(chosen), outcome=None))
         outcomes.append(run_check(check, subject, deep=deep, seed=seed, target=target, fail_fast=fail_fast))
-        tell(Progress(api=subject.api, check=check.name, done=done + 1, count=len(chosen), outcome=outcomes[-1]))
+        report_progress(
+            Progress(api=subject.api, check=check.name, done=done + 1, count=len(chosen), outcome=outcomes[-1])
+        )
     laws = {check.law: LAWS[check.law] for check in chosen.values()}
     return Report(
-        adapters={subject.api: _what(subject.adapter)},
+        adapters={subject.api: _description(subject.adapter)},
         laws=laws,
         outcomes=tuple(outcomes),
         seed=seed,
@@ -224,7 +226,7 @@ def _report(
     )
 
 
-def _what(adapter: Any) -> str:
+def _description(adapter: Any) -> str:
     """Return the class and the package of an adapter."""
     module = type(adapter).__module__
     owners = packages_distributions().get(module.partition(".")[0], ())

@@ -19,17 +19,17 @@ def texts_apart(adapter: Any, response: ChatResponse, size: int | None = None, *
     """Texts of an answer are joined only if no other content is between them, and citations keep their text."""
     if streamed:
         raw, _ = streams.encode(adapter, unfold(response, size=size))
-        found = _texts(fold(streams.decode(adapter, [raw])))
+        decoded = _texts(fold(streams.decode(adapter, [raw])))
     else:
-        found = _texts(adapter.decode_response(adapter.encode_response(response).payload))
+        decoded = _texts(adapter.decode_response(adapter.encode_response(response).payload))
     for one, other, is_parted in _neighbours(response):
-        if is_parted and any(one + other in content.text for content in found):
+        if is_parted and any(one + other in content.text for content in decoded):
             raise LawBroken(
                 "texts apart", "$", "two separate texts were joined", Words(f"{one!r}, {other!r}"), one + other
             )
-        if not is_parted and one + other not in "".join(content.text for content in found):
-            raise LawBroken("texts apart", "$", "adjacent texts were separated", one + other, [c.text for c in found])
-    before, after = _cited(_texts(response)), _cited(found)
+        if not is_parted and one + other not in "".join(content.text for content in decoded):
+            raise LawBroken("texts apart", "$", "adjacent texts were separated", one + other, [c.text for c in decoded])
+    before, after = _cited(_texts(response)), _cited(decoded)
     if after and before != after:
         raise LawBroken("texts apart", "$", "the citations refer to other text", before, after)
 
@@ -56,9 +56,9 @@ def _neighbours(response: ChatResponse) -> list[tuple[str, str, bool]]:
 
 def _cited(texts: list[TextContent]) -> list[str]:
     """Return the text that each citation refers to."""
-    words = []
+    cited = []
     for content in texts:
         for citation in content.annotations or ():
             span = citation.span and convert_span(content.text, citation.span, "codepoint")
-            words.append(content.text[span.start : span.end] if span else content.text)
-    return words
+            cited.append(content.text[span.start : span.end] if span else content.text)
+    return cited

@@ -110,7 +110,7 @@ class Trial:
             if attempt.failure is None or attempt.failure[1] is not error:
                 raise
         if attempt.failure is not None:
-            self._found(*attempt.failure, label)
+            self._add_finding(*attempt.failure, label)
 
     def once(self, value: Any, law: Law, label: str = "", source: str = "") -> None:
         """Try a law on one value. `source` is the file and line of a recorded value."""
@@ -122,7 +122,7 @@ class Trial:
         except (Exception, SystemExit):
             pass  # `attempt.failure` has it.
         if attempt.failure is not None:
-            self._found(*attempt.failure, label, source)
+            self._add_finding(*attempt.failure, label, source)
 
     def run(self, work: Callable[[], None]) -> None:
         """Run a check under the watchdog. If the adapter raises or hangs outside of an attempt, add a finding."""
@@ -132,9 +132,9 @@ class Trial:
         except _TimeUp:
             self.note(CUT_SHORT)
         except Hangs as error:
-            self._found(*self.hung(error), "")
+            self._add_finding(*self.hung(error), "")
         except (Exception, SystemExit) as error:
-            self._found("(no input: the check failed before its first value)", error, "")
+            self._add_finding("(no input: the check failed before its first value)", error, "")
         finally:
             self._watch = None
 
@@ -152,12 +152,12 @@ class Trial:
         """
         self.hangs = True
         call = hung_call(error.__traceback__)
-        where = "the check itself" if call is None else f"{call.name} (at {call.line})"
-        why = f"no result after {watchdog.LIMIT:g} seconds of processor time: {where}"
-        broken = LawBroken("totality", "$", why, Words("a value, or an error"), Words("no result"))
+        place = "the check itself" if call is None else f"{call.name} (at {call.line})"
+        detail = f"no result after {watchdog.LIMIT:g} seconds of processor time: {place}"
+        broken = LawBroken("totality", "$", detail, Words("a value, or an error"), Words("no result"))
         return value if value is not None or call is None else call.value, broken
 
-    def _found(self, value: Any, error: BaseException, label: str, source: str = "") -> None:
+    def _add_finding(self, value: Any, error: BaseException, label: str, source: str = "") -> None:
         self.failed += 1
         self.findings.append(_finding(self, value, error, label, source))
 
@@ -199,22 +199,22 @@ def _without_constants_of_modules() -> Iterator[None]:
     The loaded modules depend on what ran before, so a seed would give other examples if a check runs alone.
     """
     constants: Any = getattr(providers, "Constants", None)
-    found: dict[str, Any] = {"_get_local_constants": lambda: constants(), "CONSTANTS_CACHE": _CONSTANTS}
-    if constants is None or not all(hasattr(providers, name) for name in found):
+    patches: dict[str, Any] = {"_get_local_constants": lambda: constants(), "CONSTANTS_CACHE": _CONSTANTS}
+    if constants is None or not all(hasattr(providers, name) for name in patches):
         yield
         return
-    with mock.patch.multiple(providers, **found):
+    with mock.patch.multiple(providers, **patches):
         yield
 
 
 def _finding(trial: Trial, value: Any, error: BaseException, label: str, source: str) -> Finding:
-    law, where, detail, expected, found = _told(error, trial.law)
+    law, path, detail, expected, actual = _described(error, trial.law)
     return Finding(
         law=law,
-        where=printable(where),
+        where=printable(path),
         detail=printable(detail),
         expected=expected,
-        found=found,
+        found=actual,
         label=label,
         minimal="" if source else shown(value, 4000),
         wire="" if source or trial.hangs or trial.wire is None else trial.wire(value),
@@ -223,18 +223,18 @@ def _finding(trial: Trial, value: Any, error: BaseException, label: str, source:
     )
 
 
-def _beside(expected: Any, found: Any) -> tuple[str, str]:
+def _beside(expected: Any, actual: Any) -> tuple[str, str]:
     """Return both values as text, cut around their difference, unless one of them is `Words`."""
-    if isinstance(expected, Words) or isinstance(found, Words):
-        return _worded(expected), _worded(found)
-    return beside(expected, found)
+    if isinstance(expected, Words) or isinstance(actual, Words):
+        return _worded(expected), _worded(actual)
+    return beside(expected, actual)
 
 
 def _worded(value: Any) -> str:
     return printable(value) if isinstance(value, Words) else shown(value)
 
 
-def _told(error: BaseException, law: str) -> tuple[str, str, str, str, str]:
+def _described(error: BaseException, law: str) -> tuple[str, str, str, str, str]:
     """Return the law, the path, what is wrong, the expected value and the found value."""
     if isinstance(error, LawBroken):
         name = error.law if error.law in ("totality", law) else law

@@ -51,27 +51,29 @@ def voices(ways: Iterable[Any], request: ChatRequest) -> None:
         encoded = adapter.encode_request(request)
         lost = frozenset(loss.path for loss in encoded.losses)
         again = adapter.decode_request(encoded.payload)
-        there = list(voices_of(again))
-        left = [voice.said for voice in there]
+        decoded = list(voices_of(again))
+        remaining = [voice.said for voice in decoded]
         for voice in voices_of(request):
-            _is_kept(voice, there, left, lost)
+            _is_kept(voice, decoded, remaining, lost)
         request = again
 
 
-def _is_kept(voice: Voice, there: list[Voice], left: list[str], lost: Collection[str]) -> None:
-    again = [index for index, other in enumerate(there) if voice.said in left[index]]
-    same = [index for index in again if _are_alike(voice, there[index])]
+def _is_kept(voice: Voice, decoded: list[Voice], remaining: list[str], lost: Collection[str]) -> None:
+    again = [index for index, other in enumerate(decoded) if voice.said in remaining[index]]
+    same = [index for index in again if _are_alike(voice, decoded[index])]
     if same:
         # Count each occurrence once: the API may have joined several texts.
-        left[same[0]] = left[same[0]].replace(voice.said, "", 1)
+        remaining[same[0]] = remaining[same[0]].replace(voice.said, "", 1)
         return
-    found = there[again[0]] if again else laws.ABSENT
+    counterpart = decoded[again[0]] if again else laws.ABSENT
     if not _is_excused(voice, lost):
-        raise LawBroken("voices", voice.path, f"became {found}, and no loss reports it", Words(str(voice)), str(found))
+        raise LawBroken(
+            "voices", voice.path, f"became {counterpart}, and no loss reports it", Words(str(voice)), str(counterpart)
+        )
     for index in again:
-        if TAG.search(voice.said) and there[index].role not in ("user", voice.role):
-            detail = f"became {there[index]}: no loss may give more rights"
-            raise LawBroken("voices", voice.path, detail, Words(str(voice)), str(there[index]))
+        if TAG.search(voice.said) and decoded[index].role not in ("user", voice.role):
+            detail = f"became {decoded[index]}: no loss may give more rights"
+            raise LawBroken("voices", voice.path, detail, Words(str(voice)), str(decoded[index]))
 
 
 def _are_alike(one: Voice, other: Voice) -> bool:
@@ -108,8 +110,8 @@ def voices_of(request: ChatRequest) -> Iterator[Voice]:
 
 
 def _tag_of(arguments: Any) -> str:
-    found = TAG.search(write(arguments).decode("utf-8", "replace"))
-    return found[0] if found else ""
+    match = TAG.search(write(arguments).decode("utf-8", "replace"))
+    return match[0] if match else ""
 
 
 def _outputs(
@@ -124,9 +126,9 @@ def _plain(content: Any, path: str, role: str) -> Iterator[Voice]:
     if isinstance(content, TextContent) and content.text.strip():
         yield Voice(path, role, "text", content.text)
     elif isinstance(content, MediaContent):
-        said = getattr(content, "data", None) or getattr(content, "uri", None)
-        if said is not None:
-            yield Voice(path, role, "medium", said)
+        value = getattr(content, "data", None) or getattr(content, "uri", None)
+        if value is not None:
+            yield Voice(path, role, "medium", value)
 
 
 # -- keys and roles of the wire ----------------------------------------------------------------------------------------
@@ -155,8 +157,8 @@ def roles(target: Any, request: ChatRequest) -> None:
             raise LawBroken(
                 "roles", f"{path}.role", f"no loss reports the role {message.role!r}", "a loss", message.role
             )
-        said = (content.text for content in message.contents if isinstance(content, TextContent))
-        tags = {tag for text in said for tag in TAG.findall(text)}
+        texts = (content.text for content in message.contents if isinstance(content, TextContent))
+        tags = {tag for text in texts for tag in TAG.findall(text)}
         for voice in voices_of(again):
             if voice.role != "user" and not tags.isdisjoint(TAG.findall(voice.said)):
                 raise LawBroken("roles", f"{path}.role", f"{message.role!r} became {voice.role!r}", "user", voice.role)

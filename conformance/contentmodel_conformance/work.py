@@ -123,11 +123,11 @@ def superlinear(works: Sequence[Work], ratio: int, *, copies: bool = True) -> li
     """
     for work in works:
         work()
-    found = list(_growths([line_runs(work) for work in works], ratio, RUNS, FREE_RUNS))
+    growths = list(_growths([line_runs(work) for work in works], ratio, RUNS, FREE_RUNS))
     if copies:
         # Skip the smallest input: most of its copies are below _SMALL.
-        found += _growths([allocations(work) for work in works[1:]], ratio, BYTES, FREE_BYTES)
-    return sorted(found, key=lambda growth: growth.limit / growth.after)
+        growths += _growths([allocations(work) for work in works[1:]], ratio, BYTES, FREE_BYTES)
+    return sorted(growths, key=lambda growth: growth.limit / growth.after)
 
 
 def _growths(counts: Sequence[Counts], ratio: int, unit: str, free: int) -> Iterator[Growth]:

@@ -29,10 +29,10 @@ def ways(subject: Subject, *kinds: str) -> Iterator[Way]:
 
     A store (an adapter without an issuer) is only a target: its content has the origins of other APIs.
     """
-    here = subject.adapter
+    adapter = subject.adapter
     for kind in kinds or KINDS:
         for other in subject.others if kind in subject.does else ():
-            pairs = [(here, other)] if subject.is_one_of_many else [(here, other), (other, here)]
+            pairs = [(adapter, other)] if subject.is_one_of_many else [(adapter, other), (other, adapter)]
             yield from ((source, target, kind) for source, target in pairs if source.issuer)
 
 
@@ -67,8 +67,8 @@ def accounting(subject: Subject, trial: Trial) -> None:
 
 def accounted(source: Any, target: Any, kind: str, payload: Any) -> None:
     """Check accounting of a converted payload."""
-    told, encoded = laws.told_by(source, kind, payload), laws.crossed(source, target, kind, payload)
-    laws.accounting(told, encoded, vocabulary_of(source), vocabulary_of(target))
+    original, encoded = laws.told_by(source, kind, payload), laws.crossed(source, target, kind, payload)
+    laws.accounting(original, encoded, vocabulary_of(source), vocabulary_of(target))
 
 
 @check(precision, "crossing", "conversations, from and to every other API", "others")
@@ -78,8 +78,8 @@ def crossing_precision(subject: Subject, trial: Trial) -> None:
 
 def precise(source: Any, target: Any, kind: str, payload: Any, *, most: int = MOST) -> None:
     """Check precision of a converted payload."""
-    told, encoded = laws.told_by(source, kind, payload), laws.crossed(source, target, kind, payload)
-    precision(told, encoded, vocabulary_of(source), vocabulary_of(target), most=most)
+    original, encoded = laws.told_by(source, kind, payload), laws.crossed(source, target, kind, payload)
+    precision(original, encoded, vocabulary_of(source), vocabulary_of(target), most=most)
 
 
 @check(laws.accounting, "list", "lists of messages instead of requests, to every other API and to its own", "others")
@@ -123,8 +123,8 @@ def members_accounting(subject: Subject, trial: Trial) -> None:
             trial.each(strategy, _all(laws_of_all), f"{kind} {name}", share=0.08)
 
 
-def _all(found: list[Law]) -> Law:
-    return lambda value: [law(value) for law in found]
+def _all(laws_to_try: list[Law]) -> Law:
+    return lambda value: [law(value) for law in laws_to_try]
 
 
 def _accounts(source: Any, target: Any, kind: str) -> Law:
@@ -160,7 +160,7 @@ def anything_elsewhere(subject: Subject, trial: Trial) -> None:
 def misfits(subject: Subject, trial: Trial) -> None:
     for source, target, kind in ways(subject):
         written = conversations(source, kind).map(partial(_written, source, kind))
-        payloads = written.flatmap(partial(misfitting, words=STRUCTURE | vocabulary_of(source).structure))
+        payloads = written.flatmap(partial(misfitting, fields=STRUCTURE | vocabulary_of(source).structure))
         trial.each(payloads, partial(_accounted_or_refused, source, target, kind), label(source, target, kind))
 
 

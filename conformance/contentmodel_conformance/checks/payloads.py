@@ -206,19 +206,19 @@ def anything_anywhere(subject: Subject, trial: Trial) -> None:
 
 def sources(subject: Subject, kind: str) -> list[tuple[str, st.SearchStrategy[Any]]]:
     """Return all sources of payloads of the API, each with a label."""
-    found: list[tuple[str, st.SearchStrategy[Any]]] = []
+    strategies: list[tuple[str, st.SearchStrategy[Any]]] = []
     if not subject.no_types:
-        found.append(("sdk", sdk_payloads(subject.api, kind)))
+        strategies.append(("sdk", sdk_payloads(subject.api, kind)))
     given = subject.own(kind)
     if given is not None:
-        found.append(("own", given))
+        strategies.append(("own", given))
     written = subject.written(kind)
     if written:
-        found.append(("written", st.sampled_from(written)))
+        strategies.append(("written", st.sampled_from(written)))
     table = None if subject.no_table else table_payloads(subject.description, written)
     if table is not None:
-        found.append(("table", table))
-    return found
+        strategies.append(("table", table))
+    return strategies
 
 
 _DEEP = 10_000

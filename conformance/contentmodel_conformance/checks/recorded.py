@@ -107,10 +107,10 @@ def recorded_answers(subject: Subject, trial: Trial) -> None:
 
 def crossing(subject: Subject, trial: Trial, law: WayLaw, *kinds: str, itself: bool = False, one_of: int = 1) -> None:
     """Try a law on every way, on the recordings of the source API. With `one_of` n, try about one of n records."""
-    found: Iterable[Way] = ways(subject, *kinds)
+    records: Iterable[Way] = ways(subject, *kinds)
     if itself:
-        found = [*found, *((subject.adapter, subject.adapter, kind) for kind in kinds)]
-    for source, target, kind in found:
+        records = [*records, *((subject.adapter, subject.adapter, kind) for kind in kinds)]
+    for source, target, kind in records:
         for record in payloads(subject, source.api, kind):
             if record.kind == kind and zlib.crc32(record.id.encode()) % one_of == 0:
                 trial.once(record.body, _law(law, source, target, kind), label(source, target, kind), record.source)

@@ -51,12 +51,12 @@ def events_of(subject: Subject, record: Record) -> Sequence[Any]:
 
 def contradicts_itself(record: Record) -> bool:
     """Return whether the deltas of a text differ from its final text: some fixtures were shortened."""
-    said: dict[Any, str] = defaultdict(str)
+    texts: dict[Any, str] = defaultdict(str)
     for wire in record.wires:
         place = wire.get("output_index"), wire.get("content_index")
         if wire.get("type") == "response.output_text.delta":
-            said[place] += wire["delta"]
-        elif wire.get("type") == "response.output_text.done" and said[place] != wire["text"]:
+            texts[place] += wire["delta"]
+        elif wire.get("type") == "response.output_text.done" and texts[place] != wire["text"]:
             return True
     return False
 
@@ -98,8 +98,8 @@ def recorded_spellings(subject: Subject, trial: Trial) -> None:
 
 @check(streams.separation, "recorded", "recorded streams, each with the next", *NEEDS)
 def recorded_separation(subject: Subject, trial: Trial) -> None:
-    found = recorded(subject)
-    following = dict(zip([record.source for record in found], [*found[1:], *found[:1]], strict=True))
+    records = recorded(subject)
+    following = dict(zip([record.source for record in records], [*records[1:], *records[:1]], strict=True))
     each(
         subject,
         trial,

@@ -61,15 +61,15 @@ def frames_in(raw: bytes) -> list[bytes]:
 
 def body_in(raw: bytes) -> Body:
     """Return server-sent events as {event?, data}; [] if the stream has another framing."""
-    found = []
+    body = []
     for frame in frames_in(raw):
         lines = [line.partition(b": ") for line in frame.rstrip(b"\n").split(b"\n")]
         fields = {name: value for name, _, value in lines if name in (b"event", b"data")}
         if b"data" not in fields:
             return []
         named = {"event": fields[b"event"].decode()} if b"event" in fields else {}
-        found.append({**named, "data": _data(fields[b"data"])})
-    return found
+        body.append({**named, "data": _data(fields[b"data"])})
+    return body
 
 
 def _data(text: bytes) -> Any:
@@ -306,10 +306,10 @@ def converted(subject: Subject, trial: Trial) -> None:
 
 def stream_ways(subject: Subject) -> list[tuple[Any, Any]]:
     """Return every (source, target) pair for streams of the adapter, itself included."""
-    here = subject.adapter
-    others = [other for other in subject.others if not Subject(other, others=[here]).no_streams]
-    out, back = [(here, other) for other in others], [(other, here) for other in others]
-    return [(here, here), *out, *([] if subject.is_one_of_many else back)]
+    adapter = subject.adapter
+    others = [other for other in subject.others if not Subject(other, others=[adapter]).no_streams]
+    out, back = [(adapter, other) for other in others], [(other, adapter) for other in others]
+    return [(adapter, adapter), *out, *([] if subject.is_one_of_many else back)]
 
 
 def conversion_of(source: Any, target: Any) -> Law:

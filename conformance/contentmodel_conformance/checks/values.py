@@ -129,9 +129,9 @@ def _with_options(options: ChatOptions) -> ChatRequest:
 
 
 def _with_tool(parameters: dict[str, Any], options: ChatOptions) -> ChatRequest:
-    said = [ChatMessage(role="user", contents=[TextContent(text="Hi.")])]
+    messages = [ChatMessage(role="user", contents=[TextContent(text="Hi.")])]
     tool = FunctionTool(name="weather", description="The weather.", parameters=parameters)
-    return ChatRequest(model="m", messages=said, tools=[tool], options=options)
+    return ChatRequest(model="m", messages=messages, tools=[tool], options=options)
 
 
 # -- encoded payloads --------------------------------------------------------------------------------------------------

@@ -24,11 +24,11 @@ from contentmodel_conformance.trying import Law, Trial
     "others",
 )
 def crossing(subject: Subject, trial: Trial) -> None:
-    here = subject.adapter
-    requests = hostile(here.api, limits_of(here))
-    for there in subject.others if "request" in subject.does else ():
-        for onwards in (here, *(other for other in subject.others if other is not there)):
-            ways = (here, there, onwards)
+    source = subject.adapter
+    requests = hostile(source.api, limits_of(source))
+    for target in subject.others if "request" in subject.does else ():
+        for onwards in (source, *(other for other in subject.others if other is not target)):
+            ways = (source, target, onwards)
             name = "request " + " to ".join(adapter.api for adapter in ways)
             trial.each(requests, partial(voices.voices, ways), name, share=0.4)
 

@@ -62,13 +62,13 @@ class Matrix(msgspec.Struct, frozen=True, kw_only=True):
 def installed(names: Iterable[str] | None = None) -> dict[str, Any]:
     """Return the installed adapters by API id, all or those named. If one fails to load, its value is the exception."""
     points = {point.name for point in entry_points(group=GROUP)}
-    found: dict[str, Any] = {}
+    adapters: dict[str, Any] = {}
     for name in sorted(points if names is None else set(names)):
         try:
-            found[name] = contentmodel.adapter(name)
+            adapters[name] = contentmodel.adapter(name)
         except Exception as error:  # Third-party modules may raise anything on import.
-            found[name] = error
-    return found
+            adapters[name] = error
+    return adapters
 
 
 def make_matrix(adapters: Mapping[str, Any] | None = None) -> Matrix:
@@ -109,22 +109,22 @@ def _cell(kind: Any, api: str, of: str, origin: str, bench: Bench) -> Cell:
 
 def _lost(cases: Iterable[Case]) -> tuple[str, ...]:
     """Return the fields that are lost in all variants and at all places."""
-    found: dict[str, bool] = {}
+    is_kept: dict[str, bool] = {}
     for case in cases:
         if case.field:
             through = case.verdict in ("exact", "absent")
             name = case.field.partition(" (")[0]
-            found[name] = found.get(name, False) or through
-    return tuple(name for name, through in found.items() if not through)
+            is_kept[name] = is_kept.get(name, False) or through
+    return tuple(name for name, through in is_kept.items() if not through)
 
 
 def _summed(verdicts: list[str]) -> str:
     """Return one verdict for all forms of a type."""
-    found = set(verdicts)
+    distinct = set(verdicts)
     for defect in ("error", "silent"):
-        if defect in found:
+        if defect in distinct:
             return defect
-    found.discard("absent")
-    if "exact" in found:
-        return "exact" if found == {"exact"} else "partly"
-    return "degraded" if "degraded" in found else "dropped" if found else "absent"
+    distinct.discard("absent")
+    if "exact" in distinct:
+        return "exact" if distinct == {"exact"} else "partly"
+    return "degraded" if "degraded" in distinct else "dropped" if distinct else "absent"

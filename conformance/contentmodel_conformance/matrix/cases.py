@@ -77,7 +77,7 @@ def round_trip(adapter: Any, content: AIContent, place: str, of: str, origin: Or
     losses = [loss for loss in encoded.losses if _concerns(loss, stage)]
     if not same and not losses:
         losses = [loss for loss in encoded.losses if _is_of_pair(loss, stage)]
-    return Outcome(_verdict(same, left, losses), tuple(found for _, found in left), tuple(_words(losses, content)))
+    return Outcome(_verdict(same, left, losses), tuple(other for _, other in left), tuple(_texts(losses, content)))
 
 
 def _verbs(adapter: Any, of: str) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
@@ -121,10 +121,10 @@ class Bench:
         rows = [row for union in described.get("unions", {}).values() for row in union["rows"]]
         rows += [row for pair in described.get("pairs", ()) for row in pair.values()]
         rows += described.get("records", {}).values()
-        found: dict[str, list[dict[str, Any]]] = {}
+        by_type: dict[str, list[dict[str, Any]]] = {}
         for row in rows:
-            found.setdefault(row["model"], []).append(row)
-        return found
+            by_type.setdefault(row["model"], []).append(row)
+        return by_type
 
     def _cases(self, kind: type[AIContent]) -> Iterator[Case]:
         for form in forms(kind, self.origin.api, self.origin.issuer):
@@ -139,10 +139,10 @@ class Bench:
         case, left = self._try(form, place, None)
         if case.verdict == "exact" or not self.is_own:
             return form.content, case
-        for words in (form.content, *self._in_its_words(form.content)):
-            again, left = self._try(Form(form.name, words), place, None)
-            given = next((found for found in left if _says_the_same(words, found)), words)
-            if again.verdict == "silent" and given is not words:
+        for variant in (form.content, *self._api_forms(form.content)):
+            again, left = self._try(Form(form.name, variant), place, None)
+            given = next((decoded for decoded in left if _is_equivalent(variant, decoded)), variant)
+            if again.verdict == "silent" and given is not variant:
                 again, _ = self._try(Form(form.name, given), place, None)
             if again.verdict == "exact":
                 return given, again
@@ -156,7 +156,7 @@ class Bench:
             return msgspec.structs.replace(case, verdict="absent")
         return case
 
-    def _in_its_words(self, content: AIContent) -> Iterator[AIContent]:
+    def _api_forms(self, content: AIContent) -> Iterator[AIContent]:
         """Yield the content as each row of the table has it: calls and settings get the API's names.
 
         If an API has several forms of a content, a hint selects the form.
@@ -180,7 +180,7 @@ class Bench:
             verdict, left, why = round_trip(self.adapter, form.content, place, self.of, self.origin)
         except Exception as error:  # Third-party adapters may raise anything.
             verdict, left, why = "error", (), (short(error),)
-        names = dict.fromkeys(type(found).__name__ for found in left)
+        names = dict.fromkeys(type(decoded).__name__ for decoded in left)
         same = tuple(names) == (type(form.content).__name__,)
         case = Case(
             form=form.name, place=place, field=field, verdict=verdict, becomes=() if same else tuple(names), why=why
@@ -189,34 +189,36 @@ class Bench:
 
     def _fields(self, form: Form, plain: Case) -> Iterator[Case]:
         """Yield a case for each field. It has only the losses that the form without the field does not have."""
-        ways = [way for name in fields_of(type(form.content)) for way in with_field(form, name, self.origin.issuer)]
-        for way in ways:
-            case = self._field(form, way, plain.place)
-            why = tuple(word for word in case.why if word not in plain.why)
+        variants = [
+            variant for name in fields_of(type(form.content)) for variant in with_field(form, name, self.origin.issuer)
+        ]
+        for variant in variants:
+            case = self._field(form, variant, plain.place)
+            why = tuple(reason for reason in case.why if reason not in plain.why)
             if case.verdict == plain.verdict and not why:
                 yield msgspec.structs.replace(case, verdict="exact", why=())
-            elif self.is_own and case.verdict != "error" and not self._has(type(form.content), way.name):
+            elif self.is_own and case.verdict != "error" and not self._has(type(form.content), variant.name):
                 # The API has no such field, so it never sends it.
                 yield msgspec.structs.replace(case, verdict="absent", why=why)
             else:
                 yield msgspec.structs.replace(case, why=why)
 
-    def _field(self, form: Form, way: Form, place: str) -> Case:
+    def _field(self, form: Form, variant: Form, place: str) -> Case:
         """Try a form with one more field. Own citations are tried in the form of each row."""
-        case, _ = self._try(Form(form.name, way.content), place, way.name)
-        if case.verdict == "exact" or not self.is_own or not way.content.annotations:
+        case, _ = self._try(Form(form.name, variant.content), place, variant.name)
+        if case.verdict == "exact" or not self.is_own or not variant.content.annotations:
             return case
         for row in self._rows.get("Citation", ()):
-            cited = [ROW.on(citation, self.adapter.api, row["name"]) for citation in way.content.annotations]
-            content = msgspec.structs.replace(way.content, annotations=cited)
-            again, _ = self._try(Form(form.name, content), place, way.name)
+            cited = [ROW.on(citation, self.adapter.api, row["name"]) for citation in variant.content.annotations]
+            content = msgspec.structs.replace(variant.content, annotations=cited)
+            again, _ = self._try(Form(form.name, content), place, variant.name)
             if again.verdict == "exact":
                 return again
         return case
 
-    def _has(self, kind: type[AIContent], way: str) -> bool:
+    def _has(self, kind: type[AIContent], field_name: str) -> bool:
         """Return whether a row of the table has the field for this type."""
-        name = way.partition(" ")[0]
+        name = field_name.partition(" ")[0]
         fields = (field for row in self._rows.get(kind.__name__, ()) for field in row["fields"].values())
         return any(name in (part.partition(".")[0] for part in field["attribute"].split(", ")) for field in fields)
 
@@ -225,10 +227,10 @@ _WORDS = frozenset({"arguments", "call_id", "executor", "extra", "kind", "name",
 """Fields of calls and settings that APIs represent differently: the executor, names and arguments."""
 
 
-def _says_the_same(content: AIContent, found: Any) -> bool:
+def _is_equivalent(content: AIContent, decoded: Any) -> bool:
     """Return whether a decoded content equals the original, except for API-specific fields (`_WORDS`)."""
     names = (name for name in content.__struct_fields__ if name not in _WORDS)
-    return type(found) is type(content) and all(covers(getattr(content, n), getattr(found, n)) for n in names)
+    return type(decoded) is type(content) and all(covers(getattr(content, n), getattr(decoded, n)) for n in names)
 
 
 def _concerns(loss: Loss, stage: Staged) -> bool:
@@ -243,13 +245,13 @@ def _is_of_pair(loss: Loss, stage: Staged) -> bool:
     return stage.pair is not None and loss.path == stage.pair
 
 
-def _words(losses: Iterable[Loss], content: AIContent) -> dict[str, None]:
-    return dict.fromkeys(_word(loss, type(content).__name__) for loss in losses)
+def _texts(losses: Iterable[Loss], content: AIContent) -> dict[str, None]:
+    return dict.fromkeys(_text(loss, type(content).__name__) for loss in losses)
 
 
-def _word(loss: Loss, name: str) -> str:
-    what = "" if loss.what == name else f"{loss.what.removesuffix(f' of {name}')} "
-    return f"{what}{loss.kind}: {loss.why}"
+def _text(loss: Loss, name: str) -> str:
+    subject = "" if loss.what == name else f"{loss.what.removesuffix(f' of {name}')} "
+    return f"{subject}{loss.kind}: {loss.why}"
 
 
 _ROLES = {"developer": "system", "tool": "user", "model": "assistant"}
@@ -262,23 +264,23 @@ def _same_role(content: AIContent, one: str, other: str) -> bool:
     return _ROLES.get(one, one) == _ROLES.get(other, other)
 
 
-def covers(said: Any, found: Any) -> bool:
-    """Return whether `found` has all values that are set in `said`. It may have more, such as ids or a status."""
-    if isinstance(said, msgspec.Struct):
-        if type(said) is not type(found):
+def covers(original: Any, decoded: Any) -> bool:
+    """Return whether `decoded` has all values that are set in `original`. It may have more, such as ids or a status."""
+    if isinstance(original, msgspec.Struct):
+        if type(original) is not type(decoded):
             return False
-        defaults = defaults_of(type(said))
-        names = (name for name in said.__struct_fields__ if name != "extra")
-        spoken = (name for name in names if getattr(said, name) != defaults.get(name))
-        return all(_same_field(name, getattr(said, name), getattr(found, name)) for name in spoken)
-    if isinstance(said, list):
-        return isinstance(found, list) and len(said) == len(found) and all(map(covers, said, found))
-    return bool(said == found)
+        defaults = defaults_of(type(original))
+        names = (name for name in original.__struct_fields__ if name != "extra")
+        set_names = (name for name in names if getattr(original, name) != defaults.get(name))
+        return all(_same_field(name, getattr(original, name), getattr(decoded, name)) for name in set_names)
+    if isinstance(original, list):
+        return isinstance(decoded, list) and len(original) == len(decoded) and all(map(covers, original, decoded))
+    return bool(original == decoded)
 
 
-def _same_field(name: str, said: Any, found: Any) -> bool:
+def _same_field(name: str, original: Any, decoded: Any) -> bool:
     """Compare one field. Arguments as an object and as its JSON text are equal."""
-    return covers(said, found) or (name == "arguments" and _as_object(said) == _as_object(found))
+    return covers(original, decoded) or (name == "arguments" and _as_object(original) == _as_object(decoded))
 
 
 def _as_object(arguments: Any) -> Any:

@@ -63,16 +63,16 @@ def _crossed(named: dict[str, Any], reader: Any, writer: Any, family: Family) ->
         return Crossing(**named, verdict="absent")
     encoded = _convert(reader, writer, family.of, payload)
     usual = _convert(reader, writer, family.of, _encode(reader, family.of, BASELINES[family.of](origin)).payload)
-    of_all = {_word(loss) for loss in usual.losses}
-    losses = Counter(_word(loss) for loss in encoded.losses if _word(loss) not in of_all)
-    said = _decode(reader, family.of, payload)
-    gone = [] if losses else [f"{value.path} is gone, and no loss says so" for value in _gone(said, encoded)]
+    of_all = {_text(loss) for loss in usual.losses}
+    losses = Counter(_text(loss) for loss in encoded.losses if _text(loss) not in of_all)
+    original = _decode(reader, family.of, payload)
+    missing = [] if losses else [f"{value.path} is gone, and no loss says so" for value in _missing(original, encoded)]
     back = _decode(reader, family.of, _convert(writer, reader, family.of, encoded.payload).payload)
     return Crossing(
         **named,
-        verdict="silent" if gone else _verdict(losses),
-        losses={**dict(sorted(losses.items())), **dict.fromkeys(gone, 1)},
-        returns=covers(_whole(said), _whole(back)),
+        verdict="silent" if missing else _verdict(losses),
+        losses={**dict(sorted(losses.items())), **dict.fromkeys(missing, 1)},
+        returns=covers(_whole(original), _whole(back)),
     )
 
 
@@ -80,9 +80,9 @@ _WORDS = frozenset({"extra", "origin", "code", "kind", "role", "status", "execut
 """Model fields whose values every API represents differently, or not at all."""
 
 
-def _gone(said: Any, encoded: Encoded) -> list[Any]:
+def _missing(original: Any, encoded: Encoded) -> list[Any]:
     """Return the values of the contents that are missing from the payload in any form."""
-    return unaccounted([_plain(content) for content in _contents(said)], encoded.payload, ())
+    return unaccounted([_plain(content) for content in _contents(original)], encoded.payload, ())
 
 
 def _plain(value: Any) -> Any:
@@ -94,8 +94,8 @@ def _plain(value: Any) -> Any:
 
 
 def _contents(value: Any) -> list[Any]:
-    said = [content for message in value.messages for content in message.contents]
-    return [*getattr(value, "instructions", ()), *said]
+    contents = [content for message in value.messages for content in message.contents]
+    return [*getattr(value, "instructions", ()), *contents]
 
 
 def _whole(value: Any) -> list[Any]:
@@ -106,12 +106,12 @@ def _whole(value: Any) -> list[Any]:
 
 
 def _verdict(losses: Mapping[str, int]) -> str:
-    if any(" dropped: " in word for word in losses):
+    if any(" dropped: " in text for text in losses):
         return "dropped"
     return "degraded" if losses else "exact"
 
 
-def _word(loss: Any) -> str:
+def _text(loss: Any) -> str:
     return f"{loss.what} {loss.kind}: {loss.why}"
 
 

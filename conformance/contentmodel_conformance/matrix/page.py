@@ -62,23 +62,23 @@ def _rows(matrix: Matrix, of: str, made: dict[str, list[Group]]) -> Iterator[tup
     keys = _keys(made)
     cells = {(cell.type, cell.api, cell.origin): cell for cell in matrix.contents if cell.of == of}
     for name in dict.fromkeys(cell.type for cell in matrix.contents):
-        found = [[_sign(cells[name, api.api, origin], keys) for origin in ORIGINS] for api in matrix.apis]
-        if any(sign.verdict != "absent" for signs in found for sign in signs):
-            yield name, found
+        signs_of_apis = [[_sign(cells[name, api.api, origin], keys) for origin in ORIGINS] for api in matrix.apis]
+        if any(sign.verdict != "absent" for signs in signs_of_apis for sign in signs):
+            yield name, signs_of_apis
 
 
 def _keys(made: dict[str, list[Group]]) -> dict[tuple[str, str, str, str], str]:
     return {
         (api, group.of, group.origin, name): group.key
-        for api, found in made.items()
-        for group in found
+        for api, api_groups in made.items()
+        for group in api_groups
         for name in group.types
     }
 
 
 def _sign(cell: Cell, keys: dict[tuple[str, str, str, str], str]) -> Sign:
-    where = f"{short_type(cell.type)} at {cell.api}, {cell.of}, {cell.origin}"
-    return Sign(cell.verdict, f"{where}: {sentence(cell)}", keys.get((cell.api, cell.of, cell.origin, cell.type), ""))
+    subject = f"{short_type(cell.type)} at {cell.api}, {cell.of}, {cell.origin}"
+    return Sign(cell.verdict, f"{subject}: {sentence(cell)}", keys.get((cell.api, cell.of, cell.origin, cell.type), ""))
 
 
 def _sources(matrix: Matrix) -> Iterator[dict[str, Any]]:
@@ -86,23 +86,26 @@ def _sources(matrix: Matrix) -> Iterator[dict[str, Any]]:
     for number, api in enumerate(matrix.apis, 1):
         crossed = [crossing for crossing in matrix.crossings if crossing.source == api.api]
         rows: dict[tuple[str, str], list[Sign]] = {}
-        told: dict[tuple[str, str], list[Crossing]] = {}
+        details: dict[tuple[str, str], list[Crossing]] = {}
         keys: dict[tuple[str, str], str] = {}
         for crossing in crossed:
             family = crossing.of, crossing.family
             key = keys.setdefault(family, f"x{number}-{len(keys) + 1}")
             rows.setdefault(family, []).append(_crossed(crossing, key))
             if crossing.losses:
-                told.setdefault(family, []).append(crossing)
+                details.setdefault(family, []).append(crossing)
         targets = list(dict.fromkeys(crossing.target for crossing in crossed))
         if rows:
-            yield {"source": api.api, "targets": targets, "rows": rows, "told": told, "anchors": keys}
+            yield {"source": api.api, "targets": targets, "rows": rows, "told": details, "anchors": keys}
 
 
 def _crossed(crossing: Crossing, key: str) -> Sign:
-    what = f"{crossing.family} ({crossing.of}) from {crossing.source} to {crossing.target}: {crossing.verdict}"
-    words = "; ".join(crossing.losses)
+    subject = f"{crossing.family} ({crossing.of}) from {crossing.source} to {crossing.target}: {crossing.verdict}"
+    losses = "; ".join(crossing.losses)
     back = ". All of it is there again after the way back" if crossing.returns else ""
     return Sign(
-        crossing.verdict, f"{what}{f'. {words}' if words else ''}{back}.", key if words else "", "↩" if back else ""
+        crossing.verdict,
+        f"{subject}{f'. {losses}' if losses else ''}{back}.",
+        key if losses else "",
+        "↩" if back else "",
     )

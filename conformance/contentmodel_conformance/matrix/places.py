@@ -73,10 +73,10 @@ class Staged(NamedTuple):
 def places(content: AIContent, kind: str) -> tuple[str, ...]:
     """Return the places of a content in a request or an answer; () if answers have none."""
     if isinstance(content, ToolResultContent):
-        found: tuple[str, ...] = (ASSISTANT,) if content.executor == "provider" else (USER,)
+        all_places: tuple[str, ...] = (ASSISTANT,) if content.executor == "provider" else (USER,)
     else:
-        found = next((where for types, where in _PLACES if isinstance(content, types)), (USER, ASSISTANT))
-    return found if kind == "request" else tuple(place for place in found if place == ASSISTANT)
+        all_places = next((names for types, names in _PLACES if isinstance(content, types)), (USER, ASSISTANT))
+    return all_places if kind == "request" else tuple(place for place in all_places if place == ASSISTANT)
 
 
 def staged(content: AIContent, place: str, kind: str, origin: Origin | None) -> Staged:
@@ -90,9 +90,9 @@ def staged(content: AIContent, place: str, kind: str, origin: Origin | None) -> 
     if place == INSTRUCTIONS:
         instructions = [content]
     else:
-        messages += [_message(role, said, origin) for role, said in (*before, message)]
+        messages += [_message(role, contents, origin) for role, contents in (*before, message)]
         paths = [f"$.messages[{len(messages) - 1}]", f"$.messages[{len(messages) - 1}].contents[{inside}]"]
-    messages += [_message(role, said, origin) for role, said in _after(content)]
+    messages += [_message(role, contents, origin) for role, contents in _after(content)]
     request = ChatRequest(
         model="a-model",
         instructions=instructions,
@@ -106,8 +106,8 @@ def staged(content: AIContent, place: str, kind: str, origin: Origin | None) -> 
     return Staged(request, "system" if place == INSTRUCTIONS else message[0], tuple(paths), pair)
 
 
-def _message(role: str, said: list[Any], origin: Origin | None) -> ChatMessage:
-    return ChatMessage(role=role, contents=said, origin=origin)
+def _message(role: str, contents: list[Any], origin: Origin | None) -> ChatMessage:
+    return ChatMessage(role=role, contents=contents, origin=origin)
 
 
 _Turn = tuple[str, list[Any]]
@@ -124,16 +124,16 @@ def _turn(content: AIContent, place: str) -> tuple[list[_Turn], _Turn, int]:
         if place == ASSISTANT:
             return [], ("assistant", [call, content]), 1
         return [("assistant", [call])], ("tool", [content]), 0
-    said: list[Any] = [content]
+    contents: list[Any] = [content]
     if isinstance(content, ToolCallContent) and content.executor == "provider":
-        said.append(_result_of(content))
+        contents.append(_result_of(content))
     elif not isinstance(content, TextContent | ToolCallContent):
         # Keeps the turn from being empty if the content is dropped.
-        said.append(TextContent(text="(said before)"))
+        contents.append(TextContent(text="(said before)"))
     if place == USER and isinstance(content, ToolApprovalResponseContent):
         question = ToolApprovalRequestContent(request_id=content.request_id, name="lookup", server="weather")
-        return [("assistant", [question])], ("user", said), 0
-    return [], ("assistant" if place == ASSISTANT else "user", said), 0
+        return [("assistant", [question])], ("user", contents), 0
+    return [], ("assistant" if place == ASSISTANT else "user", contents), 0
 
 
 def _after(content: AIContent) -> Iterator[_Turn]:
@@ -157,19 +157,19 @@ def _result_of(call: ToolCallContent) -> Any:
 
 
 def _answer(content: AIContent, origin: Origin | None) -> Staged:
-    said: list[Any] = [content]
+    contents: list[Any] = [content]
     index = 0
     if isinstance(content, ToolResultContent):
-        said, index = [_call_of(content), content], 1
+        contents, index = [_call_of(content), content], 1
     elif isinstance(content, ToolCallContent) and content.executor == "provider":
-        said.append(_result_of(content))
+        contents.append(_result_of(content))
     calls = isinstance(content, ToolCallContent) and content.executor == "client"
     answer = ChatResponse(
         id="answer_0123456789",
         model="a-model",
         choices=[
             ChatChoice(
-                messages=[_message("assistant", said, origin)],
+                messages=[_message("assistant", contents, origin)],
                 finish_reason=FinishReason(reason="tool_calls" if calls else "stop"),
             )
         ],
@@ -184,8 +184,8 @@ def _answer(content: AIContent, origin: Origin | None) -> Staged:
 
 def remains(content: AIContent, value: ChatRequest | ChatResponse) -> list[tuple[str, Any]]:
     """Return what replaces a content: every content that is not empty and not of the scaffold, with its role."""
-    left = ((role, found) for role, found in _all(value) if not _is_scaffold(found, content))
-    return [(role, found) for role, found in left if not (isinstance(found, TextContent) and not found.text)]
+    left = ((role, other) for role, other in _all(value) if not _is_scaffold(other, content))
+    return [(role, other) for role, other in left if not (isinstance(other, TextContent) and not other.text)]
 
 
 def _all(value: ChatRequest | ChatResponse) -> Iterator[tuple[str, Any]]:
@@ -201,11 +201,11 @@ def _all(value: ChatRequest | ChatResponse) -> Iterator[tuple[str, Any]]:
         yield "assistant", error
 
 
-def _is_scaffold(found: Any, content: AIContent) -> bool:
-    if isinstance(found, TextContent):
-        return found.text in _WORDS
-    if isinstance(found, ToolCallContent):
-        return found.call_id == _SCAFFOLD or isinstance(content, ToolResultContent)
-    if isinstance(found, ToolResultContent):
+def _is_scaffold(other: Any, content: AIContent) -> bool:
+    if isinstance(other, TextContent):
+        return other.text in _WORDS
+    if isinstance(other, ToolCallContent):
+        return other.call_id == _SCAFFOLD or isinstance(content, ToolResultContent)
+    if isinstance(other, ToolResultContent):
         return isinstance(content, ToolCallContent)
-    return isinstance(found, ToolApprovalRequestContent) and isinstance(content, ToolApprovalResponseContent)
+    return isinstance(other, ToolApprovalRequestContent) and isinstance(content, ToolApprovalResponseContent)

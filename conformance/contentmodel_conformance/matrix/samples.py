@@ -67,12 +67,12 @@ def forms(kind: type[AIContent], api: str, issuer: str) -> list[Form]:
     """Return the forms of a content type. Opaque state and unknown blocks come from `api` and its `issuer`."""
     made = _FORMS.get(kind)
     if made is not None:
-        return [Form(name, kind(**said)) for name, said in made(api, issuer).items()]
+        return [Form(name, kind(**fields)) for name, fields in made(api, issuer).items()]
     if issubclass(kind, ToolCallContent):
         arguments = _ARGUMENTS.get(kind, {"query": "weather in Paris"})
         return [Form("a call", kind(call_id="call_0123456789", name=tool_name(kind), arguments=arguments))]
     if issubclass(kind, ToolResultContent):
-        return [Form(name, _result(kind, said)) for name, said in _results_of(kind).items()]
+        return [Form(name, _result(kind, fields)) for name, fields in _results_of(kind).items()]
     return [Form("as it is", kind(**_least(kind)))]
 
 
@@ -90,18 +90,18 @@ def fields_of(kind: type[AIContent]) -> tuple[str, ...]:
 
 def with_field(form: Form, name: str, issuer: str) -> list[Form]:
     """Return variants of the form with one more field set; [] if the form has that value, or no value is known."""
-    ways: dict[str, Any]
+    variants: dict[str, Any]
     if name == "protected":
-        ways = {name: _seal(issuer, "signature")}
+        variants = {name: _seal(issuer, "signature")}
     elif name == "annotations":
-        ways = {f"{name} ({what})": [citation] for what, citation in _CITATIONS.items()}
+        variants = {f"{name} ({variant})": [citation] for variant, citation in _CITATIONS.items()}
     elif name == "arguments":
-        ways = {f"{name} as text": _FIELDS[name]}
+        variants = {f"{name} as text": _FIELDS[name]}
     else:
-        ways = {name: _FIELDS[name]} if name in _FIELDS else {}
+        variants = {name: _FIELDS[name]} if name in _FIELDS else {}
     return [
         Form(label, msgspec.structs.replace(form.content, **{name: value}))
-        for label, value in ways.items()
+        for label, value in variants.items()
         if getattr(form.content, name) != value
     ]
 

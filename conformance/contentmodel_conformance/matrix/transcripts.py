@@ -53,18 +53,18 @@ class Family(NamedTuple):
     in_it: Callable[[Value], bool]
 
 
-def _say(origin: Origin, *turns: tuple[str, list[Any]]) -> list[ChatMessage]:
-    return [ChatMessage(role=role, contents=said, origin=origin) for role, said in turns]
+def _messages(origin: Origin, *turns: tuple[str, list[Any]]) -> list[ChatMessage]:
+    return [ChatMessage(role=role, contents=contents, origin=origin) for role, contents in turns]
 
 
 def _request(origin: Origin, *turns: tuple[str, list[Any]], **more: Any) -> ChatRequest:
-    said = _say(origin, ("user", [TextContent(text=_QUESTION)]), *turns)
-    return ChatRequest(**{"model": "a-model", "messages": said, "options": _OPTIONS, "origin": origin, **more})
+    messages = _messages(origin, ("user", [TextContent(text=_QUESTION)]), *turns)
+    return ChatRequest(**{"model": "a-model", "messages": messages, "options": _OPTIONS, "origin": origin, **more})
 
 
-def _response(origin: Origin, *said: Any, **more: Any) -> ChatResponse:
+def _response(origin: Origin, *contents: Any, **more: Any) -> ChatResponse:
     ends = FinishReason(reason=more.pop("reason", "stop"))
-    choice = ChatChoice(messages=_say(origin, ("assistant", list(said))), finish_reason=ends)
+    choice = ChatChoice(messages=_messages(origin, ("assistant", list(contents))), finish_reason=ends)
     return ChatResponse(**{"id": "answer_1", "model": "a-model", "choices": [choice], "origin": origin, **more})
 
 
@@ -72,9 +72,9 @@ def _has(kind: type[Any], test: Callable[[Any], bool] = lambda content: True) ->
     """Return a test for a content of a type, in a message or in the outputs of a result."""
 
     def search(value: Value) -> bool:
-        found = [content for message in value.messages for content in message.contents]
-        found += [output for content in found for output in getattr(content, "outputs", ())]
-        return any(isinstance(content, kind) and test(content) for content in found)
+        contents = [content for message in value.messages for content in message.contents]
+        contents += [output for content in contents for output in getattr(content, "outputs", ())]
+        return any(isinstance(content, kind) and test(content) for content in contents)
 
     return search
 
@@ -134,12 +134,12 @@ def _hosted(origin: Origin) -> ChatRequest:
 
 
 def _media(origin: Origin) -> ChatRequest:
-    said = [
+    contents = [
         DataContent(data=IMAGE, media_type="image/png"),
         UriContent(uri="https://example.org/sky.png", media_type="image/png"),
         DataContent(data="JVBERi0xLjQKJSVFT0YK", media_type="application/pdf", name="weather.pdf"),
     ]
-    return _request(origin, ("user", said))
+    return _request(origin, ("user", contents))
 
 
 def _sounds(origin: Origin) -> ChatRequest:
@@ -168,8 +168,8 @@ def _definitions(origin: Origin) -> ChatRequest:
 
 
 def _formats(origin: Origin) -> ChatRequest:
-    asked = ResponseFormat(kind="json_schema", schema={**_CITY, "additionalProperties": False}, name="city")
-    return _request(origin, options=ChatOptions(max_output_tokens=1024, response_format=asked))
+    response_format = ResponseFormat(kind="json_schema", schema={**_CITY, "additionalProperties": False}, name="city")
+    return _request(origin, options=ChatOptions(max_output_tokens=1024, response_format=response_format))
 
 
 _SETTINGS = ChatOptions(

@@ -152,9 +152,9 @@ def _is_absent(name: str, fields: list[Case]) -> bool:
 def _names(cases: list[Case], every: list[Case]) -> list[str]:
     """Return the names of fields; with the variant if not all variants have the same outcome."""
     named = list(dict.fromkeys((_base(case), str(case.field)) for case in cases))
-    ways = {(_base(case), str(case.field)) for case in every}
-    whole = {base for base, _ in named if {way for way in ways if way[0] == base} <= set(named)}
-    return list(dict.fromkeys(base if base in whole else way for base, way in named))
+    variants = {(_base(case), str(case.field)) for case in every}
+    whole = {base for base, _ in named if {variant for variant in variants if variant[0] == base} <= set(named)}
+    return list(dict.fromkeys(base if base in whole else variant for base, variant in named))
 
 
 def _details(verdict: str, becomes: tuple[str, ...], why: tuple[str, ...]) -> str:

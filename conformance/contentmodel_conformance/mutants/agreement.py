@@ -78,9 +78,11 @@ class TakesInstructionsForWords(Broken):
         if kind == "response":
             return value
         first, rest = value.instructions[:1], value.instructions[1:]
-        said = [ChatMessage(role="user", contents=first, origin=value.origin)] if first else []
-        heard = [replace(message, role="user") if message.role == "system" else message for message in value.messages]
-        return replace(value, instructions=rest, messages=[*said, *heard])
+        instructions = [ChatMessage(role="user", contents=first, origin=value.origin)] if first else []
+        messages = [
+            replace(message, role="user") if message.role == "system" else message for message in value.messages
+        ]
+        return replace(value, instructions=rest, messages=[*instructions, *messages])
 
 
 @mutant(ANTHROPIC, _CHECK)

@@ -230,8 +230,8 @@ def mutant(api: str, *checks: str, other: str | None = None) -> Callable[[Kind],
 
 def messages_of(value: Any) -> list[ChatMessage]:
     """Return the messages of a request, or of the first choice of a response."""
-    found: list[ChatMessage] = value.messages
-    return found
+    messages: list[ChatMessage] = value.messages
+    return messages
 
 
 def with_messages(value: Any, messages: list[ChatMessage]) -> Any:

@@ -14,10 +14,10 @@ class CopiesEffort(Broken):
     """Send the reasoning effort of another API, also if the model does not support it."""
 
     def written(self, kind: str, payload: Any, value: Any) -> Any:
-        asked = value.options.reasoning if kind == "request" else None
-        if asked is None or asked.effort is None:
+        reasoning = value.options.reasoning if kind == "request" else None
+        if reasoning is None or reasoning.effort is None:
             return payload
-        return {**payload, "output_config": {**payload.get("output_config", {}), "effort": asked.effort}}
+        return {**payload, "output_config": {**payload.get("output_config", {}), "effort": reasoning.effort}}
 
 
 @mutant(CHAT, _CHECK)

@@ -175,8 +175,8 @@ class ReadsParsedEventsByHalf(Broken):
 
 class _ByHalf(Reader):
     def feed_event(self, event: Any, name: str | None = None) -> Any:
-        found = super().feed_event(event, name)
-        return [one for one in found if not isinstance(one, ev.TextDelta)]
+        events = super().feed_event(event, name)
+        return [one for one in events if not isinstance(one, ev.TextDelta)]
 
 
 @mutant(CHAT, "bounds/streams")

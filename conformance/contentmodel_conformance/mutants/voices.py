@@ -107,5 +107,5 @@ class UnderstandsRolesOfEveryApi(Broken):
     def to_write(self, kind: str, value: Any) -> Any:
         if kind == "response":
             return value
-        said = [replace(m, role=m.role.rpartition(":")[2]) for m in value.messages]
-        return replace(value, messages=[replace(m, role="system") if m.role == "admin" else m for m in said])
+        messages = [replace(m, role=m.role.rpartition(":")[2]) for m in value.messages]
+        return replace(value, messages=[replace(m, role="system") if m.role == "admin" else m for m in messages])

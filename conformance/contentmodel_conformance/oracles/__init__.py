@@ -31,10 +31,10 @@ class Judge:
         """Return the faults, each with its JSON path; [] if valid. Of several checks, the shortest list counts."""
         fewest: list[str] = []
         for check in self.checks:
-            found = check(payload)
-            if not found:
+            new_faults = check(payload)
+            if not new_faults:
                 return []
-            fewest = found if not fewest or len(found) < len(fewest) else fewest
+            fewest = new_faults if not fewest or len(new_faults) < len(fewest) else fewest
         return fewest
 
 

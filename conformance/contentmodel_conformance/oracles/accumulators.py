@@ -143,12 +143,12 @@ def _chat_choice(choice: dict[str, Any]) -> dict[str, Any]:
         {"id": _once(call.get("id", "")), **{kind: _chat_call(call[kind]) for kind in _CALLS if kind in call}}
         for call in message.get("tool_calls", ())
     ]
-    said = {key: choice[key] for key in ("index", "finish_reason", "logprobs") if choice.get(key)}
-    return {**said, **{key: message[key] for key in _WORDS if message.get(key)}, "tool_calls": calls}
+    fields = {key: choice[key] for key in ("index", "finish_reason", "logprobs") if choice.get(key)}
+    return {**fields, **{key: message[key] for key in _WORDS if message.get(key)}, "tool_calls": calls}
 
 
-def _chat_call(said: dict[str, Any]) -> dict[str, Any]:
-    return {**said, "name": _once(said.get("name", ""))}
+def _chat_call(function: dict[str, Any]) -> dict[str, Any]:
+    return {**function, "name": _once(function.get("name", ""))}
 
 
 def _once(text: str) -> str:

@@ -73,7 +73,7 @@ _TYPE_NAMES = frozenset({"str", "int", "float", "bool", "none", "datetime", "byt
 
 def _prune(complaints: list[_Complaint], depth: int) -> list[_Complaint]:
     """Return the relevant complaints. All of `complaints` share their first `depth` steps."""
-    here = [item for item in complaints if len(item.steps) == depth]
+    own = [item for item in complaints if len(item.steps) == depth]
     groups: dict[str | int | _Label, list[_Complaint]] = defaultdict(list)
     for item in complaints:
         if len(item.steps) > depth:
@@ -81,7 +81,7 @@ def _prune(complaints: list[_Complaint], depth: int) -> list[_Complaint]:
     branches = [group for step, group in groups.items() if isinstance(step, _Label)]
     keys = [group for step, group in groups.items() if not isinstance(step, _Label)]
     pruned = [kept for group in keys for kept in _prune(group, depth + 1)]
-    return here + pruned + _spokesman(branches, depth)
+    return own + pruned + _spokesman(branches, depth)
 
 
 def _spokesman(branches: list[list[_Complaint]], depth: int) -> list[_Complaint]:

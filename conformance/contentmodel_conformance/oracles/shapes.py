@@ -223,10 +223,10 @@ def _layers(hint: Any) -> Iterator[Any]:
 
 def _model_fields(source: Any) -> dict[str, Field]:
     source.model_rebuild()  # resolves forward references of recursive models
-    found = ((name, info, _shape(info.annotation, params=False)) for name, info in source.model_fields.items())
+    shapes = ((name, info, _shape(info.annotation, params=False)) for name, info in source.model_fields.items())
     return {
         info.alias or _generated_alias(source, name): Field(shape, info.is_required())
-        for name, info, shape in found
+        for name, info, shape in shapes
         if shape is not None
     }
 

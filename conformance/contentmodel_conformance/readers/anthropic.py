@@ -76,26 +76,26 @@ def _message(reading: Reading, message: dict[str, Any], path: str) -> None:
     kind, role, content = _ROLES.get(message.get("role", ""), USER), f"{path}.role", message.get("content")
     if isinstance(content, str):
         reading.add(kind, content, f"{path}.content", role)
-    for where, block in objects(content, f"{path}.content"):
+    for block_path, block in objects(content, f"{path}.content"):
         name = block.get("type")
         if name == "text":
-            reading.add(kind, block.get("text"), f"{where}.text", role)
+            reading.add(kind, block.get("text"), f"{block_path}.text", role)
         elif name == "tool_use":
-            reading.call(block.get("name"), block.get("input"), f"{where}.input", f"{where}.name")
+            reading.call(block.get("name"), block.get("input"), f"{block_path}.input", f"{block_path}.name")
         elif name == "tool_result":
-            _result(reading, block, where)
+            _result(reading, block, block_path)
         else:
-            _medium(reading, block, where)
+            _medium(reading, block, block_path)
 
 
 def _result(reading: Reading, block: dict[str, Any], path: str) -> None:
     failed = f"{path}.is_error"
     if block.get("is_error") is True:
         reading.add(FAILED, True, failed)
-    for where, text in texts(block.get("content"), f"{path}.content", ["text"]):
-        reading.result(text, where, failed)
-    for where, part in objects(block.get("content"), f"{path}.content"):
-        _medium(reading, part, where)
+    for part_path, text in texts(block.get("content"), f"{path}.content", ["text"]):
+        reading.result(text, part_path, failed)
+    for part_path, part in objects(block.get("content"), f"{path}.content"):
+        _medium(reading, part, part_path)
 
 
 def _medium(reading: Reading, block: dict[str, Any], path: str) -> None:
@@ -112,5 +112,5 @@ def _medium(reading: Reading, block: dict[str, Any], path: str) -> None:
     elif name == "file":
         reading.add(MEDIUM, source.get("file_id"), f"{path}.source.file_id")
     elif name == "content":
-        for where, part in objects(source.get("content"), f"{path}.source.content"):
-            _medium(reading, part, where)
+        for part_path, part in objects(source.get("content"), f"{path}.source.content"):
+            _medium(reading, part, part_path)

@@ -49,8 +49,8 @@ def read(kind: str, payload: dict[str, Any]) -> Reading:
             _message(reading, message, path)
         return reading
     for path, choice in [*objects(payload.get("choices"), "$.choices")][:1]:
-        for where, message in objects(choice.get("message"), f"{path}.message"):
-            _message(reading, {"role": "assistant", **message}, where, alone=True)
+        for message_path, message in objects(choice.get("message"), f"{path}.message"):
+            _message(reading, {"role": "assistant", **message}, message_path, alone=True)
         reason = word(_STOPS, choice.get("finish_reason"))
         reading.add(FINISH, ENDED if reason == STOP and reading.of(CALL) else reason, f"{path}.finish_reason")
     usage = payload.get("usage")
@@ -61,18 +61,18 @@ def read(kind: str, payload: dict[str, Any]) -> Reading:
 
 def _message(reading: Reading, message: dict[str, Any], path: str, *, alone: bool = False) -> None:
     role, content = message.get("role", ""), message.get("content")
-    for where, text in texts(content, f"{path}.content", ["text"]):
+    for part_path, text in texts(content, f"{path}.content", ["text"]):
         if role in ("tool", "function"):
-            reading.result(text, where)
+            reading.result(text, part_path)
         else:
-            reading.add(_ROLES.get(role, USER), text, where, f"{path}.role", alone=alone)
-    for where, part in objects(content, f"{path}.content"):
-        _medium(reading, part, where)
+            reading.add(_ROLES.get(role, USER), text, part_path, f"{path}.role", alone=alone)
+    for part_path, part in objects(content, f"{path}.content"):
+        _medium(reading, part, part_path)
     audio = message.get("audio")
     if isinstance(audio, dict):
         reading.add(MEDIUM, digest(audio.get("data")), f"{path}.audio.data")
-    for where, call in objects(message.get("tool_calls"), f"{path}.tool_calls"):
-        _call(reading, call, where)
+    for part_path, call in objects(message.get("tool_calls"), f"{path}.tool_calls"):
+        _call(reading, call, part_path)
     if isinstance(message.get("function_call"), dict):
         _function(reading, message["function_call"], f"{path}.function_call")
 
@@ -93,13 +93,13 @@ def _medium(reading: Reading, part: dict[str, Any], path: str) -> None:
     held = part.get(part.get("type", ""))
     if not isinstance(held, dict):
         return
-    where = f"{path}.{part['type']}"
+    value_path = f"{path}.{part['type']}"
     if part["type"] == "image_url":
-        reading.add(MEDIUM, link(held.get("url")), f"{where}.url")
+        reading.add(MEDIUM, link(held.get("url")), f"{value_path}.url")
     elif part["type"] == "input_audio":
-        reading.add(MEDIUM, digest(held.get("data")), f"{where}.data")
+        reading.add(MEDIUM, digest(held.get("data")), f"{value_path}.data")
     elif part["type"] == "file":
         data = held.get("file_data")
         is_uri = isinstance(data, str) and data.startswith("data:")
-        reading.add(MEDIUM, link(data) if is_uri else digest(data), f"{where}.file_data")
-        reading.add(MEDIUM, held.get("file_id"), f"{where}.file_id")
+        reading.add(MEDIUM, link(data) if is_uri else digest(data), f"{value_path}.file_data")
+        reading.add(MEDIUM, held.get("file_id"), f"{value_path}.file_id")

@@ -56,8 +56,8 @@ def read(kind: str, payload: dict[str, Any]) -> Reading:
             _parts(reading, content, path, ASSISTANT if content.get("role") == "model" else USER)
         return reading
     for path, candidate in [*objects(payload.get("candidates"), "$.candidates")][:1]:
-        for where, content in objects(candidate.get("content"), f"{path}.content"):
-            _parts(reading, content, where, ASSISTANT)
+        for content_path, content in objects(candidate.get("content"), f"{path}.content"):
+            _parts(reading, content, content_path, ASSISTANT)
         key, reason = first(candidate, "finishReason", "finish_reason")
         reading.add(FINISH, word(_STOPS, reason), f"{path}.{key}")
     key, usage = first(payload, "usageMetadata", "usage_metadata")
@@ -79,16 +79,16 @@ def _usage(reading: Reading, usage: dict[str, Any], path: str) -> None:
 
 
 def _parts(reading: Reading, content: dict[str, Any], path: str, kind: str) -> None:
-    for where, part in objects(content.get("parts"), f"{path}.parts"):
+    for part_path, part in objects(content.get("parts"), f"{path}.parts"):
         if not part.get("thought"):  # The text of a thought is reasoning.
-            reading.add(kind, part.get("text"), f"{where}.text", f"{path}.role")
-        _medium(reading, part, where)
+            reading.add(kind, part.get("text"), f"{part_path}.text", f"{path}.role")
+        _medium(reading, part, part_path)
         key, call = first(part, "functionCall", "function_call")
         if isinstance(call, dict):
-            reading.call(call.get("name"), call.get("args") or {}, f"{where}.{key}.args", f"{where}.{key}.name")
+            reading.call(call.get("name"), call.get("args") or {}, f"{part_path}.{key}.args", f"{part_path}.{key}.name")
         key, response = first(part, "functionResponse", "function_response")
         if isinstance(response, dict):
-            _result(reading, response, f"{where}.{key}")
+            _result(reading, response, f"{part_path}.{key}")
 
 
 def _medium(reading: Reading, part: dict[str, Any], path: str) -> None:
@@ -102,16 +102,16 @@ def _medium(reading: Reading, part: dict[str, Any], path: str) -> None:
 
 
 def _result(reading: Reading, result: dict[str, Any], path: str) -> None:
-    response, where = result.get("response"), f"{path}.response"
+    response, response_path = result.get("response"), f"{path}.response"
     key, text = next(iter(response.items())) if isinstance(response, dict) and len(response) == 1 else ("", None)
     if key == "error":
-        reading.add(FAILED, True, f"{where}.error")
+        reading.add(FAILED, True, f"{response_path}.error")
     if key in _WRAPPERS and isinstance(text, str):
-        reading.result(text, f"{where}.{key}", alone=True)
+        reading.result(text, f"{response_path}.{key}", alone=True)
     elif key in _WRAPPERS and isinstance(text, list) and all(isinstance(item, str) for item in text):
         for index, item in enumerate(text):
-            reading.result(item, f"{where}.{key}[{index}]")
+            reading.result(item, f"{response_path}.{key}[{index}]")
     elif response:
-        reading.result(response, where, alone=True)
+        reading.result(response, response_path, alone=True)
     for at, part in objects(result.get("parts"), f"{path}.parts"):
         _medium(reading, part, at)

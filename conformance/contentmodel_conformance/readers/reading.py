@@ -102,9 +102,9 @@ def first(value: dict[str, Any], *keys: str) -> tuple[str, Any]:
     return next(((key, value[key]) for key in keys if value.get(key) is not None), (keys[0], None))
 
 
-def word(words: dict[Any, str], value: Any) -> Any:
+def word(values: dict[Any, str], value: Any) -> Any:
     """Return the neutral value for an API's value, or the value itself if there is none."""
-    return words.get(value, value) if isinstance(value, str | int) else value
+    return values.get(value, value) if isinstance(value, str | int) else value
 
 
 def number_at(value: Any, dotted: str) -> int | None:
@@ -149,10 +149,10 @@ def digest(data: Any) -> str | None:
         return None
     plain = "".join(data.split()).rstrip("=").replace("-", "+").replace("_", "/")
     try:
-        found = base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
+        decoded = base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
     except (binascii.Error, ValueError):
         return f"not base64: {data}"
-    return digest_of_bytes(found)
+    return digest_of_bytes(decoded)
 
 
 def digest_of_bytes(data: bytes) -> str:
@@ -172,6 +172,6 @@ def texts(value: Any, path: str, types: Collection[Any]) -> Iterator[tuple[str, 
     """Yield the texts of a content that is a string, or a list of parts of these types, each with its path."""
     if isinstance(value, str):
         yield path, value
-    for where, part in objects(value, path):
+    for part_path, part in objects(value, path):
         if part.get("type") in types and isinstance(part.get("text"), str):
-            yield f"{where}.text", part["text"]
+            yield f"{part_path}.text", part["text"]

@@ -62,39 +62,39 @@ def _finish(reading: Reading, payload: dict[str, Any]) -> None:
 
 
 def _items(reading: Reading, items: Any, path: str) -> None:
-    for where, item in objects(items, path):
+    for item_path, item in objects(items, path):
         name = item.get("type", "message")
         if name == "message":
-            _message(reading, item, where)
+            _message(reading, item, item_path)
         elif name == "function_call":
-            reading.call(item.get("name"), item.get("arguments"), f"{where}.arguments", f"{where}.name")
+            reading.call(item.get("name"), item.get("arguments"), f"{item_path}.arguments", f"{item_path}.name")
         elif name == "custom_tool_call":
-            reading.free_call(item.get("name"), item.get("input"), f"{where}.input", f"{where}.name")
+            reading.free_call(item.get("name"), item.get("input"), f"{item_path}.input", f"{item_path}.name")
         elif name in ("function_call_output", "custom_tool_call_output"):
-            for at, text in texts(item.get("output"), f"{where}.output", _TEXTS):
+            for at, text in texts(item.get("output"), f"{item_path}.output", _TEXTS):
                 reading.result(text, at)
-            _media(reading, item.get("output"), f"{where}.output")
+            _media(reading, item.get("output"), f"{item_path}.output")
         elif name == "image_generation_call":
-            reading.add(MEDIUM, digest(item.get("result")), f"{where}.result")
+            reading.add(MEDIUM, digest(item.get("result")), f"{item_path}.result")
 
 
 def _message(reading: Reading, message: dict[str, Any], path: str) -> None:
     content = message.get("content")
-    for where, text in texts(content, f"{path}.content", _TEXTS):
-        reading.add(_ROLES.get(message.get("role", ""), USER), text, where, f"{path}.role")
+    for part_path, text in texts(content, f"{path}.content", _TEXTS):
+        reading.add(_ROLES.get(message.get("role", ""), USER), text, part_path, f"{path}.role")
     _media(reading, content, f"{path}.content")
 
 
 def _media(reading: Reading, content: Any, path: str) -> None:
-    for where, part in objects(content, path):
+    for part_path, part in objects(content, path):
         if part.get("type") == "input_image":
-            reading.add(MEDIUM, link(part.get("image_url")), f"{where}.image_url")
-            reading.add(MEDIUM, part.get("file_id"), f"{where}.file_id")
+            reading.add(MEDIUM, link(part.get("image_url")), f"{part_path}.image_url")
+            reading.add(MEDIUM, part.get("file_id"), f"{part_path}.file_id")
         elif part.get("type") == "input_file":
             data = part.get("file_data")
             is_uri = isinstance(data, str) and data.startswith("data:")
-            reading.add(MEDIUM, link(data) if is_uri else digest(data), f"{where}.file_data")
-            reading.add(MEDIUM, link(part.get("file_url")), f"{where}.file_url")
-            reading.add(MEDIUM, part.get("file_id"), f"{where}.file_id")
+            reading.add(MEDIUM, link(data) if is_uri else digest(data), f"{part_path}.file_data")
+            reading.add(MEDIUM, link(part.get("file_url")), f"{part_path}.file_url")
+            reading.add(MEDIUM, part.get("file_id"), f"{part_path}.file_id")
         elif part.get("type") == "input_audio" and isinstance(part.get("input_audio"), dict):
-            reading.add(MEDIUM, digest(part["input_audio"].get("data")), f"{where}.input_audio.data")
+            reading.add(MEDIUM, digest(part["input_audio"].get("data")), f"{part_path}.input_audio.data")

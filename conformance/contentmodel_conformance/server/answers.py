@@ -120,11 +120,11 @@ def _failure(response: ChatResponse, door: Door) -> Body | None:
     """Return an error body; None if the API reports the failure in a full answer."""
     assert response.error is not None
     encoded = adapter(door.api).encode_response(response)
-    said = encoded.payload.get("error")
+    own_error = encoded.payload.get("error")
     is_native = response.origin is not None and response.origin.api == door.api
-    if is_native and (not isinstance(said, dict) or not encoded.payload.keys() <= {"error", "type", "request_id"}):
+    if is_native and (not isinstance(own_error, dict) or not encoded.payload.keys() <= {"error", "type", "request_id"}):
         return None
-    error = said if isinstance(said, dict) else {}
+    error = own_error if isinstance(own_error, dict) else {}
     status = status_of([response.error.code, *error.values()])
     if is_native:
         return Body(status, JSON_TYPE, (write(encoded.payload),), 1, significant(encoded.losses))
@@ -133,24 +133,24 @@ def _failure(response: ChatResponse, door: Door) -> Body | None:
     return Body(status, JSON_TYPE, (write(payload),), 1, significant(encoded.losses))
 
 
-def status_of(words: Iterable[Any]) -> int:
+def status_of(codes: Iterable[Any]) -> int:
     """Return the HTTP status for an error's codes: the first that is a status or a known error code; else 500."""
-    for word in words:
-        if isinstance(word, int) and 400 <= word <= 599:
-            return word
-        if isinstance(word, str) and word in STATUSES:
-            return STATUSES[word]
+    for code in codes:
+        if isinstance(code, int) and 400 <= code <= 599:
+            return code
+        if isinstance(code, str) and code in STATUSES:
+            return STATUSES[code]
     return 500
 
 
 def _stream(response: ChatResponse, door: Door, size: int | None) -> Body:
     encoder = adapter(door.api).stream_encoder()
-    said: list[bytes] = []
+    opening: list[bytes] = []
     closing: list[bytes] = []
     for event in unfold(response, size=size):
-        (closing if isinstance(event, TurnComplete | TurnError) else said).append(encoder.feed(event))
+        (closing if isinstance(event, TurnComplete | TurnError) else opening).append(encoder.feed(event))
     closing.append(encoder.close())
-    frames = split_frames(b"".join(said))
+    frames = split_frames(b"".join(opening))
     ends = split_frames(b"".join(closing))
     return Body(200, SSE_TYPE, (*frames, *ends), len(frames), significant(encoder.losses))
 

@@ -129,7 +129,7 @@ class Loopback:
                 raise TypeError(f"expected a ChatResponse of the function, got {type(response).__name__}")
         response = dressed(response, door, record.model, record.number)
         size = turn.delta_size or self._delta_size
-        return body_of(response, door, streams=_way_of(record, door), size=size)
+        return body_of(response, door, streams=_form_of(record, door), size=size)
 
 
 class Sending:
@@ -169,8 +169,10 @@ class Sending:
     async def _wait(self, seconds: float, receive: Receive) -> bool:
         """Wait. Return False if the client disconnects or the server stops before the time is over."""
         stopped = asyncio.ensure_future(self._loopback.stopping.wait())
-        gone: asyncio.Future[Any] = asyncio.ensure_future(receive())
-        done, waiting = await asyncio.wait({stopped, gone}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        disconnected: asyncio.Future[Any] = asyncio.ensure_future(receive())
+        done, waiting = await asyncio.wait(
+            {stopped, disconnected}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED
+        )
         for task in waiting:
             task.cancel()
         return not done
@@ -202,7 +204,7 @@ def _headers_of(fault: Fault | None) -> dict[str, str]:
     return {"retry-after": f"{fault.retry_after:g}"}
 
 
-def _way_of(record: Recorded, door: Door) -> str | None:
+def _form_of(record: Recorded, door: Door) -> str | None:
     """Return the form of a record's answer: plain (None), server-sent events ("sse"), or a JSON array ("array")."""
     if not record.is_stream:
         return None

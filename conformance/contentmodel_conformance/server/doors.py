@@ -40,8 +40,10 @@ class Door:
 
 def _openai_error(status: int, code: str, message: str, retry_after: float | None) -> ErrorBody:
     kind = "server_error" if status >= 500 else "invalid_request_error"
-    said = None if code == kind else code
-    return {"error": {"message": message, "type": "requests" if status == 429 else kind, "param": None, "code": said}}
+    own_code = None if code == kind else code
+    return {
+        "error": {"message": message, "type": "requests" if status == 429 else kind, "param": None, "code": own_code}
+    }
 
 
 def _anthropic_error(status: int, code: str, message: str, retry_after: float | None) -> ErrorBody:
@@ -88,8 +90,8 @@ GOOGLE_CODES = {
 _ALSO = {"insufficient_quota": 429, "server_is_overloaded": 503, "overloaded": 529, "rate_limit": 429, "timeout": 504}
 STATUSES: dict[str, int] = {
     **_ALSO,
-    **{word: status for codes in (ANTHROPIC_CODES, OPENAI_CODES) for status, word in codes.items()},
-    **{word: status for status, word in GOOGLE_CODES.items() if status != 529},
+    **{name: status for codes in (ANTHROPIC_CODES, OPENAI_CODES) for status, name in codes.items()},
+    **{name: status for status, name in GOOGLE_CODES.items() if status != 529},
 }
 """The HTTP status of an error, by any API's code for it."""
 

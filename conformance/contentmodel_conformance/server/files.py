@@ -21,7 +21,7 @@ def read_script(path: str) -> list[Turn]:
     """
     name = "standard input" if path == "-" else path
     data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
-    turns = [_turn(value, where, at) for value, where, at in _values(data, name)]
+    turns = [_turn(value, location, json_path) for value, location, json_path in _values(data, name)]
     if not turns:
         raise ScriptError(f"{name}: there is no turn in it")
     return turns
@@ -53,19 +53,19 @@ def _is_json(data: bytes, lines: list[tuple[int, bytes]]) -> bool:
     return True
 
 
-def _parsed(data: bytes, where: str) -> Any:
+def _parsed(data: bytes, location: str) -> Any:
     try:
         return parse(data)
     except DecodeError as error:
-        raise ScriptError(f"{where}: {error.faults[0].message}") from None
+        raise ScriptError(f"{location}: {error.faults[0].message}") from None
 
 
-def _turn(value: Any, where: str, path: str) -> Turn:
+def _turn(value: Any, location: str, path: str) -> Turn:
     if not isinstance(value, dict | str):
-        raise ScriptError(f"{where}: expected an object or a text, got {kind_of(value)} at {path}")
+        raise ScriptError(f"{location}: expected an object or a text, got {kind_of(value)} at {path}")
     try:
         return as_turn(value)
     except DecodeError as error:
-        raise ScriptError(f"{where}: {within(error, path)}") from None
+        raise ScriptError(f"{location}: {within(error, path)}") from None
     except ContentModelError as error:
-        raise ScriptError(f"{where}: {error}") from None
+        raise ScriptError(f"{location}: {error}") from None

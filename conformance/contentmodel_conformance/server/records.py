@@ -51,10 +51,10 @@ class Recorded:
     def check(self) -> list[Violation]:
         """Return what the API would refuse, ignore or answer badly in it. Rules that cannot be checked are left out."""
         try:
-            found: list[Violation] = adapter(self.api).check_request(self.payload, self.model)
+            violations: list[Violation] = adapter(self.api).check_request(self.payload, self.model)
         except DecodeError as error:
             return [_unreadable(flaw) for flaw in (self.error or error).faults]
-        return [violation for violation in found if violation.severity != "unchecked"]
+        return [violation for violation in violations if violation.severity != "unchecked"]
 
     def as_json(self) -> dict[str, Any]:
         """Return the record as JSON for a log, with API keys and other secrets masked."""
@@ -80,8 +80,8 @@ def _unreadable(flaw: Flaw) -> Violation:
     return Violation(path=flaw.path, rule="shape", severity="refused", what=flaw.message, fix="send what the API reads")
 
 
-def _without_secrets(said: Mapping[str, str]) -> dict[str, str]:
-    return {name: "..." if name.lower() in SECRETS else value for name, value in said.items()}
+def _without_secrets(fields: Mapping[str, str]) -> dict[str, str]:
+    return {name: "..." if name.lower() in SECRETS else value for name, value in fields.items()}
 
 
 def read_body(record: Recorded, body: bytes) -> None:

@@ -155,39 +155,39 @@ def as_turn(value: TurnLike) -> Turn:
     if not isinstance(value, Mapping):
         raise DecodeError("turn", [Flaw("$", f"expected an object, got {kind_of(value)}")])
     frame = _typed({key: value[key] for key in _FRAME & value.keys()}, _Frame)
-    said = {key: item for key, item in value.items() if key not in _FRAME}
+    answer = {key: item for key, item in value.items() if key not in _FRAME}
     try:
-        return Turn(_response_of(said) if said else None, frame.fault, frame.delta_size)
+        return Turn(_response_of(answer) if answer else None, frame.fault, frame.delta_size)
     except (DecodeError, DetectError, UnknownApiError):
         raise
     except ValueError as error:
         raise DecodeError("turn", [Flaw("$", str(error))]) from None
 
 
-def _response_of(said: dict[str, Any]) -> ChatResponse:
-    if "contentmodel" in said:
-        return _stored(said)
-    if "payload" in said:
-        return _named(said)
-    if said.keys() <= _WORDS:
-        words: _Words = _typed(said, _Words)
-        return say(words.text, *words.calls)
-    api, _ = detect(said, kind="response")
-    answer: ChatResponse = adapter(api).decode_response(said)
+def _response_of(value: dict[str, Any]) -> ChatResponse:
+    if "contentmodel" in value:
+        return _stored(value)
+    if "payload" in value:
+        return _named(value)
+    if value.keys() <= _WORDS:
+        short_form: _Words = _typed(value, _Words)
+        return say(short_form.text, *short_form.calls)
+    api, _ = detect(value, kind="response")
+    answer: ChatResponse = adapter(api).decode_response(value)
     return answer
 
 
-def _stored(said: dict[str, Any]) -> ChatResponse:
-    if said.get("kind") != "response":
-        raise DecodeError("contentmodel", [Flaw("$.kind", f"expected 'response', got {said.get('kind')!r}")])
-    return loads(write(said), ChatResponse)
+def _stored(document: dict[str, Any]) -> ChatResponse:
+    if document.get("kind") != "response":
+        raise DecodeError("contentmodel", [Flaw("$.kind", f"expected 'response', got {document.get('kind')!r}")])
+    return loads(write(document), ChatResponse)
 
 
-def _named(said: dict[str, Any]) -> ChatResponse:
-    other = next((key for key in said if key not in ("api", "payload")), None)
+def _named(value: dict[str, Any]) -> ChatResponse:
+    other = next((key for key in value if key not in ("api", "payload")), None)
     if other is not None:
         raise DecodeError("turn", [Flaw(f"$.{other}", "expected api and payload alone")])
-    payload, api = said["payload"], said.get("api")
+    payload, api = value["payload"], value.get("api")
     if api is not None and not isinstance(api, str):
         raise DecodeError("turn", [Flaw("$.api", f"expected str, got {kind_of(api)}")])
     if api is None:
@@ -208,8 +208,8 @@ def _typed(value: Any, kind: Any) -> Any:
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
-        message, _, where = str(error).partition(" - at `")
-        raise DecodeError("turn", [Flaw(where.rstrip("`") or "$", message)]) from None
+        message, _, path = str(error).partition(" - at `")
+        raise DecodeError("turn", [Flaw(path.rstrip("`") or "$", message)]) from None
 
 
 def turns_of(script: Iterable[TurnLike]) -> list[Turn]:

@@ -92,9 +92,9 @@ def _replace(draw: DrawFn, body: Body) -> None:
 
 def _transplant(draw: DrawFn, body: Body) -> None:
     """Replace a value by one from elsewhere in the stream."""
-    (owner, key), (other, there) = _inside(draw, body), _inside(draw, body)
+    (owner, key), (other, other_key) = _inside(draw, body), _inside(draw, body)
     if owner is not None and other is not None:
-        owner[key] = copy.deepcopy(other[there])
+        owner[key] = copy.deepcopy(other[other_key])
 
 
 def _wrap(draw: DrawFn, body: Body) -> None:
@@ -124,8 +124,8 @@ _CHANGES: tuple[Callable[[DrawFn, Body], None], ...] = (
 
 def _inside(draw: DrawFn, body: Body) -> tuple[Any, Any]:
     """Draw a place inside an event: its parent and key; (None, None) if the event has none."""
-    found = list(_places(body[_place(draw, body)]["data"]))
-    return draw(st.sampled_from(found)) if found else (None, None)
+    places = list(_places(body[_place(draw, body)]["data"]))
+    return draw(st.sampled_from(places)) if places else (None, None)
 
 
 def _places(value: Any) -> Iterator[tuple[Any, Any]]:
@@ -149,12 +149,12 @@ def _frame(event: dict[str, Any]) -> bytes:
 
 
 @st.composite
-def misfitting(draw: DrawFn, payload: Any, words: Collection[str]) -> Any:
-    """Draw a copy of a payload, in which one or two of the fields `words` have a wrong JSON class."""
+def misfitting(draw: DrawFn, payload: Any, fields: Collection[str]) -> Any:
+    """Draw a copy of a payload, in which one or two of the fields `fields` have a wrong JSON class."""
     changed = copy.deepcopy(payload)
-    found = [(owner, key) for owner, key in _places(changed) if key in words and isinstance(owner[key], str)]
-    for _ in range(draw(st.integers(1, 2)) if found else 0):
-        owner, key = draw(st.sampled_from(found))
+    places = [(owner, key) for owner, key in _places(changed) if key in fields and isinstance(owner[key], str)]
+    for _ in range(draw(st.integers(1, 2)) if places else 0):
+        owner, key = draw(st.sampled_from(places))
         owner[key] = copy.deepcopy(draw(st.sampled_from(_MISFITS)))
     return changed
 
@@ -191,17 +191,17 @@ _LAYOUTS: tuple[ev.Layout, ...] = ([], [[]], [[[0]]], [[[7]]], [[[0, 0]]], [[[0]
 def _changed(draw: DrawFn, event: ev.StreamEvent, others: Sequence[ev.StreamEvent]) -> ev.StreamEvent:
     """Draw a copy of an event with another index, choice, content or layout."""
     contents = [other.content for other in others if isinstance(other, ev.BlockStart | ev.BlockStop)]
-    said: dict[str, st.SearchStrategy[Any]] = {
+    strategies: dict[str, st.SearchStrategy[Any]] = {
         "index": st.sampled_from(_NUMBERS),
         "choice": st.sampled_from(_NUMBERS),
         "content": st.sampled_from(contents),
         "layout": st.sampled_from(_LAYOUTS),
     }
-    fields = [name for name in said if hasattr(event, name)]
+    fields = [name for name in strategies if hasattr(event, name)]
     if not fields:
         return event
     name = draw(st.sampled_from(fields))
-    changed: ev.StreamEvent = msgspec.structs.replace(event, **{name: draw(said[name])})
+    changed: ev.StreamEvent = msgspec.structs.replace(event, **{name: draw(strategies[name])})
     return changed
 
 

@@ -58,10 +58,10 @@ def handmade_turns(api: str) -> Iterator[tuple[str, list[Any]]]:
         if made.executor == "client":
             continue
         failed = _FAILED.get(api) or [ErrorContent(code="unavailable", message="no")]
-        for what, outputs in (("a result", _OUTPUTS.get(name, [])), ("an empty result", []), ("a failure", failed)):
+        for label, outputs in (("a result", _OUTPUTS.get(name, [])), ("an empty result", []), ("a failure", failed)):
             answered = result(call_id="t1", outputs=outputs, **served)
-            yield f"{name}: {what}", [made, answered]
-            yield f"{name}: {what} alone", [answered]
+            yield f"{name}: {label}", [made, answered]
+            yield f"{name}: {label} alone", [answered]
 
 
 _NAMED = ("browser", "computer_use", "mcp_server")

@@ -47,7 +47,7 @@ _WORDS = (
     *("user", "model", "assistant", "tool", "text=txt", "parts.text=TEXT", "a.b", "stderr", "reasoning_content"),
     *("reasoning_details", "tool_calls", "functionDeclarations", "text_content", "call_1"),
 )
-_words = st.sampled_from(_WORDS)
+_texts = st.sampled_from(_WORDS)
 
 
 def _of(kind: Any) -> st.SearchStrategy[Any]:
@@ -59,7 +59,7 @@ def _of(kind: Any) -> st.SearchStrategy[Any]:
     if origin is list:
         return st.lists(_of(inner[0]), max_size=3)
     if origin is dict:
-        return st.dictionaries(_words, _of(inner[1]), max_size=3)
+        return st.dictionaries(_texts, _of(inner[1]), max_size=3)
     if is_typeddict(kind):
         fields = {name: _of(_without_marks(of)) for name, of in get_type_hints(kind, include_extras=True).items()}
         required = {name: fields[name] for name in kind.__required_keys__}
@@ -68,7 +68,7 @@ def _of(kind: Any) -> st.SearchStrategy[Any]:
         return st.one_of(*(_of(option) for option in inner))
     if kind is float:
         return st.floats(allow_nan=False, allow_infinity=False)
-    return _words if kind is str else st.from_type(kind)
+    return _texts if kind is str else st.from_type(kind)
 
 
 def _without_marks(kind: Any) -> Any:

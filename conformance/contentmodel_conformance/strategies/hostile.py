@@ -67,10 +67,10 @@ _STRUCTURE = (
 def _written(adapters: Iterable[Any]) -> Iterator[str]:
     for adapter in adapters:
         for request in _provoking():
-            said = {value for _, value, _ in leaves(msgspec.to_builtins(request))}
+            values = {value for _, value, _ in leaves(msgspec.to_builtins(request))}
             payload = adapter.encode_request(request).payload
             for path, value, _ in leaves(payload):
-                if isinstance(value, str) and value and value not in said and path.endswith(_TEXTS):
+                if isinstance(value, str) and value and value not in values and path.endswith(_TEXTS):
                     yield value
 
 
@@ -80,24 +80,24 @@ _TEXTS = ("text", "content", "output", "error", "]")
 
 def _provoking() -> Iterator[ChatRequest]:
     """Yield conversations that most APIs need sentinels for: failures, media in results, orphans, unanswered calls."""
-    elsewhere = Origin(api="smoke-signals", issuer="unknown")
+    origin = Origin(api="smoke-signals", issuer="unknown")
     call = FunctionCallContent(call_id="call_1", name="look", arguments={})
     picture = DataContent(data="AAAA", media_type="image/png")
-    words = TextContent(text="words")
+    output = TextContent(text="words")
 
     def result(call_id: str, *outputs: Any, failed: bool | None = None) -> FunctionResultContent:
         return FunctionResultContent(call_id=call_id, name="look", outputs=list(outputs), is_error=failed)
 
-    def of(*said: tuple[str, list[Any]]) -> ChatRequest:
-        messages = [ChatMessage(role=role, contents=contents, origin=elsewhere) for role, contents in said]
-        return ChatRequest(model="m", messages=messages, options=ChatOptions(max_output_tokens=9), origin=elsewhere)
+    def of(*turns: tuple[str, list[Any]]) -> ChatRequest:
+        messages = [ChatMessage(role=role, contents=contents, origin=origin) for role, contents in turns]
+        return ChatRequest(model="m", messages=messages, options=ChatOptions(max_output_tokens=9), origin=origin)
 
     hello, more = ("user", [TextContent(text="Hello.")]), ("user", [TextContent(text="More.")])
-    yield of(hello, ("assistant", [call]), ("tool", [result("call_1", words, picture)]), more)
+    yield of(hello, ("assistant", [call]), ("tool", [result("call_1", output, picture)]), more)
     yield of(hello, ("assistant", [call]), ("tool", [result("call_1", picture, failed=True)]), more)
-    yield of(hello, ("assistant", [call]), ("tool", [result("call_1", words, failed=True)]), more)
+    yield of(hello, ("assistant", [call]), ("tool", [result("call_1", output, failed=True)]), more)
     yield of(hello, ("assistant", [call]), more)
-    yield of(("assistant", [call]), ("tool", [result("call_2", words)]), more)
+    yield of(("assistant", [call]), ("tool", [result("call_2", output)]), more)
 
 
 # -- conversations -----------------------------------------------------------------------------------------------------
@@ -213,16 +213,16 @@ def notes() -> dict[str, tuple[Any, ...]]:
 
 @cache
 def _notes(*adapters: Any) -> dict[str, tuple[Any, ...]]:
-    found: dict[str, list[Any]] = {}
+    values: dict[str, list[Any]] = {}
     for adapter in adapters:
         for request in _provoking():
             value = adapter.decode_request(adapter.encode_request(request).payload)
             for key, note in _notes_in(msgspec.to_builtins(value)):
-                found.setdefault(key, []).append(note)
+                values.setdefault(key, []).append(note)
     for hint in every_hint():
         # Most values have the type of the hint.
-        found.setdefault(hint.key, []).extend(3 * [value for value in _VALUES if hint.is_in({hint.key: value})])
-    return {key: (*found.get(key, ()), *_VALUES) for key in sorted({*found, "::role", ":", "::"})}
+        values.setdefault(hint.key, []).extend(3 * [value for value in _VALUES if hint.is_in({hint.key: value})])
+    return {key: (*values.get(key, ()), *_VALUES) for key in sorted({*values, "::role", ":", "::"})}
 
 
 _VALUES: tuple[Any, ...] = ({"role": "model"}, {"role": "assistant"}, "user", True, ["role"], "call_1", {})
@@ -281,9 +281,9 @@ _APPLICATION = frozenset(
 
 def foreign_roles() -> st.SearchStrategy[str]:
     """Return a strategy of roles that some API gives rights to, with and without an API id."""
-    words = ("system", "developer", "assistant", "model", "tool", "function", "admin", "user", "critic")
+    names = ("system", "developer", "assistant", "model", "tool", "function", "admin", "user", "critic")
     apis = tuple(contentmodel.adapters())
-    return st.sampled_from([*words, *(f"{api}:{word}" for api in apis for word in words)])
+    return st.sampled_from([*names, *(f"{api}:{name}" for api in apis for name in names)])
 
 
 @st.composite

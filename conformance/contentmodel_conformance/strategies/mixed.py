@@ -64,8 +64,8 @@ def _other(kind: str, number: int, origin: Origin) -> list[Any]:
     if kind == "unknown":
         return [UnknownContent(api=origin.api, block={"type": "of_tomorrow"})]
     call_id = f"search_{number}"
-    found: list[Any] = [UriContent(uri="https://example.org/a", title="A page")]
+    pages: list[Any] = [UriContent(uri="https://example.org/a", title="A page")]
     return [
         WebSearchToolCallContent(call_id=call_id, name="web_search", arguments={"query": "x"}),
-        WebSearchToolResultContent(call_id=call_id, outputs=found),
+        WebSearchToolResultContent(call_id=call_id, outputs=pages),
     ]

@@ -80,11 +80,11 @@ def structs(kind: type[Any], depth: int = _DEPTH) -> SearchStrategy[Any]:
 
     @st.composite
     def build(draw: DrawFn) -> Any:
-        said = {}
+        fields = {}
         for field in fields_of(kind):
             if field.required or (depth > 0 and draw(st.booleans())):
-                said[field.name] = draw(_values(field.type, depth - 1))
-        return kind(**said)
+                fields[field.name] = draw(_values(field.type, depth - 1))
+        return kind(**fields)
 
     return build()
 
@@ -173,8 +173,8 @@ SETTINGS: dict[str, SearchStrategy[Any]] = {
 @st.composite
 def options(draw: DrawFn, *names: str) -> ChatOptions:
     """Draw realistic options: the named ones, or a few if none are named."""
-    said = list(names) or draw(st.lists(st.sampled_from(sorted(SETTINGS)), max_size=4, unique=True))
-    return ChatOptions(**{name: draw(SETTINGS[name]) for name in said})
+    chosen = list(names) or draw(st.lists(st.sampled_from(sorted(SETTINGS)), max_size=4, unique=True))
+    return ChatOptions(**{name: draw(SETTINGS[name]) for name in chosen})
 
 
 # -- schemas of tools --------------------------------------------------------------------------------------------------

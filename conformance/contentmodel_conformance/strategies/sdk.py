@@ -25,7 +25,7 @@ from contentmodel_conformance.oracles.shapes import (
     Scalar,
     Shape,
 )
-from contentmodel_conformance.strategies.ways import Way, field_ways, literal_ways, member_ways, said
+from contentmodel_conformance.strategies.ways import Way, field_ways, literal_ways, member_ways, non_null
 
 __all__ = [
     "HALVES",
@@ -208,7 +208,7 @@ def _something(draw: DrawFn, shape: Shape) -> JSON:
     """Draw a value that is neither null nor empty."""
     match shape:
         case OneOf(choices):
-            return _something(draw, choices[draw(st.sampled_from(said(shape)))])
+            return _something(draw, choices[draw(st.sampled_from(non_null(shape)))])
         case ListOf(item):
             return [_value(draw, item, _MEMBER_DEPTH) for _ in range(draw(st.integers(1, 2)))]
         case MapOf(value):

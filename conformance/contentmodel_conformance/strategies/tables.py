@@ -49,8 +49,8 @@ _FORMS: dict[str, SearchStrategy[Any]] = {
 def table_payloads(described: dict[str, Any], samples: list[Any]) -> SearchStrategy[Any] | None:
     """Return a strategy of `samples`, which the adapter wrote, with blocks of its table; None if they have no place."""
     unions = described["unions"]
-    found = [sample for sample in samples if any(True for _ in _places(sample, unions))]
-    return _payloads(unions, found) if found else None
+    usable = [sample for sample in samples if any(True for _ in _places(sample, unions))]
+    return _payloads(unions, usable) if usable else None
 
 
 @st.composite

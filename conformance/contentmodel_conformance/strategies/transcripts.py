@@ -181,7 +181,7 @@ def transcripts(
     writer.few_ids = few_ids
     for _ in range(draw(st.integers(1, longest))):
         writer.exchange()
-    writer.say("user", draw(_WORDS))
+    writer._say("user", draw(_WORDS))
     tools, choice = writer.toolset.tools(), writer.toolset.choice()
     return ChatRequest(
         model=limits.model,
@@ -235,14 +235,14 @@ def cited_answers(draw: DrawFn, api: str, limits: Limits | None = None) -> ChatR
 def _usages(draw: DrawFn) -> Usage:
     """Draw the usage of an answer. Its counters all differ, so that swapped counters are found."""
     read, written, rest = (draw(st.integers(low, low + 99)) for low in (100, 200, 300))
-    thought, spoken = (draw(st.integers(low, low + 99)) for low in (1000, 2000))
+    reasoning_tokens, text_tokens = (draw(st.integers(low, low + 99)) for low in (1000, 2000))
     has = draw(st.booleans())
     return Usage(
         input_tokens=rest + read + written,
-        output_tokens=thought + spoken,
+        output_tokens=reasoning_tokens + text_tokens,
         cache_read_tokens=read if has else None,
         cache_write_tokens=written if has else None,
-        reasoning_tokens=thought if has else None,
+        reasoning_tokens=reasoning_tokens if has else None,
     )
 
 
@@ -265,7 +265,7 @@ class _Transcript:
         """Add a user message, turns of the assistant, and results of some of their calls."""
         self._add("user", [TextContent(text=self._draw(_WORDS)), *self._attached()])
         if self._maybe(8) and self._limits.systems_between:
-            self.say("system", self._draw(_WORDS))
+            self._say("system", self._draw(_WORDS))
         for _ in range(self._draw(st.integers(1, 3))):
             calls = self.turn()
             if not calls:
@@ -275,7 +275,7 @@ class _Transcript:
                 break
             self._answer(calls)
 
-    def say(self, role: str, text: str) -> None:
+    def _say(self, role: str, text: str) -> None:
         self._add(role, [TextContent(text=text)])
 
     def _maybe(self, often: int) -> bool:
@@ -339,10 +339,10 @@ class _Transcript:
 
     def _search(self) -> list[AIContent]:
         call_id = self._id("srvtoolu_")
-        found: list[Any] = [UriContent(uri="https://example.org/a", title="A page")]
+        pages: list[Any] = [UriContent(uri="https://example.org/a", title="A page")]
         return [
             WebSearchToolCallContent(call_id=call_id, name="web_search", arguments={"query": self._draw(_WORDS)}),
-            WebSearchToolResultContent(call_id=call_id, outputs=found),
+            WebSearchToolResultContent(call_id=call_id, outputs=pages),
         ]
 
     def _id(self, prefix: str = "") -> str:

@@ -24,7 +24,7 @@ from contentmodel_conformance.oracles.shapes import (
     members,
 )
 
-__all__ = ["ELEMENT", "Way", "field_ways", "literal_ways", "member_ways", "said"]
+__all__ = ["ELEMENT", "Way", "field_ways", "literal_ways", "member_ways", "non_null"]
 
 # From the envelope to a value: keys of objects, `ELEMENT` of lists and maps, numbers of union members and of literals.
 Way: TypeAlias = tuple[str | int, ...]
@@ -72,8 +72,8 @@ def _members_at(place: _Place) -> _Named:
         for key, item in keys:
             if key in place.shape.exclusive or _holds_record(item.shape):
                 yield _dotted(place.name, key), (*place.way, key)
-    elif isinstance(place.shape, OneOf) and len(said(place.shape)) > 1:
-        for index in said(place.shape):
+    elif isinstance(place.shape, OneOf) and len(non_null(place.shape)) > 1:
+        for index in non_null(place.shape):
             yield f"{place.name}:{_tag(place.shape.members[index])}", (*place.way, index)
 
 
@@ -107,7 +107,7 @@ def _holds_record(shape: Shape) -> bool:
     """Return whether values are objects of one known class, or lists or maps of them."""
     match shape:
         case OneOf():
-            indices = said(shape)
+            indices = non_null(shape)
             return len(indices) == 1 and _holds_record(shape.members[indices[0]])
         case ListOf(inner) | MapOf(inner):
             return _holds_record(inner)
@@ -130,8 +130,8 @@ def _places(root: Record) -> Iterator[_Place]:
 def _below(place: _Place) -> Iterator[_Place]:
     match place.shape:
         case OneOf(choices):
-            for index in said(place.shape):
-                mark = f":{_tag(choices[index])}" if len(said(place.shape)) > 1 else ""
+            for index in non_null(place.shape):
+                mark = f":{_tag(choices[index])}" if len(non_null(place.shape)) > 1 else ""
                 yield _Place(choices[index], (*place.way, index), place.name + mark)
         case ListOf(item) | MapOf(item):
             yield _Place(item, (*place.way, ELEMENT), place.name)
@@ -144,7 +144,7 @@ def _dotted(name: str, key: str) -> str:
     return f"{name}.{key}" if name else key
 
 
-def said(union: OneOf) -> list[int]:
+def non_null(union: OneOf) -> list[int]:
     """Return the indices of all members except null."""
     return [index for index, member in enumerate(union.members) if member != NULL]
 

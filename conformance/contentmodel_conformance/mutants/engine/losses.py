@@ -59,12 +59,14 @@ def forgets_the_fields_of_items(original: Any, owner: Any, api: Any, item: Any) 
 
 
 @change(encoded, "_repeats", ANTHROPIC, "accounting/crossing")
-def takes_fields_for_repeated(original: Any, found: Any, signs: Any) -> bool:
+def takes_fields_for_repeated(original: Any, loss: Any, signs: Any) -> bool:
     """Omit losses of fields as if a text contained the values."""
-    return found.code in ("no-field", "provider-field")
+    return loss.code in ("no-field", "provider-field")
 
 
 @change(loss.PendingLoss, "at", CHAT, "accounting/crossing")
-def takes_no_place_for_exact(original: Any, self: Any, path: str, target: str, what: str, *, exact: bool = True) -> Any:
+def takes_no_place_for_exact(
+    original: Any, self: Any, path: str, target: str, subject: str, *, exact: bool = True
+) -> Any:
     """Report every loss as inexact: somewhere in the value at its path."""
-    return original(self, path, target, what, exact=False)
+    return original(self, path, target, subject, exact=False)
