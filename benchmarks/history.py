@@ -31,9 +31,10 @@ BLOCKS = (
 
 
 def main(arguments: list[str]) -> None:
+    """Measure SQLite, and the PostgreSQL databases of `arguments`."""
     with tempfile.TemporaryDirectory() as folder:
-        for name, where in [("SQLite", str(Path(folder, "turns.db"))), *(("PostgreSQL", url) for url in arguments)]:
-            with TurnStore.open(where) as store:
+        for name, location in [("SQLite", str(Path(folder, "turns.db"))), *(("PostgreSQL", url) for url in arguments)]:
+            with TurnStore.open(location) as store:
                 report(name, store)
 
 
@@ -67,6 +68,7 @@ def filled(store: TurnStore, size: int) -> str:
 
 
 def one_turn(store: TurnStore, conversation: str) -> None:
+    """Begin a turn, write its blocks, and end it."""
     turn = store.begin_turn(conversation, "assistant")
     for sequence, content in enumerate(BLOCKS):
         store.put_block(turn, sequence, content)
@@ -74,6 +76,7 @@ def one_turn(store: TurnStore, conversation: str) -> None:
 
 
 def seconds(work: Callable[[], object]) -> float:
+    """Return the time that the work takes, in seconds."""
     started = time.perf_counter()
     work()
     return time.perf_counter() - started

@@ -282,8 +282,8 @@ def _langchain_functions() -> Functions:
     response = named("openai.types.responses", "Response")
 
     def from_anthropic(payload: dict[str, Any]) -> list[Any]:
-        said = to_messages(payload["messages"])
-        return list(to_messages([{"role": "system", "content": payload["system"]}])) + list(said)
+        messages = to_messages(payload["messages"])
+        return list(to_messages([{"role": "system", "content": payload["system"]}])) + list(messages)
 
     def anthropic_to_chat(data: bytes) -> bytes:
         payload = parse(data)

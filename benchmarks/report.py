@@ -68,16 +68,16 @@ class Report:
         """Print a table only to the terminal."""
         print(table.text(), flush=True)
 
-    def unmeasured(self, name: str, what: str, reason: str) -> None:
+    def unmeasured(self, name: str, subject: str, reason: str) -> None:
         """Record what a library was not measured on, and why."""
-        self._unmeasured.setdefault((name, reason), []).append(what)
+        self._unmeasured.setdefault((name, reason), []).append(subject)
 
     def add_unmeasured(self) -> None:
         """Add the table of all that was not measured."""
         if self._unmeasured:
             table = Table("Not measured", ("", "why", "what"))
-            for (name, reason), what in self._unmeasured.items():
-                table.row(name, reason, "; ".join(dict.fromkeys(what)))
+            for (name, reason), subject in self._unmeasured.items():
+                table.row(name, reason, "; ".join(dict.fromkeys(subject)))
             self.add(table)
 
     def about_peers(self, peers: list[Peer]) -> None:

@@ -113,11 +113,11 @@ class Bench:
         self.report.add(missing)
 
     def _conversion(self, kind: str, source: str, target: str, data: bytes) -> Result:
-        found = census(source, _parse(data))
+        contents = census(source, _parse(data))
         encoded = contentmodel.convert(data, source=source, target=target, kind=kind)
         payload = encoded.payload
-        result = Result(_said(found))
-        result.lost[OURS] = f"{_missing(found, census(target, payload))} ({_count(encoded.losses)} listed)"
+        result = Result(_described(contents))
+        result.lost[OURS] = f"{_missing(contents, census(target, payload))} ({_count(encoded.losses)} listed)"
         contenders: dict[str, Work] = {
             FLOOR: lambda: (_parse(data), _write(payload)),
             FLOOR_INPUT: lambda: _write(_parse(data)),
@@ -131,7 +131,7 @@ class Bench:
                 continue
             try:
                 with quiet():
-                    result.lost[peer.name] = _missing(found, census(target, _parse(convert(data))))
+                    result.lost[peer.name] = _missing(contents, census(target, _parse(convert(data))))
             except Exception as error:
                 result.failures[peer.name] = f"fails: {type(error).__name__}: {_first_line(error)}"
                 continue
@@ -264,8 +264,8 @@ def _with_losses(data: bytes, source: str, target: str, kind: str) -> tuple[byte
     return encoded.to_json(), encoded.losses
 
 
-def _said(found: Census) -> str:
-    counts = ((name, getattr(found, name)) for name in Census.__dataclass_fields__)
+def _described(contents: Census) -> str:
+    counts = ((name, getattr(contents, name)) for name in Census.__dataclass_fields__)
     return ", ".join(_number(count, name) for name, count in counts if count)
 
 
@@ -339,6 +339,7 @@ def _import_seconds(statement: str) -> float:
 
 
 def main() -> None:
+    """Run the benchmarks that the command line selects."""
     parser = argparse.ArgumentParser(description="Measures contentmodel beside its peers.")
     parser.add_argument("--quick", action="store_true", help="a short run")
     parser.add_argument("--alone", action="store_true", help="without the peers")
@@ -366,16 +367,16 @@ def main() -> None:
 
 def _payloads(bench: Bench, corpus: Path | None) -> None:
     """Add the tables of requests and answers."""
-    said = transcript(TURNS)
+    conversation = transcript(TURNS)
     short, long = short_answer(), long_answer()
     bench.report.about_peers(bench.peers)
-    bench.conversions("request", f"Request of {TURNS} turns", lambda api: request(api, said))
+    bench.conversions("request", f"Request of {TURNS} turns", lambda api: request(api, conversation))
     bench.conversions("response", "Answer with two tool calls", lambda api: response(api, short))
     bench.conversions("response", "Long answer", lambda api: response(api, long))
-    bench.stages(f"Request of {TURNS} turns, its stages, times the floor", lambda api: request(api, said))
+    bench.stages(f"Request of {TURNS} turns, its stages, times the floor", lambda api: request(api, conversation))
     bench.identity(
         f"The same API, decoded and encoded again: the request of {TURNS} turns, the long answer",
-        lambda api, kind: request(api, said) if kind == "request" else response(api, long),
+        lambda api, kind: request(api, conversation) if kind == "request" else response(api, long),
     )
     if corpus is not None:
         bench.recorded(corpus)

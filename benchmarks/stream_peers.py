@@ -142,7 +142,7 @@ def _any_llm_functions() -> Functions:
     def chat_to_anthropic(sent: Sent) -> bytes:
         state = state_of()
         # The loop of its `messages` adds two events that end the message.
-        made = [event for said in chunks(sent) for event in to_messages(said, state)]
+        made = [event for event_chunk in chunks(sent) for event in to_messages(event_chunk, state)]
         return written([*made, *close(state)])
 
     def responses_to_anthropic(sent: Sent) -> bytes:
@@ -190,8 +190,8 @@ def _litellm_functions() -> Functions:
     def parsed(make: Callable[[], Any]) -> Callable[[Sent], Iterator[Any]]:
         def chunks(sent: Sent) -> Iterator[Any]:
             read = make().chunk_parser
-            found = (read(parse(data)) for data in sent.data)
-            return (made for made in found if made is not None)
+            chunks_read = (read(parse(data)) for data in sent.data)
+            return (made for made in chunks_read if made is not None)
 
         return chunks
 

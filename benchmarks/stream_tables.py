@@ -83,22 +83,22 @@ class StreamBench:
                 table.row(f"{api}, {kind}", f"{stream.frames:,}", *_cells(stream, timings, names))
         self.report.add(table)
 
-    def _gatherers(self, api: str, stream: Sent, what: str) -> dict[str, Work]:
-        """The peers that can do it, and do."""
-        found: dict[str, Work] = {}
+    def _gatherers(self, api: str, stream: Sent, subject: str) -> dict[str, Work]:
+        """Return the fold of each peer that has one and supports the stream."""
+        gatherers: dict[str, Work] = {}
         for peer in self.peers:
             gather = peer.folds.get(api)
             if peer.failure is not None or gather is None:
-                self.report.unmeasured(peer.name, what, peer.failure or _NO_FUNCTION)
+                self.report.unmeasured(peer.name, subject, peer.failure or _NO_FUNCTION)
                 continue
             try:
                 with quiet():
                     gather(stream)
             except Exception as error:
-                self.report.unmeasured(peer.name, what, _failed(error))
+                self.report.unmeasured(peer.name, subject, _failed(error))
                 continue
-            found[peer.name] = partial(gather, stream)
-        return found
+            gatherers[peer.name] = partial(gather, stream)
+        return gatherers
 
     # -- a stream of one API as another's ------------------------------------------------------------------------
 
@@ -111,7 +111,7 @@ class StreamBench:
             for source, target in PAIRS:
                 row = f"{source} to {target}, {kind}"
                 stream = sent(make(source))
-                has = _said(source, stream.raw)
+                has = _contents_of(source, stream.raw)
                 lost: dict[str, str] = {}
                 timings = self._translation(source, target, stream, has, lost)
                 self.report.detail(_detail(row, timings))
@@ -132,7 +132,7 @@ class StreamBench:
             WHOLE: lambda: translated([stream.raw], source, target),
             CUT: lambda: translated(chunks, source, target),
         }
-        lost[WHOLE] = _missing(has, _said(target, made))
+        lost[WHOLE] = _missing(has, _contents_of(target, made))
         for peer in self.peers:
             translate = peer.streams.get((source, target))
             if peer.failure is not None or translate is None:
@@ -141,7 +141,7 @@ class StreamBench:
                 continue
             try:
                 with quiet():
-                    lost[peer.name] = _missing(has, _said(target, translate(stream)))
+                    lost[peer.name] = _missing(has, _contents_of(target, translate(stream)))
             except Exception as error:
                 self.report.unmeasured(peer.name, f"stream, {source} to {target}", _failed(error))
                 continue
@@ -183,9 +183,9 @@ class StreamBench:
         columns = ("", *(f"{size} MB grow it by" for size in sizes), "bytes in", "bytes out")
         table = Table("Memory, a stream of many blocks passed through in chunks of 64 KB", columns)
         for source, target in memory.CASES:
-            found = [memory.measured(source, target, size) for size in sizes]
-            grown = (f"{growth.grown / 1e6:.1f} MB" for growth in found)
-            table.row(f"{source} to {target}", *grown, f"{found[-1].read:,}", f"{found[-1].written:,}")
+            growths = [memory.measured(source, target, size) for size in sizes]
+            grown = (f"{growth.grown / 1e6:.1f} MB" for growth in growths)
+            table.row(f"{source} to {target}", *grown, f"{growths[-1].read:,}", f"{growths[-1].written:,}")
         self.report.add(table)
 
 
@@ -233,22 +233,22 @@ def _detail(title: str, timings: dict[str, Timing]) -> Table:
     return table
 
 
-def _said(api: str, raw: bytes) -> dict[str, int]:
+def _contents_of(api: str, raw: bytes) -> dict[str, int]:
     """Return the number of characters and calls in a stream, as our decoder reads it."""
-    found = {"characters of text": 0, "characters of reasoning": 0, "calls": 0}
+    counts = {"characters of text": 0, "characters of reasoning": 0, "calls": 0}
     response = fold_stream([raw], api)
     for content in (c for choice in response.choices for message in choice.messages for c in message.contents):
         if isinstance(content, TextContent):
-            found["characters of text"] += len(content.text)
+            counts["characters of text"] += len(content.text)
         elif isinstance(content, ReasoningContent):
-            found["characters of reasoning"] += len(content.text or "")
+            counts["characters of reasoning"] += len(content.text or "")
         elif isinstance(content, FunctionCallContent):
-            found["calls"] += 1
-    return found
+            counts["calls"] += 1
+    return counts
 
 
-def _counted(found: dict[str, int]) -> str:
-    return ", ".join(f"{count:,} {name}" for name, count in found.items() if count)
+def _counted(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
 
 
 def _missing(before: dict[str, int], after: dict[str, int]) -> str:
@@ -263,13 +263,13 @@ def _failed(error: Exception) -> str:
 
 def _recordings(path: Path) -> list[Sent]:
     """Return the accepted recorded streams, without those that cannot be encoded as UTF-8."""
-    found = []
+    streams = []
     for line in path.read_text("utf-8").splitlines() if path.is_file() else ():
         record = json.loads(line)
         status = record.get("status")
         if isinstance(record.get("body"), list) and (status is None or 200 <= status < 300):
             try:
-                found.append(recorded(record["body"]))
+                streams.append(recorded(record["body"]))
             except UnicodeEncodeError:
                 continue
-    return found
+    return streams

@@ -45,8 +45,8 @@ def frames(api: str, turn: Turn) -> list[bytes]:
 
 def data_of(sent: list[bytes]) -> list[bytes]:
     """Return the JSON of each frame."""
-    found = [frame[frame.index(b"data: ") + 6 :].strip() for frame in sent]
-    return [data for data in found if data != b"[DONE]"]
+    frames = [frame[frame.index(b"data: ") + 6 :].strip() for frame in sent]
+    return [data for data in frames if data != b"[DONE]"]
 
 
 def _paddings() -> Events:
@@ -66,8 +66,8 @@ def _spell_chat(wire: dict[str, Any], padding: dict[str, Any]) -> bytes:
 
 
 def _spell_responses(wire: dict[str, Any], padding: dict[str, Any]) -> bytes:
-    said = {**wire, **padding} if wire["type"].endswith(".delta") else wire
-    ordered = {"type": wire["type"], **{key: said[key] for key in sorted(said)}}
+    fields = {**wire, **padding} if wire["type"].endswith(".delta") else wire
+    ordered = {"type": wire["type"], **{key: fields[key] for key in sorted(fields)}}
     return b"event: %b\ndata: %b\n\n" % (wire["type"].encode(), _write(ordered))
 
 
@@ -178,34 +178,34 @@ def _responses_events(turn: Turn) -> Events:
 
 def _responses_reasoning(place: int, item: dict[str, Any]) -> Events:
     yield {"type": "response.output_item.added", "output_index": place, "item": {**item, "summary": []}}
-    where = {"item_id": item["id"], "output_index": place, "summary_index": 0}
+    location = {"item_id": item["id"], "output_index": place, "summary_index": 0}
     part = item["summary"][0]
-    yield {"type": "response.reasoning_summary_part.added", **where, "part": {**part, "text": ""}}
+    yield {"type": "response.reasoning_summary_part.added", **location, "part": {**part, "text": ""}}
     for piece in _pieces(RESPONSES, part["text"]):
-        yield {"type": "response.reasoning_summary_text.delta", **where, "delta": piece}
-    yield {"type": "response.reasoning_summary_text.done", **where, "text": part["text"]}
-    yield {"type": "response.reasoning_summary_part.done", **where, "part": part}
+        yield {"type": "response.reasoning_summary_text.delta", **location, "delta": piece}
+    yield {"type": "response.reasoning_summary_text.done", **location, "text": part["text"]}
+    yield {"type": "response.reasoning_summary_part.done", **location, "part": part}
 
 
 def _responses_message(place: int, item: dict[str, Any]) -> Events:
     begun = {**item, "status": "in_progress", "content": []}
     yield {"type": "response.output_item.added", "output_index": place, "item": begun}
-    where = {"item_id": item["id"], "output_index": place, "content_index": 0}
+    location = {"item_id": item["id"], "output_index": place, "content_index": 0}
     part = item["content"][0]
-    yield {"type": "response.content_part.added", **where, "part": {**part, "text": ""}}
+    yield {"type": "response.content_part.added", **location, "part": {**part, "text": ""}}
     for piece in _pieces(RESPONSES, part["text"]):
-        yield {"type": "response.output_text.delta", **where, "delta": piece, "logprobs": []}
-    yield {"type": "response.output_text.done", **where, "text": part["text"], "logprobs": []}
-    yield {"type": "response.content_part.done", **where, "part": part}
+        yield {"type": "response.output_text.delta", **location, "delta": piece, "logprobs": []}
+    yield {"type": "response.output_text.done", **location, "text": part["text"], "logprobs": []}
+    yield {"type": "response.content_part.done", **location, "part": part}
 
 
 def _responses_call(place: int, item: dict[str, Any]) -> Events:
     begun = {**item, "status": "in_progress", "arguments": ""}
     yield {"type": "response.output_item.added", "output_index": place, "item": begun}
-    where = {"item_id": item["id"], "output_index": place}
+    location = {"item_id": item["id"], "output_index": place}
     for piece in _pieces(RESPONSES, item["arguments"]):
-        yield {"type": "response.function_call_arguments.delta", **where, "delta": piece}
-    yield {"type": "response.function_call_arguments.done", **where, "arguments": item["arguments"]}
+        yield {"type": "response.function_call_arguments.delta", **location, "delta": piece}
+    yield {"type": "response.function_call_arguments.done", **location, "arguments": item["arguments"]}
 
 
 # -- Gemini ------------------------------------------------------------------------------------------------------
@@ -216,19 +216,19 @@ def _google(turn: Turn) -> Events:
     candidate = whole["candidates"][0]
     counted = whole["usageMetadata"]
     beside = {key: whole[key] for key in ("modelVersion", "responseId")}
-    spoken = 0
+    tokens = 0
 
     def chunk(part: dict[str, Any], **ending: Any) -> dict[str, Any]:
-        said = {"content": {"parts": [part], "role": "model"}, **ending, "index": 0}
-        so_far = {**counted, "candidatesTokenCount": spoken, "totalTokenCount": counted["promptTokenCount"] + spoken}
-        return {"candidates": [said], "usageMetadata": so_far, **beside}
+        candidate_ = {"content": {"parts": [part], "role": "model"}, **ending, "index": 0}
+        so_far = {**counted, "candidatesTokenCount": tokens, "totalTokenCount": counted["promptTokenCount"] + tokens}
+        return {"candidates": [candidate_], "usageMetadata": so_far, **beside}
 
     for part in candidate["content"]["parts"]:
         if "text" not in part:
             yield chunk(part)
             continue
         for piece in _pieces(GOOGLE, part["text"]) if turn.thinking or not part.get("thought") else ():
-            spoken += len(piece) // 4
+            tokens += len(piece) // 4
             yield chunk({**part, "text": piece})
     yield chunk({"text": ""}, finishReason=candidate["finishReason"])
 
@@ -255,11 +255,11 @@ def endless(api: str, size: int) -> Iterator[bytes]:
     first, last = {ANTHROPIC: (1, -2), CHAT: (1, -3), RESPONSES: (2, -1), GOOGLE: (0, -1)}[api]
     yield from made[:first]
     write, spell = _BLOCKS[api], _WRITERS[api][1]
-    words = (long_answer().text * 6)[:40_000]
+    prose = (long_answer().text * 6)[:40_000]
     length = number = 0
     paddings = _paddings()
     while length < size:
-        for wire in write(number, words):
+        for wire in write(number, prose):
             frame = spell(wire, next(paddings))
             length += len(frame)
             yield frame
@@ -267,35 +267,35 @@ def endless(api: str, size: int) -> Iterator[bytes]:
     yield from made[last:]
 
 
-def _anthropic_blocks(number: int, words: str) -> Events:
+def _anthropic_blocks(number: int, prose: str) -> Events:
     kind = "text" if number % 2 else "thinking"
     signed = {"signature": "c2lnbmVk"} if kind == "thinking" else {}
-    return _anthropic_block(number, {"type": kind, kind: words, **signed})
+    return _anthropic_block(number, {"type": kind, kind: prose, **signed})
 
 
-def _chat_blocks(number: int, words: str) -> Events:
+def _chat_blocks(number: int, prose: str) -> Events:
     head = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1760000000, "model": "gpt-4.1"}
     call = {"id": f"call_{number}", "type": "function", "function": {"name": "write_file", "arguments": ""}}
     deltas: list[dict[str, Any]] = [{"index": number, **call}]
-    text = _write({"content": words}).decode()
+    text = _write({"content": prose}).decode()
     deltas += ({"index": number, "function": {"arguments": piece}} for piece in _pieces(CHAT, text))
     for delta in deltas:
         choice = {"index": 0, "delta": {"tool_calls": [delta]}, "logprobs": None, "finish_reason": None}
         yield {**head, "choices": [choice], "usage": None}
 
 
-def _responses_blocks(number: int, words: str) -> Events:
-    part = {"type": "output_text", "text": words, "annotations": []}
+def _responses_blocks(number: int, prose: str) -> Events:
+    part = {"type": "output_text", "text": prose, "annotations": []}
     item = {"type": "message", "id": f"msg_{number}", "role": "assistant", "status": "completed", "content": [part]}
     yield from _responses_message(number, item)
     yield {"type": "response.output_item.done", "output_index": number, "item": item}
 
 
-def _google_blocks(number: int, words: str) -> Events:
-    for piece in _pieces(GOOGLE, words):
+def _google_blocks(number: int, prose: str) -> Events:
+    for piece in _pieces(GOOGLE, prose):
         part = {"text": piece} if number % 2 else {"text": piece, "thought": True}
-        said = {"content": {"parts": [part], "role": "model"}, "index": 0}
-        yield {"candidates": [said], "modelVersion": "gemini-2.5-pro", "responseId": "1"}
+        candidate = {"content": {"parts": [part], "role": "model"}, "index": 0}
+        yield {"candidates": [candidate], "modelVersion": "gemini-2.5-pro", "responseId": "1"}
 
 
 _BLOCKS = {ANTHROPIC: _anthropic_blocks, CHAT: _chat_blocks, RESPONSES: _responses_blocks, GOOGLE: _google_blocks}

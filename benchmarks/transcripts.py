@@ -54,6 +54,8 @@ _CODE = (
 
 @dataclass(frozen=True)
 class Tool:
+    """A tool of the transcript."""
+
     name: str
     description: str
     parameters: dict[str, Any]
@@ -61,6 +63,8 @@ class Tool:
 
 @dataclass(frozen=True)
 class Call:
+    """A tool call with its result."""
+
     serial: str
     name: str
     arguments: dict[str, Any]
@@ -69,6 +73,8 @@ class Call:
 
 @dataclass(frozen=True)
 class Citation:
+    """A citation of a web page."""
+
     url: str
     title: str
     quote: str
@@ -77,6 +83,8 @@ class Citation:
 
 @dataclass(frozen=True)
 class Turn:
+    """A turn of the assistant."""
+
     serial: str
     thinking: str
     signature: str
@@ -87,6 +95,8 @@ class Turn:
 
 @dataclass(frozen=True)
 class Transcript:
+    """A conversation, in no API's format."""
+
     system: str
     prompt: str
     tools: tuple[Tool, ...]
@@ -193,16 +203,16 @@ def _word(rng: random.Random) -> str:
 
 
 def _prose(rng: random.Random, size: int) -> str:
-    words: list[str] = []
+    parts: list[str] = []
     length = 0
     while length < size:
         # Most prose of agents is ASCII; about one text in three has a dash or a tick.
         word = rng.choice(_WORDS) if rng.random() < 0.997 else rng.choice(_TYPOGRAPHY)
         if rng.random() < 0.05:
             word += rng.choice((".", ",", ":", ".\n\n", "\n- ", " `x`"))
-        words.append(word)
+        parts.append(word)
         length += len(word) + 1
-    return " ".join(words)[:size].rstrip() or "ok"
+    return " ".join(parts)[:size].rstrip() or "ok"
 
 
 def _code(rng: random.Random, size: int) -> str:
@@ -233,7 +243,7 @@ def _text_of(arguments: dict[str, Any]) -> str:
 # -- requests ----------------------------------------------------------------------------------------------------
 
 
-def request(api: str, said: Transcript) -> dict[str, Any]:
+def request(api: str, conversation: Transcript) -> dict[str, Any]:
     """Return the next request of the agent, with all turns so far, in the format of `api`."""
     writers = {
         "anthropic-messages": _anthropic_request,
@@ -241,12 +251,12 @@ def request(api: str, said: Transcript) -> dict[str, Any]:
         "openai-responses": _responses_request,
         "google-generate-content": _google_request,
     }
-    return writers[api](said)
+    return writers[api](conversation)
 
 
-def _anthropic_request(said: Transcript) -> dict[str, Any]:
-    messages: list[dict[str, Any]] = [{"role": "user", "content": said.prompt}]
-    for turn in said.turns:
+def _anthropic_request(conversation: Transcript) -> dict[str, Any]:
+    messages: list[dict[str, Any]] = [{"role": "user", "content": conversation.prompt}]
+    for turn in conversation.turns:
         results: list[dict[str, Any]] = [
             {"type": "tool_result", "tool_use_id": f"toolu_{call.serial}", "content": call.result}
             for call in turn.calls
@@ -255,12 +265,13 @@ def _anthropic_request(said: Transcript) -> dict[str, Any]:
         messages.append({"role": "user", "content": results})
     messages[-1]["content"][-1]["cache_control"] = {"type": "ephemeral"}
     tools = [
-        {"name": tool.name, "description": tool.description, "input_schema": tool.parameters} for tool in said.tools
+        {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
+        for tool in conversation.tools
     ]
     return {
         "model": _MODELS["anthropic-messages"],
         "max_tokens": 16000,
-        "system": [{"type": "text", "text": said.system, "cache_control": {"type": "ephemeral"}}],
+        "system": [{"type": "text", "text": conversation.system, "cache_control": {"type": "ephemeral"}}],
         "messages": messages,
         "tools": tools,
         "tool_choice": {"type": "auto"},
@@ -290,12 +301,12 @@ def _anthropic_content(turn: Turn) -> list[dict[str, Any]]:
     ]
 
 
-def _chat_request(said: Transcript) -> dict[str, Any]:
+def _chat_request(conversation: Transcript) -> dict[str, Any]:
     messages: list[dict[str, Any]] = [
-        {"role": "system", "content": said.system},
-        {"role": "user", "content": said.prompt},
+        {"role": "system", "content": conversation.system},
+        {"role": "user", "content": conversation.prompt},
     ]
-    for turn in said.turns:
+    for turn in conversation.turns:
         # Chat Completions accepts neither reasoning nor citations in requests.
         messages.append({"role": "assistant", "content": turn.text, "tool_calls": _chat_calls(turn)})
         messages += (
@@ -306,7 +317,7 @@ def _chat_request(said: Transcript) -> dict[str, Any]:
             "type": "function",
             "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters},
         }
-        for tool in said.tools
+        for tool in conversation.tools
     ]
     return {
         "model": _MODELS["openai-chat"],
@@ -328,9 +339,9 @@ def _chat_calls(turn: Turn) -> list[dict[str, Any]]:
     ]
 
 
-def _responses_request(said: Transcript) -> dict[str, Any]:
-    items: list[dict[str, Any]] = [{"role": "user", "content": said.prompt}]
-    for turn in said.turns:
+def _responses_request(conversation: Transcript) -> dict[str, Any]:
+    items: list[dict[str, Any]] = [{"role": "user", "content": conversation.prompt}]
+    for turn in conversation.turns:
         items += _responses_items(turn)
         items += (
             {"type": "function_call_output", "call_id": f"call_{call.serial}", "output": call.result}
@@ -338,10 +349,10 @@ def _responses_request(said: Transcript) -> dict[str, Any]:
         )
     return {
         "model": _MODELS["openai-responses"],
-        "instructions": said.system,
+        "instructions": conversation.system,
         "input": items,
         "max_output_tokens": 16000,
-        "tools": [_responses_tool(tool) for tool in said.tools],
+        "tools": [_responses_tool(tool) for tool in conversation.tools],
         "tool_choice": "auto",
         "reasoning": {"effort": "medium", "summary": "auto"},
         "include": ["reasoning.encrypted_content"],
@@ -399,9 +410,9 @@ def _responses_items(turn: Turn) -> list[dict[str, Any]]:
     ]
 
 
-def _google_request(said: Transcript) -> dict[str, Any]:
-    contents: list[dict[str, Any]] = [{"role": "user", "parts": [{"text": said.prompt}]}]
-    for turn in said.turns:
+def _google_request(conversation: Transcript) -> dict[str, Any]:
+    contents: list[dict[str, Any]] = [{"role": "user", "parts": [{"text": conversation.prompt}]}]
+    for turn in conversation.turns:
         results = [
             {"functionResponse": {"name": call.name, "response": {"output": call.result}}} for call in turn.calls
         ]
@@ -409,10 +420,10 @@ def _google_request(said: Transcript) -> dict[str, Any]:
         contents.append({"role": "user", "parts": results})
     declarations = [
         {"name": tool.name, "description": tool.description, "parametersJsonSchema": tool.parameters}
-        for tool in said.tools
+        for tool in conversation.tools
     ]
     return {
-        "systemInstruction": {"parts": [{"text": said.system}]},
+        "systemInstruction": {"parts": [{"text": conversation.system}]},
         "contents": contents,
         "tools": [{"functionDeclarations": declarations}],
         "toolConfig": {"functionCallingConfig": {"mode": "AUTO"}},
@@ -464,8 +475,8 @@ def _anthropic_response(turn: Turn) -> dict[str, Any]:
 def _chat_response(turn: Turn) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": turn.text, "refusal": None, "annotations": []}
     if turn.citation is not None:
-        where = {"url": turn.citation.url, "title": turn.citation.title, "start_index": 0, "end_index": 40}
-        message["annotations"] = [{"type": "url_citation", "url_citation": where}]
+        source = {"url": turn.citation.url, "title": turn.citation.title, "start_index": 0, "end_index": 40}
+        message["annotations"] = [{"type": "url_citation", "url_citation": source}]
     message["tool_calls"] = _chat_calls(turn)
     return {
         "id": f"chatcmpl-{turn.serial}",
@@ -568,50 +579,50 @@ def census(api: str, payload: dict[str, Any]) -> Census:
         "openai-responses": _count_responses,
         "google-generate-content": _count_google,
     }
-    found = Census()
+    counts = Census()
     for tool in payload.get("tools") or ():
         declared = tool.get("functionDeclarations") or tool.get("function_declarations") if tool else None
-        found.tools += len(declared) if declared else 1
-    counters[api](payload, found)
-    return found
+        counts.tools += len(declared) if declared else 1
+    counters[api](payload, counts)
+    return counts
 
 
 def _blocks(content: Any) -> list[dict[str, Any]]:
     return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
 
 
-def _count_anthropic(payload: dict[str, Any], found: Census) -> None:
+def _count_anthropic(payload: dict[str, Any], counts: Census) -> None:
     for message in payload.get("messages") or [payload]:
         for block in _blocks(message.get("content")):
             kind = block.get("type")
-            found.calls += kind == "tool_use"
-            found.results += kind == "tool_result"
-            found.thinking += kind == "thinking"
-            found.citations += len(block.get("citations") or ())
+            counts.calls += kind == "tool_use"
+            counts.results += kind == "tool_result"
+            counts.thinking += kind == "thinking"
+            counts.citations += len(block.get("citations") or ())
 
 
-def _count_chat(payload: dict[str, Any], found: Census) -> None:
+def _count_chat(payload: dict[str, Any], counts: Census) -> None:
     for message in payload.get("messages") or [choice["message"] for choice in payload.get("choices", ())]:
-        found.calls += len(message.get("tool_calls") or ())
-        found.results += message.get("role") == "tool"
+        counts.calls += len(message.get("tool_calls") or ())
+        counts.results += message.get("role") == "tool"
         thought = message.get("reasoning_content") or message.get("reasoning") or message.get("thinking_blocks")
-        found.thinking += bool(thought)
-        found.citations += len(message.get("annotations") or ())
+        counts.thinking += bool(thought)
+        counts.citations += len(message.get("annotations") or ())
 
 
-def _count_responses(payload: dict[str, Any], found: Census) -> None:
+def _count_responses(payload: dict[str, Any], counts: Census) -> None:
     for item in payload.get("input") or payload.get("output") or ():
         kind = item.get("type")
-        found.calls += kind == "function_call"
-        found.results += kind == "function_call_output"
-        found.thinking += kind == "reasoning"
+        counts.calls += kind == "function_call"
+        counts.results += kind == "function_call_output"
+        counts.thinking += kind == "reasoning"
         for part in _blocks(item.get("content")):
-            found.citations += len(part.get("annotations") or ())
+            counts.citations += len(part.get("annotations") or ())
 
 
-def _count_google(payload: dict[str, Any], found: Census) -> None:
+def _count_google(payload: dict[str, Any], counts: Census) -> None:
     for content in payload.get("contents") or [choice["content"] for choice in payload.get("candidates", ())]:
         for part in content.get("parts", ()):
-            found.calls += "functionCall" in part or "function_call" in part
-            found.results += "functionResponse" in part or "function_response" in part
-            found.thinking += part.get("thought") is True
+            counts.calls += "functionCall" in part or "function_call" in part
+            counts.results += "functionResponse" in part or "function_response" in part
+            counts.thinking += part.get("thought") is True

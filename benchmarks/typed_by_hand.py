@@ -1,7 +1,7 @@
-"""Code by hand for the messages of Chat's transcript, dicts to contents and back, to compare generated code with.
+"""Hand-written conversion of the messages of Chat's transcript, to compare generated code with.
 
-It checks what the engine checks: that no field is unknown and that each value has its class. What is anything else is a
-Misfit; the engine would go on with it.
+It makes the checks of the engine: no field is unknown, and each value has its class. Other input raises Misfit, where
+the engine would continue.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from contentmodel.content.tools import FunctionCallContent, FunctionResultConten
 from contentmodel.message import ChatMessage
 
 
-def decode(wires: list[dict[str, Any]], context: DecodeContext) -> list[ChatMessage]:
+def decode(objects: list[dict[str, Any]], context: DecodeContext) -> list[ChatMessage]:
     """Return the messages of wire objects."""
-    return [_DECODERS[wire["role"]](wire, context) for wire in wires]
+    return [_DECODERS[wire["role"]](wire, context) for wire in objects]
 
 
 def encode(messages: list[ChatMessage]) -> list[dict[str, Any]]:
     """Return the wire objects of messages."""
-    wires: list[dict[str, Any]] = []
+    objects: list[dict[str, Any]] = []
     for message in messages:
         if message.extra is not None or message.author_name is not None or message.message_id is not None:
             raise Misfit
         if message.role == "tool":
-            wires += [_encode_result(content) for content in message.contents]
+            objects += [_encode_result(content) for content in message.contents]
         elif message.role == "assistant":
-            wires.append(_encode_assistant(message))
+            objects.append(_encode_assistant(message))
         else:
-            wires.append({"role": message.role, "content": _text_of(message.contents)})
-    return wires
+            objects.append({"role": message.role, "content": _text_of(message.contents)})
+    return objects
 
 
-def _decode_said(wire: dict[str, Any], context: DecodeContext) -> ChatMessage:
+def _decode_plain(wire: dict[str, Any], context: DecodeContext) -> ChatMessage:
     text = wire.get("content")
     if len(wire) != 2 or text.__class__ is not str:
         raise Misfit
@@ -77,8 +77,8 @@ def _decode_result(wire: dict[str, Any], context: DecodeContext) -> ChatMessage:
 
 
 _DECODERS: dict[str, Any] = {
-    "system": _decode_said,
-    "user": _decode_said,
+    "system": _decode_plain,
+    "user": _decode_plain,
     "assistant": _decode_assistant,
     "tool": _decode_result,
 }

@@ -62,7 +62,7 @@ class Typed:
     def __init__(self, api: str, variant: str) -> None:
         self.adapter = cast("Any", contentmodel.adapter(api))
         self.forms = Forms(variant)
-        self.ways: Counter[str] = Counter()
+        self.routes: Counter[str] = Counter()
         """Counts payloads and messages by the way they were decoded."""
         self.builders: dict[str, Any] = {}
         """Functions that make Structs of messages, by role."""
@@ -91,7 +91,7 @@ class Typed:
             messages, rest = self.request.decode(data)
         except MISFITS:
             return self.decode_by_message(data)
-        self.ways["whole"] += 1
+        self.routes["whole"] += 1
         makers = self.makers
         return self._request(rest, lambda context: [makers[w.__class__](w, context) for w in messages])
 
@@ -100,18 +100,18 @@ class Typed:
         try:
             raws, rest = self.raw_request.decode(data)
         except MISFITS:
-            self.ways["not at all"] += 1
+            self.routes["not at all"] += 1
             return self.adapter.decode_request(data)
-        self.ways["by message"] += 1
+        self.routes["by message"] += 1
         return self._request(rest, lambda context: [self._message(raw, context) for raw in raws])
 
     def _message(self, raw: Raw, context: DecodeContext) -> ChatMessage:
         try:
             wire = self.one.decode(raw)
         except MISFITS:
-            self.ways["messages of the engine"] += 1
+            self.routes["messages of the engine"] += 1
             return self.engine_message(parse(raw), context)
-        self.ways["messages that fit"] += 1
+        self.routes["messages that fit"] += 1
         made: ChatMessage = self.makers[wire.__class__](wire, context)
         return made
 
@@ -126,9 +126,9 @@ class Typed:
         try:
             value = self.typed_response(data)
         except MISFITS:
-            self.ways["not at all"] += 1
+            self.routes["not at all"] += 1
             return self.adapter.decode_response(data)
-        self.ways["whole"] += 1
+        self.routes["whole"] += 1
         return value
 
     def typed_response(self, data: bytes) -> Any:
@@ -224,11 +224,11 @@ class TypedChat(Typed):
         self.response = self._envelope(self.adapter.response, "response", choices=list[choice])
 
     def _makers(self) -> dict[Any, Callable[..., Any]]:
-        said = {role: self.forms.form(chat.PLAIN, ("role", role)) for role in chat.ROLES.to_model}
-        said["assistant"] = self.forms.form(chat.ASSISTANT, ("role", "assistant"))
-        self.builders = {role: form.build for role, form in said.items()}
-        makers: dict[Any, Any] = {form.struct: form.make for form in said.values()}
-        makers[said["assistant"].struct] = partial(_with_citations, said["assistant"].make)
+        conversation = {role: self.forms.form(chat.PLAIN, ("role", role)) for role in chat.ROLES.to_model}
+        conversation["assistant"] = self.forms.form(chat.ASSISTANT, ("role", "assistant"))
+        self.builders = {role: form.build for role, form in conversation.items()}
+        makers: dict[Any, Any] = {form.struct: form.make for form in conversation.values()}
+        makers[conversation["assistant"].struct] = partial(_with_citations, conversation["assistant"].make)
         result = self.forms.form(TOOL_RESULT, ("role", "tool"))
         make, self.build_result = result.make, result.build
         makers[result.struct] = lambda wire, context: ChatMessage(
@@ -273,21 +273,21 @@ ENGINE = "engine"
 
 
 class Bench:
-    """Times work in alternation, for so many seconds a row."""
+    """The measurements, each in rounds that alternate between the contenders."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        self.said = transcript()
+        self.conversation = transcript()
 
     def row(self, table: Table, title: str, works: Mapping[str, Work]) -> None:
-        """Add a row of the best times; those after the engine's with the part of its time that they take."""
+        """Add a row of the best times. The times after the engine's have their ratio to it."""
         timings = measure(works, self.seconds, time.thread_time)
         engine = timings[ENGINE].best
         cells = [f"{milliseconds(t.best)} ({t.best / engine:.0%})" for t in timings.values()]
         table.row(title, *cells)
 
     def decoding(self) -> Table:
-        """The payloads of the transcript, which fit but for `cache_control`, which subclasses have no room for."""
+        """Measure decoding of payloads that match. `cache_control` is removed: subclasses have no field for it."""
         columns = (
             "msgspec, dicts",
             ENGINE,
@@ -301,7 +301,7 @@ class Bench:
         for api, (kind, _) in APIS.items():
             typed: dict[str, Any] = {variant: kind(variant) for variant in (STRUCTS, CLASSES_SET, SUBCLASSES)}
             structs = typed[STRUCTS]
-            payload = _without(request(api, self.said), "cache_control")
+            payload = _without(request(api, self.conversation), "cache_control")
             for title, sent in (("request", payload), ("request, tags last", _with_tags(payload, first=False))):
                 data = write(sent)
                 assert structs.decode_request(data) == typed[CLASSES_SET].decode_request(data)
@@ -311,7 +311,7 @@ class Bench:
                 works += [partial(t.decode_request, data) for t in typed.values()]
                 works.append(partial(structs.decode_by_message, data))
                 self.row(table, f"{api}, {title}", dict(zip(columns, works, strict=True)))
-            assert all(t.ways.keys() <= {"whole", "by message", "messages that fit"} for t in typed.values())
+            assert all(t.routes.keys() <= {"whole", "by message", "messages that fit"} for t in typed.values())
             for title, answer in (("long answer", long_answer()), ("short answer", short_answer())):
                 data = write(response(api, answer))
                 assert structs.decode_response(data) == structs.adapter.decode_response(data)
@@ -323,11 +323,11 @@ class Bench:
         return table
 
     def falling_back(self) -> Table:
-        """The request with fields that no Struct has, in some messages or beside them."""
+        """Measure requests with fields that no Struct has, in some messages or next to them."""
         table = Table("Decode what does not fit, by Structs first", ("", ENGINE, STRUCTS))
         for api, (kind, _) in APIS.items():
             typed = kind(STRUCTS)
-            number = len(request(api, self.said)["messages"])
+            number = len(request(api, self.conversation)["messages"])
             for title, strange in (
                 ("nothing strange", []),
                 ("the first message", [0]),
@@ -335,11 +335,11 @@ class Bench:
                 ("every tenth message", range(0, number, 10)),
                 ("every message", range(number)),
             ):
-                payload = request(api, self.said)
+                payload = request(api, self.conversation)
                 for index in strange:
                     payload["messages"][index]["strange"] = 1
                 self._fallback(table, f"{api}, {title}", typed, write(payload))
-            payload = {**request(api, self.said), "strange": 1}
+            payload = {**request(api, self.conversation), "strange": 1}
             self._fallback(table, f"{api}, beside the messages", typed, write(payload))
         return table
 
@@ -349,12 +349,12 @@ class Bench:
         self.row(table, title, works)
 
     def encoding(self) -> Table:
-        """The messages of the request, without residue, to JSON text."""
+        """Measure encoding of messages without unknown fields to JSON."""
         columns = ("msgspec, dicts", ENGINE, "msgspec, Structs", STRUCTS)
         table = Table("Encode messages and write them", ("", *columns))
         for api, (kind, codec) in APIS.items():
             typed = kind(STRUCTS)
-            payload = _without(_without(request(api, self.said), "cache_control"), "citations")
+            payload = _without(_without(request(api, self.conversation), "cache_control"), "citations")
             made = typed.adapter.decode_request(write(payload))
             context = EncodeContext(api, typed.adapter.issuer, "request", None, made.origin)
             encode = partial(codec().encode, made.messages, context, made)
@@ -366,17 +366,17 @@ class Bench:
         return table
 
     def by_hand(self) -> Table:
-        """The messages of the Chat request: what Structs bring, and what leaner code for dicts brings without them."""
+        """Measure the messages of the Chat request: Structs, and leaner code without them."""
         columns = (ENGINE, STRUCTS, "dicts, by hand")
         table = Table("Messages of the Chat request", ("", *columns))
         typed = TypedChat(STRUCTS)
-        wires = request("openai-chat", self.said)["messages"]
-        data = write({"messages": wires})
+        objects = request("openai-chat", self.conversation)["messages"]
+        data = write({"messages": objects})
         messages = typed.adapter.decode_request(data).messages
         context = DecodeContext("openai-chat", messages[0].origin)
         target = EncodeContext("openai-chat", typed.adapter.issuer, "request", None, context.origin)
-        assert typed_by_hand.decode(wires, context) == messages
-        assert typed_by_hand.encode(messages) == wires
+        assert typed_by_hand.decode(objects, context) == messages
+        assert typed_by_hand.encode(messages) == objects
 
         def by_engine() -> Any:
             # Each decoding has traces of its own.
@@ -401,51 +401,51 @@ class Bench:
         return table
 
     def converting(self) -> Table:
-        """The whole way: bytes to the bytes of another API, with the typed decode in place of the engine's."""
+        """Measure a whole conversion, with the typed decode instead of the engine's."""
         table = Table("Convert, bytes to bytes", ("", "floor", ENGINE, STRUCTS))
         for source, (kind, _) in APIS.items():
             typed = kind(STRUCTS)
             for target in map(contentmodel.adapter, APIS):
                 for title, payload in (
-                    ("request", request(source, self.said)),
+                    ("request", request(source, self.conversation)),
                     ("long answer", response(source, long_answer())),
                     ("short answer", response(source, short_answer())),
                 ):
-                    data, what = write(payload), "request" if title == "request" else "response"
-                    encode = getattr(target, f"encode_{what}")
-                    ways = [getattr(reader, f"decode_{what}") for reader in (typed.adapter, typed)]
-                    out = encode(ways[0](data)).payload
-                    assert encode(ways[1](data)).payload == out
+                    data, payload_kind = write(payload), "request" if title == "request" else "response"
+                    encode = getattr(target, f"encode_{payload_kind}")
+                    routes = [getattr(reader, f"decode_{payload_kind}") for reader in (typed.adapter, typed)]
+                    out = encode(routes[0](data)).payload
+                    assert encode(routes[1](data)).payload == out
                     works: dict[str, Work] = {"floor": partial(_floor, data, out)}
                     works |= {
-                        name: partial(_convert, way, encode, data)
-                        for name, way in zip((ENGINE, STRUCTS), ways, strict=True)
+                        name: partial(_convert, route, encode, data)
+                        for name, route in zip((ENGINE, STRUCTS), routes, strict=True)
                     }
                     self.row(table, f"{source} to {target.api}, {title}", works)
         return table
 
 
 def recorded(folder: Path, seconds: float) -> Table:
-    """How much of recorded traffic fits, and how long all of it takes.
+    """Measure how much recorded traffic matches, and its times.
 
-    Recorders sort keys: here tags come first, as msgspec wants them.
+    Recorders sort keys. Here tags come first, as msgspec requires.
     """
-    ways = ("whole", "by message", "not at all", "messages that fit", "messages of the engine")
-    table = Table("Recorded traffic", ("", "payloads", *ways, ENGINE, "typed"))
+    routes = ("whole", "by message", "not at all", "messages that fit", "messages of the engine")
+    table = Table("Recorded traffic", ("", "payloads", *routes, ENGINE, "typed"))
     for api, (kind, _) in APIS.items():
-        for what in ("request", "response"):
-            file = folder / f"{api}.{what}.jsonl"
+        for payload_kind in ("request", "response"):
+            file = folder / f"{api}.{payload_kind}.jsonl"
             for variant in (STRUCTS, CLASSES_SET) if file.is_file() else ():
                 typed = kind(variant)
-                engine, ours = (getattr(reader, f"decode_{what}") for reader in (typed.adapter, typed))
+                engine, ours = (getattr(reader, f"decode_{payload_kind}") for reader in (typed.adapter, typed))
                 payloads = [data for data in _bodies(file) if _is_read(engine, data)]
                 for data in payloads:
                     assert ours(data) == engine(data)
-                counts = [str(typed.ways[way]) for way in ways]
-                works = {name: partial(_each, way, payloads) for name, way in ((ENGINE, engine), ("typed", ours))}
+                counts = [str(typed.routes[route]) for route in routes]
+                works = {name: partial(_each, route, payloads) for name, route in ((ENGINE, engine), ("typed", ours))}
                 timings = measure(works, seconds, time.thread_time)
                 times = [milliseconds(timing.best) for timing in timings.values()]
-                table.row(f"{api}, {what}s, {variant}", str(len(payloads)), *counts, *times)
+                table.row(f"{api}, {payload_kind}s, {variant}", str(len(payloads)), *counts, *times)
     return table
 
 
@@ -501,6 +501,7 @@ def _convert(decode: Callable[[bytes], Any], encode: Callable[[Any], Any], data:
 
 
 def main() -> None:
+    """Run the benchmarks that the command line selects."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="a short run, for a first look")
     bench = Bench(0.5 if parser.parse_args().quick else 6)

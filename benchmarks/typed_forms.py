@@ -1,7 +1,7 @@
-"""Structs of rows, for `typed_decode.py`: what msgspec decodes wire objects into, and what makes contents of them.
+"""Structs of rows, for `typed_decode.py`: msgspec decodes wire objects into them, and functions make contents of them.
 
-A Struct takes exactly the wire objects of a row that leave no residue, or only residue that is known (`KEPT`). What it
-does not take, msgspec refuses with a ValidationError.
+A Struct accepts exactly the wire objects of a row that have no unknown fields, or only known ones (`KEPT`). msgspec
+refuses others with a ValidationError.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ STRUCTS, CLASSES_SET, SUBCLASSES = "structs", "classes set", "subclasses"
 
 
 class Misfit(Exception):
-    """A value that no Struct holds."""
+    """Raised for a value that no Struct can represent."""
 
 
 class Untypable(Exception):
-    """A row, or a field of one, that no Struct holds exactly as the engine reads it."""
+    """Raised for a row, or a field of one, that no Struct can represent exactly as the engine decodes it."""
 
 
 # Known fields that no attribute holds, by row, with their types: a Struct keeps them as residue. A subclass of a
@@ -62,9 +62,9 @@ KEPT_BY_STRUCTS: dict[str, Mapping[str, Any]] = {**KEPT, **_CACHE}
 
 @dataclass
 class Form:
-    """The Struct of a row, and what makes the value of the model from it; `same` if it is that value.
+    """The Struct of a row, and the function that makes the value of the model from it; `same` if it is that value.
 
-    `build` is the way back: it makes a Struct of a value, or raises Misfit.
+    `build` is the inverse: it makes a Struct of a value, or raises Misfit.
     """
 
     model: type[Any]
@@ -203,36 +203,38 @@ class _Shape:
         inside = any("." in name for name in self.attributes)
         self.is_deep = bool(named or nested or inside or self.kept or self.columns)
 
-    def _fields(self, node: Nested, where: str) -> list[Any]:
+    def _fields(self, node: Nested, expression: str) -> list[Any]:
         fields: list[Any] = []
         for number, (key, child) in enumerate(node.children.items()):
             if key == self.tag_field:
                 continue
             if isinstance(child, Nested):
-                inside = self._fields(child, f"{where}.{key}")
+                inside = self._fields(child, f"{expression}.{key}")
                 self.inner[key] = msgspec.defstruct(key, inside, forbid_unknown_fields=True, kw_only=True)
                 fields.append((key, self.inner[key]))
             elif isinstance(child, Column):
-                fields.append(self._column(key, child, f"{where}.{key}"))
+                fields.append(self._column(key, child, f"{expression}.{key}"))
             else:
                 # An object inside that is empty is residue: one of its fields has to be there.
-                fields += self._field(key, child, f"{where}.{key}", inside=node is not self.row.root and number == 0)
+                fields += self._field(
+                    key, child, f"{expression}.{key}", inside=node is not self.row.root and number == 0
+                )
         return fields
 
-    def _column(self, key: str, child: Column, where: str) -> Any:
+    def _column(self, key: str, child: Column, expression: str) -> Any:
         # A null is residue.
         field: Any = None | UnsetType
         if not child.noted:
             with suppress(Untypable):
-                kind, made = self.forms.typed(child.codec, where, child.models)
+                kind, made = self.forms.typed(child.codec, expression, child.models)
                 field |= kind
-                self.columns[key] = f"([] if {where} is UNSET or {where} is None else {made})"
+                self.columns[key] = f"([] if {expression} is UNSET or {expression} is None else {made})"
         return key, field, UNSET
 
-    def _field(self, key: str, child: Plain, where: str, *, inside: bool) -> Iterator[Any]:
+    def _field(self, key: str, child: Plain, expression: str, *, inside: bool) -> Iterator[Any]:
         """Yield the field; nothing if it is untypable: a Struct without it refuses objects that have it."""
         try:
-            kind, made = self.forms.typed(child.codec, where)
+            kind, made = self.forms.typed(child.codec, expression)
         except Untypable:
             if child.required:
                 raise
@@ -245,7 +247,11 @@ class _Shape:
             absent = "None" if child.default is None else "[]"
             if not child.required and not inside:
                 field = (key, kind, None)
-                made = made if made == where and absent == "None" else f"({absent} if {where} is None else {made})"
+                made = (
+                    made
+                    if made == expression and absent == "None"
+                    else f"({absent} if {expression} is None else {made})"
+                )
         else:
             raise Untypable(key)
         self.attributes[child.attribute] = made
@@ -362,9 +368,9 @@ def _default_of(info: msgspec.structs.FieldInfo) -> Any:
     return None if info.default is msgspec.NODEFAULT else info.default
 
 
-def _role(row: Row, word: str) -> str:
+def _role(row: Row, role: str) -> str:
     codec = dict(row.codecs()).get("role")
-    return codec.to_model[word] if isinstance(codec, Roles) else word
+    return codec.to_model[role] if isinstance(codec, Roles) else role
 
 
 def _residue(api: str, nulls: list[str], kept: list[str], wire: Any) -> Any:

@@ -248,7 +248,7 @@ def test_a_list_that_is_dropped_excuses_no_new_text() -> None:
     lost = contentmodel.Loss(path="$.stop", kind="dropped", what="stop", why="a test")
     compare(before, after, Excuses(payload, [lost]))
     after.facts.append(Fact(USER, "New.", ("$.messages[9].content",)))
-    with pytest.raises(laws.LawBroken, match="no loss names"):
+    with pytest.raises(laws.LawBroken, match="no loss reports it"):
         compare(before, after, Excuses(payload, [lost]))
 
 

@@ -1,4 +1,4 @@
-"""Work grows linearly with its input: functions on transcripts, and the counting itself. (Conversions: see the kit.)"""
+"""Work grows linearly with its input: functions on transcripts, and the counts. The kit tests conversions."""
 
 from __future__ import annotations
 

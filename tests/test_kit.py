@@ -160,10 +160,10 @@ def test_what_does_not_apply_is_said_and_not_counted() -> None:
     streams = [outcome for outcome in report.outcomes if outcome.law.startswith("stream ")]
     assert {outcome.status for outcome in streams} == {"skipped"}
     assert one(report, "stream-cuts/written").note == "it answers at once"
-    assert one(report, "rules/foreign").note == "the adapter states no rules of its API"
+    assert one(report, "rules/foreign").note == "the adapter has no rules"
     assert one(report, "identity/sdk").note == "no official SDK has types of this API"
     assert one(report, "accounting/crossing").note == "there is no other adapter to convert from or to"
-    assert one(report, "identity/given").note == "no payloads were given with the adapter"
+    assert one(report, "identity/given").note == "no payloads were given: see `payloads`"
     assert one(report, "identity/table").status == "passed"
     assert one(report, "refusal/hard").status == "passed"
 
@@ -397,7 +397,7 @@ def test_the_command_says_what_is_broken_and_what_was_mended(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["nobody"], "no adapter is called nobody"),
+        (["nobody"], "no adapter is named nobody"),
         (["json"], "json has no adapter"),
         (["json:nothing"], "json:nothing has no adapter"),
         (["openai-chat", "--only", "levity"], "no law or check is named 'levity'"),
@@ -457,7 +457,7 @@ def test_a_known_failure_is_expected_and_must_stay_one(tmp_path: Path) -> None:
     known = BROKEN + '    known = {"identity/sdk": "forgets top_p", "face/adapter": "a face of its own"}\n'
     found = run_tests(tmp_path, known, "-k", "identity_sdk or face")
     assert "forgets top_p" in found
-    assert "face/adapter passes: take it out of `known` (a face of its own)" in found
+    assert "face/adapter passes: remove it from `known` (a face of its own)" in found
 
 
 def test_the_class_needs_an_adapter() -> None:

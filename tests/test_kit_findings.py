@@ -64,7 +64,7 @@ def test_a_finding_on_a_value_of_the_model_shows_the_payload_as_well() -> None:
     finding = outcome.findings[0]
     assert finding.minimal.startswith('{"model"')
     assert '"role": "user", "content": "Look it up."' in finding.wire
-    assert any(line.startswith("  as wire   {") for line in finding_lines(finding))
+    assert any(line.startswith("  payload   {") for line in finding_lines(finding))
 
 
 @pytest.mark.parametrize("api", EXAMPLES)

@@ -137,7 +137,6 @@ def test_the_clients_are_the_providers() -> None:
 
 def test_the_core_needs_msgspec_alone() -> None:
     """Outside of what is an extra as a whole, only the standard library and msgspec are imported at the top."""
-
     allowed = set(sys.stdlib_module_names) | {"contentmodel", "msgspec"}
     wrong = {}
     for path in files("contentmodel"):

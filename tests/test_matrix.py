@@ -356,7 +356,7 @@ def test_an_adapter_that_cannot_be_imported_is_named(stranger: str) -> None:
     assert set(APIS) <= set(found)
     result = CliRunner().invoke(app, ["matrix", "--api", stranger, "--api", "openai-chat"])
     assert result.exit_code == 0
-    assert "stranger cannot be used: RuntimeError: its <code> fails" in " ".join(result.output.split())
+    assert "stranger cannot be loaded: RuntimeError: its <code> fails" in " ".join(result.output.split())
 
 
 # -- how people see it -------------------------------------------------------------------------------------------------

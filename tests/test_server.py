@@ -773,7 +773,7 @@ def serving() -> Iterator[Callable[..., tuple[subprocess.Popen[str], str]]]:
         process.stdin.write(script)
         process.stdin.close()
         line = process.stdout.readline()
-        assert line.startswith("listening at http://127.0.0.1:"), line
+        assert line.startswith("listening on http://127.0.0.1:"), line
         return process, line.split()[2]
 
     yield start

@@ -102,7 +102,7 @@ def test_input_of_hosted_tools_is_input_where_it_has_no_counter(target: str) -> 
 @pytest.mark.parametrize("source", [CHAT, RESPONSES])
 @pytest.mark.parametrize("target", [ANTHROPIC, CHAT, RESPONSES, GEMINI])
 def test_reasoning_that_the_total_shows_beside_the_output_is_output(source: str, target: str) -> None:
-    """xAI counts so."""
+    """The counters of xAI."""
     names = COUNTS[source]
     usage = {**USAGE[source], **dict(zip(names, (3210, 43, 3260), strict=True))}
     for found in converted(answer(source, usage), source, target):

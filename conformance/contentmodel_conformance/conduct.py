@@ -54,7 +54,7 @@ def _describes(described: Any, api: str) -> None:
 
 
 def detection(adapter: Any, kind: str, payload: Any) -> None:
-    """A payload that the adapter wrote is recognised, with the highest score for its kind."""
+    """If a payload of this API is recognised, its own kind has the highest score."""
     scores = adapter.recognises(payload)
     if scores and max(scores, key=lambda name: scores[name]) != kind:
         raise LawBroken("detection", "$", "the other kind has a higher score", kind, dict(scores))

@@ -50,8 +50,10 @@ from contentmodel_conformance.opaque import opaque_marks, protected_in, with_mar
 
 
 class LawBroken(AssertionError):
-    """Raised if a law does not hold for a value. `where` is a JSON path, an event or a byte; `expected` and `found` are
-    the values there; `detail` describes the violation.
+    """Raised if a law does not hold for a value.
+
+    `where` is a JSON path, an event or a byte; `expected` and `found` are the values there; `detail` describes the
+    violation.
     """
 
     def __init__(self, law: str, where: str, detail: str, expected: Any = None, found: Any = None) -> None:
@@ -133,8 +135,10 @@ def _are_set_alike(before: Any, after: Any, losses: Iterable[Loss]) -> None:
 
 
 def _goes_without_saying(before: Any, after: Any, path: str) -> bool:
-    """Return whether a value may be missing after a round trip: the adapter sets it (an origin), it is a default (text
-    as response format), or another value implies it (a tool's type its name, a media type the kind of a link).
+    """Return whether a value may be missing after a round trip.
+
+    It may if the adapter sets it (an origin), if it is a default (text as response format), or if another value implies
+    it (a tool's type its name, a media type the kind of a link).
     """
     if ".origin" in path or path.endswith((".protected.issuer", ".protected.kind")):
         return True

@@ -39,6 +39,7 @@ _PNG = "iVBORw0KGgo="
 
 
 def text(value: str) -> TextContent:
+    """Return a text content."""
     return TextContent(text=value)
 
 
@@ -47,6 +48,7 @@ def _user(*contents: Any) -> ChatMessage:
 
 
 def assistant(*contents: Any) -> ChatMessage:
+    """Return a message of the assistant."""
     return ChatMessage(role="assistant", contents=list(contents))
 
 
@@ -55,6 +57,7 @@ def _tool(*contents: Any) -> ChatMessage:
 
 
 def call(number: int | None, **fields: Any) -> FunctionCallContent:
+    """Return a function call with a numbered id, or without an id."""
     call_id = None if number is None else f"call_{number:04}"
     return FunctionCallContent(
         **{"call_id": call_id, "name": "weather", "arguments": {"day": 1_000 + (number or 0)}, **fields}
@@ -72,6 +75,7 @@ def _request(*messages: ChatMessage, **fields: Any) -> ChatRequest:
 
 
 def picture(number: int) -> DataContent:
+    """Return an image with a numbered name."""
     return DataContent(data=_PNG, media_type="image/png", name=f"{number:04}.png")
 
 
@@ -257,6 +261,7 @@ def hosted_calls(size: int) -> ChatRequest:
 
 
 def searches(size: int) -> list[Any]:
+    """Return `size` hosted searches, each followed by its result."""
     contents: list[Any] = []
     for n in range(size):
         page = UriContent(uri=f"https://example.org/{n:04}", title=f"Page {n:04}", media_type="text/html")
@@ -346,6 +351,7 @@ def cited_text(size: int) -> ChatRequest:
 
 
 def cited(size: int) -> TextContent:
+    """Return a text of `size` sentences, each with a citation."""
     sentence = "Ünïcödé wörds. "
     return TextContent(
         text=sentence * size,

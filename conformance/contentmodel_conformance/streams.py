@@ -332,7 +332,7 @@ def prefix(adapter: Any, raw: bytes, length: int, whole: Events | None = None) -
 
 
 def malformed(adapter: Any, frames: Sequence[bytes], place: int) -> None:
-    """An event that is not JSON ends the turn with an error that says so, and earlier content is kept."""
+    """An event that is not JSON ends the turn with the error "stream_malformed", and earlier content is kept."""
     events = decode(adapter, [*frames[:place], b'data: {"oops\n\n', *frames[place:]])
     before = decode(adapter, frames[:place])
     order(events)

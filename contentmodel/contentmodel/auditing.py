@@ -162,9 +162,11 @@ class Leaf(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """The position of a value: the paths of its ancestors and itself, its key, the key of the enclosing object or list
-    (`outer`), and the enclosing object (`holder`). The flags are true inside the caller's JSON, tool definitions,
-    counters, a tool choice, or the arguments of a call.
+    """The position of a value.
+
+    It has the paths of the value's ancestors and its own, its key, the key of the enclosing object or list (`outer`),
+    and the enclosing object (`holder`). The flags are true inside the caller's JSON, tool definitions, counters, a tool
+    choice, or the arguments of a call.
     """
 
     above: tuple[str, ...] = ("$",)
@@ -317,8 +319,9 @@ _NAMES = {"name", "call_id", "file_id", "url", "title"}
 
 
 def vocabulary_of(reader: Any) -> Vocabulary:
-    """Return the vocabulary of an API, derived from the tables that its adapter describes: type tags, translated
-    values, and names of calls, tools and sources.
+    """Return the vocabulary of an API, derived from the tables that its adapter describes.
+
+    It has type tags, translated values, and names of calls, tools and sources.
     """
     described = reader.describe() if hasattr(reader, "describe") else {}
     unions = described.get("unions", {}).values()

@@ -1,8 +1,8 @@
-"""Decode streams of Chat Completions: columns that grow (openai 3.54, types/chat/chat_completion_chunk.py; November
-2026).
+"""Decode streams of Chat Completions: columns that grow.
 
-A column is open until the answer ends. A text or a call that is followed by another block is emitted as complete before
-that, and is amended if the host goes back to it.
+Source: openai 3.54, types/chat/chat_completion_chunk.py; seen November 2026. A column is open until the answer ends. A
+text or a call that is followed by another block is emitted as complete before that, and is amended if the host goes
+back to it.
 """
 
 from __future__ import annotations

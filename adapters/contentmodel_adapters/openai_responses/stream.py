@@ -1,8 +1,7 @@
-"""Decode streams of the Responses API: items that grow by parts (openai 3.54, types/responses/*_event.py; November
-2026).
+"""Decode streams of the Responses API: items that grow by parts.
 
-Every event has an `output_index`; the ids of some hosts change during a stream. The last event repeats the whole
-answer, and takes precedence.
+Source: openai 3.54, types/responses/*_event.py; seen November 2026. Every event has an `output_index`; the ids of some
+hosts change during a stream. The last event repeats the whole answer, and takes precedence.
 """
 
 from __future__ import annotations

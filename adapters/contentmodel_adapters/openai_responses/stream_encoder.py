@@ -1,5 +1,4 @@
-"""Encode streams of the Responses API: items that are added, grow by parts and are done, and the whole answer at the
-end.
+"""Encode streams of the Responses API: items that grow by parts, and the whole answer at the end.
 
 Contents that make one item (the parts of a message, a call and its result) are one group; a deferred content waits
 until its group is complete. The last event repeats the whole answer: an answer of another API has the items that were

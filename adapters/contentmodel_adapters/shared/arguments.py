@@ -30,6 +30,7 @@ _MISSING = object()
 
 
 def words(text: str) -> frozenset[str]:
+    """Return the words of a text, as a set of keywords."""
     return frozenset(text.split())
 
 

@@ -84,6 +84,7 @@ def is_another(old: dict[str, Any], new: dict[str, Any]) -> bool:
 
 
 def is_named(entry: dict[str, Any]) -> bool:
+    """Return whether a call has a name, so that it can start."""
     return any(object_of(entry, kind).get("name") for kind in GROWN)
 
 

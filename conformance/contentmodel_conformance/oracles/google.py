@@ -43,12 +43,14 @@ class _Piece(BaseModel):
 
 
 def request_check() -> Check:
+    """Return the check of requests."""
     generation = _model("GenerationConfig", google_generation_types())
     pieces = google_request_types() | {"generationConfig": generation}
     return _check(_model("GenerateContentRequest", pieces), envelope(_API, "request"))
 
 
 def response_check() -> Check:
+    """Return the check of responses."""
     from google.genai.types import GenerateContentResponse
 
     return _check(GenerateContentResponse, envelope(_API, "response"))

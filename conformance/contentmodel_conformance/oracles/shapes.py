@@ -29,16 +29,22 @@ class Scalar:
 
 @dataclass(frozen=True)
 class Literals:
+    """One of several constants."""
+
     values: tuple[str | int | bool, ...]
 
 
 @dataclass(frozen=True)
 class ListOf:
+    """A list with items of one shape."""
+
     item: Shape
 
 
 @dataclass(frozen=True)
 class MapOf:
+    """An object with any keys, and values of one shape."""
+
     value: Shape
 
 
@@ -56,6 +62,8 @@ class Anything:
 
 @dataclass(frozen=True)
 class Field:
+    """A field of a record."""
+
     shape: Shape
     required: bool
 

@@ -52,7 +52,7 @@ def _conversation_log(connection: Connection) -> None:
 
 
 def _log_in_order(connection: Connection) -> None:
-    """Number the entries in the order in which they were added, and add the column `parent`."""
+    """Add the column `parent`, and number the entries in the order in which they were added."""
     for statement in (
         "ALTER TABLE log_entries ADD COLUMN number INTEGER DEFAULT 0 NOT NULL",
         "ALTER TABLE log_entries ADD COLUMN parent VARCHAR REFERENCES log_entries (id)",

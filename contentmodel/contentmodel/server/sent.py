@@ -65,6 +65,8 @@ def _tag(kind: type[AIContent]) -> str:
 
 
 class SentText(Sent, frozen=True, kw_only=True, tag=_tag(TextContent)):
+    """A text."""
+
     text: Filled
 
     def content(self) -> AIContent:
@@ -83,6 +85,8 @@ class SentMedia(Sent, frozen=True, kw_only=True):
 
 
 class SentData(SentMedia, frozen=True, kw_only=True, tag=_tag(DataContent)):
+    """An inline medium."""
+
     data: Filled
     media_type: MediaType
 
@@ -98,6 +102,8 @@ class SentData(SentMedia, frozen=True, kw_only=True, tag=_tag(DataContent)):
 
 
 class SentLink(SentMedia, frozen=True, kw_only=True, tag=_tag(UriContent)):
+    """A link to a medium."""
+
     uri: Filled
     media_type: MediaType | None = None
     kind: MediaKind | None = None
@@ -142,6 +148,8 @@ class SentAnswer(Sent, frozen=True, kw_only=True):
 
 
 class SentApproval(SentAnswer, frozen=True, kw_only=True, tag=_tag(ToolApprovalResponseContent)):
+    """An answer to a request for approval."""
+
     approved: bool
     reason: str | None = None
 
@@ -150,6 +158,8 @@ class SentApproval(SentAnswer, frozen=True, kw_only=True, tag=_tag(ToolApprovalR
 
 
 class SentInput(SentAnswer, frozen=True, kw_only=True, tag=_tag(InputResponseContent)):
+    """An answer to a request for input."""
+
     value: msgspec.Raw
 
     def faults(self, rules: Rules) -> Iterator[tuple[str, str]]:

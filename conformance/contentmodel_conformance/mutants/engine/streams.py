@@ -31,7 +31,7 @@ def judges_by_the_first_bytes(original: Any, self: Any, data: bytes) -> Any:
 
 @change(StreamDecoder, "start", ANTHROPIC, "stream-order/written")
 def numbers_blocks_by_what_is_open(original: Any, self: Any, wire: Any, content: Any, choice: int = 0) -> Any:
-    """Number a block by the count of open blocks, so that numbers repeat."""
+    """Use the count of open blocks as the number of a block, so that numbers repeat."""
     self._blocks = len(self._unstopped)
     return original(self, wire, content, choice)
 

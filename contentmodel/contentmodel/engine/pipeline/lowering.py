@@ -162,6 +162,7 @@ def crosses_as_function(content: ToolCallContent | ToolResultContent, context: E
 
 
 def as_function_call(content: ToolCallContent, context: EncodeContext) -> list[AIContent]:
+    """Convert a call of another kind to a function call; [] if it cannot be one."""
     if not crosses_as_function(content, context):
         return []
     arguments = content.arguments
@@ -174,6 +175,7 @@ def as_function_call(content: ToolCallContent, context: EncodeContext) -> list[A
 
 
 def as_function_result(content: ToolResultContent, context: EncodeContext) -> list[AIContent]:
+    """Convert a result of another kind to a function result; [] if it cannot be one."""
     if not crosses_as_function(content, context):
         return []
     context.degrade(content, reasons.AS_FUNCTION_RESULT, "call_id", "name", "outputs", "is_error", "tools")
@@ -213,6 +215,7 @@ def _words(content: AIContent, context: EncodeContext) -> list[AIContent]:
 
 
 def compaction_as_text(content: CompactionContent, context: EncodeContext) -> list[AIContent]:
+    """Convert a compaction to text, or drop it as the policy requires."""
     return [] if context.policies.get("compaction") == "drop" else _words(content, context)
 
 
