@@ -562,7 +562,7 @@ def _google_response(turn: Turn) -> dict[str, Any]:
 
 @dataclass
 class Census:
-    """How many contents of each kind a payload has, to count what a conversion kept."""
+    """The number of contents of each kind in a payload, to count what a conversion kept."""
 
     tools: int = 0
     calls: int = 0

@@ -1,4 +1,4 @@
-"""What the installed SDKs define at each position of a payload: tags of unions, names of fields.
+"""The names that the installed SDKs define at each position of a payload: tags of unions, names of fields.
 
 Owns the positions. Independent of adapters: `coverage` compares a table's description with these sets.
 """

@@ -36,7 +36,7 @@ class Record:
 
     @property
     def accepted(self) -> bool:
-        """Whether the provider accepted it: its status is 200 or missing."""
+        """True if the provider accepted it: its status is 200 or missing."""
         return self.status in (200, None)
 
     # -- streams -------------------------------------------------------------------------------------------------------

@@ -95,7 +95,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def ok(self) -> bool:
-        """Whether no check failed, and at least one passed: a run without inputs proves nothing."""
+        """True if no check failed, and at least one passed: a run without inputs proves nothing."""
         return not self.failures and any(outcome.status == "passed" for outcome in self.outcomes)
 
     @property

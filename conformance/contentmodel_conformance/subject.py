@@ -76,7 +76,7 @@ class Subject:
         self.examples = checked(self.api, examples) or EXAMPLES.get(self.api, [])
         self._written: dict[str, list[Any]] = {}
         self.is_one_of_many = is_one_of_many
-        """Whether the other adapters are checked in the same run. If so, their checks try conversions from them."""
+        """True if the other adapters are checked in the same run. If so, their checks try conversions from them."""
 
     @cached_property
     def kinds(self) -> dict[str, str]:

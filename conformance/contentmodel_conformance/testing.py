@@ -40,7 +40,7 @@ class AdapterConformance:
     payloads: ClassVar[Mapping[str, Payloads]] = {}
     """Payloads of the format, by kind ("request", "response"): a hypothesis strategy or a sequence."""
     limits: ClassVar[Limits | None] = None
-    """What transcripts of the API can contain."""
+    """The contents that transcripts of the API can have."""
     reader: ClassVar[Reader | None] = None
     """A function that reads payloads of the API without the adapter (see `contentmodel_conformance.readers`)."""
     examples: ClassVar[Sequence[Example]] = ()
@@ -50,11 +50,11 @@ class AdapterConformance:
     corpus: ClassVar[Path | str | None] = None
     """A folder of recorded traffic; by default the environment variable CONTENTMODEL_CORPUS."""
     deep: ClassVar[bool] = False
-    """Whether to try a hundred times as many examples."""
+    """True to try a hundred times as many examples."""
     seed: ClassVar[int] = 0
     """The seed that selects the examples."""
     is_one_of_many: ClassVar[bool] = False
-    """Whether the other adapters have a test class too. If so, each pair is tried only once."""
+    """True if the other adapters have a test class too. If so, each pair is tried only once."""
     known: ClassVar[Mapping[str, str]] = {}
     """Checks that are expected to fail ("replay/sdk"), each with the reason. If such a check passes, its test fails."""
 

@@ -72,7 +72,7 @@ class Trial:
 
     @property
     def is_over(self) -> bool:
-        """Whether to stop trying: the time is up, the adapter hung, or the maximum of findings is reached."""
+        """True if the check must stop: the time is up, the adapter hung, or the maximum of findings is reached."""
         if time.process_time() > self._end:
             self.note(CUT_SHORT)
             return True

@@ -31,7 +31,7 @@ LIMIT = 20.0
 PATIENCE = 12
 """The limit of elapsed time, as a multiple of LIMIT, for a check that only waits."""
 _TICKS = 20
-"""How many times the watchdog looks within LIMIT."""
+"""The number of times that the watchdog looks within LIMIT."""
 
 
 class Hangs(BaseException):

@@ -43,7 +43,7 @@ class Growth(NamedTuple):
 
 
 TOLERANCE = 1.6
-"""How much faster than the input a cost may grow between two sizes. Allows `n log n`."""
+"""The factor by which a cost may grow faster than the input between two sizes. Allows `n log n`."""
 RUNS, FREE_RUNS = "runs of the line", 50
 BYTES, FREE_BYTES = "bytes allocated by the line", 6_000
 """Costs up to these limits are free: tables grow in steps."""

@@ -271,7 +271,7 @@ class Fold:
 
     @property
     def is_over(self) -> bool:
-        """Whether the turn has ended, with or without an error."""
+        """True if the turn has ended, with or without an error."""
         return self._end is not None
 
     def feed(self, event: StreamEvent) -> None:

@@ -57,16 +57,16 @@ class PartialJsonReader:
         self._root: Any = None
         self._has_begun = False
         self._is_broken = False
-        """Whether the text is not JSON."""
+        """True if the text is not JSON."""
         self._is_flawed = False
-        """Whether the text is not JSON from here on. The value is kept until the next token is complete."""
+        """True if the text is not JSON from here on. The value is kept until the next token is complete."""
         # -- position in the grammar
         self._open: list[Any] = []
         """The open objects and lists, outermost first."""
         self._expects = _VALUE
         self._may_close = False
         self._takes_key = False
-        """Whether a string here is a key, even if the grammar does not expect a key."""
+        """True if a string here is a key, even if the grammar does not expect a key."""
         self._key = ""
         """The current key of the innermost object."""
         self._replaced: Any = _UNSET
@@ -76,12 +76,12 @@ class PartialJsonReader:
         self._word_length = 0
         self._shows_literal = False
         self._hides = False
-        """Whether a literal is at an invalid position. It may still become another token."""
+        """True if a literal is at an invalid position. It may still become another token."""
         self._in_string = False
         self._key_pieces: list[str] | None = None
         """The pieces of the string, if it is a key."""
         self._is_spoiled = False
-        """Whether the string is not JSON, or is at an invalid position."""
+        """True if the string is not JSON, or is at an invalid position."""
         self._escape = ""
 
     @property

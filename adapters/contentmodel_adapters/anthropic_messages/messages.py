@@ -46,7 +46,7 @@ REPLAY = Replay(
     },
     verbatim=("input", "tool_changes"),
 )
-"""How requests differ from answers (anthropic 2.12, types/beta; November 2026)."""
+"""The differences of requests from answers (anthropic 2.12, types/beta; November 2026)."""
 
 
 class Messages(Codec[list[ChatMessage]]):

@@ -1,4 +1,4 @@
-"""How items are grouped into messages, and messages split into items.
+"""Group items into messages, and split messages into items.
 
 Consecutive items of the assistant (reasoning, calls, hosted tools, the parts of its message items) are one message, and
 so are consecutive results of tools. The fields of an item other than its parts are kept with its first part, in the
@@ -442,7 +442,7 @@ REPLAY = Replay(
     fields={"error": Change(fills={"code": None, "param": None}), "output": Change(drops=_MADE)},
     verbatim=("arguments", "parameters", "schema", "input_schema"),
 )
-"""How items of requests differ from those of answers (openai 3.54, types/responses; November 2026)."""
+"""The differences of items in requests from those in answers (openai 3.54, types/responses; November 2026)."""
 
 
 def encode_items(

@@ -96,7 +96,7 @@ class Adapted(msgspec.Struct, frozen=True):
 
     @property
     def possible(self) -> bool:
-        """Whether the dialect can express this schema without rejecting values that it allows."""
+        """True if the dialect can express this schema without rejecting values that it allows."""
         return not self.reasons
 
 

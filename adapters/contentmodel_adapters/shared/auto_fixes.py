@@ -1,4 +1,4 @@
-"""How a conversion makes requests follow the target's rules, by rule name. APIs share rule names."""
+"""Descriptions of how a conversion makes requests follow the target's rules, by rule name. APIs share rule names."""
 
 from __future__ import annotations
 

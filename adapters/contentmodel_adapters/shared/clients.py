@@ -45,7 +45,7 @@ class BaseClient:
 
     api: str
     says_stream = True
-    """Whether the payload itself requests a stream."""
+    """True if the payload itself requests a stream."""
     keeps_conversations = False
 
     def __init__(

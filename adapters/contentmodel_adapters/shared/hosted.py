@@ -38,7 +38,7 @@ def output_columns(union: Union, usual: str) -> dict[str, Column]:
 
 
 class Hosted(msgspec.Struct, frozen=True):
-    """How an API declares one of its hosted tools.
+    """The declaration of a hosted tool in an API.
 
     `tag` is the type or the key of the definition, `name` the name that the API fixes for it, and `needs` the settings
     that it requires. `crosses`: the declaration is also used for the tool of another API, without its settings.

@@ -12,7 +12,7 @@ from contentmodel.message import ChatMessage
 
 
 class Change(msgspec.Struct, frozen=True):
-    """How one kind of object differs in a request.
+    """The differences of one kind of object in a request.
 
     `drops`: fields that are removed. `nulls`: fields that are removed if null. `keeps`: if set, all other fields are
     removed. `fills`: values of missing fields. `words`: replacements of values.
@@ -41,7 +41,7 @@ class Change(msgspec.Struct, frozen=True):
 
 
 class Replay:
-    """How an API's requests differ from its answers: in blocks of a `type`, and in objects of a field.
+    """The differences of an API's requests from its answers: in blocks of a `type`, and in objects of a field.
 
     The values of `verbatim` fields are not changed: they are application data or opaque.
     """

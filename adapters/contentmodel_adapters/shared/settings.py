@@ -20,7 +20,7 @@ _THINKING = ("mode", "effort", "budget_tokens")
 
 
 class Form(msgspec.Struct, frozen=True, kw_only=True):
-    """How an API expresses the amount of thinking, as fields of ReasoningOptions.
+    """The form in which an API expresses the amount of thinking, as fields of ReasoningOptions.
 
     `off` turns thinking off, `between_tools` nearly so; `auto` leaves it to the model, `within` gives it a budget. None
     means that the API cannot express it. `budget_below_limit`: a budget counts toward the limit of the answer.

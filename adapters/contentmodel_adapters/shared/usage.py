@@ -12,7 +12,7 @@ from contentmodel.usage import Usage
 
 
 class ReasoningInside(Group):
-    """Whether the output tokens of OpenAI's formats include those of reasoning.
+    """Decides if the output tokens of OpenAI's formats include those of reasoning.
 
     They do, unless the total shows otherwise: xAI counts reasoning beside `completion_tokens` (26 of them, 255 of
     reasoning, 307 of input and 588 in total; answer of grok-3-mini, seen 2026-11-22).

@@ -33,7 +33,7 @@ Own contents may also be "absent": the API has no such content or field.
 """
 
 ORIGINS = ("own", "foreign")
-"""Whether a conversation was made for the target API ("own"), or came from another one ("foreign")."""
+"""The origins of a conversation: created for the target API ("own"), or decoded from another one ("foreign")."""
 
 FOREIGN = Origin(api="another-api", issuer="another-issuer")
 """The origin of foreign conversations: an API without an adapter."""

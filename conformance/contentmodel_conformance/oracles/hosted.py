@@ -196,7 +196,7 @@ FAILURES: dict[str, dict[str, Blocks]] = {
     "openai-responses": _RESPONSES,
     "google-generate-content": _GOOGLE,
 }
-"""How hosted tools of each API report failures: the blocks of one turn, whose last result failed."""
+"""The forms in which hosted tools of each API report failures: the blocks of one turn, whose last result failed."""
 
 SUCCESSES: dict[str, dict[str, Blocks]] = {
     "anthropic-messages": _ANTHROPIC_FINE,

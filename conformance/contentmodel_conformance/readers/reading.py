@@ -55,7 +55,7 @@ class Reading:
     def __init__(self) -> None:
         self.facts: list[Fact] = []
         self.counts_total = False
-        """Whether the API has a counter of all tokens, and the payload counts tokens."""
+        """True if the API has a counter of all tokens, and the payload counts tokens."""
 
     def of(self, kind: str) -> list[Fact]:
         """Return the facts of a kind."""

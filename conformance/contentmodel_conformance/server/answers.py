@@ -52,7 +52,7 @@ class Body:
 
     @property
     def is_stream(self) -> bool:
-        """Whether the frames are events."""
+        """True if the frames are events."""
         return self.media_type == SSE_TYPE or len(self.frames) > 1
 
 

@@ -19,7 +19,7 @@ from contentmodel_conformance.server.records import Recorded
 from contentmodel_conformance.server.script import TurnLike
 
 _GRACE = 1
-"""How many seconds running functions of a script may take when the server stops."""
+"""The time in seconds that running functions of a script have when the server stops."""
 
 
 class _Protocol(H11Protocol):
@@ -140,7 +140,7 @@ class LoopbackServer:
 
     @property
     def turns_left(self) -> int:
-        """How many turns of the script are not done; with `repeat`, in this round."""
+        """The number of turns of the script that are not done; with `repeat`, in this round."""
         script = self._loopback.script
         return len(script.turns) - (script.done % len(script.turns) if script.repeat else script.done)
 

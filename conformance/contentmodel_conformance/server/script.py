@@ -70,17 +70,17 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     @property
     def spoils(self) -> bool:
-        """Whether the body arrives changed or incomplete."""
+        """True if the body arrives changed or incomplete."""
         return self.drop_after is not None or self.malformed_at is not None or self.truncate
 
     @property
     def only_delays(self) -> bool:
-        """Whether a client that waits gets the whole answer."""
+        """True if a client that waits gets the whole answer."""
         return self.status is None and not self.spoils
 
     @property
     def needs_answer(self) -> bool:
-        """Whether the fault needs an answer to apply to."""
+        """True if the fault needs an answer to apply to."""
         return self.status is None and self.drop_after != 0
 
 
@@ -241,7 +241,7 @@ class Script:
         self.turns = turns_of(turns)
         self.repeat = repeat
         self.done = 0
-        """How many turns are done; counts on if the script is repeated."""
+        """The number of turns that are done. It is not reset if the script is repeated."""
         self._tries = 0
 
     def take(self) -> Taken | None:

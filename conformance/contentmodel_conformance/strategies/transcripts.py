@@ -39,7 +39,7 @@ __all__ = ["LIMITS", "Limits", "answers", "cited_answers", "transcripts"]
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """What transcripts of one API can contain."""
+    """The contents that transcripts of one API can have."""
 
     issuer: str
     model: str
@@ -51,15 +51,15 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     origin: str | None = None
     """For a store: the API that its conversations came from."""
     media: frozenset[str] = frozenset()
-    """What users send: "images", "documents" (with "unnamed": also without names), "texts", and links: "image links",
-    "document links", "video links", and "stored links", which only the issuer can fetch. With "typed links", links have
-    a media type instead of a kind. With "url-safe", some base64 is URL-safe."""
+    """The contents that users send: "images", "documents" (with "unnamed": also without names), "texts", and links:
+    "image links", "document links", "video links", and "stored links", which only the issuer can fetch. With "typed
+    links", links have a media type instead of a kind. With "url-safe", some base64 is URL-safe."""
     images_in_answers: bool = False
     cites: str | None = None
     """The origin of generated answers with citations; None if answers of this API have no citations. It is another
     API if this one writes foreign citations as a list of sources."""
     several_texts: bool = True
-    """Whether results may have more than one text."""
+    """True if results may have more than one text."""
     tools: frozenset[str] = frozenset()
     """The kinds of tools; see `strategies.toolsets`."""
     older: str | None = None

@@ -51,7 +51,7 @@ class TableAdapter:
     requires: Mapping[str, type] = {}
     """The required fields of a request, with their JSON classes."""
     takes_only = False
-    """Whether the API accepts a single object in place of a list."""
+    """True if the API accepts a single object in place of a list."""
     conversation = ""
     """The request field with the messages. A list as the payload is read as this field."""
 

@@ -60,7 +60,7 @@ class DecodeContext:
         self.decoded: Mapping[int, Any] = {}
         """Objects that a stream decoded before, by the identity of their wire objects."""
         self.is_respelled = False
-        """Whether the payload spells a name differently from the rows."""
+        """True if the payload spells a name differently from the rows."""
         self._copies: list[tuple[object, object]] = []
         self._moved: list[tuple[object, str, str]] = []
         self._replaced: list[tuple[object, object]] = []
@@ -175,10 +175,10 @@ class EncodeContext:
         self.has_no_origin = origin is None
         self.native = origin.api == api if origin is not None else kind == "response"
         self.completes = self.has_no_origin or not self.native
-        """Whether fields that the API requires are filled in. A payload of the same API is sent back unchanged."""
+        """True if fields that the API requires are filled in. A payload of the same API is sent back unchanged."""
         self.policies = policies or {}
         self.is_open = False
-        """Whether the content has just started and will grow. It is encoded even if it is still empty."""
+        """True if the content has just started and will grow. It is encoded even if it is still empty."""
         self.known = UNLIMITED
         """The capabilities of the request's model."""
         self.answer_id: str | None = None

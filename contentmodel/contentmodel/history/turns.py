@@ -45,7 +45,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def is_open(self) -> bool:
-        """Whether the turn is still being written."""
+        """True if the turn is still being written."""
         return self.status == "open"
 
 

@@ -117,7 +117,7 @@ class Run:
 
     @property
     def is_late(self) -> bool:
-        """Whether the time of the run is up."""
+        """True if the time of the run is up."""
         return self.seconds_left == 0.0
 
     @property

@@ -77,7 +77,7 @@ class Checking:
 
     @cached_property
     def is_slow(self) -> bool:
-        """Whether the validation may take too long for an event loop."""
+        """True if the validation may take too long for an event loop."""
         return any(is_slow(tool, call) for tool, call in self._calls)
 
     def run(self) -> None:
@@ -130,7 +130,7 @@ class Task:
 
     @property
     def is_handed_back(self) -> bool:
-        """Whether the application has to run the call."""
+        """True if the application has to run the call."""
         return self.job is None and self.request is None and self.result is None
 
 
@@ -148,7 +148,7 @@ class Triage:
 
     @property
     def is_spent(self) -> bool:
-        """Whether more calls were made than `max_calls` allows."""
+        """True if more calls were made than `max_calls` allows."""
         limit = self._settings.max_calls
         return limit is not None and self._allowed > limit
 

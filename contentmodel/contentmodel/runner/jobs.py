@@ -142,7 +142,7 @@ class Batch:
 
     @property
     def is_over(self) -> bool:
-        """Whether every job is finished."""
+        """True if every job is finished."""
         return not self._waiting and not self._running
 
     def start(self, now: float) -> list[Started]:

@@ -54,17 +54,17 @@ class Relay:
 
     @property
     def has_begun(self) -> bool:
-        """Whether any event was emitted."""
+        """True if any event was emitted."""
         return self._has_begun
 
     @property
     def is_answering(self) -> bool:
-        """Whether blocks of an answer were received that `answer` has not returned yet."""
+        """True if blocks of an answer were received that `answer` has not returned yet."""
         return self._answer.count > 0
 
     @property
     def is_complete(self) -> bool:
-        """Whether the answer is complete."""
+        """True if the answer is complete."""
         return self._answer.is_over
 
     def begin(self) -> Iterator[StreamEvent]:

@@ -48,9 +48,9 @@ class Turn:
     rest: list[ChatMessage]
     went_on: bool
     has_asked: bool
-    """Whether the loop asked for approval of calls of the turn, so that none of them ran before an answer."""
+    """True if the loop asked for approval of calls of the turn, so that none of them ran before an answer."""
     is_tidy: bool
-    """Whether the results directly follow the turn in the order of the calls, with no approvals left."""
+    """True if the results directly follow the turn in the order of the calls, with no approvals left."""
 
     @property
     def unanswered(self) -> list[ToolCallContent]:

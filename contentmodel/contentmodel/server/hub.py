@@ -112,7 +112,7 @@ class Hub:
 
     @property
     def is_stopping(self) -> bool:
-        """Whether `stop` was called."""
+        """True if `stop` was called."""
         return self._stopped_at is not None
 
     @property

@@ -67,7 +67,7 @@ class Log:
 
     @property
     def is_over(self) -> bool:
-        """Whether the turn has ended."""
+        """True if the turn has ended."""
         return self._end is not None
 
     @property
@@ -158,7 +158,7 @@ class Reader:
 
     @property
     def is_over(self) -> bool:
-        """Whether the turn has ended and the client has all of its events."""
+        """True if the turn has ended and the client has all of its events."""
         return self._log.is_over and not self._is_lost and self._next is None and self._place == self._log.last
 
     def take(self, size: int = CHUNK) -> list[EncodedEvent]:

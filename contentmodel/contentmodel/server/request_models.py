@@ -55,7 +55,7 @@ class TurnRequest(msgspec.Struct, frozen=True):
 
     @property
     def has_answers(self) -> bool:
-        """Whether the contents include answers to questions."""
+        """True if the contents include answers to questions."""
         return any(isinstance(content, ANSWERS) for content in self.contents)
 
     @property

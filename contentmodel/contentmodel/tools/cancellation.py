@@ -22,7 +22,7 @@ class Cancellation:
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether `cancel` was called."""
+        """True if `cancel` was called."""
         return self._event.is_set()
 
     def cancel(self) -> None:

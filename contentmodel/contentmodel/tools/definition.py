@@ -39,15 +39,15 @@ class Tool:
     description: str | None = None
     args_schema: Any = {"type": "object", "properties": {}, "additionalProperties": False}
     strict: bool | None = None
-    """Whether the provider must enforce the schema; None leaves it to the provider."""
+    """True if the provider must enforce the schema; None leaves it to the provider."""
     terminates: bool = False
-    """Whether the loop ends after this tool has run."""
+    """True if the loop ends after this tool has run."""
     approval: Approval = False
-    """Whether the tool needs approval before it runs: always, never, or depending on its arguments."""
+    """The approval that the tool needs before it runs: always, never, or depending on its arguments."""
     timeout: float | None = None
     """The time limit of one run in seconds; None leaves it to the runner."""
     concurrent: bool = True
-    """Whether the tool may run at the same time as other tools."""
+    """True if the tool may run at the same time as other tools."""
 
     def run(self, *args: Any, **named: Any) -> Any:
         """Do the tool's work, sync or async: `run(self, args)` or `run(self, args, context)`.
@@ -66,7 +66,7 @@ class Tool:
 
     @property
     def is_async(self) -> bool:
-        """Whether `invoke` returns an awaitable, so that the tool must not run on a thread."""
+        """True if `invoke` returns an awaitable, so that the tool must not run on a thread."""
         return self._method(is_async=True).is_async
 
     def check(self) -> None:
@@ -186,7 +186,7 @@ class CallableTool(Tool, Generic[P, R]):
 
     @property
     def is_async(self) -> bool:
-        """Whether the function is async."""
+        """True if the function is async."""
         return inspect.iscoroutinefunction(self.function)
 
     @cached_property

@@ -91,7 +91,7 @@ class Encoded:
 
     @property
     def may_lose(self) -> bool:
-        """Whether any loss is pending. Cheap. If False, nothing was lost."""
+        """True if any loss is pending. Cheap. If False, nothing was lost."""
         return bool(self._context.pending_losses)
 
     @property
@@ -158,7 +158,7 @@ class EncodedContents:
 
     @property
     def may_lose(self) -> bool:
-        """Whether any loss is pending. Cheap. If False, nothing was lost."""
+        """True if any loss is pending. Cheap. If False, nothing was lost."""
         return bool(self._context.pending_losses)
 
     def losses(self) -> list[tuple[Loss, ...]]:

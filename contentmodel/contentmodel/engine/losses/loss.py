@@ -46,7 +46,7 @@ class Loss(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def is_significant(self) -> bool:
-        """Whether the lost value has a meaning to some reader."""
+        """True if the lost value has a meaning to some reader."""
         return self.kind != "insignificant"
 
 

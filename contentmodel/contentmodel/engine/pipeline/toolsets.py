@@ -106,7 +106,7 @@ class _Fitter:
         nameless = [name for content in contents for name in _added_names(content) if name is None]
         copies = [tool for tool in request.tools if is_added(tool) and tool.name is None]
         self._has_nameless = len(nameless) <= len(copies)
-        """Whether the list has all nameless tools that messages add. It has no mere references to tools.
+        """True if the list has all nameless tools that messages add. It has no mere references to tools.
         """
         self._custom_calls: set[Place | None] = set()
         self._renamed: dict[Place | None, tuple[str | None, str | None]] = {}

@@ -164,9 +164,9 @@ class StreamDecoder:
         self.adapter = adapter
         self.api = adapter.api
         self.deltas = deltas
-        """Whether delta events are emitted. Consumers that only fold can disable them."""
+        """True if delta events are emitted. Consumers that only fold can disable them."""
         self.counts = deltas
-        """Whether events with the token counts so far are emitted."""
+        """True if events with the token counts so far are emitted."""
         self.is_over = False
         self.is_broken = False
         self.answer: JsonObject = {}

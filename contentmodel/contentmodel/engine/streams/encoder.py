@@ -66,9 +66,9 @@ class StreamEncoder:
     """
 
     concurrent = False
-    """Whether several blocks of one choice may be open at the same time."""
+    """True if several blocks of one choice may be open at the same time."""
     choices = False
-    """Whether the API has answers with several choices."""
+    """True if the API has answers with several choices."""
 
     def __init__(self, adapter: TableAdapter, policies: Mapping[str, str] | None = None) -> None:
         self.adapter = adapter

@@ -49,7 +49,7 @@ class OutgoingBlock:
         self.state: Any = None
         """Additional state of the API's encoder for a live block."""
         self.is_held = False
-        """Whether it is held until it is complete."""
+        """True if it is held until it is complete."""
 
     @property
     def sent(self) -> int:

@@ -43,7 +43,7 @@ class Codec(Generic[T]):
     tagged: tuple[str, frozenset[str]] | None = None
     """If the field is an object with a tag: the name of the tag field, and the tags that the API defines."""
     hosts_add_words = True
-    """Whether hosts of other vendors' models may add enum values."""
+    """True if hosts of other vendors' models may add enum values."""
 
     def __init__(self, *classes: type) -> None:
         if classes:

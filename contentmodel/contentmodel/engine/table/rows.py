@@ -141,7 +141,7 @@ class Row:
 
     @property
     def has_residue(self) -> bool:
-        """Whether the model has an attribute for unmapped fields."""
+        """True if the model has an attribute for unmapped fields."""
         return "extra" in self.model.__struct_fields__
 
     # -- use ---------------------------------------------------------------------------------------------------

@@ -73,7 +73,7 @@ class Plain:
 
     @property
     def is_always_written(self) -> bool:
-        """Whether the wire object always has the field, with the unchanged value of the attribute."""
+        """True if the wire object always has the field, with the unchanged value of the attribute."""
         return self.required and self.codec.identity
 
     def write(self, key: str, value: object, wire: JsonObject, context: EncodeContext) -> None:

@@ -244,7 +244,7 @@ class _Compressed:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the compressed data so far are complete."""
+        """True if the compressed data so far are complete."""
         return self._inflater is None or bool(self._inflater.eof)
 
     def decode(self, raw: bytes, most: int) -> bytes:

@@ -63,7 +63,7 @@ class LocalCall(_Configured):
 
     @property
     def is_async(self) -> bool:
-        """Whether the function is async."""
+        """True if the function is async."""
         return self._inner.is_async
 
     def needs_approval(self, args: Any) -> bool:
