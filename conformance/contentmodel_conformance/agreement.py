@@ -74,9 +74,9 @@ class Excuses:
     """The losses of a conversion: which facts they name, and how many texts they may have added."""
 
     def __init__(self, payload: Any, losses: Iterable[Any]) -> None:
-        found = [loss for loss in losses if loss.path != "$"]
-        self._paths = {loss.path for loss in found}
-        adding = [value_at(payload, loss.path) for loss in found if loss.kind in _ADDING]
+        located = [loss for loss in losses if loss.path != "$"]
+        self._paths = {loss.path for loss in located}
+        adding = [value_at(payload, loss.path) for loss in located if loss.kind in _ADDING]
         # A converted block (results of a hosted tool, as texts) has at most as many texts as the block has values.
         self.added = sum(max(1, len(list(leaves(value)))) for value in adding)
 

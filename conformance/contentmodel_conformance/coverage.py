@@ -175,9 +175,9 @@ def coverage(api: str, adapter: Any) -> Coverage:
         missing = missing_types(api, adapter.describe())
     except Exception as error:  # Third-party adapters may raise anything.
         return Coverage(api=api, sdk=sdk, version=installed, note=f"the adapter fails: {type(error).__name__}: {error}")
-    elsewhere = _NOT_ON_THE_WIRE.get(api, {})
+    not_on_wire = _NOT_ON_THE_WIRE.get(api, {})
     known = {
-        position: len(tags - elsewhere.get(position, set())) - len(missing.get(position, ()))
+        position: len(tags - not_on_wire.get(position, set())) - len(missing.get(position, ()))
         for position, tags in types.items()
         if position not in _OPEN
     }
@@ -187,9 +187,9 @@ def coverage(api: str, adapter: Any) -> Coverage:
 def missing_types(api: str, described: dict[str, Any]) -> dict[str, list[str]]:
     """Return the SDK's types that are missing from a table's description, by position; {} if none are."""
     named = set(_named(described))
-    elsewhere = _NOT_ON_THE_WIRE.get(api, {})
+    not_on_wire = _NOT_ON_THE_WIRE.get(api, {})
     missing = {
-        position: sorted(tags - named - elsewhere.get(position, set()))
+        position: sorted(tags - named - not_on_wire.get(position, set()))
         for position, tags in sdk_types(api).items()
         if position not in _OPEN
     }

@@ -257,7 +257,7 @@ def converted(source: Any, target: Any, kind: str, payload: Any) -> tuple[Encode
         if not loss.path.startswith("$"):
             raise LawBroken("conversion", "$", "a loss has no JSON path", Words("a path from $"), loss.path)
     vocabularies = vocabulary_of(source), vocabulary_of(target)
-    missing = unaccounted(told_by(source, kind, payload), encoded.payload, encoded.losses, *vocabularies)
+    missing = unaccounted(loss_source(source, kind, payload), encoded.payload, encoded.losses, *vocabularies)
     if kind == "request":
         target.check_request(encoded.payload, None)
     return encoded, missing
@@ -275,10 +275,10 @@ def accounting(
     """Every value of the source is in the output, is covered by a loss, or only gives structure."""
     vocabulary = vocabulary or vocabulary_of_api(encoded.source_api)
     target = target or vocabulary_of_api(encoded.api)
-    all_are_there(unaccounted(source, encoded.payload, encoded.losses, vocabulary, target))
+    require_complete(unaccounted(source, encoded.payload, encoded.losses, vocabulary, target))
 
 
-def all_are_there(missing: Iterable[Unaccounted]) -> None:
+def require_complete(missing: Iterable[Unaccounted]) -> None:
     """Raise LawBroken for the first value that the audit reports as missing, if any."""
     for value in missing:
         raise LawBroken("accounting", value.path, str(value), value.value, ABSENT)
@@ -468,11 +468,11 @@ def restoration(source: Any, target: Any, kind: str, payload: dict[str, Any]) ->
     out = crossed(source, target, kind, payload)
     back = crossed(target, source, kind, out.payload)
     lost_on_return = [
-        value_at(told_by(target, kind, out.payload), loss.path) for loss in back.losses if loss.kind in COVERING
+        value_at(loss_source(target, kind, out.payload), loss.path) for loss in back.losses if loss.kind in COVERING
     ]
-    vocabulary, before = vocabulary_of(source), told_by(source, kind, payload)
+    vocabulary, before = vocabulary_of(source), loss_source(source, kind, payload)
     names = {leaf.above[-1] for leaf in counted(before, vocabulary) if leaf.sort == NAME}
-    unrestored = unaccounted(before, told_by(source, kind, back.payload), out.losses, vocabulary, vocabulary)
+    unrestored = unaccounted(before, loss_source(source, kind, back.payload), out.losses, vocabulary, vocabulary)
     # The values of a missing object are counted separately.
     missing = [value for value in unrestored if not isinstance(value.value, dict)]
     # If several citations repeat a source's name, the target may have it only once.
@@ -494,7 +494,7 @@ def crossed(source: Any, target: Any, kind: str, payload: Any, model: str | None
     return encoded if trace is None else encoded.trace_to(*trace)
 
 
-def told_by(adapter: Any, kind: str, payload: Any) -> Any:
+def loss_source(adapter: Any, kind: str, payload: Any) -> Any:
     """Return what the paths of losses refer to: the payload, or its model JSON if the adapter has no tracing."""
     if hasattr(adapter, f"trace_{kind}"):
         return payload

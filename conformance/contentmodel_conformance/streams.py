@@ -217,14 +217,14 @@ def deltas(events: Events) -> None:
     for index, end in ends.items():
         if isinstance(end, ToolCallContent) and not any(isinstance(d, ev.ArgumentsDelta) for d in grown[index]):
             continue
-        from_deltas, at_end = told(ev.grown(starts[index], grown[index]), grown[index]), told(end, ())
+        from_deltas, at_end = delta_value(ev.grown(starts[index], grown[index]), grown[index]), delta_value(end, ())
         if from_deltas != at_end:
             raise LawBroken(
                 "deltas", f"block {index}", "its deltas do not add up to its final content", at_end, from_deltas
             )
 
 
-def told(content: Any, pieces: Sequence[Any]) -> Any:
+def delta_value(content: Any, pieces: Sequence[Any]) -> Any:
     """Return the part of a content that deltas carry, as a comparable value; None if it has none."""
     if isinstance(content, TextContent | ReasoningContent):
         return content.text or ""
@@ -283,13 +283,13 @@ def snapshots(events: Events, places: Iterable[int]) -> None:
 
 
 def _still_growing(index: int, before: str, gathered: Fold) -> str:
-    now = words(gathered.content(index))
+    now = grown_text(gathered.content(index))
     if not now.startswith(before):
         raise LawBroken("snapshots", f"block {index}", "earlier text changed", before, now)
     return now
 
 
-def words(content: Any) -> str:
+def grown_text(content: Any) -> str:
     """Return the text of a content that deltas extend; "" if it has none."""
     field = ev.growing_field(content)
     if field == "arguments":
@@ -438,9 +438,11 @@ def _no_more_than(response: ChatResponse, events: Events, whole: Events, length:
             if content.status != "incomplete" and content.arguments != getattr(full, "arguments", None):
                 detail = f"block {index} is half of a call, and is not marked as incomplete"
                 raise LawBroken("prefix", f"byte {length}", detail, Words("incomplete"), content)
-        elif isinstance(content, TextContent | ReasoningContent) and not words(full).startswith(words(content)):
+        elif isinstance(content, TextContent | ReasoningContent) and not grown_text(full).startswith(
+            grown_text(content)
+        ):
             detail = f"block {index} has text that the whole stream does not have"
-            raise LawBroken("prefix", f"byte {length}", detail, words(full), words(content))
+            raise LawBroken("prefix", f"byte {length}", detail, grown_text(full), grown_text(content))
 
 
 def totality(adapter: Any, pieces: Sequence[bytes]) -> list[ev.StreamEvent]:

@@ -28,18 +28,18 @@ _RESULTS = (FunctionResultContent, CustomToolResultContent)
 
 @dataclass(frozen=True)
 class Voice:
-    """One text, medium or call: its path, role and kind, its content (`said`), and the call that it is a result of."""
+    """One text, medium or call: its path, role, kind and content, and the call that it is a result of."""
 
     path: str
     role: str
     kind: str
-    said: str
+    content: str
     call: str | None = None
     failed: bool = False
 
     def __str__(self) -> str:
         result = f" of call {self.call}{' that failed' * self.failed}" if self.call is not None else ""
-        return f"{self.kind}{result}, role {self.role}: {self.said!r:.60}"
+        return f"{self.kind}{result}, role {self.role}: {self.content!r:.60}"
 
 
 def voices(ways: Iterable[Any], request: ChatRequest) -> None:
@@ -52,18 +52,18 @@ def voices(ways: Iterable[Any], request: ChatRequest) -> None:
         lost = frozenset(loss.path for loss in encoded.losses)
         again = adapter.decode_request(encoded.payload)
         decoded = list(voices_of(again))
-        remaining = [voice.said for voice in decoded]
+        remaining = [voice.content for voice in decoded]
         for voice in voices_of(request):
             _is_kept(voice, decoded, remaining, lost)
         request = again
 
 
 def _is_kept(voice: Voice, decoded: list[Voice], remaining: list[str], lost: Collection[str]) -> None:
-    again = [index for index, other in enumerate(decoded) if voice.said in remaining[index]]
+    again = [index for index, other in enumerate(decoded) if voice.content in remaining[index]]
     same = [index for index in again if _are_alike(voice, decoded[index])]
     if same:
         # Count each occurrence once: the API may have joined several texts.
-        remaining[same[0]] = remaining[same[0]].replace(voice.said, "", 1)
+        remaining[same[0]] = remaining[same[0]].replace(voice.content, "", 1)
         return
     counterpart = decoded[again[0]] if again else laws.ABSENT
     if not _is_excused(voice, lost):
@@ -71,7 +71,7 @@ def _is_kept(voice: Voice, decoded: list[Voice], remaining: list[str], lost: Col
             "voices", voice.path, f"became {counterpart}, and no loss reports it", Words(str(voice)), str(counterpart)
         )
     for index in again:
-        if TAG.search(voice.said) and decoded[index].role not in ("user", voice.role):
+        if TAG.search(voice.content) and decoded[index].role not in ("user", voice.role):
             detail = f"became {decoded[index]}: no loss may give more rights"
             raise LawBroken("voices", voice.path, detail, Words(str(voice)), str(decoded[index]))
 
@@ -119,7 +119,7 @@ def _outputs(
 ) -> Iterator[Voice]:
     for index, output in enumerate(result.outputs):
         for voice in _plain(output, f"{path}.outputs[{index}]", role):
-            yield Voice(voice.path, role, voice.kind, voice.said, call or "", bool(result.is_error))
+            yield Voice(voice.path, role, voice.kind, voice.content, call or "", bool(result.is_error))
 
 
 def _plain(content: Any, path: str, role: str) -> Iterator[Voice]:
@@ -160,5 +160,5 @@ def roles(target: Any, request: ChatRequest) -> None:
         texts = (content.text for content in message.contents if isinstance(content, TextContent))
         tags = {tag for text in texts for tag in TAG.findall(text)}
         for voice in voices_of(again):
-            if voice.role != "user" and not tags.isdisjoint(TAG.findall(voice.said)):
+            if voice.role != "user" and not tags.isdisjoint(TAG.findall(voice.content)):
                 raise LawBroken("roles", f"{path}.role", f"{message.role!r} became {voice.role!r}", "user", voice.role)

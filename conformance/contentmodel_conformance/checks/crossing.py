@@ -67,7 +67,7 @@ def accounting(subject: Subject, trial: Trial) -> None:
 
 def accounted(source: Any, target: Any, kind: str, payload: Any) -> None:
     """Check accounting of a converted payload."""
-    original, encoded = laws.told_by(source, kind, payload), laws.crossed(source, target, kind, payload)
+    original, encoded = laws.loss_source(source, kind, payload), laws.crossed(source, target, kind, payload)
     laws.accounting(original, encoded, vocabulary_of(source), vocabulary_of(target))
 
 
@@ -78,7 +78,7 @@ def crossing_precision(subject: Subject, trial: Trial) -> None:
 
 def precise(source: Any, target: Any, kind: str, payload: Any, *, most: int = MOST) -> None:
     """Check precision of a converted payload."""
-    original, encoded = laws.told_by(source, kind, payload), laws.crossed(source, target, kind, payload)
+    original, encoded = laws.loss_source(source, kind, payload), laws.crossed(source, target, kind, payload)
     precision(original, encoded, vocabulary_of(source), vocabulary_of(target), most=most)
 
 
@@ -132,7 +132,7 @@ def _accounts(source: Any, target: Any, kind: str) -> Law:
 
     def law(payload: Any) -> None:
         encoded, missing = laws.converted(source, target, kind, payload)
-        laws.all_are_there(missing)
+        laws.require_complete(missing)
         reported_once(encoded.losses)
 
     return law
@@ -149,7 +149,7 @@ def _crosses(source: Any, target: Any, kind: str) -> Law:
     "payloads with one to three values missing or replaced by arbitrary JSON, from and to every other API",
     "others",
 )
-def anything_elsewhere(subject: Subject, trial: Trial) -> None:
+def anything_converted(subject: Subject, trial: Trial) -> None:
     for source, target, kind in ways(subject):
         reader = subject if source is subject.adapter else Subject(source, others=[target])
         for name, strategy in sources(reader, kind):

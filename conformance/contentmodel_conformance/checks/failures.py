@@ -10,7 +10,7 @@ from contentmodel import ErrorContent
 from contentmodel.failures import STATUSES
 from contentmodel_conformance.checks.crossing import label, ways
 from contentmodel_conformance.checks.registry import check
-from contentmodel_conformance.checks.streams import SampledAnswer, frames_in, raw_of, told
+from contentmodel_conformance.checks.streams import SampledAnswer, frames_in, raw_of, sampled_answers
 from contentmodel_conformance.failures import errors, failing
 from contentmodel_conformance.subject import Subject
 from contentmodel_conformance.trying import Law, Trial
@@ -38,4 +38,4 @@ def ended_by_an_error(subject: Subject, trial: Trial) -> None:
         frames = frames_in(raw_of(subject.adapter, case[0]))
         failing(subject.adapter, frames, case[1] % (len(frames) + 1))
 
-    trial.each(st.tuples(told(subject), st.integers(0, 1_000)), law)
+    trial.each(st.tuples(sampled_answers(subject), st.integers(0, 1_000)), law)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from contentmodel_conformance import fairness, laws
 from contentmodel_conformance.checks.payloads import of, sources
 from contentmodel_conformance.checks.registry import check
-from contentmodel_conformance.checks.values import ABROAD, AT_HOME, foreign, home, on_requests, on_values, repeated
+from contentmodel_conformance.checks.values import FOREIGN, NATIVE, foreign, on_requests, on_values, own, repeated
 from contentmodel_conformance.subject import Subject
 from contentmodel_conformance.trying import Trial
 
-on_values(fairness.pairing, "home", home, AT_HOME, "limits")
-on_values(fairness.pairing, "foreign", foreign, ABROAD)
+on_values(fairness.pairing, "home", own, NATIVE, "limits")
+on_values(fairness.pairing, "foreign", foreign, FOREIGN)
 on_values(fairness.pairing, "repeated", repeated, "transcripts from an API without an adapter, with repeated ids")
-on_values(fairness.honesty, "foreign", foreign, ABROAD)
+on_values(fairness.honesty, "foreign", foreign, FOREIGN)
 on_requests(fairness.policies, "foreign", foreign, "transcripts from an API without an adapter, with reasoning")
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from contentmodel_conformance import hints
 from contentmodel_conformance.checks.registry import check
-from contentmodel_conformance.checks.values import home
+from contentmodel_conformance.checks.values import own
 from contentmodel_conformance.strategies.hints import with_hints
 from contentmodel_conformance.subject import Subject
 from contentmodel_conformance.trying import Trial
@@ -18,7 +18,7 @@ from contentmodel_conformance.trying import Trial
 @check(hints.hints, "stored", "transcripts and answers with more hints, of wrong types or in wrong places", "limits")
 def stored(subject: Subject, trial: Trial) -> None:
     adapters = (subject.adapter, *subject.others)
-    for kind, values in home(subject):
+    for kind, values in own(subject):
         trial.each(values.flatmap(partial(_hinted, subject.api)), partial(hints.hints, adapters, kind), kind)
 
 

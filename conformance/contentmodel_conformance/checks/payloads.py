@@ -128,7 +128,7 @@ def sdk_purity(subject: Subject, trial: Trial) -> None:
 
 @check(laws.purity, "payloads", ELSEWHERE)
 def purity(subject: Subject, trial: Trial) -> None:
-    from_elsewhere(subject, trial, laws.purity)
+    from_others(subject, trial, laws.purity)
 
 
 @check(laws.model_json, "sdk", "values decoded from payloads that the SDK's types allow", "types")
@@ -138,7 +138,7 @@ def sdk_values(subject: Subject, trial: Trial) -> None:
 
 @check(laws.model_json, "payloads", f"values decoded from {ELSEWHERE}")
 def model_json(subject: Subject, trial: Trial) -> None:
-    from_elsewhere(subject, trial, _of_value(laws.model_json))
+    from_others(subject, trial, _of_value(laws.model_json))
 
 
 @check(laws.schema_fits, "sdk", "values decoded from payloads that the SDK's types allow", "types", "jsonschema")
@@ -148,7 +148,7 @@ def sdk_schema(subject: Subject, trial: Trial) -> None:
 
 @check(laws.schema_fits, "payloads", f"values decoded from {ELSEWHERE}", "jsonschema")
 def schema_fits(subject: Subject, trial: Trial) -> None:
-    from_elsewhere(subject, trial, _of_value(laws.schema_fits))
+    from_others(subject, trial, _of_value(laws.schema_fits))
 
 
 def from_sdk(subject: Subject, trial: Trial, law: KindLaw) -> None:
@@ -157,7 +157,7 @@ def from_sdk(subject: Subject, trial: Trial, law: KindLaw) -> None:
         trial.each(sdk_payloads(subject.api, kind), of(subject, law, kind), kind)
 
 
-def from_elsewhere(subject: Subject, trial: Trial, law: KindLaw) -> None:
+def from_others(subject: Subject, trial: Trial, law: KindLaw) -> None:
     """Try a law on payloads from the table, on given ones, and on ones that the adapter wrote."""
     for kind in subject.does:
         for label, strategy in sources(subject, kind):

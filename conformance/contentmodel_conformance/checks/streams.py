@@ -15,7 +15,7 @@ from contentmodel.events import fold
 from contentmodel.unfolding import unfold
 from contentmodel_conformance import laws, streams
 from contentmodel_conformance.checks.registry import check
-from contentmodel_conformance.checks.values import ELSEWHERE, elsewhere
+from contentmodel_conformance.checks.values import ELSEWHERE, as_foreign
 from contentmodel_conformance.oracles.accumulators import CannotAccumulate
 from contentmodel_conformance.strategies.damage import bytes_of, flips, mixed_up, out_of_order
 from contentmodel_conformance.strategies.mixed import mixed_answers
@@ -34,9 +34,9 @@ ALL_UP_TO = 2_000
 """Streams up to this many bytes are cut at every byte."""
 
 
-def told(subject: Subject) -> st.SearchStrategy[SampledAnswer]:
+def sampled_answers(subject: Subject) -> st.SearchStrategy[SampledAnswer]:
     """Draw answers of an API without an adapter, and of this API if its limits are set, with a delta size each."""
-    made = answers("anthropic-messages").map(elsewhere)
+    made = answers("anthropic-messages").map(as_foreign)
     if subject.limits is not None:
         made = answers(subject.api, subject.limits) | made
     return st.tuples(made, st.sampled_from((None, 1, 3, 7)))
@@ -107,12 +107,12 @@ def cuts(subject: Subject, trial: Trial) -> None:
         if len(raw) <= ALL_UP_TO:
             streams.cuts(subject.adapter, raw, range(len(raw)))
 
-    trial.each(st.tuples(told(subject), st.lists(st.integers(0, 1_000_000), max_size=20)), law)
+    trial.each(st.tuples(sampled_answers(subject), st.lists(st.integers(0, 1_000_000), max_size=20)), law)
 
 
 @check(streams.spellings, "written", "streams that the adapter wrote, if they are server-sent events", "streams")
 def spellings(subject: Subject, trial: Trial) -> None:
-    trial.each(told(subject), of_raw(subject, _spellings))
+    trial.each(sampled_answers(subject), of_raw(subject, _spellings))
 
 
 def _spellings(adapter: Any, raw: bytes) -> None:
@@ -123,7 +123,7 @@ def _spellings(adapter: Any, raw: bytes) -> None:
 
 @check(streams.readings, "written", "streams that the adapter wrote, if they are server-sent events", "streams")
 def readings(subject: Subject, trial: Trial) -> None:
-    trial.each(told(subject), of_raw(subject, _readings))
+    trial.each(sampled_answers(subject), of_raw(subject, _readings))
 
 
 def _readings(adapter: Any, raw: bytes) -> None:
@@ -139,7 +139,7 @@ def separation(subject: Subject, trial: Trial) -> None:
         one, other, size = case
         streams.separation(subject.adapter, raw_of(subject.adapter, one), raw_of(subject.adapter, other), size)
 
-    trial.each(st.tuples(told(subject), told(subject), st.integers(1, 300)), law)
+    trial.each(st.tuples(sampled_answers(subject), sampled_answers(subject), st.integers(1, 300)), law)
 
 
 # -- events ------------------------------------------------------------------------------------------------------------
@@ -147,22 +147,24 @@ def separation(subject: Subject, trial: Trial) -> None:
 
 @check(streams.order, "written", "streams that the adapter wrote", "streams")
 def order(subject: Subject, trial: Trial) -> None:
-    trial.each(told(subject), of_events(subject, streams.order))
+    trial.each(sampled_answers(subject), of_events(subject, streams.order))
 
 
 @check(streams.deltas, "written", "streams that the adapter wrote", "streams")
 def deltas(subject: Subject, trial: Trial) -> None:
-    trial.each(told(subject), of_events(subject, streams.deltas))
+    trial.each(sampled_answers(subject), of_events(subject, streams.deltas))
 
 
 @check(streams.snapshots, "written", "streams that the adapter wrote, at every event", "streams")
 def snapshots(subject: Subject, trial: Trial) -> None:
-    trial.each(told(subject), of_events(subject, lambda events: streams.snapshots(events, range(len(events)))))
+    trial.each(
+        sampled_answers(subject), of_events(subject, lambda events: streams.snapshots(events, range(len(events))))
+    )
 
 
 @check(streams.section, "written", "streams that the adapter wrote", "streams")
 def section(subject: Subject, trial: Trial) -> None:
-    trial.each(told(subject), of_events(subject, lambda events: streams.section(subject.adapter, events)))
+    trial.each(sampled_answers(subject), of_events(subject, lambda events: streams.section(subject.adapter, events)))
 
 
 @check(streams.unfolding, "folded", "responses that its streams fold to", "streams")
@@ -171,7 +173,7 @@ def unfolding(subject: Subject, trial: Trial) -> None:
         for size in (None, 1, 7):
             streams.unfolding(fold(events), size)
 
-    trial.each(told(subject), of_events(subject, law))
+    trial.each(sampled_answers(subject), of_events(subject, law))
 
 
 # -- encoding ----------------------------------------------------------------------------------------------------------
@@ -179,12 +181,12 @@ def unfolding(subject: Subject, trial: Trial) -> None:
 
 @check(streams.encoding, "written", "streams that the adapter wrote", "streams")
 def encoding(subject: Subject, trial: Trial) -> None:
-    trial.each(told(subject), of_events(subject, lambda events: streams.encoding(subject.adapter, events)))
+    trial.each(sampled_answers(subject), of_events(subject, lambda events: streams.encoding(subject.adapter, events)))
 
 
 @check(streams.crossing, "foreign", "answers of other APIs, known and unknown, encoded as its stream", "streams")
 def crossing(subject: Subject, trial: Trial) -> None:
-    sources = [("anywhere", answers("anthropic-messages").map(elsewhere))]
+    sources = [("anywhere", answers("anthropic-messages").map(as_foreign))]
     sources += [(other.api, answers(other.api, limits_of(other))) for other in subject.others if other.issuer]
     for name, made in sources:
         cases = st.tuples(made, st.sampled_from((None, 1, 3, 7)))
@@ -222,7 +224,7 @@ def accumulation(subject: Subject, trial: Trial) -> None:
                 raise
             raise laws.Refused("the SDK accepts neither two calls with one id nor half of a surrogate pair") from None
 
-    trial.each(told(subject), law, subject.api)
+    trial.each(sampled_answers(subject), law, subject.api)
 
 
 def _has_distinct_ids(one: SampledAnswer) -> bool:
@@ -249,7 +251,7 @@ def broken_off(subject: Subject, trial: Trial) -> None:
         for place in case[1]:
             streams.prefix(subject.adapter, raw, place % (len(raw) + 1), whole)
 
-    trial.each(st.tuples(told(subject), st.lists(st.integers(0, 1_000_000), min_size=1, max_size=9)), law)
+    trial.each(st.tuples(sampled_answers(subject), st.lists(st.integers(0, 1_000_000), min_size=1, max_size=9)), law)
 
 
 @check(streams.malformed, "written", "streams that the adapter wrote, with an event that is not JSON", "streams")
@@ -261,7 +263,7 @@ def malformed(subject: Subject, trial: Trial) -> None:
         frames = frames_in(raw)
         streams.malformed(subject.adapter, frames, case[1] % len(frames))
 
-    trial.each(st.tuples(told(subject), st.integers(0, 1_000)), law)
+    trial.each(st.tuples(sampled_answers(subject), st.integers(0, 1_000)), law)
 
 
 @check(
@@ -345,7 +347,7 @@ def flipped(subject: Subject, trial: Trial) -> None:
     def law(case: tuple[SampledAnswer, list[tuple[int, int]]]) -> None:
         streams.totality(subject.adapter, [with_flips(raw_of(subject.adapter, case[0]), case[1])])
 
-    trial.each(st.tuples(told(subject), flips()), law)
+    trial.each(st.tuples(sampled_answers(subject), flips()), law)
 
 
 def with_flips(raw: bytes, places: Sequence[tuple[int, int]]) -> bytes:

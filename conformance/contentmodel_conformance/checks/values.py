@@ -26,7 +26,7 @@ Made = Callable[[Subject], Iterator[tuple[str, Values]]]
 """Yields strategies of values for an adapter, by kind."""
 
 
-def home(subject: Subject) -> Iterator[tuple[str, Values]]:
+def own(subject: Subject) -> Iterator[tuple[str, Values]]:
     """Yield values from this API, by kind; nothing if its limits are not set."""
     if subject.limits is None:
         return
@@ -39,15 +39,15 @@ def home(subject: Subject) -> Iterator[tuple[str, Values]]:
 def foreign(subject: Subject) -> Iterator[tuple[str, Values]]:
     """Yield values from an API without an adapter, by kind."""
     if "request" in subject.does:
-        yield "request", transcripts("anthropic-messages").map(elsewhere)
+        yield "request", transcripts("anthropic-messages").map(as_foreign)
     if "response" in subject.does:
-        yield "response", answers("anthropic-messages").map(elsewhere)
+        yield "response", answers("anthropic-messages").map(as_foreign)
 
 
 def repeated(subject: Subject) -> Iterator[tuple[str, Values]]:
     """Yield requests from an API without an adapter, in which calls of different turns share ids."""
     if "request" in subject.does:
-        yield "request", transcripts("anthropic-messages", few_ids=True).map(elsewhere)
+        yield "request", transcripts("anthropic-messages", few_ids=True).map(as_foreign)
 
 
 def anything(subject: Subject) -> Iterator[tuple[str, Values]]:
@@ -62,7 +62,7 @@ ELSEWHERE = Origin(api="smoke-signals", issuer="unknown", model="m")
 """An API without an adapter."""
 
 
-def elsewhere(value: Any) -> Any:
+def as_foreign(value: Any) -> Any:
     """Return a request or response with its origins set to an API without an adapter."""
     replace = msgspec.structs.replace
     if isinstance(value, ChatRequest):
@@ -76,8 +76,8 @@ def elsewhere(value: Any) -> Any:
 # -- round trips -------------------------------------------------------------------------------------------------------
 
 
-AT_HOME = "transcripts and answers of this API"
-ABROAD = "transcripts and answers from an API without an adapter"
+NATIVE = "transcripts and answers of this API"
+FOREIGN = "transcripts and answers from an API without an adapter"
 
 
 def on_values(law: Callable[..., Any], name: str, values: Made, on: str, *needs: str) -> None:
@@ -99,11 +99,11 @@ def on_requests(law: Callable[[Any, Any], None], name: str, values: Made, on: st
                 trial.each(made, lambda request: law(subject.adapter, request), kind)
 
 
-on_values(laws.settling, "home", home, AT_HOME, "limits")
-on_values(laws.settling, "foreign", foreign, ABROAD)
+on_values(laws.settling, "home", own, NATIVE, "limits")
+on_values(laws.settling, "foreign", foreign, FOREIGN)
 on_values(laws.settling, "any", anything, "any value of the model")
-on_values(laws.section, "home", home, AT_HOME, "limits")
-on_values(laws.section, "foreign", foreign, ABROAD)
+on_values(laws.section, "home", own, NATIVE, "limits")
+on_values(laws.section, "foreign", foreign, FOREIGN)
 
 
 @check(laws.section, "tools", "tools with any schema")
@@ -124,7 +124,7 @@ def settings(subject: Subject, trial: Trial) -> None:
 
 
 def _with_options(options: ChatOptions) -> ChatRequest:
-    request: ChatRequest = elsewhere(_with_tool({"type": "object"}, options))
+    request: ChatRequest = as_foreign(_with_tool({"type": "object"}, options))
     return request
 
 
@@ -137,7 +137,7 @@ def _with_tool(parameters: dict[str, Any], options: ChatOptions) -> ChatRequest:
 # -- encoded payloads --------------------------------------------------------------------------------------------------
 
 
-@check(laws.acceptance, "foreign", ABROAD, "judge")
+@check(laws.acceptance, "foreign", FOREIGN, "judge")
 def foreign_acceptance(subject: Subject, trial: Trial) -> None:
     for kind, values in foreign(subject):
         accepts = judge(subject.api, kind)
@@ -181,7 +181,7 @@ def _written(subject: Subject, kind: str, law: Law) -> Law:
     return lambda value: law(laws.encode(subject.adapter, kind, value))
 
 
-@check(laws.tracing, "foreign", ABROAD)
+@check(laws.tracing, "foreign", FOREIGN)
 def foreign_tracing(subject: Subject, trial: Trial) -> None:
     for kind, values in foreign(subject):
         trial.each(values, _written(subject, kind, laws.tracing), kind)
@@ -209,7 +209,7 @@ def apart_in_streams(subject: Subject, trial: Trial) -> None:
     trial.each(st.tuples(mixed_answers(ELSEWHERE), st.sampled_from((None, 1, 3))), law)
 
 
-on_values(mapping.sharing, "foreign", foreign, ABROAD)
+on_values(mapping.sharing, "foreign", foreign, FOREIGN)
 on_requests(laws.addressing, "foreign", foreign, "transcripts from an API without an adapter")
-on_requests(laws.prefixes, "home", home, "transcripts of this API", "limits")
+on_requests(laws.prefixes, "home", own, "transcripts of this API", "limits")
 on_requests(laws.prefixes, "foreign", foreign, "transcripts from an API without an adapter")

@@ -29,7 +29,7 @@ class Broken:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.inner, name)
 
-    def is_abroad(self, value: Any) -> bool:
+    def is_foreign(self, value: Any) -> bool:
         """Return whether a value came from another API. Many defects only affect such values."""
         return value.origin is not None and value.origin.api != self.inner.api
 
@@ -59,11 +59,11 @@ class Broken:
         """Return the bytes of a stream to decode."""
         return data
 
-    def heard(self, events: list[ev.StreamEvent]) -> list[ev.StreamEvent]:
+    def events_decoded(self, events: list[ev.StreamEvent]) -> list[ev.StreamEvent]:
         """Return the events that some bytes of a stream decode to."""
         return events
 
-    def told(self, event: ev.StreamEvent) -> ev.StreamEvent:
+    def event_to_encode(self, event: ev.StreamEvent) -> ev.StreamEvent:
         """Return the event to encode."""
         return event
 
@@ -128,13 +128,13 @@ class Reader:
         self._decoder, self._owner = decoder, owner
 
     def feed(self, data: bytes) -> Any:
-        return self._owner.heard(self._decoder.feed(self._owner.received(data)))
+        return self._owner.events_decoded(self._decoder.feed(self._owner.received(data)))
 
     def feed_event(self, event: Any, name: str | None = None) -> Any:
-        return self._owner.heard(self._decoder.feed_event(event, name))
+        return self._owner.events_decoded(self._decoder.feed_event(event, name))
 
     def close(self) -> Any:
-        return self._owner.heard(self._decoder.close())
+        return self._owner.events_decoded(self._decoder.close())
 
 
 class Writer:
@@ -148,7 +148,7 @@ class Writer:
         return self._encoder.losses
 
     def feed(self, event: Any) -> Any:
-        return self._encoder.feed(self._owner.told(event))
+        return self._encoder.feed(self._owner.event_to_encode(event))
 
     def close(self) -> Any:
         return self._encoder.close()

@@ -144,7 +144,7 @@ class DropsResultsAbroad(Broken):
     """Drop tool results of other APIs, and report no loss."""
 
     def to_write(self, kind: str, value: Any) -> Any:
-        if not self.is_abroad(value):
+        if not self.is_foreign(value):
             return value
         return each_content(value, lambda c: None if isinstance(c, FunctionResultContent) else c)
 
@@ -170,10 +170,10 @@ class ExcusesEverything(Broken):
     """Drop the first message of another API's request, and report the whole payload as lost."""
 
     def to_write(self, kind: str, value: Any) -> Any:
-        return replace(value, messages=value.messages[1:]) if kind == "request" and self.is_abroad(value) else value
+        return replace(value, messages=value.messages[1:]) if kind == "request" and self.is_foreign(value) else value
 
     def claimed(self, losses: Any, value: Any) -> Any:
-        return (Loss("$", "dropped", "a part of it", "not everything fits"),) if self.is_abroad(value) else losses
+        return (Loss("$", "dropped", "a part of it", "not everything fits"),) if self.is_foreign(value) else losses
 
 
 @mutant(CHAT, "precision/crossing")
@@ -181,7 +181,7 @@ class ReportsLossesTooWide(Broken):
     """Report all messages of another API's request as degraded, so that a dropped message is not noticed."""
 
     def claimed(self, losses: Any, value: Any) -> Any:
-        if not isinstance(value, ChatRequest) or not self.is_abroad(value):
+        if not isinstance(value, ChatRequest) or not self.is_foreign(value):
             return losses
         return (*losses, Loss("$.messages", "degraded", "the messages", "they are other words here"))
 
@@ -247,7 +247,7 @@ class EndsAsIfNothingWaited(Broken):
     """Encode an answer of another API as complete if it waits for tool results."""
 
     def written(self, kind: str, payload: Any, value: Any) -> Any:
-        return {**payload, "stop_reason": "end_turn"} if kind == "response" and self.is_abroad(value) else payload
+        return {**payload, "stop_reason": "end_turn"} if kind == "response" and self.is_foreign(value) else payload
 
 
 @mutant(ANTHROPIC, "section/settings")
@@ -255,7 +255,7 @@ class LetsTheModelChoose(Broken):
     """Drop the tool choice of another API's request."""
 
     def written(self, kind: str, payload: Any, value: Any) -> Any:
-        if kind == "request" and self.is_abroad(value):
+        if kind == "request" and self.is_foreign(value):
             payload.pop("tool_choice", None)
         return payload
 
@@ -265,7 +265,7 @@ class ForgetsSettingsAbroad(Broken):
     """Drop the temperature of another API's request, and report no loss."""
 
     def written(self, kind: str, payload: Any, value: Any) -> Any:
-        if kind == "request" and self.is_abroad(value):
+        if kind == "request" and self.is_foreign(value):
             payload.pop("temperature", None)
         return payload
 
@@ -320,7 +320,7 @@ class ReordersParallelResultsAbroad(Broken):
     """Reverse the results of parallel calls of other APIs."""
 
     def written(self, kind: str, payload: Any, value: Any) -> Any:
-        if kind == "request" and self.is_abroad(value):
+        if kind == "request" and self.is_foreign(value):
             results = iter([m for m in payload["messages"] if m["role"] == "tool"][::-1])
             payload["messages"] = [next(results) if m["role"] == "tool" else m for m in payload["messages"]]
         return payload
@@ -331,7 +331,7 @@ class SwapsResultsAbroad(Broken):
     """Swap the outputs of parallel calls of other APIs."""
 
     def to_write(self, kind: str, value: Any) -> Any:
-        return with_contents(value, _swapped) if self.is_abroad(value) else value
+        return with_contents(value, _swapped) if self.is_foreign(value) else value
 
 
 def _swapped(contents: list[Any]) -> list[Any]:
@@ -344,7 +344,7 @@ class CollidesIds(Broken):
     """Shorten the call ids of other APIs, so that some of them are equal."""
 
     def to_write(self, kind: str, value: Any) -> Any:
-        return each_content(value, _with_short_id) if self.is_abroad(value) else value
+        return each_content(value, _with_short_id) if self.is_foreign(value) else value
 
 
 def _with_short_id(content: Any) -> Any:
@@ -357,7 +357,7 @@ class SendsTheSignatureAbroad(Broken):
     """Send the signatures of other issuers to its own API."""
 
     def to_write(self, kind: str, value: Any) -> Any:
-        return each_content(value, self._signed) if self.is_abroad(value) else value
+        return each_content(value, self._signed) if self.is_foreign(value) else value
 
     def _signed(self, content: Any) -> Any:
         if not isinstance(content, ReasoningContent) or content.protected is None:
@@ -386,7 +386,7 @@ class SaysWordsOfItsOwn(Broken):
     """Encode messages with a role that the API does not define."""
 
     def written(self, kind: str, payload: Any, value: Any) -> Any:
-        if kind == "request" and self.is_abroad(value):
+        if kind == "request" and self.is_foreign(value):
             payload["messages"] = [
                 {**m, "role": "human" if m["role"] == "user" else m["role"]} for m in payload["messages"]
             ]
@@ -398,7 +398,7 @@ class ForgetsToAnswerCalls(Broken):
     """Leave calls of other APIs without results, which the API refuses."""
 
     def written(self, kind: str, payload: Any, value: Any) -> Any:
-        if kind == "request" and self.is_abroad(value):
+        if kind == "request" and self.is_foreign(value):
             payload["messages"] = [m for m in payload["messages"] if not _is_result(m)]
         return payload
 

@@ -51,7 +51,7 @@ class AlwaysTellsDeltas(Broken):
 class DoublesDeltas(Broken):
     """Emit every delta of a text twice."""
 
-    def heard(self, events: Any) -> Any:
+    def events_decoded(self, events: Any) -> Any:
         return [e for event in events for e in ([event, event] if isinstance(event, ev.TextDelta) else [event])]
 
 
@@ -59,7 +59,7 @@ class DoublesDeltas(Broken):
 class DropsTheLastEvent(Broken):
     """Drop the event that ends the turn."""
 
-    def heard(self, events: Any) -> Any:
+    def events_decoded(self, events: Any) -> Any:
         return [event for event in events if not isinstance(event, ev.TurnComplete | ev.TurnError)]
 
 
@@ -67,7 +67,7 @@ class DropsTheLastEvent(Broken):
 class SaysStopInStreams(Broken):
     """Give every streamed answer the finish reason "stop"."""
 
-    def heard(self, events: Any) -> Any:
+    def events_decoded(self, events: Any) -> Any:
         return [_ended(event, finish_reason=FinishReason(reason="stop", raw="stop")) for event in events]
 
 
@@ -82,7 +82,7 @@ def _ended(event: Any, **fields: Any) -> Any:
 class ForgetsUsageInStreams(Broken):
     """Drop the usage of a streamed answer."""
 
-    def heard(self, events: Any) -> Any:
+    def events_decoded(self, events: Any) -> Any:
         return [
             replace(e, response=replace(e.response, usage=None)) if isinstance(e, ev.TurnComplete) else e
             for e in events
@@ -113,7 +113,7 @@ class SkipsMalformedEvents(Broken):
 class EndsHalfCalls(Broken):
     """Emit an incomplete call as a complete one."""
 
-    def heard(self, events: Any) -> Any:
+    def events_decoded(self, events: Any) -> Any:
         return [_whole(event) for event in events]
 
 
@@ -143,7 +143,7 @@ class RaisesInStreams(Broken):
 class TakesWordsBack(Broken):
     """Emit another text at the end of a block than in its deltas."""
 
-    def heard(self, events: Any) -> Any:
+    def events_decoded(self, events: Any) -> Any:
         return [self._shorter(event) for event in events]
 
     def _shorter(self, event: Any) -> Any:
@@ -155,7 +155,7 @@ class TakesWordsBack(Broken):
 class StartsBlocksTwice(Broken):
     """Start a text block again after each delta."""
 
-    def heard(self, events: list[ev.StreamEvent]) -> list[ev.StreamEvent]:
+    def events_decoded(self, events: list[ev.StreamEvent]) -> list[ev.StreamEvent]:
         return [again for event in events for again in _restarted(event)]
 
 
@@ -231,7 +231,7 @@ class _Ending(Writer):
 class PadsTextsInStreams(Broken):
     """Append a space to every text of a stream."""
 
-    def told(self, event: Any) -> Any:
+    def event_to_encode(self, event: Any) -> Any:
         is_text = isinstance(event, ev.BlockStop) and isinstance(event.content, TextContent)
         return replace(event, content=replace(event.content, text=f"{event.content.text} ")) if is_text else event
 
@@ -250,7 +250,7 @@ class AnswersAnotherWay(Broken):
 class WritesNoCallsInStreams(Broken):
     """Drop the calls of a streamed answer."""
 
-    def told(self, event: Any) -> Any:
+    def event_to_encode(self, event: Any) -> Any:
         is_call = isinstance(event, ev.BlockStart | ev.BlockStop) and isinstance(event.content, ToolCallContent)
         return replace(event, content=TextContent(text="")) if is_call else event
 
@@ -259,7 +259,7 @@ class WritesNoCallsInStreams(Broken):
 class TrustsTheClassOfAField(Broken):
     """Require unknown fields to be hashable when a stream is encoded."""
 
-    def told(self, event: Any) -> Any:
+    def event_to_encode(self, event: Any) -> Any:
         for name in ("response", "content"):
             extra = getattr(getattr(event, name, None), "extra", None) or {}
             for fields in extra.values():
@@ -287,7 +287,7 @@ class _Looking(Writer):
 class SwallowsErrors(Broken):
     """Encode a failed turn as a complete one."""
 
-    def told(self, event: Any) -> Any:
+    def event_to_encode(self, event: Any) -> Any:
         if not isinstance(event, ev.TurnError):
             return event
         return ev.TurnComplete(response=replace(event.response, error=None), layout=event.layout)
@@ -297,7 +297,7 @@ class SwallowsErrors(Broken):
 class ForgetsTheCostOfAnError(Broken):
     """Drop the usage of an answer that ends with an error."""
 
-    def told(self, event: Any) -> Any:
+    def event_to_encode(self, event: Any) -> Any:
         if not isinstance(event, ev.TurnError):
             return event
         choices = [replace(choice, finish_reason=None) for choice in event.response.choices]
