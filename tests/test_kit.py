@@ -174,7 +174,10 @@ def test_a_kind_that_an_adapter_does_not_do_is_said() -> None:
             raise NotImplementedError("it is never answered")
 
     report = check_adapter(Asking(), only=["face", "settling"], others=[])
-    assert one(report, "face/adapter").note == "it has no responses, and none were tried: it is never answered"
+    assert (
+        one(report, "face/adapter").note
+        == "the adapter does not support responses, so they were not tried: it is never answered"
+    )
     assert one(report, "settling/foreign").status == "passed"
     given: Any = {"response": [{"choices": []}]}
     assert not check_adapter(Asking(), only=["settling/foreign"], others=[], payloads=given).ok, "it was said to"

@@ -238,10 +238,7 @@ def refusal(adapter: Any, kind: str, payload: bytes) -> None:
 
 
 def conversion(source: Any, target: Any, kind: str, payload: Any) -> None:
-    """Any payload is refused with DecodeError, or is converted with losses that have paths; nothing else is raised.
-
-    The conversion can be audited, and the converted request can be checked.
-    """
+    """Any payload is refused with DecodeError, or is converted with losses that have paths; nothing else is raised."""
     converted(source, target, kind, payload)
 
 
@@ -325,10 +322,7 @@ def rules(adapter: Any, encoded: Encoded, model: str | None = None) -> None:
 
 
 def replay(adapter: Any, judge: Any, response: ChatResponse) -> None:
-    """An answer in the next request of its own API is accepted: fields that only answers have are left out.
-
-    A null that the answer has in an optional field may be sent: the API reads it as it sent it.
-    """
+    """An answer in the next request of its own API is accepted: fields that only answers have are left out."""
     payload = json.loads(adapter.encode_request(_next_request(response)).to_json())
     without = set(judge.faults(_without_nulls(payload)))
     for fault in judge.faults(payload):
@@ -373,11 +367,8 @@ def addressing(adapter: Any, request: ChatRequest) -> None:
 def prefixes(adapter: Any, request: ChatRequest) -> None:
     """Adding a turn does not change the encoding of the earlier turns, so cached prefixes stay valid.
 
-    Earlier messages stay the same, byte for byte. Only the last one may grow, by whole blocks. Instructions at the end
-    may change if no answer follows them.
-
-    A target that requires a turn gets a placeholder (loss "no-turn") while nothing can be sent: instructions without a
-    turn, or a blank text, are no conversation yet.
+    Only the last message may grow, by whole blocks. Instructions at the end may change if no answer follows them. If a
+    target requires a turn, it gets a placeholder (loss "no-turn") until there is content to send.
     """
     before: list[Any] = []
     key = _growing(adapter, request)
@@ -442,10 +433,7 @@ def _has_grown(one: Any, other: Any) -> bool:
 
 
 def opacity(source: Any, target: Any, kind: str, payload: dict[str, Any]) -> None:
-    """No opaque value, such as a signature, is sent to another issuer.
-
-    Each opaque value is replaced by a mark. No mark may be in the output.
-    """
+    """No opaque value, such as a signature, is sent to another issuer."""
     if source.issuer == target.issuer or not source.issuer or not target.issuer:
         # A store has no issuer: protected values in it have their own.
         raise Refused("opaque values may be sent to their issuer, and kept in a store")
@@ -460,11 +448,7 @@ def opacity(source: Any, target: Any, kind: str, payload: dict[str, Any]) -> Non
 
 
 def restoration(source: Any, target: Any, kind: str, payload: dict[str, Any]) -> None:
-    """Converting to another API and back restores every value that the target can represent.
-
-    Every value without a loss in either direction is restored. If the first direction has no losses, nothing else
-    changes.
-    """
+    """Converting to another API and back restores every value that the target can represent."""
     out = crossed(source, target, kind, payload)
     back = crossed(target, source, kind, out.payload)
     lost_on_return = [

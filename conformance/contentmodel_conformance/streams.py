@@ -94,10 +94,7 @@ def readings(adapter: Any, body: Sequence[dict[str, Any]]) -> None:
 
 
 def spellings(adapter: Any, raw: bytes) -> None:
-    """The events do not depend on line endings, or on comments, ids and blank lines between events.
-
-    This also holds if the bytes are cut at the beginning and after each carriage return.
-    """
+    """The events do not depend on line endings, or on comments, ids and blank lines between events."""
     whole = decode(adapter, [raw])
     for name, disguised in disguises(raw):
         same_events(f"spellings ({name})", whole, decode(adapter, [disguised]))
@@ -128,10 +125,7 @@ def same_events(law: str, one: Events, other: Events) -> None:
 
 
 def section(adapter: Any, events: Events) -> None:
-    """The response of a stream survives encoding and decoding without streaming.
-
-    The status of an incomplete call is not compared: most APIs have no field for it.
-    """
+    """The response of a stream survives encoding and decoding without streaming, except the status of half a call."""
     response = fold(events)
     again = adapter.decode_response(adapter.encode_response(response).payload)
     same("section", _without_marks(response), _without_marks(again))
@@ -200,10 +194,7 @@ def _out_of_order(event: ev.StreamEvent, started: set[int], stopped: set[int]) -
 
 
 def deltas(events: Events) -> None:
-    """The deltas of a block add up to the text or the arguments that the block has when it stops.
-
-    A call may be complete when it starts or stops. Then it has no deltas.
-    """
+    """The deltas of a block, if it has any, add up to the text or the arguments that it has when it stops."""
     starts: dict[int, Any] = {}
     grown: dict[int, list[Any]] = {}
     ends: dict[int, Any] = {}
@@ -298,15 +289,12 @@ def grown_text(content: Any) -> str:
 
 
 def encoding(adapter: Any, events: Events, *, losses: bool = False) -> None:
-    """Decoded events encode to a stream that folds to the same response, and no loss is reported.
-
-    With `losses`, losses are allowed: the stream contradicts itself.
-    """
+    """Decoded events encode to a stream that folds to the same response, and no loss is reported."""
     raw, reported = encode(adapter, events)
     again = decode(adapter, [raw])
     order(again)
     same("encoding", fold(events), fold(again))
-    if reported and not losses:
+    if reported and not losses:  # With `losses`, the stream contradicts itself.
         raise LawBroken(
             "encoding", reported[0].path, f"a loss was reported: {reported[0].what}", Words("no loss"), reported[0]
         )
@@ -342,8 +330,8 @@ def malformed(adapter: Any, frames: Sequence[bytes], place: int) -> None:
         raise LawBroken(
             "malformed",
             f"event {place}",
-            "the turn does not end there",
-            Words("a TurnError: stream_malformed"),
+            "the turn goes on",
+            Words("stream_malformed"),
             events[-1],
         )
     same("malformed", _all_contents(fold(before)), _all_contents(fold(events)))
@@ -400,10 +388,7 @@ def agreement(api: str, adapter: Any, events: Events, theirs: Any) -> None:
 
 
 def repetition(adapter: Any, events: Events) -> None:
-    """If the last event of a stream repeats the answer, its items are those sent before, in order, with their ids.
-
-    Citations may be sent after their item.
-    """
+    """If the last event repeats the answer, its items, without citations, are those sent before, with their ids."""
     wires = values_of(encode(adapter, events)[0])
     whole = wires[-1].get("response", {}).get("output") if wires else None
     if whole is None:
@@ -498,9 +483,9 @@ def encode(adapter: Any, events: Iterable[ev.StreamEvent], policies: Any = None)
 def crossing(target: Any, events: Events) -> None:
     """A turn encoded as a stream of another API folds to the response that it has without streaming.
 
-    There are exceptions. A stream keeps the text of arguments. Its id and model are those that the source had at its
-    beginning. generateContent has no bounds between texts: adjacent texts are joined, and the positions of their
-    citations change. Of a failed turn only the contents are compared.
+    A stream keeps the text of arguments, and the id and model of its beginning. generateContent has no bounds between
+    texts: adjacent texts are joined, and the positions of their citations change. Of a failed turn only the contents
+    are compared.
     """
     response = fold(events)
     raw, _ = encode(target, events)
