@@ -1,0 +1,246 @@
+"""Passes of the engine on messages of another API: each function alone, with the losses that it reports."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from contentmodel import (
+    ChatMessage,
+    ChatRequest,
+    DataContent,
+    FunctionCallContent,
+    FunctionResultContent,
+    Origin,
+    ReasoningContent,
+    TextContent,
+)
+from contentmodel.engine.context import EncodeContext
+from contentmodel.engine.pipeline.call_ids import StreamedCallIds, with_call_ids
+from contentmodel.engine.pipeline.origins import is_home, is_native
+from contentmodel.engine.pipeline.pairing import pair_calls, with_arguments, with_distinct_ids, with_names_of_calls
+from contentmodel.engine.pipeline.passes import with_a_turn, without_blank_texts, without_broken_status
+from contentmodel.engine.pipeline.sentinels import LATE, NO_RESULT, NO_TURN
+from contentmodel.pairs import TranscriptIndex
+
+OWN = Origin(api="tales", issuer="teller")
+OTHER = Origin(api="songs", issuer="singer")
+
+
+def context(origin: Origin | None = OTHER) -> EncodeContext:
+    return EncodeContext("tales", "teller", "request", origin=origin)
+
+
+def message(role: str, *contents: Any, origin: Origin | None = OTHER) -> ChatMessage:
+    return ChatMessage(role=role, contents=list(contents), origin=origin)
+
+
+def text(words: str) -> TextContent:
+    return TextContent(text=words)
+
+
+def call(call_id: str | None = "1", name: str = "f", **fields: Any) -> FunctionCallContent:
+    return FunctionCallContent(call_id=call_id, name=name, **{"arguments": {}, **fields})
+
+
+def result(call_id: str | None = "1", *outputs: Any, name: str | None = None) -> FunctionResultContent:
+    return FunctionResultContent(call_id=call_id, name=name, outputs=list(outputs))
+
+
+def codes(made: EncodeContext) -> list[tuple[str, str | None]]:
+    """Return the code and the field of each loss that was reported."""
+    return [(reason.code, field) for _, field, reason, _, _ in made.pending_losses]
+
+
+# -- origins -----------------------------------------------------------------------------------------------------------
+
+
+def test_message_is_native_only_with_an_origin_of_the_target() -> None:
+    assert is_native(message("user", origin=OWN), context())
+    assert not is_native(message("user"), context())
+    assert not is_native(message("user", origin=None), context())
+
+
+def test_request_is_home_only_if_all_its_messages_are() -> None:
+    own, other = message("user", origin=OWN), message("user")
+    assert is_home(ChatRequest(messages=[own], origin=OWN), context(OWN))
+    assert not is_home(ChatRequest(messages=[own, other], origin=OWN), context(OWN))
+    assert not is_home(ChatRequest(messages=[own], origin=OTHER), context(OTHER))
+
+
+# -- texts and turns ---------------------------------------------------------------------------------------------------
+
+
+def test_blank_texts_of_other_apis_are_dropped_and_reported() -> None:
+    here = context()
+    kept = without_blank_texts([message("user", text("a"), text(" \n"), text(""))], here)
+    assert [content.text for content in kept[0].contents] == ["a"]
+    # Nothing is lost with an empty text.
+    assert codes(here) == [("blank-text", None)]
+
+
+def test_blank_texts_of_the_targets_own_messages_stay() -> None:
+    here, own = context(), message("user", text(" "), origin=OWN)
+    assert without_blank_texts([own], here) == [own]
+    assert codes(here) == []
+
+
+def test_request_without_contents_gets_a_turn() -> None:
+    here = context()
+    made = with_a_turn(ChatRequest(messages=[message("user")], origin=OTHER), here)
+    assert [content.text for content in made.messages[-1].contents] == [NO_TURN]
+    assert codes(here) == [("no-turn", "messages")]
+
+
+@pytest.mark.parametrize("origin", [OWN, OTHER])
+def test_request_gets_no_turn_if_it_has_contents_or_is_native(origin: Origin) -> None:
+    here = context(origin)
+    contents = [] if origin is OWN else [text("a")]
+    asked = ChatRequest(messages=[message("user", *contents, origin=origin)], origin=origin)
+    assert with_a_turn(asked, here) is asked
+    assert codes(here) == []
+
+
+def test_call_that_broke_off_is_reported() -> None:
+    here, messages = context(), [message("assistant", call(status="incomplete"), call("2", status="completed"))]
+    assert without_broken_status(messages, here) is messages
+    assert codes(here) == [("broken-call", "status")]
+
+
+# -- ids of calls ------------------------------------------------------------------------------------------------------
+
+
+def test_calls_and_results_without_ids_get_the_same_ids() -> None:
+    here = context()
+    messages = [message("assistant", call(None), call(None, "g")), message("tool", result(None), result(None))]
+    calls, results = (made.contents for made in with_call_ids(messages, here))
+    ids = [content.call_id for content in calls]
+    assert len(set(ids)) == 2
+    assert [content.call_id for content in results] == ids
+    assert codes(here) == [("call-id", "call_id")] * 4
+
+
+def test_messages_whose_calls_have_ids_stay_the_same_objects() -> None:
+    messages = [message("assistant", call()), message("tool", result())]
+    assert with_call_ids(messages, context()) is messages
+
+
+def test_streamed_calls_get_the_ids_that_they_get_in_one_piece() -> None:
+    contents = [call(None), call(None, "g"), result(None), call("given"), result("given")]
+    streamed = StreamedCallIds("answer")
+    ids = [streamed.give(index, content).call_id for index, content in enumerate(contents)]
+    here = context()
+    here.answer_id = "answer"
+    (whole,) = with_call_ids([message("assistant", *contents)], here)
+    assert ids == [content.call_id for content in whole.contents]
+    assert streamed.give(0, call(None)).call_id == ids[0]
+
+
+def test_repeated_ids_of_a_turn_become_distinct_and_results_follow_their_calls() -> None:
+    here = context()
+    messages = [message("assistant", call("1"), call("1", "g")), message("tool", result("1"), result("1"))]
+    calls, results = (made.contents for made in with_distinct_ids(messages, TranscriptIndex(messages), here))
+    assert [content.call_id for content in calls] == ["1", "1 (2)"]
+    assert [content.call_id for content in results] == ["1", "1 (2)"]
+    assert set(codes(here)) == {("repeated-call-id", "call_id")}
+
+
+def test_an_id_may_be_used_again_in_a_later_turn() -> None:
+    turn = [message("assistant", call("1")), message("tool", result("1"))]
+    messages = [*turn, message("user", text("again")), *turn]
+    assert with_distinct_ids(messages, TranscriptIndex(messages), context()) == messages
+
+
+def test_results_get_the_names_of_their_calls() -> None:
+    here = context()
+    messages = [message("assistant", call(name="f")), message("tool", result(name="other"))]
+    named = with_names_of_calls(messages, TranscriptIndex(messages), here)
+    assert named[1].contents[0].name == "f"
+    assert codes(here) == [("name-of-call", "name")]
+
+
+@pytest.mark.parametrize(("arguments", "reported"), [(None, []), ("", [("empty-arguments", "arguments")])])
+def test_calls_without_arguments_get_an_empty_object(arguments: Any, reported: list[Any]) -> None:
+    here = context()
+    (made,) = with_arguments([message("assistant", call(arguments=arguments))], here)
+    assert made.contents[0].arguments == {}
+    assert codes(here) == reported
+
+
+# -- pairs -------------------------------------------------------------------------------------------------------------
+
+
+def paired(*messages: ChatMessage, **settings: Any) -> tuple[list[ChatMessage], EncodeContext]:
+    here = context()
+    return pair_calls(messages, TranscriptIndex(messages), here, **settings), here
+
+
+def test_paired_calls_stay_as_they_are() -> None:
+    messages = [message("assistant", call()), message("tool", result("1", text("ok"))), message("user", text("Thanks"))]
+    made, here = paired(*messages)
+    assert made == messages
+    assert codes(here) == []
+
+
+def test_call_without_a_result_gets_a_placeholder_before_the_next_turn() -> None:
+    made, here = paired(message("assistant", call()), message("user", text("Go on.")))
+    assert [one.role for one in made] == ["assistant", "tool", "user"]
+    assert made[1].contents == [result("1", text(NO_RESULT), name="f")]
+    assert codes(here) == [("missing-result", None)]
+
+
+def test_placeholder_joins_the_results_of_its_turn() -> None:
+    made, _ = paired(
+        message("assistant", call("1"), call("2")), message("tool", result("2")), message("user", text("x"))
+    )
+    assert [content.call_id for content in made[1].contents] == ["2", "1"]
+
+
+def test_call_at_the_end_stays_open() -> None:
+    made, here = paired(message("assistant", call()))
+    assert [one.role for one in made] == ["assistant"]
+    assert codes(here) == []
+
+
+def test_result_of_no_pending_call_becomes_text_after_the_results() -> None:
+    made, here = paired(message("assistant", call()), message("tool", result("x", text("late")), result("1")))
+    assert [one.role for one in made] == ["assistant", "tool", "user"]
+    assert made[2].contents[0].text == f"{LATE.write('x')}\nlate"
+    assert codes(here)[0] == ("late-result", None)
+
+
+def test_result_at_the_beginning_answers_a_call_that_the_server_holds() -> None:
+    messages = [message("tool", result("x")), message("user", text("a"))]
+    assert paired(*messages, is_continued=True)[0] == messages
+    assert [one.role for one in paired(*messages)[0]] == ["user", "user"]
+
+
+def test_media_of_results_follow_all_results_of_the_turn() -> None:
+    picture = DataContent(data="iVBORw0KGgo=", media_type="image/png")
+    made, here = paired(
+        message("assistant", call("1"), call("2")),
+        message("tool", result("1", text("see"), picture)),
+        message("tool", result("2", text("ok"))),
+        media_apart="always",
+    )
+    assert [one.role for one in made] == ["assistant", "tool", "tool", "user"]
+    assert made[3].contents[-1] is picture
+    assert picture not in made[1].contents[0].outputs
+    assert codes(here) == [("media-after-result", None)]
+
+
+def test_what_is_encoded_for_a_beginning_does_not_change_with_more_messages() -> None:
+    messages = [
+        message("user", text("Do it.")),
+        message("assistant", ReasoningContent(text="Hm."), call("1"), call("2")),
+        message("tool", result("2", text("two"))),
+        message("user", text("And?")),
+        message("tool", result("1", text("late"))),
+        message("assistant", text("Done.")),
+    ]
+    whole = paired(*messages)[0]
+    # Not those that end in a turn of calls: it is still open.
+    for end in (1, 4, 6):
+        begun = paired(*messages[:end])[0]
+        assert begun == whole[: len(begun)]

@@ -1,0 +1,132 @@
+"""Failure signs: the error that a field of a tool's result reports, read and written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from contentmodel import ErrorContent, FunctionResultContent, TextContent
+from contentmodel.engine.context import EncodeContext
+from contentmodel.engine.table.hints import FAILURE
+from contentmodel.engine.table.signs import Failure, Sign, is_error_alone
+
+API = "tales"
+STATUS = Failure(Sign("state", ("failed",), "failed"))
+FLAG = Failure(Sign("meta.is_error", failed=True), worded=True, alone=True)
+
+
+def context() -> EncodeContext:
+    return EncodeContext(API, "teller", "request")
+
+
+def result(*outputs: Any) -> FunctionResultContent:
+    return FunctionResultContent(call_id="1", outputs=list(outputs))
+
+
+@pytest.mark.parametrize("value", [None, False, 0, "", [], {}])
+def test_sign_without_words_takes_empty_values_for_success(value: Any) -> None:
+    assert Sign("error").error({"error": value}) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "error"),
+    [
+        (True, ErrorContent(code="error")),
+        (2, ErrorContent(message="error 2", code="error", details={"error": 2})),
+        ("no disk", ErrorContent(message="no disk", code="error")),
+        ({"message": "no disk"}, ErrorContent(message="no disk", code="error", details={"message": "no disk"})),
+        ({"type": "io"}, ErrorContent(message="", code="io", details={"type": "io"})),
+        ({"code": 7, "message": 8}, ErrorContent(message="", code="error", details={"code": 7, "message": 8})),
+    ],
+)
+def test_sign_reads_the_message_the_code_and_the_details(value: Any, error: ErrorContent) -> None:
+    assert Sign("error").error({"error": value}) == error
+
+
+@pytest.mark.parametrize(("value", "reports"), [("failed", True), ("ok", False), (None, False), (["failed"], False)])
+def test_sign_with_words_reports_those_alone(value: Any, reports: bool) -> None:
+    error = Sign("a.state", ("failed",)).error({"a": {"state": value}})
+    assert error == (ErrorContent(code="failed") if reports else None)
+
+
+def test_flag_is_no_number_among_words() -> None:
+    sign = Sign("status", (1,))
+    assert sign.error({"status": True}) is None
+    assert sign.error({"status": 1}) == ErrorContent(message="status 1", code="status", details={"status": 1})
+
+
+def test_exit_code_is_a_failure_except_zero() -> None:
+    sign = Sign("exit_code")
+    assert sign.error({"exit_code": 0}) is None
+    assert sign.error({"exit_code": 3}) == ErrorContent(
+        message="exit code 3", code="exit_code", details={"exit_code": 3}
+    )
+
+
+def test_first_matching_sign_is_the_error() -> None:
+    failure = Failure(Sign("a"), Sign("b"), Sign("c"))
+    (error,) = failure.errors({"b": "second", "c": "third"}, API)
+    assert error.message == "second"
+    assert FAILURE.of(error, API) == "sign"
+
+
+def test_read_adds_the_error_after_the_outputs() -> None:
+    read = STATUS.read(result(TextContent(text="x")), {"state": "failed"}, API)
+    assert [type(output) for output in read.outputs] == [TextContent, ErrorContent]
+    assert read.error is read.outputs[1]
+
+
+def test_read_keeps_a_result_that_has_an_error_already() -> None:
+    failed = result(ErrorContent(message="own"))
+    assert STATUS.read(failed, {"state": "failed"}, API) is failed
+
+
+def test_texts_of_a_failed_result_are_its_error_if_it_is_worded() -> None:
+    read = FLAG.read(result(TextContent(text="no disk")), {"meta": {"is_error": True}}, API)
+    (error,) = read.outputs
+    assert (type(error), error.message, FAILURE.of(error, API)) == (ErrorContent, "no disk", "text")
+
+
+@pytest.mark.parametrize(
+    ("failure", "wire"), [(STATUS, {"state": "failed"}), (FLAG, {"meta": {"is_error": True}})], ids=["status", "flag"]
+)
+def test_errors_made_from_signs_are_removed_before_writing(failure: Failure, wire: dict[str, Any]) -> None:
+    plain, here = result(TextContent(text="no disk")), context()
+    assert failure.without(failure.read(plain, wire, API), here) == plain
+    assert here.pending_losses == []
+
+
+def test_error_of_another_api_is_kept_and_gets_the_sign() -> None:
+    failed, wire, here = result(ErrorContent(message="no disk")), {}, context()
+    assert FLAG.without(failed, here) == failed
+    FLAG.write(failed, wire, here)
+    assert wire == {"meta": {"is_error": True}}
+
+
+def test_sign_that_is_not_the_only_field_for_a_failure_is_not_written() -> None:
+    wire: dict[str, Any] = {}
+    STATUS.write(result(ErrorContent(message="no disk")), wire, context())
+    assert wire == {}
+
+
+def test_sign_on_a_successful_result_is_a_loss() -> None:
+    here = context()
+    STATUS.write(result(TextContent(text="fine")), {"state": "failed"}, here)
+    assert [(reason.code, field) for _, field, reason, _, _ in here.pending_losses] == [("error-added", "outputs")]
+
+
+def test_place_of_an_error_is_its_sign() -> None:
+    wire = {"meta": {"is_error": "no disk"}}
+    (error,) = FLAG.errors(wire, API)
+    assert FLAG.place_of(error, wire, "$.a", API) == ("$.a.meta.is_error", "no disk")
+    assert FLAG.place_of(ErrorContent(message="no disk"), wire, "$.a", API) is None
+
+
+def test_error_is_alone_unless_a_decoder_made_it() -> None:
+    own = ErrorContent(message="x")
+    assert not is_error_alone(result(TextContent(text="x")))
+    made = FAILURE.on(own, API, "sign")
+    assert not is_error_alone(result(made))
+    assert is_error_alone(result(made, msgspec.structs.replace(own)))
