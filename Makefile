@@ -13,7 +13,7 @@ SAMPLE := examples/agent_turns.anthropic.json
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check lint types deep bench docs format clean
+.PHONY: help demo test slow check lint types deep bench docs format clean
 
 help: ## Say what each target does
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,10 +22,13 @@ demo: $(VENV)/.installed-cli ## Show an agent transcript, then convert it to ano
 	$(VENV)/bin/contentmodel show $(SAMPLE)
 	$(VENV)/bin/contentmodel convert $(SAMPLE) --to openai-responses
 
-test: $(VENV)/.installed-dev ## Run the tests
-	$(VENV)/bin/python -m pytest $(PYTEST_ARGS)
+test: $(VENV)/.installed-dev ## Run the tests that are not marked slow: 3 minutes
+	$(VENV)/bin/python -m pytest -m "not slow" $(PYTEST_ARGS)
 
-check: lint types test ## Check format, lint and types, then run the tests
+slow: $(VENV)/.installed-dev ## Run the slow tests: recordings, PostgreSQL, browsers, kills, mutants, costly checks
+	$(VENV)/bin/python -m pytest -m slow $(PYTEST_ARGS)
+
+check: lint types test slow ## Check format, lint and types, then run all tests
 
 lint: $(VENV)/.installed-dev ## Check format and lint
 	$(VENV)/bin/ruff format --check .
@@ -35,7 +38,7 @@ types: $(VENV)/.installed-dev ## Check types
 	$(VENV)/bin/mypy
 
 deep: export CONTENTMODEL_PROFILE := deep
-deep: test ## Run the tests with a hundred times the generated examples
+deep: test slow ## Run all tests, with a hundred times the generated examples
 
 bench: $(BENCH_VENV)/.installed-bench ## Measure against the peers, in an environment of its own
 	$(BENCH_VENV)/bin/python benchmarks/run.py $(BENCH_ARGS)

@@ -1,4 +1,4 @@
-"""Shared configuration and fixtures: the hypothesis profile, the deep marker, recorded traffic, and PostgreSQL."""
+"""Shared configuration and fixtures: the hypothesis profile, the markers, recorded traffic, and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -19,6 +19,14 @@ from hypothesis import HealthCheck, settings
 from services.postgresql import NotInstalledError, cluster
 
 APIS = ("openai-chat", "openai-responses", "anthropic-messages", "google-generate-content")
+
+
+def slow(*values: Any) -> Any:
+    """Return the values of a slow case, for `parametrize`."""
+    return pytest.param(*values, marks=pytest.mark.slow)
+
+
+DATABASES = ("sqlite", slow("postgresql"))
 PROFILE = os.environ.get("CONTENTMODEL_PROFILE", "quick")
 
 # No deadline and no health check on time: the speed of the machine must not fail tests.
@@ -38,7 +46,12 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that need a database server or a browser as slow, and skip the deep ones."""
+    for item in items:
+        if not {"postgresql", "browser"}.isdisjoint(getattr(item, "fixturenames", ())):
+            item.add_marker("slow")
     if PROFILE == "deep":
         return
     skip = pytest.mark.skip(reason="runs only with CONTENTMODEL_PROFILE=deep")

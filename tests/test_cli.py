@@ -25,6 +25,7 @@ pytest.importorskip("rich")
 import typer.testing
 
 import contentmodel
+from conftest import slow
 from contentmodel.cli.app import app
 from contentmodel.cli.console import HOSTILE, safe_json, visible
 from contentmodel.cli.pieces import Page, wrapped
@@ -659,7 +660,7 @@ def test_without_the_extra_it_says_how_to_install_it(missing: str) -> None:
     assert b"Traceback" not in result.stderr
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "ascii", "cp1252"])
+@pytest.mark.parametrize("encoding", [slow("utf-8"), slow("ascii"), "cp1252"])
 def test_any_encoding_of_a_terminal_will_do(encoding: str) -> None:
     environment = {**os.environ, "PYTHONIOENCODING": encoding}
     result = process("show", EXAMPLES / "chat.openai.json", env=environment)
@@ -669,7 +670,7 @@ def test_any_encoding_of_a_terminal_will_do(encoding: str) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes break otherwise there")
-@pytest.mark.parametrize("command", [("show",), ("convert", "--to", "openai-chat"), ("detect",)])
+@pytest.mark.parametrize("command", [("show",), slow(("convert", "--to", "openai-chat")), slow(("detect",))])
 def test_a_broken_pipe_is_quiet(tmp_path: Path, command: tuple[str, ...]) -> None:
     source = put(tmp_path / "in.jsonl", *[CHAT] * 5000)
     arguments = [sys.executable, "-m", "contentmodel.cli", *command, str(source)]

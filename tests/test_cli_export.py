@@ -22,6 +22,7 @@ pytest.importorskip("jinja2")
 import typer.testing
 
 import contentmodel
+from conftest import DATABASES
 from contentmodel import ChatMessage, ChatRequest, ErrorContent, TextContent
 from contentmodel.cli import stores
 from contentmodel.cli.app import app
@@ -62,7 +63,7 @@ def fill(url: str | Path) -> dict[str, str]:
     return {"first": turns[0].id, "last": turns[-1].id, "branch": branch.id}
 
 
-@pytest.fixture(params=("sqlite", "postgresql"))
+@pytest.fixture(params=DATABASES)
 def store(request: Any, tmp_path: Path) -> str:
     """Return a store to read, as the command line names it."""
     return str(tmp_path / "history.db") if request.param == "sqlite" else request.getfixturevalue("database")

@@ -22,7 +22,7 @@ pytest.importorskip("rich")
 import typer.testing
 
 import contentmodel
-from conftest import APIS, records
+from conftest import APIS, records, slow
 from contentmodel.cli import incoming
 from contentmodel.cli.app import app
 from contentmodel.cli.console import HOSTILE
@@ -82,6 +82,7 @@ def test_the_examples_are_converted_as_the_library_converts_them(source: Path, t
     assert (f"{count} loss" if count else "nothing lost") in result.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", [*APIS, "contentmodel"])
 @pytest.mark.parametrize("api", APIS)
 def test_recorded_streams_are_converted(api: str, target: str, tmp_path: Path) -> None:
@@ -454,7 +455,10 @@ def feed(process: subprocess.Popen[bytes], data: bytes) -> None:
 
 
 @posix
-@pytest.mark.parametrize("named", [("--from", "anthropic-messages"), ("--kind", "stream"), ()])
+@pytest.mark.parametrize(
+    "named",
+    [(), slow(("--from", "anthropic-messages")), slow(("--kind", "stream"))],
+)
 @pytest.mark.parametrize("target", APIS)
 def test_the_first_byte_leaves_before_the_last_arrives(target: str, named: tuple[str, ...]) -> None:
     data = TIDE.read_bytes()

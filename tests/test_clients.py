@@ -432,6 +432,7 @@ def sample(api: str, kind: str, count: int) -> list[dict[str, Any]]:
     return every[:: max(1, len(every) // count)]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("corpus")
 @WAYS
 @EVERY
@@ -450,6 +451,7 @@ def test_a_recorded_answer_is_what_the_codec_reads(api: str, how: str, loop: Loo
     assert all(path.endswith(PATHS[api][0]) for path, _, _ in loop.asked)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("corpus")
 @WAYS
 @EVERY
@@ -492,6 +494,7 @@ def events_of(api: str, raw: bytes) -> list[Any]:
     return [*(event for piece in halves(raw) for event in decoder.feed(piece)), *decoder.close()]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("corpus")
 @EVERY
 def test_what_is_encoded_is_sent_to_the_letter(api: str, loop: Loopback) -> None:

@@ -1,7 +1,7 @@
 """Run every check of the kit on every installed adapter, through the public API of the kit.
 
 `CONTENTMODEL_PROFILE=deep` tries a hundred times as many examples. If CONTENTMODEL_CORPUS is set, recorded traffic is
-tried too.
+tried too. The costly checks are marked slow. Without them, each law is still tried on a few examples.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ import pytest
 
 import contentmodel
 from conftest import PROFILE
-from contentmodel_conformance import AdapterConformance
+from contentmodel_conformance import AdapterConformance, trying
+from contentmodel_conformance.checks import CHECKS, LAWS
+from contentmodel_conformance.suite import run_check
 from history import values
 
 
@@ -44,6 +46,61 @@ class TestTurnBlocks(Ours):
     payloads: ClassVar = {"request": values.transcripts_of_rows(), "response": values.rows()}
 
 
+RECORDED = {name for name, check in CHECKS.items() if "corpus" in check.needs}
+CHEAP = {"readable/recorded", "known/recorded", "identity/recorded", "stream-encoding/recorded"}
+SLOW = RECORDED - CHEAP | {
+    "acceptance/crossing",
+    "accounting/list",
+    "accounting/misfits",
+    "accounting/sdk",
+    "accounting/sdk-members",
+    "accounting/unknown",
+    "agreement/crossing",
+    "bounds/requests",
+    "bounds/streams",
+    "conversion/anywhere",
+    "conversion/hosted",
+    "hints/stored",
+    "identity/sdk-places",
+    "maps/crossing",
+    "notes/wire",
+    "opacity/crossing",
+    "precision/crossing",
+    "prefixes/crossing",
+    "restoration/crossing",
+    "roles/crossing",
+    "rules/crossing",
+    "schema-fits/sdk",
+    "settling/any",
+    "tracing/any",
+    "voices/crossing",
+}
+"""The checks that take more than a second of processor time for an adapter: recorded traffic, and these."""
+
+for _name in SLOW:
+    pytest.mark.slow(getattr(Ours, "test_" + _name.replace("/", "_").replace("-", "_")))
+
+
+def quick_forms() -> list[str]:
+    """Return a slow check for each law that has no other check."""
+    tried = {check.law for name, check in CHECKS.items() if name not in SLOW}
+    found = {CHECKS[name].law: name for name in sorted(SLOW - RECORDED, reverse=True)}
+    return sorted(name for law, name in found.items() if law not in tried)
+
+
+@pytest.mark.parametrize("one", Ours.__subclasses__(), ids=lambda one: one.__name__)
+@pytest.mark.parametrize("name", quick_forms())
+def test_slow_check_passes_on_a_few_examples(name: str, one: type[Ours], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trying, "QUICK", 2)
+    outcome = run_check(CHECKS[name], one.subject())
+    assert outcome.status in ("passed", "skipped"), outcome.findings
+
+
+def test_every_law_of_made_input_has_a_fast_test() -> None:
+    fast = {CHECKS[name].law for name in [*(CHECKS.keys() - SLOW), *quick_forms()]}
+    assert LAWS.keys() - fast == {CHECKS[name].law for name in RECORDED} - fast
+
+
 def test_every_installed_adapter_goes_through() -> None:
     ours: list[Any] = Ours.__subclasses__()
     assert {one.adapter for one in ours} == set(contentmodel.adapters())
@@ -52,8 +109,6 @@ def test_every_installed_adapter_goes_through() -> None:
 @pytest.mark.parametrize("one", Ours.__subclasses__(), ids=lambda one: one.__name__)
 def test_most_checks_apply(one: type[Ours]) -> None:
     """Otherwise, a kit that skips every check would pass."""
-    from contentmodel_conformance.checks import CHECKS
-
     subject = one.subject()
     applying = [check for check in CHECKS.values() if "corpus" not in check.needs and not check.skipped(subject)]
     assert len(applying) > (20 if subject.no_streams else 45)

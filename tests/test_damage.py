@@ -187,6 +187,7 @@ def put(path: Path, table: str, column: str, value: Any) -> bool:
 COLUMNS = [(table.name, column.name) for table in TABLES for column in table.c]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", range(len(COLUMNS)), ids=[".".join(names) for names in COLUMNS])
 def test_a_value_of_any_class_in_any_column_gives_values_or_history_errors(
     sound: Path, tmp_path: Path, place: int, deep: bool

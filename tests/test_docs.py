@@ -13,7 +13,8 @@ import pytest
 
 import contentmodel
 from contentmodel_adapters.shared.auto_fixes import MENDS
-from contentmodel_conformance.pages import pages
+from contentmodel_conformance import pages
+from contentmodel_conformance.matrix import Matrix
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
@@ -24,7 +25,14 @@ def blocks(page: Path, language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", page.read_text(), re.DOTALL)
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name)
+def pages_of_python() -> list[Any]:
+    """Return the pages that have Python. The page of the kit runs a few of its checks."""
+    slow = {"conformance.md": pytest.mark.slow}
+    found = [page for page in PAGES if blocks(page, "python")]
+    return [pytest.param(page, id=page.name, marks=slow.get(page.name, ())) for page in found]
+
+
+@pytest.mark.parametrize("page", pages_of_python())
 def test_the_python_of_a_page_runs(page: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     """Run a page's blocks in order. `payload` is a request to convert, as the pages assume."""
     monkeypatch.chdir(ROOT)
@@ -68,12 +76,14 @@ def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_the_python_of_the_pages_passes_mypy_strict(tmp_path: Path) -> None:
     # The settings and the cache of the project's own check: without them, mypy reads the packages again.
     done = run("mypy", "--config-file", ROOT / "pyproject.toml", *programs(tmp_path))
     assert done.stdout.startswith("Success"), done.stdout
 
 
+@pytest.mark.slow
 def test_the_python_of_the_pages_passes_pyright_strict(tmp_path: Path) -> None:
     # What is done with a name is a matter of lint: pages show imports and values.
     lint = dict.fromkeys(("reportUnusedExpression", "reportDuplicateImport", "reportUnusedImport"), False)
@@ -84,9 +94,19 @@ def test_the_python_of_the_pages_passes_pyright_strict(tmp_path: Path) -> None:
     assert "0 errors" in done.stdout, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("name", pages())
-def test_a_generated_page_is_that_of_the_tables_and_rules(name: str) -> None:
-    assert (ROOT / "docs" / name).read_text() == pages()[name]
+def outdated() -> list[str]:
+    """Return the generated pages that are not those of the tables and rules."""
+    return [name for name, text in pages.pages().items() if (ROOT / "docs" / name).read_text() != text]
+
+
+def test_generated_pages_without_the_matrix_are_those_of_the_tables_and_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "matrix", Matrix)
+    assert outdated() == ["matrix.html", "matrix.md"]
+
+
+@pytest.mark.slow
+def test_generated_pages_are_those_of_the_tables_and_rules() -> None:
+    assert outdated() == []
 
 
 def test_what_conversion_mends_is_a_rule_of_some_api() -> None:

@@ -116,6 +116,7 @@ def test_generated_and_plain_code_agree_on_payloads_of_the_sdks(api: str, kind: 
     agree()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("api", TYPED)
 def test_generated_and_plain_code_agree_on_conversations(api: str, kind: str, adapters: dict[str, Any]) -> None:
@@ -131,6 +132,7 @@ def test_generated_and_plain_code_agree_on_conversations(api: str, kind: str, ad
     agree()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("api", TYPED)
 def test_generated_and_plain_code_agree_on_recorded_traffic(

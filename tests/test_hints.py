@@ -28,7 +28,7 @@ from contentmodel.engine.table import hints, respelling
 from contentmodel.tools.mcp import result_from_mcp, result_to_mcp
 from contentmodel_conformance.pages import hints_page
 from contentmodel_conformance.strategies.hints import every_hint
-from test_layout import PACKAGES, files
+from test_layout import PACKAGES, files, tree_of
 
 STORED = Path(__file__).parent / "stored"
 """Documents that the first version of hints wrote, each with the payload that it was decoded from. Add to them; never
@@ -248,7 +248,7 @@ def test_keys_of_hints_are_written_in_no_module() -> None:
         (str(path.relative_to(PACKAGES[package].parent)), key)
         for package in PACKAGES
         for path in files(package)
-        for key in keys_in(ast.parse(path.read_text()))
+        for key in keys_in(tree_of(path))
     }
     assert found == EXCEPTIONS
 

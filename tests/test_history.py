@@ -25,7 +25,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import contentmodel
-from conftest import APIS, PROFILE, fresh_database, records
+from conftest import APIS, DATABASES, PROFILE, fresh_database, records
 from contentmodel import (
     ChatChoice,
     ChatMessage,
@@ -81,7 +81,6 @@ from contentmodel_conformance.streams import frames_of
 from history import writer
 
 WRITER = Path(writer.__file__)
-DATABASES = ("sqlite", "postgresql")
 # Each example is a handful of transactions, and each content type and database has examples of its own.
 FEW = settings(max_examples=200 if PROFILE == "deep" else 5)
 SOME = settings(max_examples=500 if PROFILE == "deep" else 25)
@@ -125,6 +124,7 @@ def name() -> str:
 # -- what is stored is loaded ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", CONTENT_TYPES, ids=lambda kind: kind.__name__)
 @FEW
 @given(data=st.data())
@@ -156,6 +156,7 @@ def test_any_messages_are_loaded_as_they_were_stored(shared: TurnStore, data: st
     assert [m for part in shared.stream(conversation) for m in part.messages] == request.messages
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("api", APIS)
 @SOME
 @given(data=st.data())
@@ -174,6 +175,7 @@ def sample(recorded: Iterator[dict[str, Any]]) -> list[dict[str, Any]]:
     return list(recorded)[:: 1 if PROFILE == "deep" else 6]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("api", APIS)
 def test_recorded_transcripts_are_loaded_as_they_were_stored(shared: TurnStore, api: str, corpus: Any) -> None:
     adapter = contentmodel.adapter(api)
@@ -188,6 +190,7 @@ def test_recorded_transcripts_are_loaded_as_they_were_stored(shared: TurnStore, 
         assert adapter.encode_request(loaded).payload == recorded["body"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("api", APIS)
 def test_recorded_streams_are_stored_as_they_fold(shared: TurnStore, api: str, corpus: Any) -> None:
     for recorded in sample(records(api, "stream")):
@@ -1036,6 +1039,7 @@ def start(*arguments: Any) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
+@pytest.mark.slow
 def test_processes_that_append_to_one_conversation_never_interleave(url: str) -> None:
     processes, each = (4, 25) if PROFILE == "deep" else (3, 6)
     with TurnStore.open(url) as store:
@@ -1108,6 +1112,7 @@ def test_a_store_that_has_been_open_all_the_time_goes_on_after_a_dead_writer(url
         assert store.turn(turn).status == "interrupted"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(40 if PROFILE == "deep" else 3))
 def test_a_kill_at_any_moment_loses_nothing_that_was_complete(url: str, seed: int) -> None:
     choose = random.Random(seed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import Phase, given, seed, settings
 
 import contentmodel
@@ -37,6 +38,7 @@ def test_imitations_of_adapters_that_are_added_are_not_those_of_before() -> None
     assert hostile._imitations() != hostile._imitations(*adapters)
 
 
+@pytest.mark.slow
 def test_messages_often_have_a_key_that_imitates_the_note_of_a_role() -> None:
     payloads = drawn(hostile.with_notes(CONTENTS), 100)
     marked = [payload for payload in payloads if any(isinstance(c.get(":role"), dict) for c in payload["contents"])]

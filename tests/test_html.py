@@ -401,6 +401,7 @@ def test_any_content_can_be_shown(content: Any) -> None:
     check(page(content))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", CONTENT_TYPES, ids=lambda kind: kind.__name__)
 @given(data=st.data())
 def test_every_type_of_content_can_be_shown(kind: Any, data: st.DataObject) -> None:
@@ -427,6 +428,7 @@ def test_all_that_is_said_in_a_transcript_is_on_its_page(api: str, data: st.Data
                 assert all(said(o.text) in read.words for o in content.outputs if isinstance(o, TextContent))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("api", APIS)
 def test_recorded_traffic_can_be_shown(api: str) -> None:
     adapter = contentmodel.adapter(api)
@@ -661,6 +663,7 @@ def test_the_log_stands_with_its_turns_as_what_the_user_saw() -> None:
     assert shown.count("Searching") == 1
 
 
+@pytest.mark.slow
 def test_entries_of_entries_of_any_depth_are_shown() -> None:
     log = [entry(n, f"kind {n}", f"[{n}]", parent=f"e{n - 1}") for n in range(2_000)]
     read = check(page(TURNS, log=log))

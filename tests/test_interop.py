@@ -92,6 +92,7 @@ ALL = st.tuples(*(strategies.contents(kind) for kind in CONTENT_TYPES)).map(list
 """One content of each type."""
 
 
+@pytest.mark.slow
 @given(ALL, EACH)
 def test_every_content_comes_back_from_a_pydantic_model(contents: list[Any], last: Any) -> None:
     stored = Everything(request=ChatRequest(), parts=contents, last=last)
@@ -100,6 +101,7 @@ def test_every_content_comes_back_from_a_pydantic_model(contents: list[Any], las
         assert pydantic.TypeAdapter(type(content)).validate_python(to_builtins(content)) == content
 
 
+@pytest.mark.slow
 @given(ALL.map(without_halves))
 def test_every_content_comes_back_from_fastapi(contents: list[Any]) -> None:
     stored = Everything(request=ChatRequest(), parts=contents, last=contents[0])

@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+from typer.testing import CliRunner
 
 import contentmodel
+import contentmodel_conformance.cli_matrix
+import contentmodel_conformance.cli_mutants  # noqa: F401  (its commands come with it)
 from contentmodel import ContentModelError
 from contentmodel_conformance import Outcome, Report, check_adapter, check_adapters, check_corpus
 from contentmodel_conformance.checks import CHECKS, LAWS
+from contentmodel_conformance.cli import app
 from contentmodel_conformance.page import as_page
 from contentmodel_conformance.recordings import CorpusError
 from contentmodel_conformance.rendering import as_markdown
@@ -78,6 +83,12 @@ class Spy(Delegate):
         return CHAT.decode_request(payload)
 
 
+@cache
+def report_of(adapter: type[Delegate], *only: str) -> Report:
+    """Return the report of an adapter without others, made once for all tests that read it."""
+    return check_adapter(adapter(), only=list(only), others=[])
+
+
 def one(report: Report, check: str) -> Outcome:
     (found,) = [outcome for outcome in report.outcomes if outcome.check == check]
     return found
@@ -87,8 +98,7 @@ def one(report: Report, check: str) -> Outcome:
 
 
 def test_a_broken_law_is_told_with_its_place_both_values_and_the_least_input() -> None:
-    report = check_adapter(Forgetful(), only=["identity/sdk"], others=[])
-    (finding,) = one(report, "identity/sdk").findings
+    (finding,) = one(report_of(Forgetful, "identity/sdk", "face"), "identity/sdk").findings
     assert (finding.law, finding.where, finding.found) == ("identity", "$.top_p", "(nothing)")
     minimal = json.loads(finding.minimal)
     assert set(minimal) <= {"messages", "model", "top_p"}
@@ -96,6 +106,7 @@ def test_a_broken_law_is_told_with_its_place_both_values_and_the_least_input() -
     assert finding.command == "contentmodel-conformance run openai-chat --only identity/sdk --seed 0"
 
 
+@pytest.mark.slow
 def test_an_exception_of_an_adapter_is_a_finding() -> None:
     report = check_adapter(Raising(), only=["identity/sdk", "settling"], others=[])
     (finding,) = one(report, "identity/sdk").findings
@@ -127,6 +138,7 @@ def test_what_is_changed_in_place_is_found() -> None:
     assert one(report, "purity/payloads").findings[0].where == "$.model"
 
 
+@pytest.mark.slow
 def test_work_that_grows_faster_than_its_input_is_found() -> None:
     class Quadratic(Delegate):
         def decode_request(self, payload: Any) -> Any:
@@ -155,6 +167,7 @@ def test_an_adapter_that_answers_by_chance_is_said_to() -> None:
 # -- what does not apply -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_what_does_not_apply_is_said_and_not_counted() -> None:
     report = check_adapter(Silent(), others=[])
     streams = [outcome for outcome in report.outcomes if outcome.law.startswith("stream ")]
@@ -168,6 +181,7 @@ def test_what_does_not_apply_is_said_and_not_counted() -> None:
     assert one(report, "refusal/hard").status == "passed"
 
 
+@pytest.mark.slow
 def test_a_kind_that_an_adapter_does_not_do_is_said() -> None:
     class Asking(Silent):
         def encode_response(self, response: Any, *rest: Any) -> Any:
@@ -220,11 +234,13 @@ def test_a_name_that_is_no_law_is_refused() -> None:
 # -- the same again ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_seed_gives_the_same_report() -> None:
     reports = [check_adapter(Forgetful(), only=["identity", "totality"], others=[], seed=4) for _ in range(2)]
     assert reports[0].to_json() == reports[1].to_json()
 
 
+@pytest.mark.slow
 def test_a_check_that_runs_alone_tries_the_same() -> None:
     seen = []
     for only, seed in ((["identity/unknown"], 1), (["purity", "identity"], 1), (["identity/unknown"], 2)):
@@ -251,7 +267,7 @@ def test_progress_is_told_before_and_after_each_check() -> None:
 
 
 def test_a_report_is_read_as_it_was_written() -> None:
-    report = check_adapter(Forgetful(), only=["identity/sdk", "stream-cuts"], others=[])
+    report = report_of(Forgetful, "identity/sdk", "face")
     assert Report.from_json(report.to_json()) == report
     assert merged([report]) == report
 
@@ -263,19 +279,18 @@ def test_a_report_is_read_as_it_was_written() -> None:
 def test_what_is_no_report_is_refused(document: bytes, says: str) -> None:
     with pytest.raises(ReportError, match=says):
         Report.from_json(document)
-    later = msgspec.structs.replace(check_adapter(Delegate(), only=["face"]), version=2)
+    later = msgspec.structs.replace(report_of(Delegate, "face"), version=2)
     with pytest.raises(ReportError, match="version 2"):
         Report.from_json(later.to_json())
 
 
 def test_a_report_says_what_changed() -> None:
-    only = ["identity/sdk", "face"]
-    broken = check_adapter(Forgetful(), only=only, others=[])
-    whole = check_adapter(Delegate(), only=only, others=[])
+    broken = report_of(Forgetful, "identity/sdk", "face")
+    whole = report_of(Delegate, "identity/sdk", "face")
     assert [(c.kind, c.check) for c in whole.since(broken)] == [("fixed", "identity/sdk")]
     assert [(c.kind, c.check) for c in broken.since(whole)] == [("broken", "identity/sdk")]
     assert whole.since(whole) == []
-    fewer = check_adapter(Delegate(), only=["face"], others=[])
+    fewer = report_of(Delegate, "face")
     assert fewer.since(whole) == [], "nobody asked for the others"
     assert [c.kind for c in whole.since(fewer)] == ["new"]
     everything = msgspec.structs.replace(fewer, only=())
@@ -381,6 +396,7 @@ def command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False, encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_command_says_what_is_broken_and_what_was_mended(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(BROKEN)
     files = [word for name in ("a.json", "a.md", "a.html") for word in ("--report", name)]
@@ -409,9 +425,12 @@ def test_the_command_says_what_is_broken_and_what_was_mended(tmp_path: Path) -> 
         (["openai-chat", "--corpus", "."], "no recorded traffic in ."),
     ],
 )
-def test_a_command_line_that_means_nothing_is_refused(tmp_path: Path, arguments: list[str], says: str) -> None:
-    done = command(tmp_path, *arguments)
-    assert done.returncode == 2, done.stdout
+def test_a_command_line_that_means_nothing_is_refused(
+    tmp_path: Path, arguments: list[str], says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, ["run", *arguments])
+    assert done.exit_code == 2, done.stdout
     assert done.stderr.startswith("error: ")
     assert says in done.stderr
 
@@ -424,10 +443,9 @@ def test_the_command_says_how_it_is_used(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["run", "matrix", "coverage", "mutants", "serve"])
-def test_help_teaches_by_example(tmp_path: Path, name: str) -> None:
-    words = [sys.executable, "-m", "contentmodel_conformance", name, "--help"]
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False, encoding="utf-8")
-    assert done.returncode == 0, done.stderr
+def test_help_teaches_by_example(name: str) -> None:
+    done = CliRunner().invoke(app, [name, "--help"])
+    assert done.exit_code == 0, done.stderr
     lines = [line.strip() for line in done.stdout.splitlines()]
     assert any(line.startswith(f"contentmodel-conformance {name}") for line in lines)
     assert "\\b" not in done.stdout
@@ -448,6 +466,7 @@ def test_every_check_is_a_test(tmp_path: Path) -> None:
     assert found.count("::") == 2 * len(CHECKS)
 
 
+@pytest.mark.slow
 def test_a_test_says_what_is_broken_and_how_to_see_it_again(tmp_path: Path) -> None:
     found = run_tests(tmp_path, BROKEN, "-k", "identity_sdk or accounting_crossing", "--conformance-seed", "5")
     assert "identity at $.top_p" in found
@@ -456,6 +475,7 @@ def test_a_test_says_what_is_broken_and_how_to_see_it_again(tmp_path: Path) -> N
     assert "Traceback" not in found
 
 
+@pytest.mark.slow
 def test_a_known_failure_is_expected_and_must_stay_one(tmp_path: Path) -> None:
     known = BROKEN + '    known = {"identity/sdk": "forgets top_p", "face/adapter": "a face of its own"}\n'
     found = run_tests(tmp_path, known, "-k", "identity_sdk or face")
@@ -478,6 +498,7 @@ def test_errors_of_the_kit_are_of_the_library() -> None:
     assert issubclass(CorpusError, ContentModelError)
 
 
+@pytest.mark.slow
 def test_an_adapter_that_traces_nothing_is_tried_on_the_values_of_the_model() -> None:
     class Untraced:
         """Chat, without tracing."""

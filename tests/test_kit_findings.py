@@ -114,6 +114,7 @@ def test_the_payload_of_an_example_may_be_text() -> None:
     assert report.ok
 
 
+@pytest.mark.slow
 def test_examples_come_with_an_adapter_or_the_check_does_not_apply() -> None:
     class Unknown(Delegate):
         api = "like-chat"

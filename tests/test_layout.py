@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from importlib.metadata import packages_distributions, requires
 from pathlib import Path
@@ -35,10 +36,17 @@ ADAPTERS = sorted(p.name for p in PACKAGES["contentmodel_adapters"].iterdir() if
 FORMATS = {"turn_blocks"}
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """Return the syntax tree of a file, parsed once for all tests."""
+    return ast.parse(path.read_text())
+
+
+@cache
 def imports(path: Path) -> set[str]:
     """Every module that a file imports, anywhere in it."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -82,7 +90,7 @@ def module_name(path: Path, package: str) -> str:
 def test_modules_do_not_import_each_other_in_circles() -> None:
     modules = {module_name(path, package): path for package in PACKAGES for path in files(package)}
     graph = {
-        name: {other for other in imported(ast.parse(path.read_text())) if other in modules} - {name}
+        name: {other for other in imported(tree_of(path)) if other in modules} - {name}
         for name, path in modules.items()
     }
     # A package imports what it offers; what is in it needs the package's name alone.
@@ -145,7 +153,7 @@ def test_the_core_needs_msgspec_alone() -> None:
             path.parts[-2:] == ("interop", "pydantic.py")
         ):
             continue
-        for node in ast.parse(path.read_text()).body:
+        for node in tree_of(path).body:
             modules = [a.name for a in node.names] if isinstance(node, ast.Import) else []
             modules += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
             wrong.update({str(path): m for m in modules if m.split(".")[0] not in allowed})
@@ -222,6 +230,7 @@ def installed_with(*names: str) -> set[str]:
     return {module for module, names in owners if wanted & {canonicalize_name(name) for name in names}}
 
 
+@pytest.mark.slow
 def test_the_command_needs_the_extra_cli_alone() -> None:
     program = f"{BARE}\nsys.argv[1:] = ['show', {str(SAMPLE)!r}]\nsys.modules['contentmodel.cli'].main()"
     allowed = installed_with("typer", "rich")

@@ -17,6 +17,7 @@ pytest.importorskip("sqlalchemy")
 
 import sqlalchemy
 
+from conftest import DATABASES
 from contentmodel import ChatMessage, ChatRequest, ChatResponse, ErrorContent, TextContent, Usage
 from contentmodel.client import ClientError
 from contentmodel.events import BlockStart, BlockStop, Notice, TurnComplete, TurnStart
@@ -46,7 +47,7 @@ def asking(words: str) -> ChatRequest:
     return ChatRequest(messages=[ChatMessage(role="user", contents=[text(words)])])
 
 
-@pytest.fixture(params=("sqlite", "postgresql"))
+@pytest.fixture(params=DATABASES)
 def url(request: Any, tmp_path: Path) -> str:
     """Return the URL of a new database."""
     return str(tmp_path / "turns.db") if request.param == "sqlite" else request.getfixturevalue("database")
@@ -83,6 +84,7 @@ def test_entries_are_there_in_the_order_in_which_they_were_added(log: Conversati
     assert log.entry(made[3]) == log.entry(made[3].id) == made[3]
 
 
+@pytest.mark.slow
 def test_entries_are_read_in_pages(log: ConversationLog) -> None:
     made = [log.add("c", "ab"[number % 2], str(number)) for number in range(450)]
     first = log.entries("c", 7)

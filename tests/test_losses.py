@@ -9,6 +9,7 @@ import re
 import string
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.engine.losses.reasons import KINDS, REASONS, Reason
 from contentmodel_conformance.work import Work, superlinear
+from test_layout import tree_of
 
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted(path for folder in ("contentmodel", "adapters") for path in (ROOT / folder).rglob("*.py"))
@@ -31,21 +33,24 @@ OWN = {"api", "kind", "field", "family"}
 ENTRIES = {name: entry for name, entry in vars(reasons).items() if isinstance(entry, Reason)}
 
 
-def reports() -> Iterator[tuple[str, ast.Call, ast.expr]]:
+@cache
+def reports() -> list[tuple[str, ast.Call, ast.expr]]:
     """Every call that reports a loss, with where it is and its reason."""
     at = {"report_loss": 2, "synthesize": 1, "loss_of": 0}
+    found = []
     for path in SOURCES:
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(tree_of(path)):
             if not isinstance(node, ast.Call):
                 continue
             name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", None)
             if name in at and len(node.args) > at[name]:
-                yield f"{path.relative_to(ROOT)}:{node.lineno}", node, node.args[at[name]]
+                found.append((f"{path.relative_to(ROOT)}:{node.lineno}", node, node.args[at[name]]))
+    return found
 
 
 def test_reports_name_an_entry_of_the_table_of_reasons() -> None:
     """A loss without a code cannot be told apart by a program: add an entry to engine/losses/reasons.py."""
-    found = list(reports())
+    found = reports()
     assert len(found) > 50
     assert [where for where, _, reason in found if isinstance(reason, ast.Constant | ast.JoinedStr)] == []
 
@@ -66,8 +71,8 @@ def test_losses_are_made_by_the_table_alone() -> None:
 
 def test_every_entry_is_registered_once_and_used() -> None:
     assert len(REASONS) == len(ENTRIES)
-    others = "\n".join(path.read_text() for path in SOURCES if path.name != "reasons.py")
-    assert [name for name in ENTRIES if not re.search(rf"\b{name}\b", others)] == []
+    words = {word for path in SOURCES if path.name != "reasons.py" for word in re.findall(r"\w+", path.read_text())}
+    assert ENTRIES.keys() - words == set()
 
 
 @pytest.mark.parametrize("code", REASONS)

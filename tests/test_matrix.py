@@ -7,6 +7,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,7 @@ def crossing(source: str, target: str, family: str, of: str = "request") -> Cros
 # -- it says something of everything -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_type_has_a_cell_for_every_adapter() -> None:
     cells = Counter((c.type, c.api, c.of, c.origin) for c in matrix().contents)
     every = {(name, api, of, o) for name in TYPES for api in contentmodel.adapters() for of in KINDS for o in ORIGINS}
@@ -64,6 +66,7 @@ def test_every_type_has_a_cell_for_every_adapter() -> None:
     assert all(c.cases for c in matrix().contents if c.of == "request")
 
 
+@pytest.mark.slow
 def test_every_family_goes_from_every_api_to_every_other() -> None:
     apis = contentmodel.adapters()
     crossed = Counter((c.source, c.target, c.of, c.family) for c in matrix().crossings)
@@ -103,14 +106,19 @@ def test_every_type_has_a_place_in_requests(kind: type[AIContent]) -> None:
     assert all(places(form.content, "request") for form in forms(kind, "some-api", "someone"))
 
 
+@pytest.mark.slow
 def test_the_same_adapters_make_the_same_matrix() -> None:
-    adapters = {api: contentmodel.adapter(api) for api in ("anthropic-messages", "openai-chat")}
-    assert make_matrix(adapters) == make_matrix(adapters)
+    """Also beside others: no adapter but its own changes a cell."""
+    apis = ("anthropic-messages", "openai-chat")
+    made = make_matrix({api: contentmodel.adapter(api) for api in apis})
+    assert made.contents == tuple(c for c in matrix().contents if c.api in apis)
+    assert made.crossings == tuple(c for c in matrix().crossings if {c.source, c.target} == set(apis))
 
 
 # -- it says what is so ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("api", contentmodel.adapters())
 @pytest.mark.parametrize("origin", ORIGINS)
 @pytest.mark.parametrize("of", KINDS)
@@ -125,6 +133,7 @@ def test_text_is_exact_everywhere(api: str, origin: str, of: str) -> None:
         assert found.verdict == "exact"
 
 
+@pytest.mark.slow
 def test_thinking_is_exact_at_home_and_goes_to_no_other_issuer() -> None:
     home = cell("ReasoningContent", "anthropic-messages", origin="own")
     assert case(home, "signed thoughts", "the assistant's turn").verdict == "exact"
@@ -137,6 +146,7 @@ def test_thinking_is_exact_at_home_and_goes_to_no_other_issuer() -> None:
     assert crossing("anthropic-messages", "openai-chat", "reasoning").verdict == "dropped"
 
 
+@pytest.mark.slow
 def test_what_an_api_does_not_read_is_dropped_and_the_rest_is_not() -> None:
     data = cell("DataContent", "anthropic-messages")
     assert data.verdict == "partly"
@@ -145,6 +155,7 @@ def test_what_an_api_does_not_read_is_dropped_and_the_rest_is_not() -> None:
     assert (sound.verdict, sound.why) == ("dropped", ("dropped: anthropic-messages does not read audio/wav",))
 
 
+@pytest.mark.slow
 def test_a_hosted_call_is_a_function_call_abroad_and_itself_at_home() -> None:
     abroad = cell("WebSearchToolCallContent", "openai-chat")
     assert abroad.verdict == "degraded"
@@ -153,6 +164,7 @@ def test_a_hosted_call_is_a_function_call_abroad_and_itself_at_home() -> None:
     assert cell("WebSearchToolCallContent", "openai-chat", of="response").verdict == "dropped"
 
 
+@pytest.mark.slow
 def test_an_api_has_its_own_citations() -> None:
     text = cell("TextContent", "anthropic-messages", of="response", origin="own")
     assert case(text, "words", "the assistant's turn", "annotations (a quote of a page)").verdict == "exact"
@@ -160,32 +172,38 @@ def test_an_api_has_its_own_citations() -> None:
     assert case(text, "words", "the assistant's turn", "protected").verdict == "absent"
 
 
+@pytest.mark.slow
 def test_fields_that_do_not_come_through_are_named() -> None:
     text = cell("TextContent", "openai-chat")
     assert set(text.lost) == {"annotations", "protected"}
     assert "without its annotations, protected" in sentence(text)
 
 
+@pytest.mark.slow
 def test_answers_have_no_place_for_results_of_the_application() -> None:
     found = cell("FunctionResultContent", "openai-chat", of="response")
     assert (found.verdict, found.cases) == ("absent", ())
 
 
+@pytest.mark.slow
 def test_words_that_stand_for_a_flag_are_undone_on_the_way_back() -> None:
     tools = crossing("anthropic-messages", "openai-chat", "tools")
     assert (tools.verdict, tools.returns) == ("degraded", True)
     assert crossing("anthropic-messages", "openai-chat", "text").verdict == "exact"
 
 
+@pytest.mark.slow
 def test_nothing_comes_from_an_api_that_has_it_not() -> None:
     assert crossing("openai-chat", "openai-responses", "hosted tools").verdict == "absent"
 
 
+@pytest.mark.slow
 def test_nothing_changes_in_silence() -> None:
     assert [(c.type, c.api, each) for c in matrix().contents for each in c.cases if each.verdict == "silent"] == []
     assert [c for c in matrix().crossings if c.verdict == "silent"] == []
 
 
+@pytest.mark.slow
 def test_no_adapter_of_ours_fails() -> None:
     assert [c for c in matrix().contents if c.verdict == "error"] == []
     assert [c for c in matrix().crossings if c.verdict == "error"] == []
@@ -220,6 +238,7 @@ def retold(draw: st.DrawFn, content: Any) -> Any:
     return msgspec.structs.replace(content, **changes)
 
 
+@pytest.mark.slow
 @given(data=st.data())
 @pytest.mark.parametrize("api", APIS)
 def test_what_is_called_exact_comes_back_whatever_it_says(api: str, data: st.DataObject) -> None:
@@ -275,6 +294,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("broken", BROKEN)
 def test_an_adapter_that_fails_is_an_error_in_its_own_cells_alone(broken: str) -> None:
     name = 'a "broken" <api>'
@@ -299,6 +319,7 @@ def test_an_adapter_whose_table_fails_is_an_error_where_it_is_asked() -> None:
     assert cell("DataContent", "x", origin="own", of_matrix=made).verdict == "error"
 
 
+@pytest.mark.slow
 def test_an_adapter_that_loses_in_silence_is_found_out() -> None:
     """It drops the signatures of its own reasoning without a loss."""
 
@@ -312,6 +333,7 @@ def test_an_adapter_that_loses_in_silence_is_found_out() -> None:
     assert cell("TextContent", "x", origin="own", of_matrix=made).verdict == "exact"
 
 
+@pytest.mark.slow
 def test_a_family_that_goes_in_silence_is_found_out() -> None:
     """It drops results of tools without a loss."""
 
@@ -342,7 +364,7 @@ def stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     from contentmodel.cli import installed as points
 
     module = sys.modules["contentmodel.adapter"] if not hasattr(registry, "_entry_points") else registry
-    caches = (module._entry_points, module.adapter, points.points, matrix)
+    caches = (module._entry_points, module.adapter, points.points)
     for cached in caches:
         cached.cache_clear()
     yield "stranger"
@@ -369,6 +391,7 @@ def ids_of(page: str) -> set[str]:
     return set(ids)
 
 
+@pytest.mark.slow
 def test_the_page_needs_nothing_else_and_its_links_lead_somewhere() -> None:
     page = as_html(matrix())
     assert ids_of(page)
@@ -378,6 +401,7 @@ def test_the_page_needs_nothing_else_and_its_links_lead_somewhere() -> None:
     assert "prefers-color-scheme: dark" in page
 
 
+@pytest.mark.slow
 def test_every_sign_says_its_words() -> None:
     page = as_html(matrix())
     signs = re.findall(r'<a class="sign (\w+)".*?<span class="tip">(.*?)</span></a>', page)
@@ -395,6 +419,7 @@ def test_what_an_adapter_says_is_never_markup() -> None:
     assert "<b>" not in text
 
 
+@pytest.mark.slow
 def test_each_type_stands_in_one_outcome_for_each_api() -> None:
     for api in contentmodel.adapters():
         found = Counter((g.of, g.origin, name) for g in groups(matrix(), api) for name in g.types)
@@ -402,6 +427,7 @@ def test_each_type_stands_in_one_outcome_for_each_api() -> None:
         assert found == Counter(cells)
 
 
+@pytest.mark.slow
 def test_lines_name_every_word_of_every_case() -> None:
     for found in matrix().contents:
         told = "\n".join(map(str, lines(found)))
@@ -418,12 +444,27 @@ def run(*arguments: str) -> Any:
     return CliRunner().invoke(app, list(arguments))
 
 
+@cache
+def matrix_of(*apis: str) -> Matrix:
+    return matrix() if apis == tuple(sorted(contentmodel.adapters())) else make_matrix(installed(apis))
+
+
+@pytest.fixture
+def made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the command take the matrix of the APIs that it asks for from those that are made already."""
+    monkeypatch.setattr(cli_matrix, "make_matrix", lambda adapters: matrix_of(*adapters))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("made_once")
 def test_the_matrix_as_json_is_the_matrix() -> None:
     result = run("matrix", "--format", "json")
     assert result.exit_code == 0
     assert msgspec.json.decode(result.stdout, type=Matrix) == matrix()
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("made_once")
 @pytest.mark.parametrize(("form", "begins"), [("md", "# The matrix"), ("html", "<!doctype html>"), ("text", "content")])
 def test_the_matrix_is_written_to_a_file(form: str, begins: str, tmp_path: Path) -> None:
     path = tmp_path / "out"
@@ -447,6 +488,7 @@ def test_an_api_that_there_is_not_is_a_bad_command_line(name: str) -> None:
     assert "did you mean openai-chat?" in " ".join(result.output.split())
 
 
+@pytest.mark.slow
 def test_coverage_names_the_versions_and_fails_where_a_type_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     result = run("coverage")
     assert result.exit_code == 0

@@ -664,6 +664,7 @@ def test_the_loop_runs_the_tools_of_a_server() -> None:
         assert told(ToolRunner(Scripted(SCRIPT), server.tools, timeout=5).run("Add.")) == TOLD
 
 
+@pytest.mark.slow
 def test_the_async_loop_runs_the_tools_of_a_server() -> None:
     async def main() -> None:
         async with stdio() as server:

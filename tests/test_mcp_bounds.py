@@ -122,6 +122,7 @@ def test_http_server_whose_answer_never_ends_is_an_error(head: bytes, said: str)
             server.__enter__()
 
 
+@pytest.mark.slow
 def test_log_shows_no_credentials_of_a_server(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level("INFO"), dripping(OK + b"application/json\r\ncontent-length: 2\r\n\r\n{}", b"") as (port, _):
         server = McpTools.http(f"http://me:hunter2@127.0.0.1:{port}/mcp?key=s3cret", connect_timeout=10)

@@ -186,6 +186,7 @@ def report(wrong: list[str]) -> str:
     return f"{len(wrong)} answers are read otherwise:\n" + "\n".join(wrong[:4])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("api", APIS)
 def test_a_client_reads_every_recorded_answer(api: str, corpus: Any) -> None:
     wanted = served(api)
@@ -196,6 +197,7 @@ def test_a_client_reads_every_recorded_answer(api: str, corpus: Any) -> None:
     assert len(wanted) > 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("api", APIS)
 def test_a_client_reads_every_recorded_answer_as_a_stream(api: str, corpus: Any) -> None:
     wanted = served(api)
@@ -215,6 +217,7 @@ def test_a_client_reads_every_recorded_answer_as_a_stream(api: str, corpus: Any)
     assert not words, report(words)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("api", APIS)
 def test_an_async_client_reads_the_same(api: str, corpus: Any) -> None:
     wanted = served(api)

@@ -237,23 +237,27 @@ def assert_judged(api: str, kind: str) -> Callable[[Payload], None]:
     return check
 
 
+@pytest.mark.slow
 @every_envelope
 def test_what_is_drawn_is_accepted(api: str, kind: str) -> None:
     each(sdk_payloads(api, kind), 60, assert_judged(api, kind))
 
 
+@pytest.mark.slow
 @every_envelope
 def test_each_member_is_accepted(api: str, kind: str) -> None:
     for strategy in sdk_members(api, kind).values():
         each(strategy, 2, assert_judged(api, kind))
 
 
+@pytest.mark.slow
 @every_envelope
 def test_each_field_and_each_word_is_accepted(api: str, kind: str) -> None:
     for strategy in (*sdk_fields(api, kind).values(), *sdk_literals(api, kind).values()):
         each(strategy, 1, assert_judged(api, kind))
 
 
+@pytest.mark.slow
 @every_envelope
 def test_unknowns_are_always_there_and_are_faults(api: str, kind: str) -> None:
     def check(payload: Payload) -> None:
@@ -277,6 +281,7 @@ def test_every_position_has_something(api: str) -> None:
     assert [name for name, tags in sdk_types(api).items() if not tags] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("api", APIS)
 def test_members_fields_and_words_leave_nothing_out(api: str) -> None:
     seen: set[str] = set()

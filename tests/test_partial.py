@@ -153,6 +153,7 @@ def test_partial_json_of_a_beginning(text: str, value: Any) -> None:
     assert partial_json(text) == value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("opening", ["[", '{"a":', '[{"a":'])
 def test_what_is_nested_too_deeply_is_left_out(opening: str) -> None:
     value, depth = partial_json(opening * 20_000), 0

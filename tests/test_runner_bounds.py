@@ -222,6 +222,7 @@ DELTA = b'"choices":[{"index":0,"delta":{"content":"a"}}]'
 CHUNK = b'data: {"id":"1","object":"chat.completion.chunk","created":1,"model":"m",' + DELTA + b"}\n\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("head", "drip"),
     [(HEAD + b"application/json\r\n\r\n", b" "), (HEAD + b"text/event-stream\r\n\r\n", b":"), (HEAD, b"x")],
@@ -350,6 +351,7 @@ def test_validation_does_not_hold_up_the_event_loop() -> None:
     assert (result.stop, result.report.outcomes) == ("cancelled", {"cancelled": 6})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("streamed", [False, True])
 def test_run_that_is_cancelled_during_validation_gives_every_call_a_result(streamed: bool) -> None:
     results: list[RunResult] = []

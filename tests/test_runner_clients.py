@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 import contentmodel as cm
-from conftest import APIS, records
+from conftest import APIS, records, slow
 from contentmodel import ChatMessage, ChatOptions, ChatRequest, DataContent, TextContent, ToolChoice
 from contentmodel.client import ServerError
 from contentmodel.runner import AsyncToolRunner, RunInterrupted, RunResult, ToolRunner
@@ -113,9 +113,11 @@ def options(api: str, server: LoopbackServer) -> dict[str, Any]:
     return {"model": "model-1", "api_key": "none", "base_url": server.base_url(api), "max_retries": 0}
 
 
-WAYS: list[Way] = [plain, streamed, plain_async, streamed_async]
 everywhere = pytest.mark.parametrize("api", APIS)
-every_way = pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+# The fast ones show both loops and both kinds of answer.
+every_way = pytest.mark.parametrize(
+    "way", [plain, slow(streamed), slow(plain_async), streamed_async], ids=lambda way: way.__name__
+)
 
 
 def told(result: RunResult) -> list[str]:
@@ -371,6 +373,7 @@ def recorded_calls(api: str) -> Iterator[tuple[str, Any, list[str]]]:
             yield record["id"], record["body"], sorted(names)
 
 
+@pytest.mark.slow
 @everywhere
 @pytest.mark.parametrize("way", [plain, streamed], ids=lambda way: way.__name__)
 def test_recorded_calls_are_answered(api: str, way: Way, corpus: Any) -> None:

@@ -505,6 +505,7 @@ def test_deep_schemas_and_arguments_end_in_an_error_of_ours(dialect: Dialect) ->
         restore_arguments(arguments, circle, dialect)
 
 
+@pytest.mark.slow
 @every_dialect
 def test_inlining_stops_before_it_explodes(dialect: Dialect) -> None:
     definitions: dict[str, Any] = {"d0": {"type": "string"}}

@@ -604,6 +604,7 @@ def test_a_client_that_does_not_read_is_left_behind() -> None:
     assert left < 20_000_000
 
 
+@pytest.mark.slow
 def test_the_fixture_stops_its_servers(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         """
@@ -783,6 +784,7 @@ def serving() -> Iterator[Callable[..., tuple[subprocess.Popen[str], str]]]:
             process.wait()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="a console there interrupts whole groups of processes")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_command_serves_until_it_is_told_to_stop(serving: Any, tmp_path: Path, number: int) -> None:
@@ -835,6 +837,7 @@ def test_the_command_teaches() -> None:
         assert word in done.stdout
 
 
+@pytest.mark.slow
 def test_the_test_of_the_documentation_passes(pytester: pytest.Pytester) -> None:
     page = (Path(__file__).parent.parent / "docs" / "loopback.md").read_text()
     (example,) = [block for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "def test_" in block]

@@ -21,6 +21,7 @@ import uvicorn
 from starlette.exceptions import HTTPException
 from starlette.middleware.base import BaseHTTPMiddleware
 
+from conftest import DATABASES
 from contentmodel import (
     ChatOptions,
     ChatRequest,
@@ -47,7 +48,7 @@ LONG = 30.0
 """The time limit in seconds for anything that a test waits for."""
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=DATABASES)
 def url(request: Any, tmp_path: Path) -> str:
     """Return the URL of a new database."""
     return str(tmp_path / "turns.db") if request.param == "sqlite" else request.getfixturevalue("database")
@@ -1162,6 +1163,7 @@ uvicorn.run(app, port=int(sys.argv[2]), log_level="warning")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_server_that_is_told_to_stop_tells_its_clients(path: str, number: signal.Signals) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:

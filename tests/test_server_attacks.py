@@ -22,6 +22,7 @@ import msgspec
 import pytest
 from starlette.exceptions import HTTPException
 
+from conftest import DATABASES, slow
 from contentmodel import DataContent, HostedFileContent, TextContent, UriContent
 from contentmodel.client import AuthenticationError
 from contentmodel.content import (
@@ -45,7 +46,7 @@ TURNS = "/conversations/c/turns"
 PNG = base64.b64encode(b"\x89PNG").decode()
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=DATABASES)
 def url(request: Any, tmp_path: Path) -> str:
     return str(tmp_path / "turns.db") if request.param == "sqlite" else request.getfixturevalue("database")
 
@@ -110,6 +111,7 @@ REQUIRED: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 def test_a_type_that_is_not_declared_is_refused(path: str) -> None:
     """Every type of the model but those of the table, and so every type that is still to come."""
 
@@ -134,7 +136,7 @@ def test_the_table_names_every_type_that_is_accepted() -> None:
     assert set(ACCEPTED_TYPES) == set(SAMPLES)
 
 
-@pytest.mark.parametrize("kind", sorted(SAMPLES))
+@pytest.mark.parametrize("kind", [kind if kind == "text" else slow(kind) for kind in sorted(SAMPLES)])
 def test_a_field_that_is_not_declared_is_refused(path: str, kind: str) -> None:
     """Every field of the model's content that is not declared, and those that could set another role or author."""
 
@@ -533,7 +535,7 @@ def says_not_found(request: Any, conversation: str | None) -> bool:
     return True
 
 
-@pytest.mark.parametrize("authorize", [owners, says_not_found])
+@pytest.mark.parametrize("authorize", [owners, slow(says_not_found)])
 def test_what_is_foreign_looks_like_what_is_missing(path: str, authorize: Any) -> None:
     async def go() -> None:
         async with booking(path, authorize=authorize) as (front, _, begun):
@@ -577,8 +579,8 @@ async def listed(front: Front, user: str, limit: int, **query: str) -> tuple[lis
         cursor = {"after": page["next"]}
 
 
-@pytest.mark.parametrize("most", [1, 3, 7, 1000])
-@pytest.mark.parametrize("limit", [1, 2, 50])
+@pytest.mark.parametrize("most", [slow(1), 3, slow(7), slow(1000)])
+@pytest.mark.parametrize("limit", [slow(1), 2, slow(50)])
 def test_a_list_tells_nothing_of_other_users(path: str, limit: int, most: int) -> None:
     async def go() -> None:
         async with serving(path, echo(), authorize=owners, limits=Limits(listed=most)) as front:
@@ -764,6 +766,7 @@ def test_a_limit_that_allows_nothing_is_refused() -> None:
         Limits(contents=0)
 
 
+@pytest.mark.slow
 def test_keys_are_remembered_without_bodies_and_in_a_bounded_number(path: str) -> None:
     async def go() -> None:
         model = echo()
@@ -891,7 +894,7 @@ async def transports(front: Front, count: int) -> list[Any]:
     return [connection.transport for connection in connections]
 
 
-@pytest.mark.parametrize("stall", sorted(STALLS))
+@pytest.mark.parametrize("stall", [stall if stall == "events" else slow(stall) for stall in sorted(STALLS)])
 def test_clients_that_never_read_are_disconnected(path: str, stall: str) -> None:
     async def go() -> None:
         async with serving(path, Paced([answer(BIG)], size=100_000), patience=2.0) as front:
@@ -930,6 +933,7 @@ def test_clients_behind_middleware_are_disconnected(path: str) -> None:
     run(go())
 
 
+@pytest.mark.slow
 def test_a_slow_client_that_reads_is_not_disconnected(path: str) -> None:
     async def go() -> None:
         async with serving(path, Paced([answer(BIG[:600_000])], size=100_000), patience=4.0) as front:
@@ -965,6 +969,7 @@ uvicorn.run(app, port=int(sys.argv[2]), log_level="warning")
 """
 
 
+@pytest.mark.slow
 def test_clients_that_never_read_do_not_keep_a_server_from_stopping(path: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from conftest import DATABASES
 from contentmodel import ChatMessage, DataContent, TextContent
 from contentmodel.events import Notice
 from contentmodel.history.log_async import AsyncConversationLog
@@ -21,7 +22,7 @@ from test_server_app import Paced, run, serving
 LOG = "/conversations/c/log"
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=DATABASES)
 def url(request: Any, tmp_path: Path) -> str:
     return str(tmp_path / "turns.db") if request.param == "sqlite" else request.getfixturevalue("database")
 

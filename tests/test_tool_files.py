@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import APIS
+from conftest import APIS, DATABASES
 from contentmodel import (
     ChatMessage,
     ChatRequest,
@@ -867,7 +867,7 @@ INSERT INTO orders VALUES
 """
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=DATABASES)
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     from sqlalchemy import create_engine, text
 

@@ -136,6 +136,7 @@ def nested(levels: int) -> Any:
     return value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("schema", "value"),
     [
@@ -253,6 +254,7 @@ GET = Operation("it", path="/it")
 HEADERS = b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("head", "drip"),
     [

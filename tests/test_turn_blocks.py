@@ -82,6 +82,7 @@ def test_every_response_is_read_as_it_was_written(response: ChatResponse) -> Non
     assert read(written(response)) == response
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("api", "kind"), [(api, kind) for api in APIS for kind in KINDS])
 def test_recorded_traffic_is_read_as_it_was_written(api: str, kind: str, corpus: Any) -> None:
     adapter = contentmodel.adapter(api)
@@ -403,6 +404,7 @@ def test_rows_are_recognised_and_nothing_else_is() -> None:
         assert ADAPTER.recognises(payload) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", APIS)
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data())
@@ -429,6 +431,7 @@ def is_there(wire: Any, path: str) -> bool:
 STORED = {"sequence", "origin", "issuer", "is_error", ":row"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", APIS)
 @pytest.mark.parametrize("said_at", APIS)
 @given(data=st.data())

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 import contentmodel
+from conftest import slow
 from contentmodel_conformance import Outcome, check_adapter, watchdog
 
 CHAT = contentmodel.adapter("openai-chat")
@@ -57,7 +58,7 @@ def outcome_of(adapter: Any, check: str, *, in_thread: bool = False) -> Outcome:
         return pool.submit(outcome_of, adapter, check).result()
 
 
-@pytest.mark.parametrize("in_thread", [False, True])
+@pytest.mark.parametrize("in_thread", [False, slow(True)])
 @pytest.mark.parametrize("check", ["section/home", "notes/wire", "face/adapter"])
 def test_an_adapter_that_hangs_is_left_and_the_input_named(check: str, in_thread: bool) -> None:
     # In a law, in a strategy that encodes what it draws, and where it is found out what an adapter does.

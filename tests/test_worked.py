@@ -82,6 +82,7 @@ def failures(folder: Path, target: str, *only: str) -> dict[str, str]:
     return failed
 
 
+@pytest.mark.slow
 def test_the_adapter_without_its_methods_fails_as_the_page_says(tmp_path: Path) -> None:
     found = failures(until("What every adapter says", tmp_path), "chat_log", "face", "detection", "identity/table")
     assert set(found) == {"face/adapter", "detection/written"}
@@ -89,6 +90,7 @@ def test_the_adapter_without_its_methods_fails_as_the_page_says(tmp_path: Path) 
     assert all(detail.partition(" (")[0] in page for detail in found.values())
 
 
+@pytest.mark.slow
 def test_the_adapter_without_its_passes_fails_nothing_and_loses_instructions(tmp_path: Path) -> None:
     folder = until("What comes from elsewhere", tmp_path)
     assert failures(folder, "chat_log", "face", "detection", "settling", "section", "honesty") == {}
@@ -105,6 +107,7 @@ def test_the_adapter_without_its_passes_fails_nothing_and_loses_instructions(tmp
     assert done.stdout.strip() == line
 
 
+@pytest.mark.slow
 def test_the_tempting_line_is_found(tmp_path: Path) -> None:
     folder = until("(the end)", tmp_path)
     module = folder / "chat_log.py"
@@ -115,6 +118,7 @@ def test_the_tempting_line_is_found(tmp_path: Path) -> None:
     assert set(failures(folder, "chat_log_tests:TestChatLog", "disturbance")) == {"disturbance/anywhere"}
 
 
+@pytest.mark.slow
 def test_lines_that_change_when_others_follow_are_found(tmp_path: Path) -> None:
     """Where a log has its conversation is found out: no format has to call it as others do."""
     folder = until("(the end)", tmp_path)
@@ -127,6 +131,7 @@ def test_lines_that_change_when_others_follow_are_found(tmp_path: Path) -> None:
     assert "prefixes/home" in failures(folder, "chat_log_tests:TestChatLog", "prefixes")
 
 
+@pytest.mark.slow
 def test_the_tests_of_the_page_run(tmp_path: Path) -> None:
     """What is tried on its own payloads and within its limits: nothing fails."""
     folder = until("(the end)", tmp_path)
@@ -166,6 +171,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target
 
 
+@pytest.mark.slow
 def test_the_adapter_is_found_by_its_entry_point(installed: Path, tmp_path: Path) -> None:
     done = run("contentmodel.cli", "apis", "--json", folder=tmp_path, path=installed)
     assert done.returncode == 0, done.stderr
@@ -173,6 +179,7 @@ def test_the_adapter_is_found_by_its_entry_point(installed: Path, tmp_path: Path
     assert "chat-log" not in run("contentmodel.cli", "apis", "--json", folder=tmp_path).stdout
 
 
+@pytest.mark.slow
 def test_the_command_detects_and_converts_it(installed: Path, tmp_path: Path) -> None:
     log = (WORKED / "log.json").read_text()
     detected = run("contentmodel.cli", "detect", "-", folder=tmp_path, path=installed, given=log)
@@ -188,6 +195,7 @@ def test_the_command_detects_and_converts_it(installed: Path, tmp_path: Path) ->
     assert json.loads(back.stdout)["lines"] == lines
 
 
+@pytest.mark.slow
 def test_it_ends_in_a_green_report(installed: Path, tmp_path: Path) -> None:
     done = run("contentmodel_conformance", "run", "chat-log", folder=tmp_path, path=installed)
     assert done.returncode == 0, done.stdout + done.stderr
