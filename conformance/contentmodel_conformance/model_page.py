@@ -441,7 +441,7 @@ def _hosted() -> Iterator[str]:
         if issubclass(kind, contents.HostedToolCallContent | contents.HostedToolResultContent) and _has_own(kind):
             runs = next(field.default for field in structs.fields(kind) if field.name == "executor")
             further = "; ".join(
-                f"`{member.name}`: {_code(member.type)}" for member in members(kind) if member.name != "executor"
+                f"`{member.name}`: {as_code(member.type)}" for member in members(kind) if member.name != "executor"
             )
             yield f"| `{kind.__name__}` | `{_tag(kind)}` | {summary(kind)} | {runs} | {further} |"
     yield ""
@@ -460,7 +460,7 @@ def _table(fields: Sequence[Member]) -> Iterator[str]:
         yield from ("| field | type | default | meaning |", "|---|---|---|---|")
         for field in fields:
             default = "" if field.default is None else f"`{field.default}`"
-            yield f"| `{field.name}` | {_code(field.type)} | {default} | {_cell(field.meaning)} |"
+            yield f"| `{field.name}` | {as_code(field.type)} | {default} | {_cell(field.meaning)} |"
         yield ""
 
 
@@ -468,8 +468,8 @@ def _cell(text: str) -> str:
     return text.replace("|", r"\|")
 
 
-def _code(text: str) -> str:
-    """Return a type as code. A bar in a code span of a table is not escaped in the same way by all renderers."""
+def as_code(text: str) -> str:
+    """Return a type as code in a table. Renderers differ in how a bar in a code span is escaped, so use an entity."""
     return "<code>{}</code>".format(text.replace("|", "&#124;")) if "|" in text else f"`{text}`"
 
 

@@ -18,7 +18,7 @@ from contentmodel_conformance.checks import CHECKS, LAWS
 from contentmodel_conformance.matrix import matrix
 from contentmodel_conformance.matrix.markdown import as_markdown
 from contentmodel_conformance.matrix.page import as_html
-from contentmodel_conformance.model_page import content_page, event_page
+from contentmodel_conformance.model_page import as_code, content_page, event_page
 from contentmodel_conformance.rendering import laws_table
 from contentmodel_conformance.strategies.hints import every_hint
 
@@ -204,7 +204,7 @@ def _type(kind: Any) -> str:
     if get_origin(kind) is list and is_typeddict(get_args(kind)[0]):
         return f"a list: each {_type(get_args(kind)[0])}"
     text = kind.__name__ if isinstance(kind, type) and not get_args(kind) else str(kind)
-    return "`{}`".format(text.replace("typing.", "").replace("|", r"\|"))
+    return as_code(text.replace("typing.", ""))
 
 
 def pages() -> dict[str, str]:
