@@ -30,9 +30,10 @@ slow: $(VENV)/.installed-dev ## Run the slow tests: recordings, PostgreSQL, brow
 
 check: lint types test slow ## Check format, lint and types, then run all tests
 
-lint: $(VENV)/.installed-dev ## Check format and lint
+lint: $(VENV)/.installed-dev ## Check format, lint and the English of texts
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
+	$(VENV)/bin/python -m pytest tests/test_prose.py
 
 types: $(VENV)/.installed-dev ## Check types
 	$(VENV)/bin/mypy

@@ -274,7 +274,7 @@ def test_a_report_is_read_as_it_was_written() -> None:
 
 @pytest.mark.parametrize(
     ("document", "says"),
-    [(b"{}", "no report"), (b"[", "no report"), (b"\xff", "no report"), (b'{"version": 9}', "no report")],
+    [(b"{}", "not a report"), (b"[", "not a report"), (b"\xff", "not a report"), (b'{"version": 9}', "not a report")],
 )
 def test_what_is_no_report_is_refused(document: bytes, says: str) -> None:
     with pytest.raises(ReportError, match=says):
