@@ -109,7 +109,8 @@ def faults(source: str) -> Iterator[tuple[int, str]]:
         plain = re.sub(r"`[^`\n]*`", lambda code: " " * len(code[0]), text)
         for pattern, advice in ANYWHERE.items():
             for match in re.finditer(pattern, plain, re.IGNORECASE):
-                yield line + text[: match.start()].count("\n"), f"{match[0]!r} in a {sort}; instead: {advice}"
+                lines = text[: match.start()].count("\n") if sort == "docstring" else 0
+                yield line + lines, f"{match[0]!r} in a {sort}; instead: {advice}"
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
