@@ -223,13 +223,13 @@ class Bench:
         return any(name in (part.partition(".")[0] for part in field["attribute"].split(", ")) for field in fields)
 
 
-_WORDS = frozenset({"arguments", "call_id", "executor", "extra", "kind", "name", "settings"})
+_API_FIELDS = frozenset({"arguments", "call_id", "executor", "extra", "kind", "name", "settings"})
 """Fields of calls and settings that APIs represent differently: the executor, names and arguments."""
 
 
 def _is_equivalent(content: AIContent, decoded: Any) -> bool:
-    """Return whether a decoded content equals the original, except for API-specific fields (`_WORDS`)."""
-    names = (name for name in content.__struct_fields__ if name not in _WORDS)
+    """Return whether a decoded content equals the original, except for API-specific fields (`_API_FIELDS`)."""
+    names = (name for name in content.__struct_fields__ if name not in _API_FIELDS)
     return type(decoded) is type(content) and all(covers(getattr(content, n), getattr(decoded, n)) for n in names)
 
 

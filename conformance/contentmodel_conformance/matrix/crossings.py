@@ -76,7 +76,7 @@ def _crossed(named: dict[str, Any], reader: Any, writer: Any, family: Family) ->
     )
 
 
-_WORDS = frozenset({"extra", "origin", "code", "kind", "role", "status", "executor", "type", "issuer", "unit"})
+_API_FIELDS = frozenset({"extra", "origin", "code", "kind", "role", "status", "executor", "type", "issuer", "unit"})
 """Model fields whose values every API represents differently, or not at all."""
 
 
@@ -87,7 +87,7 @@ def _missing(original: Any, encoded: Encoded) -> list[Any]:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items() if key not in _WORDS}
+        return {key: _plain(item) for key, item in value.items() if key not in _API_FIELDS}
     if isinstance(value, list):
         return [_plain(item) for item in value]
     return _plain(msgspec.to_builtins(value)) if isinstance(value, msgspec.Struct) else value

@@ -43,7 +43,7 @@ from contentmodel_conformance.matrix.samples import tool_name
 __all__ = ["INSTRUCTIONS", "RESULT", "Staged", "places", "remains", "staged"]
 
 INSTRUCTIONS, USER, ASSISTANT, RESULT = "the instructions", "the user's turn", "the assistant's turn", "a tool's result"
-_WORDS = {"(asked before)", "(said before)", "(asked after)", "(the result)"}
+_SCAFFOLD_TEXTS = {"(asked before)", "(said before)", "(asked after)", "(the result)"}
 _SCAFFOLD = "call_scaffold"
 
 _PLACES: tuple[tuple[Any, tuple[str, ...]], ...] = (
@@ -203,7 +203,7 @@ def _all(value: ChatRequest | ChatResponse) -> Iterator[tuple[str, Any]]:
 
 def _is_scaffold(other: Any, content: AIContent) -> bool:
     if isinstance(other, TextContent):
-        return other.text in _WORDS
+        return other.text in _SCAFFOLD_TEXTS
     if isinstance(other, ToolCallContent):
         return other.call_id == _SCAFFOLD or isinstance(content, ToolResultContent)
     if isinstance(other, ToolResultContent):

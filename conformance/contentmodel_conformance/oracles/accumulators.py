@@ -134,7 +134,7 @@ def _without_nulls(value: Any) -> Any:
 
 
 _CALLS = ("function", "custom")
-_WORDS = ("content", "refusal", "reasoning", "reasoning_content", "function_call")
+_TEXTS = ("content", "refusal", "reasoning", "reasoning_content", "function_call")
 
 
 def _chat_choice(choice: dict[str, Any]) -> dict[str, Any]:
@@ -144,7 +144,7 @@ def _chat_choice(choice: dict[str, Any]) -> dict[str, Any]:
         for call in message.get("tool_calls", ())
     ]
     fields = {key: choice[key] for key in ("index", "finish_reason", "logprobs") if choice.get(key)}
-    return {**fields, **{key: message[key] for key in _WORDS if message.get(key)}, "tool_calls": calls}
+    return {**fields, **{key: message[key] for key in _TEXTS if message.get(key)}, "tool_calls": calls}
 
 
 def _chat_call(function: dict[str, Any]) -> dict[str, Any]:

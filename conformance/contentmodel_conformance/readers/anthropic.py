@@ -25,9 +25,9 @@ from contentmodel_conformance.readers.reading import (
     digest,
     digest_of_bytes,
     link,
+    neutral,
     objects,
     texts,
-    word,
 )
 
 _ROLES = {"user": USER, "assistant": ASSISTANT, "system": SYSTEM}
@@ -52,7 +52,7 @@ def read(kind: str, payload: dict[str, Any]) -> Reading:
             _message(reading, message, path)
         return reading
     _message(reading, payload, "$")
-    reading.add(FINISH, word(_STOPS, payload.get("stop_reason")), "$.stop_reason")
+    reading.add(FINISH, neutral(_STOPS, payload.get("stop_reason")), "$.stop_reason")
     usage = payload.get("usage")
     if isinstance(usage, dict):
         _usage(reading, usage)

@@ -25,10 +25,10 @@ from contentmodel_conformance.readers.reading import (
     Reading,
     digest,
     link,
+    neutral,
     objects,
     openai_usage,
     texts,
-    word,
 )
 
 _ROLES = {"system": SYSTEM, "developer": SYSTEM, "user": USER, "assistant": ASSISTANT}
@@ -51,7 +51,7 @@ def read(kind: str, payload: dict[str, Any]) -> Reading:
     for path, choice in [*objects(payload.get("choices"), "$.choices")][:1]:
         for message_path, message in objects(choice.get("message"), f"{path}.message"):
             _message(reading, {"role": "assistant", **message}, message_path, alone=True)
-        reason = word(_STOPS, choice.get("finish_reason"))
+        reason = neutral(_STOPS, choice.get("finish_reason"))
         reading.add(FINISH, ENDED if reason == STOP and reading.of(CALL) else reason, f"{path}.finish_reason")
     usage = payload.get("usage")
     if isinstance(usage, dict):

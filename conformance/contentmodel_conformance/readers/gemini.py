@@ -27,8 +27,8 @@ from contentmodel_conformance.readers.reading import (
     digest,
     first,
     link,
+    neutral,
     objects,
-    word,
 )
 
 _FILTERS = (
@@ -59,7 +59,7 @@ def read(kind: str, payload: dict[str, Any]) -> Reading:
         for content_path, content in objects(candidate.get("content"), f"{path}.content"):
             _parts(reading, content, content_path, ASSISTANT)
         key, reason = first(candidate, "finishReason", "finish_reason")
-        reading.add(FINISH, word(_STOPS, reason), f"{path}.{key}")
+        reading.add(FINISH, neutral(_STOPS, reason), f"{path}.{key}")
     key, usage = first(payload, "usageMetadata", "usage_metadata")
     if isinstance(usage, dict):
         _usage(reading, usage, f"$.{key}")

@@ -102,7 +102,7 @@ def first(value: dict[str, Any], *keys: str) -> tuple[str, Any]:
     return next(((key, value[key]) for key in keys if value.get(key) is not None), (keys[0], None))
 
 
-def word(values: dict[Any, str], value: Any) -> Any:
+def neutral(values: dict[Any, str], value: Any) -> Any:
     """Return the neutral value for an API's value, or the value itself if there is none."""
     return values.get(value, value) if isinstance(value, str | int) else value
 

@@ -22,10 +22,10 @@ from contentmodel_conformance.readers.reading import (
     Reading,
     digest,
     link,
+    neutral,
     objects,
     openai_usage,
     texts,
-    word,
 )
 
 _ROLES = {"system": SYSTEM, "developer": SYSTEM, "user": USER, "assistant": ASSISTANT}
@@ -55,10 +55,10 @@ def _finish(reading: Reading, payload: dict[str, Any]) -> None:
     status, details = payload.get("status"), payload.get("incomplete_details")
     reason = details.get("reason") if status == "incomplete" and isinstance(details, dict) else None
     if reason is not None:
-        reading.add(FINISH, word(_INCOMPLETE, reason), "$.incomplete_details.reason", "$.status")
+        reading.add(FINISH, neutral(_INCOMPLETE, reason), "$.incomplete_details.reason", "$.status")
     else:
         # An incomplete answer without a reason was cut off; every API has a reason for that.
-        reading.add(FINISH, word({"completed": ENDED, "incomplete": LENGTH}, status), "$.status")
+        reading.add(FINISH, neutral({"completed": ENDED, "incomplete": LENGTH}, status), "$.status")
 
 
 def _items(reading: Reading, items: Any, path: str) -> None:

@@ -113,7 +113,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     id: str | None = None
 
 
-class _Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class _ShortForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     text: str | None = None
     calls: list[Call] = []
 
@@ -129,7 +129,7 @@ TurnLike: TypeAlias = Turn | ChatResponse | Answerer | str | Mapping[str, Any]
 """Anything that `as_turn` converts to a turn."""
 
 _FRAME = frozenset(_Frame.__struct_fields__)
-_WORDS = frozenset(_Words.__struct_fields__)
+_SHORT_FIELDS = frozenset(_ShortForm.__struct_fields__)
 
 
 def say(text: str | None = None, *calls: Call) -> ChatResponse:
@@ -169,8 +169,8 @@ def _response_of(value: dict[str, Any]) -> ChatResponse:
         return _stored(value)
     if "payload" in value:
         return _named(value)
-    if value.keys() <= _WORDS:
-        short_form: _Words = _typed(value, _Words)
+    if value.keys() <= _SHORT_FIELDS:
+        short_form: _ShortForm = _typed(value, _ShortForm)
         return say(short_form.text, *short_form.calls)
     api, _ = detect(value, kind="response")
     answer: ChatResponse = adapter(api).decode_response(value)

@@ -32,14 +32,16 @@ from contentmodel_conformance.strategies.sdk import json_values
 __all__ = ["contents", "messages", "options", "requests", "responses", "structs", "tool_schemas"]
 
 _DEPTH = 3
-_WORDS = st.sampled_from(["", "a", "Look it up.", "Ünïcödé ✅", "x y", "tool_use", "0", "\ud83d"]) | st.text(max_size=6)
+_SAMPLE_TEXTS = st.sampled_from(["", "a", "Look it up.", "Ünïcödé ✅", "x y", "tool_use", "0", "\ud83d"]) | st.text(
+    max_size=6
+)
 _KEYS = st.sampled_from(["a", "b c", "it's", "type", "text", "[0]"])
 _OBJECTS = st.dictionaries(_KEYS, json_values, max_size=2)
 _EXTRA = st.dictionaries(st.sampled_from(["openai-chat", "anthropic-messages", "x"]), _OBJECTS, max_size=2)
-_ROLES = st.sampled_from(["user", "assistant", "tool", "assistant", "tool", "system", "developer"]) | _WORDS
+_ROLES = st.sampled_from(["user", "assistant", "tool", "assistant", "tool", "system", "developer"]) | _SAMPLE_TEXTS
 _PLAIN: dict[Any, SearchStrategy[Any]] = {
     Any: json_values,
-    str: _WORDS,
+    str: _SAMPLE_TEXTS,
     bool: st.booleans(),
     int: st.integers(-3, 2**53),
     float: st.floats(allow_nan=False, allow_infinity=False),
@@ -112,7 +114,7 @@ def _values(kind: Any, depth: int) -> SearchStrategy[Any]:
 @cache
 def _any_content(depth: int) -> SearchStrategy[Any]:
     if depth <= 0:
-        return st.builds(TextContent, text=_WORDS)
+        return st.builds(TextContent, text=_SAMPLE_TEXTS)
     return st.sampled_from(CONTENT_TYPES).flatmap(lambda kind: structs(kind, depth))
 
 

@@ -133,7 +133,7 @@ LIMITS = {
 }
 """The limits of the APIs of this project."""
 
-_WORDS = st.sampled_from(
+_SAMPLE_TEXTS = st.sampled_from(
     [
         *("Look it up.", "Done", "a\nb", "Ünïcödé ✅", "{}", "[1, 2]", 'It says "no".', "x" * 40, " padded ", "0"),
         *("e\u0301", "half \ud83d of it", "\udfff"),
@@ -181,7 +181,7 @@ def transcripts(
     writer.few_ids = few_ids
     for _ in range(draw(st.integers(1, longest))):
         writer.exchange()
-    writer._say("user", draw(_WORDS))
+    writer.add_text("user", draw(_SAMPLE_TEXTS))
     tools, choice = writer.toolset.tools(), writer.toolset.choice()
     return ChatRequest(
         model=limits.model,
@@ -202,7 +202,7 @@ def answers(draw: DrawFn, api: str, limits: Limits | None = None) -> ChatRespons
     message = (
         writer.messages[0]
         if writer.messages
-        else ChatMessage(role="assistant", contents=[TextContent(text=draw(_WORDS))], origin=writer.origin)
+        else ChatMessage(role="assistant", contents=[TextContent(text=draw(_SAMPLE_TEXTS))], origin=writer.origin)
     )
     reason = "tool_calls" if called else draw(st.sampled_from(["stop", "length"]))
     return ChatResponse(
@@ -220,7 +220,7 @@ def cited_answers(draw: DrawFn, api: str, limits: Limits | None = None) -> ChatR
     """Draw an answer of one text that cites one or more pages, some of them repeatedly."""
     limits = limits or LIMITS[api]
     origin = Origin(api=limits.cites or api, issuer=limits.issuer, model=limits.model)
-    text = " ".join(draw(st.lists(_WORDS.filter(str.strip), min_size=1, max_size=3)))
+    text = " ".join(draw(st.lists(_SAMPLE_TEXTS.filter(str.strip), min_size=1, max_size=3)))
     citations = []
     for page in draw(st.lists(st.integers(1, 4), min_size=1, max_size=4)):
         start = draw(st.integers(0, len(text) - 1))
@@ -263,9 +263,9 @@ class _Transcript:
 
     def exchange(self) -> None:
         """Add a user message, turns of the assistant, and results of some of their calls."""
-        self._add("user", [TextContent(text=self._draw(_WORDS)), *self._attached()])
+        self._add("user", [TextContent(text=self._draw(_SAMPLE_TEXTS)), *self._attached()])
         if self._maybe(8) and self._limits.systems_between:
-            self._say("system", self._draw(_WORDS))
+            self.add_text("system", self._draw(_SAMPLE_TEXTS))
         for _ in range(self._draw(st.integers(1, 3))):
             calls = self.turn()
             if not calls:
@@ -275,7 +275,7 @@ class _Transcript:
                 break
             self._answer(calls)
 
-    def _say(self, role: str, text: str) -> None:
+    def add_text(self, role: str, text: str) -> None:
         self._add(role, [TextContent(text=text)])
 
     def _maybe(self, often: int) -> bool:
@@ -292,7 +292,7 @@ class _Transcript:
         if self._maybe(2) and self._limits.hosted_search:
             contents += self._search()
         if self._maybe(1):
-            contents.append(TextContent(text=self._draw(_BLANK if self._maybe(6) else _WORDS)))
+            contents.append(TextContent(text=self._draw(_BLANK if self._maybe(6) else _SAMPLE_TEXTS)))
         if self._limits.images_in_answers and self._maybe(6):
             contents.append(self._data("image/png"))
         self._turn.clear()
@@ -316,7 +316,7 @@ class _Transcript:
             is_named = "unnamed" not in self._limits.media or self._draw(st.booleans())
             return self._data("application/pdf", "report.pdf" if is_named else None)
         if kind == "texts":
-            return DataContent(text=self._draw(_WORDS), media_type="text/plain")
+            return DataContent(text=self._draw(_SAMPLE_TEXTS), media_type="text/plain")
         link = self._draw(st.sampled_from(_LINKS[kind]))
         # An API gives the kind or the media type of a link; of some links, only the kind.
         if "typed links" in self._limits.media and link.media_type:
@@ -332,7 +332,7 @@ class _Transcript:
 
     def _thought(self) -> ReasoningContent:
         sealed = Protected(issuer=self._limits.issuer, kind="signature", data=self._opaque())
-        return ReasoningContent(text=self._draw(_WORDS), protected=sealed)
+        return ReasoningContent(text=self._draw(_SAMPLE_TEXTS), protected=sealed)
 
     def _opaque(self) -> str:
         return base64.b64encode(self._draw(st.binary(min_size=6, max_size=9))).decode()
@@ -341,7 +341,9 @@ class _Transcript:
         call_id = self._id("srvtoolu_")
         pages: list[Any] = [UriContent(uri="https://example.org/a", title="A page")]
         return [
-            WebSearchToolCallContent(call_id=call_id, name="web_search", arguments={"query": self._draw(_WORDS)}),
+            WebSearchToolCallContent(
+                call_id=call_id, name="web_search", arguments={"query": self._draw(_SAMPLE_TEXTS)}
+            ),
             WebSearchToolResultContent(call_id=call_id, outputs=pages),
         ]
 
@@ -370,9 +372,9 @@ class _Transcript:
             self._add("tool", list(results))
 
     def _result(self, call: Any) -> Any:
-        outputs: list[Any] = [TextContent(text=self._draw(_WORDS))]
+        outputs: list[Any] = [TextContent(text=self._draw(_SAMPLE_TEXTS))]
         if self._limits.several_texts and self._maybe(3):
-            outputs += [TextContent(text=text) for text in self._draw(st.lists(_WORDS, min_size=1, max_size=2))]
+            outputs += [TextContent(text=text) for text in self._draw(st.lists(_SAMPLE_TEXTS, min_size=1, max_size=2))]
         if self._limits.images_in_results and self._maybe(4):
             outputs.append(DataContent(data=_PIXEL, media_type="image/png"))
         failed = True if self._limits.errors and self._maybe(5) else None
