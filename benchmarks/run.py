@@ -1,4 +1,4 @@
-"""Measure contentmodel and its peers, from bytes to bytes, as multiples of the time of msgspec alone.
+"""Measure contentmodel and its peers, from bytes to bytes, as multiples of the time of msgspec.
 
     python benchmarks/run.py                  all tables in the terminal
     python benchmarks/run.py --markdown       the same, written into docs/performance.md too
@@ -45,10 +45,10 @@ PAIRS = (
 )
 TURNS = 100
 
-FLOOR = "msgspec alone (the floor)"
-FLOOR_INPUT = "msgspec alone, the input written again"
+FLOOR = "msgspec (the floor)"
+FLOOR_INPUT = "msgspec, the input encoded again"
 OURS = "contentmodel"
-OURS_LOSSES = "contentmodel, losses read too"
+OURS_LOSSES = "contentmodel, with losses"
 
 _parse = msgspec.json.Decoder().decode
 _write = msgspec.json.Encoder().encode
@@ -92,7 +92,7 @@ class Bench:
         """Measure the floor, this library and the peers, for each pair of APIs."""
         names = (OURS, OURS_LOSSES, *(peer.name for peer in self.peers))
         ratios = Table(f"{title}, times the floor", ("", "bytes", "floor", *names))
-        missing = Table(f"{title}, what is not in the output", ("", "input has", *names[:1], *names[2:]))
+        missing = Table(f"{title}, missing from the output", ("", "input has", *names[:1], *names[2:]))
         for source, target in PAIRS:
             if source not in self.apis or target not in self.apis:
                 continue
@@ -127,7 +127,7 @@ class Bench:
         for peer in self.peers:
             convert = (peer.requests if kind == "request" else peer.responses).get((source, target))
             if peer.failure is not None or convert is None:
-                result.failures[peer.name] = peer.failure or "no function from the one to the other is known to us"
+                result.failures[peer.name] = peer.failure or "no function for this conversion was found"
                 continue
             try:
                 with quiet():
@@ -340,14 +340,14 @@ def _import_seconds(statement: str) -> float:
 
 def main() -> None:
     """Run the benchmarks that the command line selects."""
-    parser = argparse.ArgumentParser(description="Measures contentmodel beside its peers.")
+    parser = argparse.ArgumentParser(description="Compare contentmodel with other libraries.")
     parser.add_argument("--quick", action="store_true", help="a short run")
     parser.add_argument("--alone", action="store_true", help="without the peers")
     parser.add_argument("--markdown", action="store_true", help="write the tables into docs/performance.md")
-    parser.add_argument("--streams", action="store_true", help="the tables of streams alone")
+    parser.add_argument("--streams", action="store_true", help="only the tables of streams")
     options = parser.parse_args()
     if options.streams and options.markdown:
-        parser.error("--markdown writes all tables: it does not go with --streams")
+        parser.error("--markdown writes all tables: leave out --streams")
 
     seconds = 0.6 if options.quick else 4.0
     corpus = Path(os.environ["CONTENTMODEL_CORPUS"]) if os.environ.get("CONTENTMODEL_CORPUS") else None

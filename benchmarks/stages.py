@@ -20,7 +20,7 @@ _parse = msgspec.json.Decoder().decode
 
 
 def stages(data: bytes, source: str, target: str) -> dict[str, Work]:
-    """Return the work of each stage alone, or of several stages together, from which `durations` finds each one."""
+    """Return the work of each stage, or of several stages together, from which `durations` finds each one."""
     reader, writer = _table_adapter(source), _table_adapter(target)
     request = reader.decode_request(data)
     ready, context = _passed(request, writer)

@@ -294,7 +294,7 @@ def _babel_functions() -> Functions:
 
         return translated
 
-    # It writes streams of these two alone, and gathers none: its `fold_stream` gives a list of events.
+    # It only writes streams of these two, and folds none: its `fold_stream` gives a list of events.
     return {}, {(a, b): stream(a, b) for a in names for b in (CHAT, ANTHROPIC) if a != b}
 
 

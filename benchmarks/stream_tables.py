@@ -1,6 +1,6 @@
 """The tables of streams: folding to a response, conversion to another API, and the memory of a long stream.
 
-The floor of a fold is msgspec alone: it decodes the JSON of each frame, already split, without types, and encodes it
+The floor of a fold is msgspec: it decodes the JSON of each frame, already split, without types, and encodes it
 again. The floor of a conversion is decoding the JSON of each input frame, and encoding that of each output frame.
 """
 
@@ -37,9 +37,9 @@ PAIRS = (
 STREAMS = {"long text": long_text, "agent": agent_answer}
 CHUNK = 4096
 WHOLE, CUT = "contentmodel, fed whole", "contentmodel, in 4 KB chunks"
-FLOOR = "msgspec alone (the floor)"
-FLOOR_INPUT = "msgspec alone, the input written again"
-_NO_FUNCTION = "no function for it is known to us"
+FLOOR = "msgspec (the floor)"
+FLOOR_INPUT = "msgspec, the input encoded again"
+_NO_FUNCTION = "no function for this stream was found"
 
 _parse = msgspec.json.Decoder().decode
 _write = msgspec.json.Encoder().encode
@@ -106,7 +106,7 @@ class StreamBench:
         peers = [peer.name for peer in self.peers if peer.streams or peer.failure]
         names = (WHOLE, CUT, *peers)
         ratios = Table("Stream of one API as another's, times the floor", ("", "frames", "bytes", "floor", *names))
-        missing = Table("Stream of one API as another's, what is not in the output", ("", "input has", WHOLE, *peers))
+        missing = Table("Stream of one API as another's, missing from the output", ("", "input has", WHOLE, *peers))
         for kind, make in STREAMS.items():
             for source, target in PAIRS:
                 row = f"{source} to {target}, {kind}"
