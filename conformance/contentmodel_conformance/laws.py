@@ -278,7 +278,8 @@ def accounting(
 def require_complete(missing: Iterable[Unaccounted]) -> None:
     """Raise LawBroken for the first value that the audit reports as missing, if any."""
     for value in missing:
-        raise LawBroken("accounting", value.path, str(value), value.value, ABSENT)
+        detail = f"{_short(value.value)} is neither in the output nor covered by a loss"
+        raise LawBroken("accounting", value.path, detail, value.value, ABSENT)
 
 
 def tracing(encoded: Encoded) -> None:
@@ -318,7 +319,8 @@ def rules(adapter: Any, encoded: Encoded, model: str | None = None) -> None:
         # A store has no issuer and keeps all content: only refusals are violations.
         if violation.rule not in excused and (adapter.issuer or violation.severity == "refused"):
             value = value_at(encoded.payload, violation.path, ABSENT)
-            raise LawBroken("rules", violation.path, str(violation), Words(violation.fix), value)
+            detail = f"{violation.rule} ({violation.severity}): {violation.what}"
+            raise LawBroken("rules", violation.path, detail, Words(violation.fix), value)
 
 
 def replay(adapter: Any, judge: Any, response: ChatResponse) -> None:

@@ -74,13 +74,9 @@ def recorded_requests(subject: Subject, trial: Trial) -> None:
         for violation in subject.adapter.check_request(body):
             if violation.severity == "unchecked":
                 continue
-            raise laws.LawBroken(
-                "rules",
-                violation.path,
-                str(violation),
-                laws.Words("no violation: the provider accepted it"),
-                str(violation),
-            )
+            detail = f"{violation.rule} ({violation.severity}): {violation.what}"
+            expected = laws.Words("no violation: the provider accepted it")
+            raise laws.LawBroken("rules", violation.path, detail, expected, laws.Words("a violation"))
 
     for record in payloads(subject, subject.api, "request"):
         trial.once(record.body, law, source=record.source)
