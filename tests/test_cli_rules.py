@@ -70,8 +70,8 @@ UNLISTED = [
 def test_check_notes_a_model_that_no_table_lists_and_finds_nothing(api: str, request_: Any, path: str) -> None:
     found = run("check", "--for", api, input=f"{json.dumps(request_)}\n{json.dumps(request_)}\n")
     assert (found.exit_code, found.stdout) == (0, "no rule is broken\n")
-    what = "no model is named" if path == "$" else f"'{request_['model']}' is not listed"
-    assert found.stderr == f"note: {what}: judged as the provider's newest model\n"
+    what = "the request names no model" if path == "$" else f"'{request_['model']}' is not listed"
+    assert found.stderr == f"note: {what}: checked as the provider's newest model\n"
 
 
 @pytest.mark.parametrize(("api", "request_", "path"), UNLISTED)
@@ -80,7 +80,7 @@ def test_check_gives_an_unlisted_model_as_json(api: str, request_: Any, path: st
     [line] = [json.loads(line) for line in found.stdout.splitlines()]
     assert (found.exit_code, found.stderr) == (0, "")
     assert (line["rule"], line["severity"], line["path"]) == ("listed-model", "unchecked", path)
-    assert "judged as the provider's newest model" in line["what"]
+    assert "checked as the provider's newest model" in line["what"]
 
 
 def test_check_notes_no_listed_model_and_no_api_without_a_table() -> None:
@@ -92,7 +92,10 @@ def test_check_notes_no_listed_model_and_no_api_without_a_table() -> None:
 
 def test_check_takes_a_list_of_messages() -> None:
     found = run("check", "--for", "openai-chat", input=ORPHAN["messages"])
-    assert (found.exit_code, found.stderr) == (1, "note: no model is named: judged as the provider's newest model\n")
+    assert (found.exit_code, found.stderr) == (
+        1,
+        "note: the request names no model: checked as the provider's newest model\n",
+    )
     assert "refused results-follow-their-calls" in found.stdout
 
 

@@ -272,10 +272,10 @@ def test_an_error_of_the_provider_is_content(target: str) -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b'data: {"a": 1}\n\n', "no event of this stream says whose it is"),
-        (b": nothing but a comment\n\n", "no event of this stream says whose it is"),
+        (b'data: {"a": 1}\n\n', "no event of this stream identifies its API"),
+        (b": nothing but a comment\n\n", "no event of this stream identifies its API"),
         (b"data: [DONE]\n\n", "--from API"),
-        (b"<html>Bad gateway</html>", "no event of this stream says whose it is"),
+        (b"<html>Bad gateway</html>", "no event of this stream identifies its API"),
         (b"\n \n", "empty"),
         (b"", "empty"),
     ],

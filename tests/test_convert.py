@@ -135,7 +135,7 @@ def test_cached_tokens_are_counted_as_the_target_counts_them() -> None:
     [
         ({"target": "openai-chat", "kind": "batch"}, "expected one of request, response, stream"),
         ({"target": "openai-chat", "on_loss": "ignore"}, "expected 'report' or 'raise'"),
-        ({"target": "openai-chat", "policies": {"reasoning": "shout"}}, "no policy reasoning=shout"),
+        ({"target": "openai-chat", "policies": {"reasoning": "shout"}}, "unknown policy reasoning=shout"),
     ],
 )
 def test_arguments_that_mean_nothing_are_refused(arguments: dict[str, Any], message: str) -> None:

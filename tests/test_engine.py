@@ -197,7 +197,7 @@ def test_an_order_that_chat_cannot_keep_is_a_loss() -> None:
     ("fields", "message"),
     [
         ({"a": "no_such_attribute"}, "no attribute"),
-        ({"a": "annotations"}, "needs a codec"),
+        ({"a": "annotations"}, "no default codec"),
     ],
 )
 def test_a_table_checks_itself(fields: dict[str, Any], message: str) -> None:

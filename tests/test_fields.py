@@ -175,7 +175,7 @@ def test_a_path_is_mapped_once() -> None:
 
 
 def test_a_row_has_one_field_of_each_kind() -> None:
-    with pytest.raises(TypeError, match="row tool: two fields of one kind"):
+    with pytest.raises(TypeError, match="row tool: two fields of the same class"):
         Row("tool", HostedTool, {}, Rest("settings"), Rest("settings"))
 
 

@@ -323,7 +323,7 @@ def test_an_event_that_never_ends_ends_the_turn(api: str, begin: bytes) -> None:
         events += decoder.feed(piece)
     assert [type(event).__name__ for event in events[-1:]] == ["TurnError"]
     assert events[-1].error.code == "stream_malformed"
-    assert "an event of more than 10,000 bytes" in events[-1].error.message
+    assert "it has more than 10,000 bytes" in events[-1].error.message
     assert decoder.feed(b"x" * 100_000) == []
 
 

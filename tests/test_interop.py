@@ -148,7 +148,7 @@ def test_what_is_no_content_is_refused(field: str, value: Any) -> None:
     [
         (TextContent(text=5), r"got `int` at \$.text"),  # type: ignore[arg-type]
         (UsageContent(usage=None), r"got `null` at \$.usage"),  # type: ignore[arg-type]
-        (FunctionCallContent(arguments={"a": b"x"}), r"bytes is no type of JSON at \$.arguments.a"),
+        (FunctionCallContent(arguments={"a": b"x"}), r"bytes is not a JSON type at \$.arguments.a"),
         (ToolCallContent(), "base class"),
     ],
 )

@@ -95,7 +95,10 @@ def test_values_in_a_text_are_not_templates() -> None:
     context = EncodeContext("some-api", "somebody", "request")
     context.report_loss(None, "role", reasons.NO_ROLE, role="{target}")
     [loss] = Encoded({}, None, context).losses
-    assert (loss.why, loss.code) == ("some-api has no role '{target}': sent as the user's", "no-role")
+    assert (loss.why, loss.code) == (
+        "some-api has no role '{target}': the message is sent as a user message",
+        "no-role",
+    )
 
 
 # -- what is insignificant ---------------------------------------------------------------------------------------------

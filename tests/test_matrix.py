@@ -128,7 +128,9 @@ def test_text_is_exact_everywhere(api: str, origin: str, of: str) -> None:
     if (api, of, origin) == ("google-generate-content", "request", "foreign"):
         # The newest Gemini models require a signature, which the calls of others do not have.
         whys = {each.why for each in found.cases if each.field is None}
-        assert whys == {("protected synthesized: the model requires a signature, and the call has none",)}
+        assert whys == {
+            ("protected synthesized: the model requires a signature, and the call has none: a placeholder is sent",)
+        }
     else:
         assert found.verdict == "exact"
 
@@ -152,7 +154,7 @@ def test_what_an_api_does_not_read_is_dropped_and_the_rest_is_not() -> None:
     assert data.verdict == "partly"
     assert case(data, "an image", "the user's turn").verdict == "exact"
     sound = case(data, "a sound", "the user's turn")
-    assert (sound.verdict, sound.why) == ("dropped", ("dropped: anthropic-messages does not read audio/wav",))
+    assert (sound.verdict, sound.why) == ("dropped", ("dropped: anthropic-messages does not accept audio/wav",))
 
 
 @pytest.mark.slow

@@ -669,7 +669,7 @@ WRONG: list[tuple[Any, str]] = [
     ({}, "a turn has a response, or a fault, or both"),
     ({"text": 3}, "Expected `str | null`, got `int` at $.text"),
     ({"calls": [{"name": "f"}, {"arguments": {}}]}, "Object missing required field `name` at $.calls[1]"),
-    ({"text": "a", "colour": "red"}, "no API is recognised in an object with the keys text, colour"),
+    ({"text": "a", "colour": "red"}, "no API recognizes an object with the keys text, colour"),
     ({"text": "a", "fault": {"status": 200}}, "status 200 is no error: expected 400 to 599 at $.fault"),
     ({"text": "a", "fault": {"retry": 3}}, "Object contains unknown field `retry` at $.fault"),
     ({"text": "a", "fault": {"times": 3}}, "nothing goes wrong"),

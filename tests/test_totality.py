@@ -238,7 +238,10 @@ STOP = ev.BlockStop(index=0, content=TextContent(text="Hi"))
         ([START, START], "BlockStart for block 0, which has started already"),
         ([START, STOP, START], "BlockStart for block 0, which has started already"),
         ([START, STOP, STOP], "BlockStop for block 0, which has stopped already"),
-        ([ev.BlockStart(index=0, content=TextContent(text=""), choice=-1)], "block 0: its choice is -1, not 0 to 1023"),
+        (
+            [ev.BlockStart(index=0, content=TextContent(text=""), choice=-1)],
+            "block 0: its choice is -1, expected 0 to 1023",
+        ),
         ([ev.BlockCatchUp(index=4, content=TextContent(text=""), choice=10**9)], "block 4: its choice is 1000000000"),
     ],
 )

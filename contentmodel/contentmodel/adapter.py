@@ -160,7 +160,7 @@ def adapter(api: str) -> Adapter:
     point = _entry_points().get(api)
     if point is None:
         known = ", ".join(sorted(_entry_points())) or "none: install contentmodel with its adapters"
-        raise UnknownApiError(f"no adapter for {api!r}: installed are {known}")
+        raise UnknownApiError(f"no adapter for {api!r}: installed adapters are {known}")
     loaded: Adapter = point.load()
     return loaded
 
@@ -170,10 +170,10 @@ def adapters() -> dict[str, Adapter]:
 
     If an adapter cannot be loaded, omit it with a RuntimeWarning, so that the others still work.
     """
-    found = {}
+    loaded = {}
     for name in sorted(_entry_points()):
         try:
-            found[name] = adapter(name)
+            loaded[name] = adapter(name)
         except Exception as error:
             warnings.warn(f"the adapter {name} cannot be loaded: {error}", RuntimeWarning, stacklevel=2)
-    return found
+    return loaded

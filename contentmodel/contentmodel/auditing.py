@@ -60,7 +60,7 @@ class Unaccounted(msgspec.Struct, frozen=True):
     value: Any
 
     def __str__(self) -> str:
-        return f"{self.value!r:.80} at {self.path} is neither in the output nor under a loss"
+        return f"{self.value!r:.80} at {self.path} is neither in the output nor covered by a loss"
 
 
 def audit(source: Payload, encoded: Encoded, vocabulary: Vocabulary | None = None) -> list[Unaccounted]:
@@ -103,11 +103,11 @@ def unaccounted(
     rest = [leaf for leaf in looked_for if not held.take_leaf(leaf)]
     rest = [leaf for leaf in rest if not held.take_in_other_form(leaf)]
     held.look_for(leaf.value for leaf in rest if leaf.sort in _SPELLED)
-    found = [leaf for leaf in rest if not (leaf.sort in _SPELLED and held.take_in_text(leaf.value))]
-    missing = [Unaccounted(leaf.above[-1], leaf.value) for leaf in found]
+    unmatched = [leaf for leaf in rest if not (leaf.sort in _SPELLED and held.take_in_text(leaf.value))]
+    missing = [Unaccounted(leaf.above[-1], leaf.value) for leaf in unmatched]
     if target is None or not target.keeps_all:
         # A store keeps citations and tools in other shapes.
-        data = [(words.data if words else frozenset()) | _SCHEMAS for words in (vocabulary, target)]
+        data = [(known.data if known else frozenset()) | _SCHEMAS for known in (vocabulary, target)]
         fewer = objects.missing(objects.found(source, data[0]), objects.found(output, data[1]), lost)
         missing += [Unaccounted(one.above[-1], one.value) for one in fewer]
     return missing
@@ -122,7 +122,7 @@ def counted(payload: Any, vocabulary: Vocabulary, losses: Iterable[Loss] = ()) -
     for leaf in _leaves(payload, vocabulary):
         if leaf.sort == WORD and leaf.above[-1] in as_text:
             leaf = leaf._replace(sort=VALUE)
-        if leaf.sort != WORD and not _says_nothing(leaf.value):
+        if leaf.sort != WORD and not _is_blank(leaf.value):
             yield leaf
 
 
@@ -134,14 +134,14 @@ def leaves(value: Any, path: str = "$", above: tuple[str, ...] = ()) -> Iterator
     """Yield every scalar of a JSON value: its path, the value, and the paths of all ancestors and of itself."""
     stack = [(value, path, above)]
     while stack:
-        item, where, over = stack.pop()
-        here = (*over, where)
+        item, item_path, ancestors = stack.pop()
+        paths = (*ancestors, item_path)
         if isinstance(item, dict):
-            stack += [(v, child_path(where, k), here) for k, v in reversed(item.items())]
+            stack += [(v, child_path(item_path, k), paths) for k, v in reversed(item.items())]
         elif isinstance(item, list):
-            stack += [(v, f"{where}[{i}]", here) for i, v in reversed([*enumerate(item)])]
+            stack += [(v, f"{item_path}[{i}]", paths) for i, v in reversed([*enumerate(item)])]
         else:
-            yield where, item, here
+            yield item_path, item, paths
 
 
 VALUE, WORD, DATA, DEFINITION, CALL, RESULT, NAME = "value", "word", "data", "definition", "call", "result", "name"
@@ -182,7 +182,7 @@ class _Place(NamedTuple):
 
 def _leaves(root: Any, vocabulary: Vocabulary) -> Iterator[Leaf]:
     """Yield every scalar of a payload with its sort."""
-    words, names = STRUCTURE | vocabulary.structure, _REFERENCES | vocabulary.references
+    structure, names = STRUCTURE | vocabulary.structure, _REFERENCES | vocabulary.references
     stack = [(root, _Place())]
     while stack:
         item, place = stack.pop()
@@ -194,7 +194,7 @@ def _leaves(root: Any, vocabulary: Vocabulary) -> Iterator[Leaf]:
             if place.key in vocabulary.numbers and item.__class__ is str and not place.is_data:
                 number = spelled_number(item)
                 item = item if number is None else number
-            yield Leaf(item, place.above, _sort_of(item, place, root, words, names, vocabulary), place.key)
+            yield Leaf(item, place.above, _sort_of(item, place, root, structure, names, vocabulary), place.key)
 
 
 def _member(place: _Place, root: Any, holder: dict[str, Any], key: str, vocabulary: Vocabulary) -> _Place:
@@ -219,11 +219,11 @@ def _element(place: _Place, at: int) -> _Place:
 
 
 def _sort_of(
-    value: Any, place: _Place, root: Any, words: Collection[str], names: Collection[str], vocabulary: Vocabulary
+    value: Any, place: _Place, root: Any, structure: Collection[str], names: Collection[str], vocabulary: Vocabulary
 ) -> str:
     if place.is_data:
         return DATA
-    if _is_word(value, place, words):
+    if _is_structure(value, place, structure):
         return WORD
     if place.is_choice and value.__class__ is str:
         return NAME
@@ -232,11 +232,11 @@ def _sort_of(
     return _sort_of_name(place, vocabulary)
 
 
-def _is_word(value: Any, place: _Place, words: Collection[str]) -> bool:
+def _is_structure(value: Any, place: _Place, structure: Collection[str]) -> bool:
     """Return whether a value is a structure value. Numbers are structure in few fields only."""
     if value.__class__ in (int, float):
-        return (place.is_count and value == 0) or (place.key in _NUMBERED and place.key in words)
-    return place.key in words or place.outer in words
+        return (place.is_count and value == 0) or (place.key in _NUMBERED and place.key in structure)
+    return place.key in structure or place.outer in structure
 
 
 def _sort_of_name(place: _Place, vocabulary: Vocabulary) -> str:
@@ -391,7 +391,7 @@ _NUMBERED = frozenset({"index", "sequence", "finishReason", "finish_reason"})
 _ERROR_WORDS = frozenset({"$.error.type", "$.error.code", "$.error.status"})
 
 
-def _says_nothing(value: Any) -> bool:
+def _is_blank(value: Any) -> bool:
     return value is None or value == "" or value is False
 
 
@@ -479,7 +479,7 @@ class _Held:
         bare = unmarked(text)
         if bare != text and (not bare or self.take(bare) or self._take_parts(bare)):
             return True
-        return any(self.take(word) for word in _MEDIA_WORDS.get(text, ())) or self._take_bytes(text)
+        return any(self.take(alias) for alias in _MEDIA_WORDS.get(text, ())) or self._take_bytes(text)
 
     def _take_bytes(self, text: Any) -> bool:
         """Take base64 that the output contains in the standard alphabet, padded."""
@@ -500,7 +500,7 @@ class _Held:
             return self._take_part(spelled) or self.take(spelled)
         if self._take_part(value) or self._take_part(unmarked(value)):
             return True
-        parts = [part for part in _inside(value) or () if not _says_nothing(part)]
+        parts = [part for part in _inside(value) or () if not _is_blank(part)]
         return bool(parts) and all(self._take_part(part) or self.take(part) for part in parts)
 
     def _take_part(self, text: Any) -> bool:
@@ -513,7 +513,7 @@ class _Held:
         if parts is None:
             return False
         before = len(self._taken)
-        if all(self.take(part) or self._take_bytes(part) for part in parts if not _says_nothing(part)):
+        if all(self.take(part) or self._take_bytes(part) for part in parts if not _is_blank(part)):
             return True
         for key in self._taken[before:]:
             self._counts[key] += 1

@@ -121,29 +121,34 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
     found: Known | None = None
     fields: frozenset[str] = frozenset()
 
-    def why(self, what: str, *fields: str) -> str:
-        """Return the reason of a loss: the model, the source of its capabilities, and `what` it does or does not do.
+    def why(self, statement: str, *fields: str) -> str:
+        """Return the reason of a loss: the model, the source of its capabilities, and the `statement` on it.
 
-        `fields` are the fields of Capabilities that `what` depends on.
+        `fields` are the fields of Capabilities that the statement depends on.
         """
         if self.found is not None and not self.fields.intersection(fields):
-            return self.found.why(what)
+            return self.found.why(statement)
         if self.status == "chosen":
-            return f"{self.takes.because or 'the policy capabilities says'} that the model {what}"
+            because = self.takes.because
+            return (
+                f"{because} that the model {statement}"
+                if because
+                else f"by the policy capabilities, the model {statement}"
+            )
         if self.status not in ("newest", "guessed"):
-            return f"{self.model or 'the model'} {what}"
-        return f"{self._unlisted()}, and the newest model {what}"
+            return f"{self.model or 'the model'} {statement}"
+        return f"{self._unlisted()}, and the newest model {statement}"
 
     def unlisted(self) -> str | None:
         """Return a sentence if the model is missing or not listed, and thus treated as the newest; else None."""
-        return f"{self._unlisted()}: judged as the provider's newest model" if self.status in _UNLISTED else None
+        return f"{self._unlisted()}: checked as the provider's newest model" if self.status in _UNLISTED else None
 
     def unsure(self) -> str:
         """Return why a check is uncertain: the model is not listed, or is another vendor's."""
-        return self.unlisted() or "judged as the provider's own models"
+        return self.unlisted() or "checked as one of the provider's own models"
 
     def _unlisted(self) -> str:
-        return f"{self.model!r:.80} is not listed" if self.model else "no model is named"
+        return f"{self.model!r:.80} is not listed" if self.model else "the request names no model"
 
 
 UNLIMITED = Known(model=None, takes=Capabilities(), status="unlimited")
@@ -199,12 +204,14 @@ class CapabilityTable:
         if choice == "any":
             return Known(model=model, takes=Capabilities(), status="chosen")
         if choice.startswith("{"):
-            changes, found = changes_of(choice), self.of(model)
-            takes = msgspec.structs.replace(found.takes, **changes)
-            return Known(model=model, takes=takes, status="chosen", found=found, fields=frozenset(changes))
+            changes, base = changes_of(choice), self.of(model)
+            takes = msgspec.structs.replace(base.takes, **changes)
+            return Known(model=model, takes=takes, status="chosen", found=base, fields=frozenset(changes))
         known = self.of(choice)
         if known.row is None:
-            raise ValueError(f"no policy capabilities={choice}: {self.api} lists no such model")
+            raise ValueError(
+                f"unknown policy capabilities={choice}: {self.api} lists no such model; expected a model, any, or JSON"
+            )
         return Known(model=model, takes=known.takes, status="chosen", row=known.row)
 
 
@@ -214,14 +221,14 @@ def changes_of(choice: str) -> dict[str, Any]:
         made = msgspec.json.decode(choice, type=Capabilities)
         named = msgspec.json.decode(choice, type=dict[str, Any])
     except msgspec.DecodeError as error:
-        raise ValueError(f"no policy capabilities={choice}: {error}") from None
+        raise ValueError(f"invalid policy capabilities={choice}: {error}") from None
     return {name: getattr(made, name) for name in named}
 
 
 def check_choice(choice: str) -> None:
     """Raise ValueError if a value of the policy `capabilities` is empty or an invalid JSON object."""
     if not choice:
-        raise ValueError("no policy capabilities=: name a model, or say any, or give a JSON object of Capabilities")
+        raise ValueError("the policy capabilities is empty: expected a model, any, or a JSON object of Capabilities")
     if choice.startswith("{"):
         changes_of(choice)
 
@@ -250,15 +257,15 @@ def canonical(model: str) -> str:
     return _CLAUDE_VERSION.sub("-", name) if name.startswith("claude") else name
 
 
-def nearest_effort(word: str, efforts: tuple[str, ...]) -> str | None:
-    """Return the level of `efforts` nearest to `word`, the lower one of two. Return None if no levels are known."""
-    if word not in EFFORTS:
+def nearest_effort(wanted: str, efforts: tuple[str, ...]) -> str | None:
+    """Return the level of `efforts` nearest to `wanted`, the lower one of two. Return None if no levels are known."""
+    if wanted not in EFFORTS:
         return None
-    levels = [effort for effort in efforts if effort in EFFORTS and (effort != "none" or word == "none")]
-    place = EFFORTS.index(word)
+    levels = [effort for effort in efforts if effort in EFFORTS and (effort != "none" or wanted == "none")]
+    place = EFFORTS.index(wanted)
     return min(levels, key=lambda level: (abs(EFFORTS.index(level) - place), EFFORTS.index(level)), default=None)
 
 
 def effort_of(budget: int) -> str:
     """Return the lowest effort whose budget is at least `budget` tokens; "max" if there is none."""
-    return next((word for word in BUDGETS if BUDGETS[word] >= budget), "max")
+    return next((effort for effort in BUDGETS if BUDGETS[effort] >= budget), "max")

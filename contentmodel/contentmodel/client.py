@@ -303,5 +303,5 @@ def _clients_of(api: str) -> Any:
     point = _entry_points().get(api)
     if point is None:
         known = ", ".join(sorted(_entry_points())) or "none: install contentmodel with its adapters"
-        raise UnknownApiError(f"no client for {api!r}: installed are {known}")
+        raise UnknownApiError(f"no client for {api!r}: installed clients are {known}")
     return point.load()

@@ -23,21 +23,21 @@ def occurrences(wanted: Iterable[str], texts: Mapping[str, int]) -> Counter[str]
     longest = max(map(len, texts), default=0)
     looked_for = {text for text in wanted if text and len(text) <= longest}
     words = {text for text in looked_for if len(text) < _SHORT and _WORD.fullmatch(text)}
-    found = _words_in(words, texts)
-    found.update(_parts_in(looked_for - words, texts))
-    return found
+    counts = _whole_words_in(words, texts)
+    counts.update(_parts_in(looked_for - words, texts))
+    return counts
 
 
-def _words_in(words: Collection[str], texts: Mapping[str, int]) -> Counter[str]:
-    found: Counter[str] = Counter()
+def _whole_words_in(words: Collection[str], texts: Mapping[str, int]) -> Counter[str]:
+    counts: Counter[str] = Counter()
     for text, copies in texts.items() if words else ():
         for start in _WORD_START.finditer(text):
             run = start[1]
             for size in range(1, len(run) + 1):
                 word = run[:size]
                 if word in words and word != text and not _WORD_CHARACTER.match(text, start.start() + size):
-                    found[word] += copies
-    return found
+                    counts[word] += copies
+    return counts
 
 
 def _parts_in(wanted: Collection[str], texts: Mapping[str, int]) -> Counter[str]:
@@ -46,7 +46,7 @@ def _parts_in(wanted: Collection[str], texts: Mapping[str, int]) -> Counter[str]
     search = _Search(wanted)
     for text, copies in texts.items():
         search.read(text, copies)
-    return search.found()
+    return search.counts()
 
 
 class _Search:
@@ -121,7 +121,7 @@ class _Search:
             visits[node] -= copies
             visits[self._rest[node]] += copies
 
-    def found(self) -> Counter[str]:
+    def counts(self) -> Counter[str]:
         """Return the number of occurrences of each wanted text."""
         visits = self._visits.copy()
         for node in reversed(self._order):

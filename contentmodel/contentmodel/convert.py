@@ -84,7 +84,7 @@ def convert(
         source, kind = detect(payload, api=source, kind=kind)
     reader, writer = adapter(source), adapter(target)
     if maps is not None and kind == "request":
-        raise ValueError("maps are undone in a response: this is a request")
+        raise ValueError("maps apply to a response only, and this payload is a request: do not pass maps")
     value, trace = traced(reader, kind, payload)
     if isinstance(value, ChatRequest):
         encoded = writer.encode_request(value, chosen, model)
@@ -111,27 +111,27 @@ def detect(payload: Payload, *, api: str | None = None, kind: PayloadKind | None
     if isinstance(payload, list) and kind != "response":
         return _detect_list(payload, api), "request"
     if not isinstance(payload, dict):
-        raise DetectError(f"expected an object to detect its API from, got {kind_of(payload)}")
+        raise DetectError(f"cannot detect the API of this payload: expected an object, got {kind_of(payload)}")
     candidates = adapters() if api is None else {api: adapter(api)}
     scores = {
-        (name, found): score
+        (name, key): score
         for name, candidate in candidates.items()
-        for found, score in candidate.recognises(payload).items()
-        if kind is None or found == kind
+        for key, score in candidate.recognises(payload).items()
+        if kind is None or key == kind
     }
     if not scores and api is not None:
-        raise DetectError(f"this looks like neither a request nor a response of {api}: say which it is")
+        raise DetectError(f"this looks like neither a request nor a response of {api}: pass its kind")
     if not scores:
         known = ", ".join(sorted(candidates))
-        raise DetectError(f"no API is recognised in an object with the keys {_keys(payload)}: name it, one of {known}")
+        raise DetectError(f"no API recognizes an object with the keys {_keys(payload)}: pass its API, one of {known}")
     best = max(scores.values())
-    winners = [found for found, score in scores.items() if score == best]
+    winners = [key for key, score in scores.items() if score == best]
     # An error object may be both a response body and a stream event.
-    winners = [found for found in winners if found[1] != "stream"] or winners
+    winners = [key for key in winners if key[1] != "stream"] or winners
     if len(winners) > 1:
-        names = " or ".join(f"{name} ({found})" for name, found in winners)
-        what = "API" if len({name for name, _ in winners}) > 1 else "kind"
-        raise DetectError(f"this may be {names}: name the {what}")
+        names = " or ".join(f"{name} ({key})" for name, key in winners)
+        missing = "API" if len({name for name, _ in winners}) > 1 else "kind"
+        raise DetectError(f"this may be {names}: pass its {missing}")
     return winners[0]
 
 
@@ -145,8 +145,8 @@ def _detect_list(items: list[Any], api: str | None) -> str:
     }
     best = max(scores, key=lambda name: scores[name], default="")
     if not scores.get(best):
-        whose = "of an API" if api is None else f"of {api}"
-        raise DetectError(f"an array is read as a conversation, and this one holds no messages {whose}")
+        owner = "of an API" if api is None else f"of {api}"
+        raise DetectError(f"an array must be a conversation, and this one has no messages {owner}")
     return best
 
 
@@ -184,7 +184,7 @@ def _detect_stream(payload: Payload, api: str | None) -> str:
         if best and len(winners) == 1:
             return winners[0]
     known = ", ".join(sorted(candidates))
-    raise DetectError(f"no event of this stream says whose it is: name the API, one of {known}")
+    raise DetectError(f"no event of this stream identifies its API: pass its API, one of {known}")
 
 
 def _convert_stream(
@@ -215,8 +215,8 @@ def check(payload: Payload, *, api: str | None = None, model: str | None = None)
     if api is None:
         payload = as_json(payload, "json")
         api, _ = detect(payload, kind="request")
-    found: list[Violation] = adapter(api).check_request(payload, model)
-    return found
+    violations: list[Violation] = adapter(api).check_request(payload, model)
+    return violations
 
 
 def _keys(payload: Mapping[str, Any]) -> str:

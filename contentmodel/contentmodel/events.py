@@ -210,7 +210,9 @@ def check_choice(event: BlockStart | BlockCatchUp) -> None:
     """Raise StreamError if the choice of a block is negative or not below MOST_CHOICES."""
     if not 0 <= event.choice < MOST_CHOICES:
         name = type(event).__name__
-        raise StreamError(f"{name} for block {event.index}: its choice is {event.choice}, not 0 to {MOST_CHOICES - 1}")
+        raise StreamError(
+            f"{name} for block {event.index}: its choice is {event.choice}, expected 0 to {MOST_CHOICES - 1}"
+        )
 
 
 # -- fold --------------------------------------------------------------------------------------------------------------
@@ -340,7 +342,7 @@ class Fold:
         envelope, layout = (self._start, []) if end is None else (end.response, end.layout)
         every = layout or self._usual_layout(envelope)
         return [
-            [indices for place, indices in enumerate(messages) if _is_there(envelope, number, place, indices)]
+            [indices for place, indices in enumerate(messages) if _exists(envelope, number, place, indices)]
             for number, messages in enumerate(every)
         ]
 
@@ -373,14 +375,14 @@ def with_contents(envelope: ChatResponse, contents: dict[int, Any], layout: Layo
     """Put contents into the messages of a response as `layout` maps them. Raise StreamError if a block is missing."""
     choices = []
     for number, messages in enumerate(layout):
-        said = number < len(envelope.choices)
-        choice = envelope.choices[number] if said else ChatChoice(index=number if len(layout) > 1 else None)
+        is_known = number < len(envelope.choices)
+        choice = envelope.choices[number] if is_known else ChatChoice(index=number if len(layout) > 1 else None)
         filled = []
         for place, indices in enumerate(messages):
             missing = [index for index in indices if index not in contents]
             if missing:
-                raise StreamError(f"the layout names block {missing[0]}, which has not started")
-            if not _is_there(envelope, number, place, indices):
+                raise StreamError(f"the layout refers to block {missing[0]}, which has not started")
+            if not _exists(envelope, number, place, indices):
                 continue
             if place < len(choice.messages):
                 shell = choice.messages[place]
@@ -391,28 +393,28 @@ def with_contents(envelope: ChatResponse, contents: dict[int, Any], layout: Layo
     return msgspec.structs.replace(envelope, choices=choices)
 
 
-def _is_there(envelope: ChatResponse, number: int, place: int, indices: list[int]) -> bool:
+def _exists(envelope: ChatResponse, number: int, place: int, indices: list[int]) -> bool:
     """Return whether the message exists: it has blocks, or the envelope contains its choice."""
     return bool(indices) or number < len(envelope.choices)
 
 
 def grown(content: Any, deltas: Iterable[BlockDelta]) -> Any:
     """Return a content with deltas merged into it."""
-    words: list[str] = []
+    texts: list[str] = []
     changes: dict[str, Any] = {}
     for delta in deltas:
         if isinstance(delta, TextDelta | ReasoningDelta) or (isinstance(delta, ArgumentsDelta) and delta.path is None):
-            words.append(delta.text)
+            texts.append(delta.text)
         elif isinstance(delta, MediaDelta) and delta.preview is None:
-            words.append(delta.data)
+            texts.append(delta.data)
         elif isinstance(delta, SignatureDelta):
             changes["protected"] = delta.protected
         elif isinstance(delta, CitationDelta):
             changes.setdefault("annotations", list(content.annotations or ())).append(delta.citation)
     field = growing_field(content)
-    if words and field is not None:
-        said = getattr(content, field)
-        changes[field] = "".join([said if isinstance(said, str) else "", *words])
+    if texts and field is not None:
+        existing = getattr(content, field)
+        changes[field] = "".join([existing if isinstance(existing, str) else "", *texts])
     return msgspec.structs.replace(content, **changes) if changes else content
 
 

@@ -61,7 +61,7 @@ def error_status(error: ErrorContent, api: str | None = None) -> int:
     if api is not None:
         from contentmodel.adapter import adapter
 
-        words = getattr(adapter(api), "errors", None)
-        if words is not None:
-            return int(words.status_of(kind))
+        errors = getattr(adapter(api), "errors", None)
+        if errors is not None:
+            return int(errors.status_of(kind))
     return STATUSES.get(kind, 500)

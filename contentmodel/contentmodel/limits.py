@@ -51,7 +51,7 @@ class LimitHeaders:
 
     def read(self, headers: Mapping[str, str], now: float) -> dict[str, RateLimit]:
         """Read the limits of lower-case headers. `now` is in seconds since 1970. Ignore headers that are invalid."""
-        found: dict[str, dict[str, Any]] = {}
+        limits: dict[str, dict[str, Any]] = {}
         for name, value in headers.items():
             match = self._pattern.fullmatch(name)
             if match is None:
@@ -59,19 +59,19 @@ class LimitHeaders:
             number = _seconds(value, now) if match["field"] == "reset" else _count(value)
             if number is not None:
                 field = "reset_after" if match["field"] == "reset" else match["field"]
-                found.setdefault(match["what"].replace("-", "_"), {})[field] = number
-        return {what: RateLimit(**fields) for what, fields in found.items()}
+                limits.setdefault(match["what"].replace("-", "_"), {})[field] = number
+        return {unit: RateLimit(**fields) for unit, fields in limits.items()}
 
     def write(self, limits: Mapping[str, RateLimit], now: float) -> dict[str, str]:
         """Return the headers of `limits`. Omit limits that this API does not have."""
         headers = {}
-        for what, limit in limits.items():
-            if self._writes is not None and what not in self._writes:
+        for unit, limit in limits.items():
+            if self._writes is not None and unit not in self._writes:
                 continue
             reset = None if limit.reset_after is None else self._reset(limit.reset_after, now)
             for field, value in (("limit", limit.limit), ("remaining", limit.remaining), ("reset", reset)):
                 if value is not None:
-                    headers[self._name.format(what=what.replace("_", "-"), field=field)] = str(value)
+                    headers[self._name.format(what=unit.replace("_", "-"), field=field)] = str(value)
         return headers
 
     def _reset(self, seconds: float, now: float) -> str:

@@ -10,15 +10,15 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, TypeVar, get_args
 
 if TYPE_CHECKING:
-    _Words = TypeVar("_Words")
-    Open: TypeAlias = _Words | str
+    _Values = TypeVar("_Values")
+    Open: TypeAlias = _Values | str
 else:
 
     class Open:
         """Any text. `Open[Role]` is `str` at run time, `Open[Role | None]` is `str | None`."""
 
-        def __class_getitem__(cls, words: Any) -> Any:
-            return str | None if NoneType in get_args(words) else str
+        def __class_getitem__(cls, values: Any) -> Any:
+            return str | None if NoneType in get_args(values) else str
 
 
 # -- closed sets -----------------------------------------------------------------------------------------------------

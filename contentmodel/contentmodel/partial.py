@@ -15,7 +15,7 @@ MAX_WORD = 4_300
 
 _BOM = "\ufeff"
 _SPACES = re.compile(r"[ \t\r\n]+")
-_WORD = re.compile(r'[^\s{}\[\]:,"]+')
+_SCALAR = re.compile(r'[^\s{}\[\]:,"]+')
 # Complete characters and escapes. High surrogates are excluded, because a low surrogate may follow.
 _WHOLE = re.compile(r'(?:[^"\\\x00-\x1f]+|\\["\\/bfnrt]|\\u(?![dD][89abAB])[0-9a-fA-F]{4})+')
 _HALF_PAIR = re.compile(r"\\u[dD][89abAB]")
@@ -72,8 +72,8 @@ class PartialJsonReader:
         self._replaced: Any = _UNSET
         """The earlier value of that key, if the key is a duplicate."""
         # -- the incomplete token
-        self._word: list[str] = []
-        self._word_length = 0
+        self._scalar: list[str] = []
+        self._scalar_length = 0
         self._shows_literal = False
         self._hides = False
         """True if a literal is at an invalid position. It may still become another token."""
@@ -89,10 +89,10 @@ class PartialJsonReader:
         """The value so far; None if there is none yet, or if the text is not JSON."""
         if self._is_broken or self._hides:
             return None
-        if self._word and not self._open and self._takes_value():
+        if self._scalar and not self._open and self._takes_value():
             # A top-level number may be complete.
             try:
-                return self._parsed_word()
+                return self._parsed_scalar()
             except DecodeError:
                 return None
         return self._root
@@ -110,13 +110,13 @@ class PartialJsonReader:
 
     def _read_token(self, text: str, at: int) -> int:
         """Read a token, or a part of one, outside strings. Return its end position."""
-        word = _WORD.match(text, at)
-        if word is not None:
-            self._word.append(word.group())
-            self._word_length += word.end() - at
-            return word.end()
-        if self._word:
-            self._end_word()
+        scalar = _SCALAR.match(text, at)
+        if scalar is not None:
+            self._scalar.append(scalar.group())
+            self._scalar_length += scalar.end() - at
+            return scalar.end()
+        if self._scalar:
+            self._end_scalar()
             return at
         spaces = _SPACES.match(text, at)
         if spaces is not None:
@@ -196,18 +196,18 @@ class PartialJsonReader:
 
     # -- numbers and literals ----------------------------------------------------------------------------------
 
-    def _parsed_word(self) -> Any:
-        word = "".join(self._word)
+    def _parsed_scalar(self) -> Any:
+        scalar = "".join(self._scalar)
         # The parser skips a byte order mark, which is only one at the beginning of a text.
-        return parse("" if len(word) > MAX_WORD or word.startswith(_BOM) else word)
+        return parse("" if len(scalar) > MAX_WORD or scalar.startswith(_BOM) else scalar)
 
-    def _end_word(self) -> None:
+    def _end_scalar(self) -> None:
         try:
-            value = self._parsed_word()
+            value = self._parsed_scalar()
         except DecodeError:
             self._is_broken = True
             return
-        self._word, self._word_length = [], 0
+        self._scalar, self._scalar_length = [], 0
         if not self._takes_value():
             self._is_broken = True
             return
@@ -218,10 +218,10 @@ class PartialJsonReader:
 
     def _show_literal(self) -> None:
         """Set a complete literal as the value, although the next piece may extend it to another token."""
-        if self._is_broken or not 0 < self._word_length <= 5 or "".join(self._word) not in _LITERALS:
+        if self._is_broken or not 0 < self._scalar_length <= 5 or "".join(self._scalar) not in _LITERALS:
             return
         if self._takes_value():
-            self._set(self._parsed_word())
+            self._set(self._parsed_scalar())
             self._shows_literal = True
         else:
             self._hides = True

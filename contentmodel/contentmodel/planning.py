@@ -81,8 +81,10 @@ def _plan(value: Any, trace: Any, target: str, model: str | None, policies: Mapp
     if isinstance(value, ChatRequest):
         encoded: Encoded = writer.encode_request(value, policies, model)
         # Adapters that are not made of tables need not accept policies here.
-        said = (policies,) if policies and "capabilities" in policies else ()
-        violations = tuple(v for v in writer.check_request(encoded.payload, model, *said) if v.severity != "unchecked")
+        arguments = (policies,) if policies and "capabilities" in policies else ()
+        violations = tuple(
+            v for v in writer.check_request(encoded.payload, model, *arguments) if v.severity != "unchecked"
+        )
     else:
         encoded = writer.encode_response(value, policies)
     if trace is not None:

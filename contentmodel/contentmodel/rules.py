@@ -115,10 +115,10 @@ class Rules(Sequence[Rule]):
 
     def _add(self, function: Callable[..., Any], **fields: Any) -> None:
         name = getattr(function, "__name__", "")
-        says = " ".join((function.__doc__ or "").partition("\n\n")[0].split())
-        if not says:
-            raise TypeError(f"rule {name} says nothing: give it a docstring")
-        self._rules.append(Rule(name=name.replace("_", "-"), says=says, **fields))
+        text = " ".join((function.__doc__ or "").partition("\n\n")[0].split())
+        if not text:
+            raise TypeError(f"rule {name} has no text: add a docstring")
+        self._rules.append(Rule(name=name.replace("_", "-"), says=text, **fields))
 
     def leave_out(self, *names: str) -> None:
         """Let encoders drop the settings of another API's requests that break these rules, and report the losses."""
@@ -131,9 +131,9 @@ class Rules(Sequence[Rule]):
         """Return the first rule of `leave_out` that a request breaks, with its violations in reverse order, or None."""
         takes = self._known(payload).takes if takes is None else takes
         for rule in self.leaving_out:
-            found = list(rule.broken(payload, takes))
-            if found:
-                return rule, found[::-1]
+            broken = list(rule.broken(payload, takes))
+            if broken:
+                return rule, broken[::-1]
         return None
 
     def check(self, payload: dict[str, Any], known: Known | None = None) -> list[Violation]:
@@ -144,7 +144,7 @@ class Rules(Sequence[Rule]):
         the table has for the model of the payload.
         """
         known = self._known(payload) if known is None else known
-        return [found for rule in self._rules for found in self._judge(rule, payload, known)]
+        return [violation for rule in self._rules for violation in self._judge(rule, payload, known)]
 
     def _judge(self, rule: Rule, payload: dict[str, Any], known: Known) -> Iterator[Violation]:
         is_guess = known.status in ("guessed", "other", "unlimited") and rule.find_by_model is not None
@@ -154,8 +154,8 @@ class Rules(Sequence[Rule]):
             f"; {known.unsure()}" if is_skipped or (rule.find_by_model is not None and known.status == "newest") else ""
         )
         severity: Severity = "unchecked" if is_skipped else rule.severity
-        for path, what in rule.find_anywhere(payload, takes):
-            yield Violation(path=path, rule=rule.name, severity=severity, what=what + note, fix=rule.fix)
+        for path, description in rule.find_anywhere(payload, takes):
+            yield Violation(path=path, rule=rule.name, severity=severity, what=description + note, fix=rule.fix)
 
     def _known(self, payload: dict[str, Any]) -> Known:
         if self.capabilities is None:
@@ -191,16 +191,16 @@ class IdentifierRule(msgspec.Struct, frozen=True):
 
 def objects(parent: Any, key: str, path: str = "$") -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the objects in the list `parent[key]`, each with its path. Yield nothing if there is no such list."""
-    found = parent.get(key) if isinstance(parent, dict) else None
-    if isinstance(found, list):
-        where = child_path(path, key)
-        for index, item in enumerate(found):
+    items = parent.get(key) if isinstance(parent, dict) else None
+    if isinstance(items, list):
+        list_path = child_path(path, key)
+        for index, item in enumerate(items):
             if isinstance(item, dict):
-                yield f"{where}[{index}]", item
+                yield f"{list_path}[{index}]", item
 
 
 def one_object(parent: Any, key: str, path: str = "$") -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the object `parent[key]` with its path. Yield nothing if it is not an object."""
-    found = parent.get(key) if isinstance(parent, dict) else None
-    if isinstance(found, dict):
-        yield child_path(path, key), found
+    item = parent.get(key) if isinstance(parent, dict) else None
+    if isinstance(item, dict):
+        yield child_path(path, key), item

@@ -90,9 +90,11 @@ def loads(data: bytes | str, kind: Any = None) -> Any:
     """
     document = parse(data, "contentmodel")
     if not isinstance(document, dict) or "contentmodel" not in document:
-        raise DecodeError("contentmodel", [Fault("$", "expected a contentmodel document")])
+        raise DecodeError(
+            "contentmodel", [Fault("$", "expected a contentmodel document, an object with the key contentmodel")]
+        )
     if not isinstance(document["contentmodel"], int):
-        raise DecodeError("contentmodel", [Fault("$.contentmodel", "expected an integer: the format's version")])
+        raise DecodeError("contentmodel", [Fault("$.contentmodel", "expected the version of the format, an integer")])
     name = document.get("kind")
     if not isinstance(name, str) or name not in _KINDS:
         wanted = ", ".join(_KINDS)
@@ -171,11 +173,11 @@ _ABSTRACT = {base for kind in CONTENT_TYPES for base in kind.__mro__ if issubcla
 def _misread(value: Any, read: Any, path: str) -> Fault | None:
     """Return the first fault: a value whose class differs from that of the value read from its JSON."""
     if isinstance(value, _NOT_JSON):
-        return Fault(path, f"{type(value).__name__} is no type of JSON")
+        return Fault(path, f"{type(value).__name__} is not a JSON type")
     if isinstance(value, float) and read is None:
-        return Fault(path, f"{value} is no number of JSON")
+        return Fault(path, f"{value} is not a JSON number")
     if type(value) in _ABSTRACT:
-        return Fault(path, f"{type(value).__name__} is a base class: make one of the types below it")
+        return Fault(path, f"{type(value).__name__} is an abstract class: use one of its subclasses")
     if isinstance(value, msgspec.Struct) and isinstance(read, type(value)):
         pairs = [(f"{path}.{name}", getattr(value, name), getattr(read, name)) for name in value.__struct_fields__]
     elif isinstance(value, dict) and isinstance(read, dict):
@@ -215,8 +217,8 @@ def convert_value(value: Any, kind: Any, path: str = "$") -> Any:
 
 
 def _misfit(error: msgspec.ValidationError, path: str) -> DecodeError:
-    message, _, where = str(error).partition(" - at `")
-    return DecodeError("contentmodel", [Fault(path + where.rpartition("$")[2].rstrip("`"), message)])
+    message, _, position = str(error).partition(" - at `")
+    return DecodeError("contentmodel", [Fault(path + position.rpartition("$")[2].rstrip("`"), message)])
 
 
 def _misfit_of_halves(value: Any, kind: Any, path: str) -> DecodeError:
@@ -225,7 +227,7 @@ def _misfit_of_halves(value: Any, kind: Any, path: str) -> DecodeError:
         msgspec.convert(_without_halves(value), kind)
     except msgspec.ValidationError as error:
         return _misfit(error, path)
-    return DecodeError("contentmodel", [Fault(path, "half of a surrogate pair in a value that is no free text")])
+    return DecodeError("contentmodel", [Fault(path, "half of a surrogate pair in a value that is not free text")])
 
 
 def _without_halves(value: Any) -> Any:

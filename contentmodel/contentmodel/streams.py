@@ -48,7 +48,7 @@ def as_bytes(chunk: Any) -> bytes:
         return chunk.encode("utf-8", "surrogatepass")
     if isinstance(chunk, bytes | bytearray | memoryview):
         return bytes(chunk)
-    raise TypeError(f"expected bytes: a piece of a stream, got {type(chunk).__name__}")
+    raise TypeError(f"expected a piece of a stream (bytes or text), got {type(chunk).__name__}")
 
 
 async def adecode_stream(chunks: AsyncIterable[bytes], api: str) -> AsyncIterator[StreamEvent]:
@@ -115,8 +115,8 @@ class StreamConverter:
     @property
     def losses(self) -> tuple[Loss, ...]:
         """The losses so far."""
-        found: tuple[Loss, ...] = self._encoder.losses
-        return found
+        losses: tuple[Loss, ...] = self._encoder.losses
+        return losses
 
     def feed(self, data: bytes) -> bytes:
         """Convert a chunk of the source. Return bytes of the target's stream, which may be empty."""

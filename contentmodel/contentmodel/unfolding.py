@@ -86,8 +86,8 @@ def blank(content: Any) -> tuple[Any, list[tuple[Any, str]]]:
     field = growing_field(content)
     if field is None or isinstance(content, DataContent):
         return content, []
-    said = content.arguments_text if field == "arguments" and content.arguments else getattr(content, field)
+    text = content.arguments_text if field == "arguments" and content.arguments else getattr(content, field)
     if field == "arguments" and content.arguments is None:
         return content, []
     start = msgspec.structs.replace(content, **{field: "", "annotations": None})
-    return start, [(next(delta for kind, delta in _KINDS if isinstance(content, kind)), said or "")]
+    return start, [(next(delta for kind, delta in _KINDS if isinstance(content, kind)), text or "")]

@@ -169,7 +169,7 @@ def join_texts(first: TextContent, second: TextContent) -> TextContent:
 def joined_texts(texts: Sequence[TextContent]) -> TextContent:
     """Join texts as `join_texts` does. Raise ValueError if one of them has a signature."""
     if any(text.protected is not None for text in texts):
-        raise ValueError("a signed text is sealed: it cannot be joined with another")
+        raise ValueError("a text with a signature (`protected`) cannot be joined with another text")
     annotations: list[Citation] = []
     before = dict.fromkeys({c.span.unit for text in texts for c in text.annotations or () if c.span is not None}, 0)
     before["codepoint"] = 0
@@ -177,8 +177,8 @@ def joined_texts(texts: Sequence[TextContent]) -> TextContent:
         annotations += [_shifted(citation, text.text, before) for citation in text.annotations or ()]
         for unit in before:
             before[unit] += measure(text.text, unit)
-    words = "".join(text.text for text in texts)
-    return msgspec.structs.replace(texts[0], text=words, annotations=annotations or None)
+    joined = "".join(text.text for text in texts)
+    return msgspec.structs.replace(texts[0], text=joined, annotations=annotations or None)
 
 
 def _shifted(citation: Citation, text: str, before: Mapping[str, int]) -> Citation:

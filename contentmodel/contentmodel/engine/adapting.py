@@ -91,7 +91,7 @@ class TableAdapter:
 
     def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> Json:
         """Encode adapted messages as they are in an answer of this API: blocks, items or a message."""
-        raise EncodeError(f"{self.api} does not encode contents without their answer")
+        raise EncodeError(f"{self.api} cannot encode contents outside of an answer: encode the whole response")
 
     def encode_contents(self, contents: list[AIContent], context: EncodeContext) -> Json:
         """Encode contents as they are in an answer of this API, in the form of `encode_messages`.
@@ -216,14 +216,14 @@ class TableAdapter:
         """
         for _ in range(20):
             named = payload if context.model is None else {**payload, "model": context.model}
-            found = self.rules.to_leave_out(named, context.known.takes)
-            if found is None:
+            broken = self.rules.to_leave_out(named, context.known.takes)
+            if broken is None:
                 break
-            rule, places = found
+            rule, places = broken
             before = payload
-            for path, what in places:
+            for path, description in places:
                 for owner, field in self._refused_at(path, request):
-                    context.report_loss(owner, field, reasons.REFUSED_SETTING, rule=f"{what}: {rule.says}")
+                    context.report_loss(owner, field, reasons.REFUSED_SETTING, rule=f"{description}: {rule.says}")
                 payload = without_path(payload, path)
             if payload == before:
                 break
@@ -294,8 +294,8 @@ class TableAdapter:
         known = self.knowing(_text_of(named, "model"), policies)
         broken = self.rules.check(named, known)
         judged = {violation.path for violation in broken if violation.severity != "unchecked"}
-        misshapen = [found for found in self._misshapen(wire, known) if found.path not in judged]
-        shapes = {found.path for found in misshapen}
+        misshapen = [v for v in self._misshapen(wire, known) if v.path not in judged]
+        shapes = {v.path for v in misshapen}
         return [*misshapen, *(v for v in broken if v.severity != "unchecked" or v.path not in shapes)]
 
     def _misshapen(self, wire: JsonObject, known: Known) -> list[Violation]:
@@ -304,13 +304,15 @@ class TableAdapter:
         try:
             _, context = self._read(self.request, wire)
             is_own = known.status not in ("other", "unlimited")
-            found = [*context.faults(wire), *misfits(wire, context, self.takes_value, is_own=is_own)]
+            every_fault = [*context.faults(wire), *misfits(wire, context, self.takes_value, is_own=is_own)]
         except DecodeError as error:
-            found = list(error.faults)
-        for fault in found:
+            every_fault = list(error.faults)
+        for fault in every_fault:
             faults.setdefault(fault.path, fault)
         return [
-            Violation(path=f.path, rule="shape", severity="refused", what=f.message, fix="send what the API reads")
+            Violation(
+                path=f.path, rule="shape", severity="refused", what=f.message, fix="send a value that the API accepts"
+            )
             for f in faults.values()
         ]
 

@@ -79,8 +79,8 @@ class DecodeContext:
         """Return the result of `decode`; None if it finds faults. These faults are discarded."""
         before, self._faults = self._faults, {}
         value = decode(wire, self)
-        found, self._faults = self._faults, before
-        return None if found else value
+        faults, self._faults = self._faults, before
+        return None if faults else value
 
     def trace(
         self, row: Table, objects: Sequence[object], container: Json, key: str | int | None, *, spread: bool
@@ -119,7 +119,9 @@ class DecodeContext:
     def faults(self, payload: object) -> list[Fault]:
         """Return every fault with its path in `payload`."""
         paths = self.paths(payload) if self._faults else None
-        return [Fault(paths.locate(container, key), what) for container, key, what in self._faults.values() if paths]
+        return [
+            Fault(paths.locate(container, key), message) for container, key, message in self._faults.values() if paths
+        ]
 
     def paths(self, payload: object) -> WirePaths:
         """Return the paths of the decoded objects in `payload`."""
@@ -254,10 +256,10 @@ class EncodeContext:
             # The fields are listed when the losses are read.
             self.pending_losses.append((owner, None, RESIDUE, None if own else self.api, {}))
 
-    def report_other_word(self, owner: object, name: str, word: object) -> None:
-        """Report a loss if the field `name` is set, but not to `word`, the only value of the target here."""
-        if getattr(owner, name) not in (None, word):
-            self.report_loss(owner, name, reasons.OTHER_WORD, word=word)
+    def report_other_value(self, owner: object, name: str, value: object) -> None:
+        """Report a loss if the field `name` is set, but not to `value`, the only value of the target here."""
+        if getattr(owner, name) not in (None, value):
+            self.report_loss(owner, name, reasons.OTHER_WORD, word=value)
 
     def report_lost_attributes(self, owner: object, names: tuple[str, ...]) -> None:
         """Report the set ones of the attributes `names` as lost: the target's wire object has no field for them."""
@@ -312,8 +314,8 @@ def defaults_of(kind: type[msgspec.Struct]) -> dict[str, object]:
     """Return the defaults of the fields of a Struct class; None for required fields."""
     if kind not in _DEFAULTS:
         names, defaults = kind.__struct_fields__, kind.__struct_defaults__
-        said = zip(names[len(names) - len(defaults) :], defaults, strict=True)
-        _DEFAULTS[kind] = {name: _plain_default(default) for name, default in said}
+        pairs = zip(names[len(names) - len(defaults) :], defaults, strict=True)
+        _DEFAULTS[kind] = {name: _plain_default(default) for name, default in pairs}
     return _DEFAULTS[kind]
 
 

@@ -179,7 +179,7 @@ def answers_no_waiting_calls(original: Any, self: Any) -> Any:
     self._waiting = {}
 
 
-@change(pairing._Pairing, "_told", ANTHROPIC, "accounting/crossing")
+@change(pairing._Pairing, "_as_user_text", ANTHROPIC, "accounting/crossing")
 def drops_late_results_in_silence(original: Any, self: Any, result: Any) -> Any:
     """Drop results that come too late, and report no loss."""
     return []

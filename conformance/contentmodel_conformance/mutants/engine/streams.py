@@ -51,7 +51,7 @@ def drops_the_last_usage(original: Any, self: Any, response: Any, layout: Any) -
     original(self, replace(response, usage=None), layout)
 
 
-@change(StreamDecoder, "_told", CHAT, "stream-readings/written")
+@change(StreamDecoder, "_emitted", CHAT, "stream-readings/written")
 def reports_deltas_to_everybody(original: Any, self: Any) -> Any:
     """Emit deltas although they are disabled."""
     return self.events

@@ -167,12 +167,12 @@ class EncodedContents:
         if distinct is not self._contents:
             return self._again(distinct).losses()
         model = ModelPaths(self._contents, self._context.replacements, self._context.api, root="")
-        found: list[list[Loss]] = [[] for _ in self._contents]
+        by_content: list[list[Loss]] = [[] for _ in self._contents]
         for note in _notes(self._context):
             index = model.root_of(note.owner) if holds(note) else None
             if index is not None:
-                found[index].append(model.loss(note))
-        return [pruned(losses) for losses in found]
+                by_content[index].append(model.loss(note))
+        return [pruned(losses) for losses in by_content]
 
 
 class EncodedStream(msgspec.Struct, frozen=True):
@@ -227,8 +227,8 @@ def _beside_signs(loss: Loss, signs: Collection[str], payload: Any) -> Iterator[
         around = value_at(payload, loss.path)
         for key, value in around.items() if around.__class__ is dict else ():
             if not _is_empty(value) and not _is_word(key, value):
-                path, what = child_path(loss.path, key), child_path(loss.what, key)
-                yield from _beside_signs(msgspec.structs.replace(loss, path=path, what=what), signs, payload)
+                path, name = child_path(loss.path, key), child_path(loss.what, key)
+                yield from _beside_signs(msgspec.structs.replace(loss, path=path, what=name), signs, payload)
 
 
 def _notes(context: EncodeContext) -> Iterator[PendingLoss]:

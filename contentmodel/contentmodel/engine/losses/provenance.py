@@ -82,12 +82,12 @@ class Positions:
         """Return the JSON path of an object in its tree; None if it is in no tree."""
         path = self._paths.get(id(item))
         if path is None:
-            found = self.parent(item)
-            if found is None:
+            parent = self.parent(item)
+            if parent is None:
                 return None
-            above = self.path(found[0])
+            above = self.path(parent[0])
             assert above is not None
-            self._paths[id(item)] = path = stepped(above, found[1])
+            self._paths[id(item)] = path = stepped(above, parent[1])
         return path
 
     def _descend(self) -> None:
@@ -178,10 +178,10 @@ class ModelPaths:
 
     def owner(self, item: object) -> tuple[object, str, bool] | None:
         """Return the object that contains a value, its attribute there, and whether that attribute is a list."""
-        found = self._positions.parent(item)
-        if found is None or found[0] is None:
+        position = self._positions.parent(item)
+        if position is None or position[0] is None:
             return None
-        parent, step = found
+        parent, step = position
         if parent.__class__ is not list:
             return parent, str(step), False
         above = self._positions.parent(parent)
@@ -290,10 +290,10 @@ class WirePaths:
         return self._places.get(id(decoded))
 
     def _traced(self, item: object) -> Place | None:
-        found = self._traces.get(id(item))
-        if found is None:
+        known = self._traces.get(id(item))
+        if known is None:
             return None
-        (table, _, container, key, is_spread), index = found
+        (table, _, container, key, is_spread), index = known
         path, wire = self.locate(container, key), _element(container, key)
         if is_spread:
             path, wire = f"{path}[{index}]", wire[index]
@@ -320,14 +320,14 @@ class WirePaths:
     def rows(self) -> Iterator[tuple[str, Layout]]:
         """Yield the path of each wire object that a row decoded, with the row, once each."""
         waiting = [self._decoded(item) for trace in self._all for item in trace[1]]
-        found: dict[tuple[str, Layout], None] = {}
+        seen: dict[tuple[str, Layout], None] = {}
         while waiting:
             item = waiting.pop()
             place = self._places.get(id(item)) or self._traced(item)
             if place is not None and place.row is not None:
-                found[place.path, place.row] = None
+                seen[place.path, place.row] = None
                 waiting += self._expand(item, place)
-        yield from found
+        yield from seen
 
     # -- paths of losses ---------------------------------------------------------------------------------------
 
@@ -336,17 +336,17 @@ class WirePaths:
 
         If the payload never had the value, the path is one in the model.
         """
-        found = self._find(model.source(note.owner), note.field, model)
-        if found is None:
+        origin = self._find(model.source(note.owner), note.field, model)
+        if origin is None:
             yield model.loss(note)
             return
-        place, field, has_place = found
+        place, field, has_place = origin
         if not has_place and note.reason in (reasons.EMPTY_MESSAGE, reasons.OTHERS_MESSAGE):
             # The API has no message object. The lost contents of the message have their own losses.
             return
-        what = what_of(note)
+        name = what_of(note)
         for path, inside, exact in self._paths(note, place, field):
-            named = what + inside if note.api else what
+            named = name + inside if note.api else name
             yield note.at(self._spelled(path + inside), model.target, named, exact=exact and has_place)
 
     def _find(self, owner: object, field: str | None, model: ModelPaths) -> tuple[Place, str | None, bool] | None:
@@ -369,14 +369,14 @@ class WirePaths:
         if field is None or "." not in field.partition("$")[0]:
             return place, field
         attribute, dollar, inside = field.partition("$")
-        found, value = (place, field), owner
+        deepest, value = (place, field), owner
         while "." in attribute:
             name, _, attribute = attribute.partition(".")
             value = getattr(value, name, None)
             inner = self.place(value, model) if isinstance(value, msgspec.Struct) else None
             if inner is not None:
-                found = inner, f"{attribute}{dollar}{inside}"
-        return found
+                deepest = inner, f"{attribute}{dollar}{inside}"
+        return deepest
 
     def _paths(self, note: PendingLoss, place: Place, field: str | None) -> Iterator[tuple[str, str, bool]]:
         """Yield the paths of a lost value: the path of the field, the path inside of it, and whether they are exact."""

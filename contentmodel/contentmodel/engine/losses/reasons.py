@@ -70,206 +70,253 @@ def unlisted(kind: LossKind, why: str) -> Reason:
 
 # Fields and enum values
 NO_FIELD = dropped("no-field", "{target} has no field for it here")
-PROVIDER_FIELD = dropped("provider-field", "only {source} has this field")
-NO_WORD = dropped("no-word", "{target} has no word for {word!r}")
-OTHER_WORD = degraded("other-word", "{target} has no other word than {word} here")
-ERROR_REWORDED = insignificant("error-reworded", "{target} has another word for this kind of error")
-NO_ERROR_WORD = degraded("no-error-word", "{target} has no word for this kind of error")
-OTHER_FORM = dropped("other-form", "{target} has another form for it")
-FOREIGN_SETTINGS = dropped("foreign-settings", "the settings of another API's tool mean nothing to {target}")
-FOREIGN_FORM = dropped("foreign-form", "{target} has other words for it")
+PROVIDER_FIELD = dropped("provider-field", "this field is specific to {source}")
+NO_WORD = dropped("no-word", "{target} does not accept the value {word!r} here")
+OTHER_WORD = degraded("other-word", "{target} supports only the value {word} here")
+ERROR_REWORDED = insignificant("error-reworded", "{target} has another error type with the same meaning")
+NO_ERROR_WORD = degraded("no-error-word", "{target} has no error type with this meaning")
+OTHER_FORM = dropped("other-form", "this value has a form that only its own API can read")
+FOREIGN_SETTINGS = dropped("foreign-settings", "the settings of another API's tool have no meaning to {target}")
+FOREIGN_FORM = dropped("foreign-form", "this object has a form that only its own API can read")
 
 # Insignificant losses
-MEANINGLESS_FIELD = insignificant("meaningless-field", "only {source} has this field, and it tells nothing elsewhere")
-REPEATED_SETTING = insignificant("repeated-setting", "the answer repeats it from its request")
-USUAL_VALUE = insignificant("usual-value", "{target} has no field for it here, and it is what a missing field means")
-MESSAGE_ID = insignificant("message-id", "{target} names its messages itself")
-ZERO_COUNT = insignificant("zero-count", "{target} has no such counter, and it is zero")
-TOKEN_SUM = insignificant("token-sum", "it is the sum of the counters that {target} has")
-IN_URL = insignificant("in-url", "{target} has it in the URL of the request")
-UNKNOWN_TIME = insignificant("unknown-time", "{target} requires a time, and the source has none: it is 0")
-SCHEMA_ANNOTATION = insignificant("schema-annotation", "{target} and {keyword}, which asserts nothing: {why}")
+MEANINGLESS_FIELD = insignificant(
+    "meaningless-field", "this field is specific to {source}, and it has no meaning elsewhere"
+)
+REPEATED_SETTING = insignificant("repeated-setting", "it repeats a setting of the request")
+USUAL_VALUE = insignificant(
+    "usual-value", "{target} has no field for it here, and a missing field has the same meaning"
+)
+MESSAGE_ID = insignificant("message-id", "{target} assigns message ids itself")
+ZERO_COUNT = insignificant("zero-count", "{target} has no such counter, and its value is zero")
+TOKEN_SUM = insignificant("token-sum", "it is the sum of counters that {target} has")
+IN_URL = insignificant("in-url", "{target} has it in the URL of the request, not in the body")
+UNKNOWN_TIME = insignificant("unknown-time", "{target} requires a time, and the source has none: the time is 0")
+SCHEMA_ANNOTATION = insignificant(
+    "schema-annotation", "{target} does not accept {keyword}, which does not restrict any value: {why}"
+)
 
 # Settings
-OTHER_MODEL = degraded("other-model", "the caller named another model")
-NO_MODEL = synthesized("no-model", "{target} requires a model, and the request does not name one")
+OTHER_MODEL = degraded("other-model", "the caller selected another model")
+NO_MODEL = synthesized("no-model", "{target} requires a model, and the request has none: the model is empty")
 REFUSED_SETTING = dropped("refused-setting", "{target} refuses it here: {rule}")
-OUTPUT_LIMIT = synthesized("output-limit", "{target} requires a limit of output tokens")
+OUTPUT_LIMIT = synthesized(
+    "output-limit", "{target} requires a limit of output tokens, and the request has none: a default is sent"
+)
 THINKING_NOT_TAKEN = dropped("thinking-not-taken", "{why}")
 THINKING_FITTED = degraded("thinking-fitted", "{why}")
-THINKING_REWORDED = insignificant("thinking-reworded", "{target} has another field that means the same")
+THINKING_REWORDED = insignificant("thinking-reworded", "{target} has another field with the same meaning")
 SAMPLING_NOT_TAKEN = dropped("sampling-not-taken", "{why}")
 SAMPLING_CLIPPED = degraded("sampling-clipped", "{why}")
-SAMPLING_DEFAULT = insignificant("sampling-default", "{why}: it is the same without it")
+SAMPLING_DEFAULT = insignificant("sampling-default", "{why}: the result is the same without the setting")
 STOP_SEQUENCE_LIMIT = dropped("stop-sequence-limit", "{why}")
 PARALLEL_NOT_TAKEN = dropped("parallel-not-taken", "{why}")
 FORMAT_NOT_TAKEN = dropped("answer-schema-not-taken", "{why}")
 STRICT_NOT_TAKEN = dropped("strict-not-taken", "{why}")
-NO_LEVEL = dropped("no-effort-level", "{target} has no level {level!r}")
-NO_MODALITY = dropped("no-modality", "{target} does not answer with all of these modalities")
-VOICE = synthesized("voice", "{target} requires a voice and a format for answers in audio")
-NO_VOICE = dropped("no-voice", "the model {model!r} does not answer in audio")
-NO_TOOL_CHOICE = degraded("no-tool-choice", "{target} has no such tool choice")
-TOOL_CHOICE_PARTS = degraded("tool-choice-parts", "only its own API knows what else the tool choice asks for")
-PARALLEL_WITHOUT_TOOLS = dropped("parallel-without-tools", "there are no tools to call")
-PARALLEL_WITHOUT_CALLS = dropped("parallel-without-calls", "the tool choice allows no calls")
+NO_LEVEL = dropped("no-effort-level", "{target} has no reasoning effort {level!r}")
+NO_MODALITY = dropped("no-modality", "{target} does not support all of these output modalities")
+VOICE = synthesized(
+    "voice", "{target} requires a voice and a format for audio output, and the request has none: defaults are sent"
+)
+NO_VOICE = dropped("no-voice", "the model {model!r} has no audio output")
+NO_TOOL_CHOICE = degraded("no-tool-choice", "{target} does not support this tool choice: a less specific one is sent")
+TOOL_CHOICE_PARTS = degraded("tool-choice-parts", "some fields of the tool choice are specific to its own API")
+PARALLEL_WITHOUT_TOOLS = dropped("parallel-without-tools", "the request has no tools")
+PARALLEL_WITHOUT_CALLS = dropped("parallel-without-calls", "the tool choice forbids tool calls")
 
 # Messages
-NO_ROLE = degraded("no-role", "{target} has no role {role!r}: sent as the user's")
+NO_ROLE = degraded("no-role", "{target} has no role {role!r}: the message is sent as a user message")
 NO_INSTRUCTIONS_HERE = degraded(
-    "instructions-as-user", "{target} has no such message in a conversation: sent as the user's"
+    "instructions-as-user",
+    "{target} does not accept instructions at this position: the message is sent as a user message",
 )
-INSTRUCTIONS_APART = moved("instructions-apart", "{target} has instructions apart from the messages")
-LEFT_OUT = synthesized("left-out", "nothing that was in it can be sent: a text says so")
-NO_TURN = synthesized("no-turn", "{target} requires a message of the user")
-EMPTY_MESSAGE = dropped("empty-message", "nothing that was in it can be sent")
+INSTRUCTIONS_APART = moved(
+    "instructions-apart", "{target} has instructions in a separate field, outside of the messages"
+)
+LEFT_OUT = synthesized("left-out", "no content of this message can be sent: a placeholder text replaces it")
+NO_TURN = synthesized(
+    "no-turn", "{target} requires a user message, and the request has no content: a placeholder text is sent"
+)
+EMPTY_MESSAGE = dropped("empty-message", "no content of this message can be sent")
 OWN_QUESTION = insignificant(
-    "own-approval", "it approves a call that the application runs itself, and {target} did not ask for it"
+    "own-approval", "the application runs this call itself, so {target} does not need the approval"
 )
-WRONG_ROLE = dropped(
-    "wrong-role", "a message of the role {role!r} holds it, and only the assistant thinks and calls tools"
+WRONG_ROLE = dropped("wrong-role", "its message has the role {role!r}, and {target} accepts it only from the assistant")
+OTHERS_MESSAGE = dropped("not-of-the-model", "answers of {target} have no messages with the role {role!r}")
+BEGUN_BEFORE = synthesized(
+    "user-turn-first", "{target} requires a user message before this one: a placeholder text is sent"
 )
-OTHERS_MESSAGE = dropped("not-of-the-model", "an answer of {target} has no messages of the role {role!r}")
-BEGUN_BEFORE = synthesized("user-turn-first", "{target} requires a user's turn before this one")
-ANSWER_FIELDS = degraded("answer-field", "requests of {target} do not take {name!r} here")
+ANSWER_FIELDS = degraded("answer-field", "requests to {target} do not accept the field {name!r} here")
 
 # Contents
-NO_BLOCK = dropped("no-block", "{target} has no {place} for it")
-NO_PLACE = dropped("no-place", "{target} has no place for it")
-NO_PLACE_IN_MESSAGE = dropped("no-place-in-message", "{target} has no place for it in this message")
-COLUMN_APART = moved("column-apart", "{target} keeps {column} apart: its place among the other contents is lost")
-UNKNOWN_BLOCK = dropped("unknown-block", "only {source} knows this block")
-AS_TEXT = degraded("as-text", "{target} gets its words as text")
-BLANK_TEXT = dropped("blank-text", "{target} takes no text that is empty or white space alone")
-ONE_OUTPUT = dropped("one-output", "{target} has room for one output here")
-WORDS_ALONE = dropped("words-alone", "{target} has room for text alone here")
-UNREADABLE_COMPACTION = dropped("unreadable-compaction", "{target} cannot read what another provider compacted")
+NO_BLOCK = dropped("no-block", "{target} has no {place} that can hold it")
+NO_PLACE = dropped("no-place", "{target} cannot represent it")
+NO_PLACE_IN_MESSAGE = dropped("no-place-in-message", "{target} cannot represent it in this message")
+COLUMN_APART = moved(
+    "column-apart", "{target} has {column} in a separate field: the position among the other contents is lost"
+)
+UNKNOWN_BLOCK = dropped("unknown-block", "this block is specific to {source}")
+AS_TEXT = degraded("as-text", "it is sent to {target} as text")
+BLANK_TEXT = dropped("blank-text", "{target} refuses text that is empty or only white space")
+ONE_OUTPUT = dropped("one-output", "{target} accepts only one output here")
+WORDS_ALONE = dropped("words-alone", "{target} accepts only text here")
+UNREADABLE_COMPACTION = dropped("unreadable-compaction", "{target} cannot read the compaction of another provider")
 
 # Reasoning
-OPAQUE_STATE = dropped("opaque-state", "opaque state of {issuer} means nothing to {target}")
+OPAQUE_STATE = dropped("opaque-state", "opaque state of {issuer} has no meaning to {target}")
 FOREIGN_REASONING = dropped("foreign-reasoning", "reasoning of another issuer is not sent to {target}")
-REASONING_AS_TEXT = degraded("reasoning-as-text", "reasoning became visible text, as the policy says")
-PLACEHOLDER_SIGNATURE = synthesized("placeholder-signature", "the model requires a signature, and the call has none")
+REASONING_AS_TEXT = degraded("reasoning-as-text", "the policy for reasoning sends it as visible text")
+PLACEHOLDER_SIGNATURE = synthesized(
+    "placeholder-signature", "the model requires a signature, and the call has none: a placeholder is sent"
+)
 
 # Calls and results
-EMPTY_ARGUMENTS = insignificant("empty-arguments", "{target} gets an empty object in the place of an empty text")
-SPELLING = degraded("arguments-spelling", "the arguments are an object here: the spelling of their JSON text is lost")
-ARGUMENTS_AS_OBJECT = degraded("arguments-as-object", "{target} takes no text here: it is one property of an object")
-CALL_ID = synthesized("call-id", "{target} requires an id")
-REPEATED_CALL_ID = degraded("repeated-call-id", "two calls of one turn have this id: one of them gets another")
-NAME_OF_CALL = degraded("name-of-call", "the call that it answers has another name, and it gets that one")
-RESERVED_NAME = degraded("reserved-name", "a hosted tool has this name in {target}: the maps have what replaces it")
-MAPPED_NAME = degraded("mapped-name", "{target} takes other letters or fewer: the maps have what replaces it")
-BROKEN_CALL = dropped("broken-call", "{target} has no word for a call that broke off")
-NO_ERROR_FLAG = degraded("no-error-flag", "{target} has no flag for a failure: a text states it")
-ERROR_KEY = degraded("error-key", '{target} has no flag for a failure: it is the key "error"')
-ERROR_AS_TEXT = degraded("error-as-text", "an error in a result is sent as text")
-LATE_RESULT = degraded("late-result", "no call before it is pending: it is sent as text")
-MISSING_RESULT = synthesized("missing-result", "{target} requires a result for every call, and this one has none")
-AFTER_RESULTS = dropped("after-results", "it follows when all calls of its turn are answered")
-CALL_AFTER_RESULTS = moved("call-after-results", "its result comes after those of the provider's own calls")
-MEDIA_AFTER_RESULT = moved(
-    "media-after-result", "such results of {target} hold text alone: it follows in a user's message"
+EMPTY_ARGUMENTS = insignificant("empty-arguments", "{target} gets an empty object instead of an empty text")
+SPELLING = degraded(
+    "arguments-spelling", "{target} has arguments as an object: the formatting of their JSON text is lost"
 )
-ONE_RESULT_KIND = degraded("one-result-kind", "{target} has one kind of result, which does not name its tool")
+ARGUMENTS_AS_OBJECT = degraded(
+    "arguments-as-object", "{target} has arguments as an object: the text becomes one property of it"
+)
+CALL_ID = synthesized("call-id", "{target} requires an id, and the source has none: a generated id is sent")
+REPEATED_CALL_ID = degraded("repeated-call-id", "two calls of one turn have this id: the id is replaced")
+NAME_OF_CALL = degraded("name-of-call", "the call of this result has another name: the result gets that name")
+RESERVED_NAME = degraded(
+    "reserved-name", "{target} has a hosted tool with this name: the name is replaced, and the maps can restore it"
+)
+MAPPED_NAME = degraded(
+    "mapped-name",
+    "{target} does not accept these characters or this length: the value is replaced, and the maps can restore it",
+)
+BROKEN_CALL = dropped("broken-call", "{target} cannot represent an interrupted call")
+NO_ERROR_FLAG = degraded("no-error-flag", "{target} has no error flag: a text reports the failure")
+ERROR_KEY = degraded("error-key", '{target} has no error flag: the key "error" reports the failure')
+ERROR_AS_TEXT = degraded("error-as-text", "an error in a tool result is sent as text")
+LATE_RESULT = degraded("late-result", "it answers no pending call: it is sent as user text")
+MISSING_RESULT = synthesized(
+    "missing-result", "{target} requires a result for every call, and this call has none: a placeholder is sent"
+)
+AFTER_RESULTS = dropped("after-results", "it can be sent only after all calls of its turn have results")
+CALL_AFTER_RESULTS = moved(
+    "call-after-results", "results of hosted calls come first: the call is sent after them, next to its own result"
+)
+MEDIA_AFTER_RESULT = moved(
+    "media-after-result", "{target} accepts only text in such a tool result: the media follow in a user message"
+)
+ONE_RESULT_KIND = degraded("one-result-kind", "{target} has one kind of tool result, and it does not name its tool")
 
 # Hosted tools
 PENDING_HOSTED_CALL = dropped(
-    "pending-hosted-call", "only its own provider can go on with the call: there is no result yet"
+    "pending-hosted-call", "the hosted call has no result yet, and only its own provider can continue it"
 )
-CITED_SOURCE = degraded("cited-source", "{target} gets the citations of this source, and not the source itself")
-FOREIGN_HOSTED_TOOL = dropped("foreign-hosted-tool", "{target} has no block for what another provider's tool did")
-HOSTED_AS_TEXT = degraded("hosted-as-text", "its words became text, as the policy says")
-AS_FUNCTION_CALL = degraded("as-function-call", "{target} gets it as a function call")
-AS_FUNCTION_RESULT = degraded("as-function-result", "{target} gets it as a function result")
-ERROR_ADDED = synthesized("error-added", "a failed result of {target} has an error among its outputs")
-TEXT_AS_ERROR = degraded("text-as-error", "{target} takes the texts of a failed result for its error")
-STORED_ELSEWHERE = dropped("stored-elsewhere", "{target} cannot look up what another provider stores")
+CITED_SOURCE = degraded("cited-source", "{target} gets the citations of this source, but not the source itself")
+FOREIGN_HOSTED_TOOL = dropped("foreign-hosted-tool", "{target} cannot represent a hosted tool of another provider")
+HOSTED_AS_TEXT = degraded("hosted-as-text", "the policy for hosted tools sends it as text")
+AS_FUNCTION_CALL = degraded("as-function-call", "it is sent to {target} as a function call")
+AS_FUNCTION_RESULT = degraded("as-function-result", "it is sent to {target} as a function result")
+ERROR_ADDED = synthesized(
+    "error-added", "{target} reports this result as failed: decoding adds an error to its outputs"
+)
+TEXT_AS_ERROR = degraded("text-as-error", "{target} reports this result as failed: decoding reads its texts as errors")
+STORED_ELSEWHERE = dropped("stored-elsewhere", "another provider stores it, and {target} cannot load it")
 
 # Tool definitions and schemas
-GRAMMAR_AS_TEXT = degraded("grammar-as-text", "{target} has no grammars: the description of the input has this one")
-NO_TEXT_FORMAT = dropped("no-text-format", "{target} has no format of this kind for free text")
-NEEDS_SETTINGS = dropped("needs-settings", "{target} needs {needs} for this tool, which the request does not have")
-TOOL_SETTING = dropped("tool-setting", "{tag} of {target} does not have this setting")
-NO_HOSTED_TOOL = dropped("no-hosted-tool", "{target} has no such tool")
-NAMESPACE_IN_NAME = degraded(
-    "namespace-in-name", "{target} has no namespaces: the name holds it, and the maps have both"
+GRAMMAR_AS_TEXT = degraded(
+    "grammar-as-text", "{target} does not support grammars: the description of the input has the grammar"
 )
-TOOLS_IN_ONE_LIST = moved("tools-in-one-list", "{target} has all tools in one list: those that are added are in it")
-REPEATED_TOOL = dropped("repeated-tool", "{target} takes no two tools of one name")
+NO_TEXT_FORMAT = dropped("no-text-format", "{target} does not support this format of free text")
+NEEDS_SETTINGS = dropped("needs-settings", "{target} requires {needs} for this tool, and the request has none")
+TOOL_SETTING = dropped("tool-setting", "the tool {tag} of {target} has no such setting")
+NO_HOSTED_TOOL = dropped("no-hosted-tool", "{target} has no such hosted tool")
+NAMESPACE_IN_NAME = degraded(
+    "namespace-in-name", "{target} has no namespaces: the name contains the namespace, and the maps can restore it"
+)
+TOOLS_IN_ONE_LIST = moved("tools-in-one-list", "{target} has all tools in one list, and the added tools are in it")
+REPEATED_TOOL = dropped("repeated-tool", "{target} accepts only one tool of each name")
 NOT_STRICT = dropped("not-strict", "{target} cannot enforce the schema: {why}")
-REFUSED_SCHEMA = dropped("refused-schema", "{target} takes no such schema: {why}")
-SCHEMA_KEYWORD = dropped("schema-keyword", "{target} and {keyword}: {why}")
-SCHEMA_REWORDED = degraded("schema-reworded", "{target} and {keyword}: {why}")
+REFUSED_SCHEMA = dropped("refused-schema", "{target} refuses this schema: {why}")
+SCHEMA_KEYWORD = dropped("schema-keyword", "{target} does not support this {keyword}: {why}")
+SCHEMA_REWORDED = degraded("schema-reworded", "{target} has another form for {keyword}: {why}")
 
 # Media
-NO_MEDIA_IN_ANSWER = dropped("no-media-in-answer", "answers of {target} hold no media")
-NO_LINK = degraded("link-as-text", "{target} fetches no such link: it gets its words as text")
-DOCUMENT_TEXT = degraded("document-text", "{target} gets the text of the document in the place of base64")
-DOCUMENT_AS_BASE64 = degraded("document-as-base64", "{target} gets the document as base64")
-DOCUMENT_AS_TEXT = degraded("document-as-text", "{target} does not read {media_type}: it gets the text")
-NO_MEDIA_TYPE = dropped("media-type", "{target} does not read {media_type}")
-MEDIA_ALIAS = degraded("media-type-name", "{target} knows it as {media_type}")
-NO_MEDIA_OF_ASSISTANT = dropped("media-of-assistant", "messages of the assistant hold no media in {target}")
-TRANSCRIPT = degraded("transcript", "{target} has no place for the audio: it gets its transcript as text")
-NO_LINK_TO = degraded("link-to-kind", "{target} fetches no such {medium}: it gets the address as text")
-LINK_OF_NO_KIND = degraded(
-    "link-of-no-kind", "neither kind nor media_type tell what the link leads to: {target} gets the address as text"
+NO_MEDIA_IN_ANSWER = dropped("no-media-in-answer", "answers of {target} have no media")
+NO_LINK = degraded("link-as-text", "{target} cannot fetch this link: the address is sent as text")
+DOCUMENT_TEXT = degraded("document-text", "{target} gets the text of the document instead of base64")
+DOCUMENT_AS_BASE64 = degraded("document-as-base64", "{target} gets the document as base64 instead of text")
+DOCUMENT_AS_TEXT = degraded(
+    "document-as-text", "{target} does not accept {media_type}: the document is sent as plain text"
 )
-DATA_URI = degraded("data-uri", "{target} gets what is in the data URI")
-GUESSED_MEDIA_TYPE = synthesized("guessed-media-type", "{target} requires a media type: {media_type} is a guess")
-UNTYPED_DATA = dropped("untyped-data", "{target} requires a media type, and neither name nor data tell one")
-NO_BASE64 = dropped("not-base64", "its data is not base64")
-BASE64_SPELLING = insignificant("base64-spelling", "{target} gets the same bytes in the standard alphabet, padded")
-FILE_NAME = synthesized("file-name", "{target} requires a file name")
-MADE_NAME = insignificant("made-file-name", "the name was made for an API that requires one")
-ONE_IMAGE = dropped("one-image", "{target} has room for one image here")
+NO_MEDIA_TYPE = dropped("media-type", "{target} does not accept {media_type}")
+MEDIA_ALIAS = degraded("media-type-name", "{target} uses the name {media_type} for this media type")
+NO_MEDIA_OF_ASSISTANT = dropped("media-of-assistant", "assistant messages of {target} have no media")
+TRANSCRIPT = degraded("transcript", "{target} does not accept audio here: the transcript is sent as text")
+NO_LINK_TO = degraded(
+    "link-to-kind", "{target} does not accept links to this kind of media ({medium}): the address is sent as text"
+)
+LINK_OF_NO_KIND = degraded(
+    "link-of-no-kind", "the link has neither kind nor media type: {target} gets the address as text"
+)
+DATA_URI = degraded("data-uri", "{target} gets the content of the data URI as inline data")
+GUESSED_MEDIA_TYPE = synthesized(
+    "guessed-media-type", "{target} requires a media type, and the source has none: {media_type} is a guess"
+)
+UNTYPED_DATA = dropped("untyped-data", "{target} requires a media type, and neither the name nor the data shows one")
+NO_BASE64 = dropped("not-base64", "its data is not valid base64")
+BASE64_SPELLING = insignificant("base64-spelling", "{target} gets the same bytes as standard, padded base64")
+FILE_NAME = synthesized("file-name", "{target} requires a file name, and the source has none: a generated name is sent")
+MADE_NAME = insignificant("made-file-name", "the name was generated for an API that requires one")
+ONE_IMAGE = dropped("one-image", "{target} accepts only one image here")
 
 # Citations
 NO_CITATION_IN_REQUEST = dropped(
-    "citation-in-request", "requests of {target} have citations in the API's own messages alone"
+    "citation-in-request", "requests to {target} have citations only in answers of the API itself"
 )
-CITATION_WITHOUT_URL = dropped("citation-without-url", "{target} cites addresses alone")
+CITATION_WITHOUT_URL = dropped("citation-without-url", "{target} supports only citations with a URL")
 CITATION_UNITS = insignificant(
-    "citation-units", "{target} counts from elsewhere or in another unit: the span is the same"
+    "citation-units", "{target} counts from another start or in another unit: the span covers the same text"
 )
 
 # Answers
-ONE_CHOICE = dropped("one-choice", "{target} has one answer")
-TOKENS_COUNTED = degraded("tokens-counted", "{target} counts other tokens in it")
-STOP_SEQUENCE = dropped("stop-sequence", "{target} does not tell which sequence stopped it")
-NO_FINISH_REASON = degraded("no-finish-reason", "{target} has no word for {word}")
-TIME_DROPPED = dropped("time-form", "{target} has the time {form}")
+ONE_CHOICE = dropped("one-choice", "answers of {target} have only one choice")
+TOKENS_COUNTED = degraded("tokens-counted", "this counter includes other tokens in {target}")
+STOP_SEQUENCE = dropped("stop-sequence", "{target} does not report which stop sequence ended the answer")
+NO_FINISH_REASON = degraded("no-finish-reason", "{target} has no finish reason {word}")
+TIME_DROPPED = dropped("time-form", "{target} has the time {form}, and this time cannot be converted")
 TIME_REWRITTEN = degraded("time-rewritten", "{target} has the time {form}")
 TIME_ROUNDED = degraded("time-rounded", "{target} has the time in whole seconds since 1970")
 
 # Streams
-WRITTEN_BEFORE = dropped("written-before-change", "the stream had it already when it changed")
-HALF_A_CALL = dropped("half-a-call", "the call broke off")
-AFTER_BLOCK = dropped("after-block", "it came when the block was complete")
-FINISH_REASON = synthesized("finish-reason", "{target} ends a stream with a finish reason")
+WRITTEN_BEFORE = dropped("written-before-change", "it changed after it was written to the stream")
+HALF_A_CALL = dropped("half-a-call", "the call was interrupted")
+AFTER_BLOCK = dropped("after-block", "it arrived after the block was complete")
+FINISH_REASON = synthesized(
+    "finish-reason", "{target} requires a finish reason at the end of a stream, and the source has none"
+)
 
 # MCP
-MCP_EDITED_VALUE = dropped("mcp-edited-value", "the text was edited and no longer spells this value")
-MCP_NO_CLASS = degraded("mcp-no-class", "the installed package mcp has no class for it")
-MCP_DOCUMENT_PARTS = degraded("mcp-document-parts", "MCP has no document of parts: each part is a block of its own")
+MCP_EDITED_VALUE = dropped("mcp-edited-value", "the text was edited and no longer matches this value")
+MCP_NO_CLASS = degraded("mcp-no-class", "the installed mcp package has no class for it")
+MCP_DOCUMENT_PARTS = degraded(
+    "mcp-document-parts", "MCP has no documents with parts: each part becomes a separate block"
+)
 MCP_NO_BLOCK = dropped("mcp-no-block", "MCP has no block for it")
-MCP_URI = synthesized("mcp-uri", "every resource of MCP has a uri")
-MCP_TEXT_WITH_URI = degraded("mcp-text-with-uri", "MCP has one kind of text with a uri: it is read as TextContent")
-MCP_BASE64 = degraded("mcp-base64", "MCP has standard, padded base64: the spelling is lost")
-MCP_LINK_NAME = synthesized("mcp-link-name", "every link of MCP has a name")
+MCP_URI = synthesized("mcp-uri", "MCP requires a URI for every resource: a generated one is sent")
+MCP_TEXT_WITH_URI = degraded("mcp-text-with-uri", "MCP has one kind of text with a URI: decoding returns TextContent")
+MCP_BASE64 = degraded("mcp-base64", "MCP has standard, padded base64: the original form is lost")
+MCP_LINK_NAME = synthesized("mcp-link-name", "MCP requires a name for every link: the title or the URI is sent")
 
 # Rows of tool files
-ROW_TEXT_FIRST = moved("row-text-first", "rows have the text before the calls")
-ROW_NO_CONTENT = dropped("row-no-content", "rows hold texts, function calls and results")
+ROW_TEXT_FIRST = moved("row-text-first", "a row has its text before its calls")
+ROW_NO_CONTENT = dropped("row-no-content", "rows have only text, function calls and results")
 ROW_RESULT_BY_NAME = degraded(
-    "row-result-by-name", "a row names the function of its call alone, and another call of this function is open"
+    "row-result-by-name",
+    "a row refers to its call only by the function name, and another call of this function is pending",
 )
-ROW_ERROR_AS_TEXT = degraded("row-error-as-text", "a row has the text of an error alone")
-ROW_NO_OUTPUT = dropped("row-no-output", "a row holds the text of a result")
-ROW_NO_FIELD = dropped("row-no-field", "rows have no place for it")
-ROW_NO_NAME = dropped("row-no-name", "{tool} takes no name")
-ROW_NO_CALL = dropped("row-no-call", "{tool} takes neither function_call nor functionCall")
+ROW_ERROR_AS_TEXT = degraded("row-error-as-text", "a row has only the text of an error")
+ROW_NO_OUTPUT = dropped("row-no-output", "a row has only the text of a result")
+ROW_NO_FIELD = dropped("row-no-field", "rows have no field for it")
+ROW_NO_NAME = dropped("row-no-name", "{tool} has no parameter for a name")
+ROW_NO_CALL = dropped("row-no-call", "{tool} has neither a parameter function_call nor functionCall")
 
 REASONS = {entry.code: entry for entry in list(globals().values()) if isinstance(entry, Reason)}
 """All reasons of this project, by code."""

@@ -95,14 +95,14 @@ def _take_media(results: list[ChatMessage], message: ChatMessage, context: Decod
 
 def _with_media(result: ToolResultContent, media: list[AIContent], context: DecodeContext) -> ToolResultContent | None:
     """Return the result with `media` as outputs; None unless it announces each of them, in this order."""
-    words, seals = announced(result)
+    outputs, seals = announced(result)
     rest = iter(seals)
     if not media or not all(media_seal(result.call_id, medium) in rest for medium in media):
         return None
     moved = [BEHIND.on(medium, context.api, True) for medium in media]
     for old, new in zip(media, moved, strict=True):
         context.replaced(old, new)
-    return msgspec.structs.replace(result, outputs=[*words, *moved])
+    return msgspec.structs.replace(result, outputs=[*outputs, *moved])
 
 
 def with_media_apart(messages: list[ChatMessage], api: str) -> list[ChatMessage]:
@@ -149,7 +149,7 @@ def _divided(content: AIContent, api: str) -> tuple[AIContent, list[AIContent]]:
     media = [output for output in content.outputs if _is_apart(output, api)]
     if not media:
         return content, []
-    words = [output for output in content.outputs if not _is_apart(output, api)]
-    _, announced_words = announcing(words, content.call_id, media)
+    others = [output for output in content.outputs if not _is_apart(output, api)]
+    _, outputs = announcing(others, content.call_id, media)
     label = TextContent(text=APART.write(content.call_id or ""))
-    return msgspec.structs.replace(content, outputs=announced_words), [label, *media]
+    return msgspec.structs.replace(content, outputs=outputs), [label, *media]

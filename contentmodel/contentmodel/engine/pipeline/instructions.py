@@ -56,18 +56,18 @@ def instructions_as_text(
     """
     if not any(message.role in INSTRUCTION_ROLES for message in messages):
         return messages
-    told: list[ChatMessage] = []
+    placed: list[ChatMessage] = []
     # An empty message of another API is not a turn. It stays in the list for the losses of its fields.
     empty = [message for message in messages if not message.contents and not is_native(message, context)]
     runs = _runs([message for message in messages if message.contents or is_native(message, context)], context)
     for run, after in zip(runs, [*runs[1:], None], strict=True):
         if run[0].role not in INSTRUCTION_ROLES or is_native(run[0], context):
-            told += run
-        elif after_user and _fits(run, told, after):
-            told.append(_joined(run, context))
+            placed += run
+        elif after_user and _fits(run, placed, after):
+            placed.append(_joined(run, context))
         else:
-            told += [_as_user(message, context) for message in run]
-    return told + empty
+            placed += [_as_user(message, context) for message in run]
+    return placed + empty
 
 
 def _runs(messages: list[ChatMessage], context: EncodeContext) -> list[list[ChatMessage]]:
@@ -99,5 +99,5 @@ def _joined(run: list[ChatMessage], context: EncodeContext) -> ChatMessage:
 
 def _as_user(message: ChatMessage, context: EncodeContext) -> ChatMessage:
     context.report_loss(message, "role", reasons.NO_INSTRUCTIONS_HERE)
-    told: ChatMessage = context.replace(message, role="user")
-    return told
+    changed: ChatMessage = context.replace(message, role="user")
+    return changed

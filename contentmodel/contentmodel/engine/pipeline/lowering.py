@@ -67,7 +67,7 @@ def check_policies(policies: Policies | None) -> Mapping[str, str] | None:
             check_choice(policy)
         elif policy not in POLICIES.get(family, ()):
             choices = "; ".join(f"{name}: {' | '.join(options)}" for name, options in POLICIES.items())
-            raise ValueError(f"no policy {family}={policy}: {choices}; capabilities: MODEL | any | JSON")
+            raise ValueError(f"unknown policy {family}={policy}: expected {choices}; capabilities: MODEL | any | JSON")
     return chosen
 
 
@@ -86,8 +86,8 @@ def lower(content: object, union: Union, context: EncodeContext) -> list[AIConte
 def as_text(content: object) -> str:
     """Return the text of a content that is not a text."""
     if isinstance(content, UriContent | HostedFileContent):
-        where = content.uri if isinstance(content, UriContent) else None
-        return _lines(content.title, content.name, where, content.text)
+        uri = content.uri if isinstance(content, UriContent) else None
+        return _lines(content.title, content.name, uri, content.text)
     if isinstance(content, ErrorContent):
         return content.message or content.code or ""
     if isinstance(content, ReferenceContent):
@@ -97,7 +97,7 @@ def as_text(content: object) -> str:
     return getattr(content, "text", None) or ""
 
 
-def words_of(content: object, context: EncodeContext) -> str:
+def text_of(content: object, context: EncodeContext) -> str:
     """Return the text of a content. Report all other attributes as lost, or the whole content if it has no text."""
     text = as_text(content)
     if text or isinstance(content, TextContent):
@@ -112,7 +112,7 @@ def words_of(content: object, context: EncodeContext) -> str:
 def report_parts(content: object, context: EncodeContext) -> None:
     """Report the attributes of a document's parts that its text does not contain."""
     for part in content.parts if isinstance(content, DocumentContent) else ():
-        words_of(part, context)
+        text_of(part, context)
 
 
 _SPELLED = ("title", "name", "uri", "text", "message", "parts", "item_id")
@@ -205,7 +205,7 @@ def _output(content: AIContent, context: EncodeContext) -> AIContent:
     return content
 
 
-def _words(content: AIContent, context: EncodeContext) -> list[AIContent]:
+def _as_text_content(content: AIContent, context: EncodeContext) -> list[AIContent]:
     text = as_text(content)
     if not text:
         return []
@@ -216,7 +216,7 @@ def _words(content: AIContent, context: EncodeContext) -> list[AIContent]:
 
 def compaction_as_text(content: CompactionContent, context: EncodeContext) -> list[AIContent]:
     """Convert a compaction to text, or drop it as the policy requires."""
-    return [] if context.policies.get("compaction") == "drop" else _words(content, context)
+    return [] if context.policies.get("compaction") == "drop" else _as_text_content(content, context)
 
 
 _LOWERINGS: tuple[tuple[Any, Callable[[Any, EncodeContext], list[AIContent]]], ...] = (
@@ -224,7 +224,7 @@ _LOWERINGS: tuple[tuple[Any, Callable[[Any, EncodeContext], list[AIContent]]], .
     (ToolCallContent, as_function_call),
     (ToolResultContent, as_function_result),
     (CompactionContent, compaction_as_text),
-    ((ErrorContent, UriContent, DataContent, DocumentContent), _words),
+    ((ErrorContent, UriContent, DataContent, DocumentContent), _as_text_content),
 )
 
 FUNCTION_PAIR = (FunctionCallContent, FunctionResultContent, CustomToolCallContent, CustomToolResultContent)

@@ -31,7 +31,7 @@ from contentmodel.content.tools import CustomToolResultContent, FunctionResultCo
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline import lowering
 from contentmodel.engine.pipeline.origins import is_native
-from contentmodel.engine.pipeline.passes import gives_words, left_out
+from contentmodel.engine.pipeline.passes import is_one_text, left_out
 from contentmodel.engine.pipeline.sentinels import is_made_name, made_name
 from contentmodel.message import ChatMessage
 
@@ -86,7 +86,7 @@ _RESULTS = (FunctionResultContent, CustomToolResultContent)
 def _has_media(message: ChatMessage) -> bool:
     for content in message.contents:
         if isinstance(content, _RESULTS):
-            if not gives_words(content) and any(output.__class__ in TYPES for output in content.outputs):
+            if not is_one_text(content) and any(output.__class__ in TYPES for output in content.outputs):
                 return True
         elif content.__class__ in TYPES:
             return True
@@ -106,7 +106,7 @@ def _readable_message(message: ChatMessage, context: EncodeContext, reads: Media
 
 
 def _readable(content: AIContent, context: EncodeContext, reads: MediaSupport) -> Iterable[AIContent]:
-    if isinstance(content, _RESULTS) and not gives_words(content):
+    if isinstance(content, _RESULTS) and not is_one_text(content):
         outputs = [o for output in content.outputs for o in _readable(output, context, reads)]
         return (context.replace(content, outputs=outputs),)
     if content.__class__ is UriContent:
@@ -262,12 +262,12 @@ def without_media(messages: list[ChatMessage], context: EncodeContext) -> list[C
     if context.native:
         return messages
     return [
-        context.with_contents(message, [kept for content in message.contents for kept in _told(content, context)])
+        context.with_contents(message, [kept for content in message.contents for kept in _for_answer(content, context)])
         for message in messages
     ]
 
 
-def _told(content: AIContent, context: EncodeContext) -> Iterable[AIContent]:
+def _for_answer(content: AIContent, context: EncodeContext) -> Iterable[AIContent]:
     if not isinstance(content, MediaContent):
         return (content,)
     return _without_media(content, context, reasons.NO_MEDIA_IN_ANSWER)

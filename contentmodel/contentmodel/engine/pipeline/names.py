@@ -36,7 +36,9 @@ def validator(takes: IdentifierRule) -> Callable[[str], bool]:
     matches = re.compile(takes.pattern, re.DOTALL).fullmatch
     first, rest = _letters(takes)
     if len(first) * len(rest) ** (min(takes.longest, _MADE) - 1) < _ROOM:
-        raise ValueError(f"the alphabet {takes} has fewer than {_ROOM:,} texts: no ids or names can be made of it")
+        raise ValueError(
+            f"the rule {takes} allows fewer than {_ROOM:,} texts, too few for ids or names: allow more characters"
+        )
     # Most ids are identifiers, and testing that is faster than a pattern.
     longest = takes.longest if matches("a") and matches("Z_9") else 0
 
@@ -204,8 +206,8 @@ class Renames(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
         `restore` is the target adapter's `restore_arguments`. `replaced` is called with each replaced object and its
         replacement.
         """
-        ids = {there: here for here, there in self.ids.items()}
-        names = {there: here for here, there in self.names.items()}
+        ids = {target: original for original, target in self.ids.items()}
+        names = {target: original for original, target in self.names.items()}
 
         def restored(content: AIContent) -> AIContent:
             if not isinstance(content, ToolCallContent | ToolResultContent):
@@ -265,8 +267,8 @@ _NUMBERED = re.compile(r"(call_(?:[0-9a-f]{12}_)?)([1-9][0-9]{0,8})")
 
 def _numbered(call_id: str | None) -> tuple[str, int]:
     """Return the text before the number of an id that an adapter gave, and the number; 0 if it has none."""
-    found = _NUMBERED.fullmatch(call_id or "")
-    return (found[1], int(found[2])) if found is not None else ("", 0)
+    match = _NUMBERED.fullmatch(call_id or "")
+    return (match[1], int(match[2])) if match is not None else ("", 0)
 
 
 def with_counted_calls(request: ChatRequest, context: EncodeContext) -> ChatRequest:

@@ -25,7 +25,7 @@ from contentmodel.content.tools import (
 )
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline.call_ids import with_ids
-from contentmodel.engine.pipeline.lowering import words_of
+from contentmodel.engine.pipeline.lowering import text_of
 from contentmodel.engine.pipeline.names import NAMED, validator, with_names
 from contentmodel.engine.pipeline.origins import is_native
 from contentmodel.engine.pipeline.passes import joined_messages, leave_empty
@@ -320,7 +320,7 @@ class _Pairing:
         for content, is_expected in zip(message.contents, of_waiting, strict=True):
             result = content if isinstance(content, ToolResultContent) else None
             if result is not None and not is_expected and not self._may_answer_held:
-                self._later += self._told(result)
+                self._later += self._as_user_text(result)
                 continue
             kept.append(content)
             has_media = has_media or (result is not None and self._keeps_apart(result) and _has_media(result))
@@ -333,23 +333,23 @@ class _Pairing:
         else:
             self._context.leave_residue(message, own=True)
         if not self._waiting:
-            self._tell_later(message)
+            self._send_later(message)
 
     def _keeps_apart(self, content: AIContent) -> bool:
         if self._media_apart == "errors":
             return bool(getattr(content, "is_error", None))
         return self._media_apart == "always"
 
-    def _tell_later(self, message: ChatMessage) -> None:
+    def _send_later(self, message: ChatMessage) -> None:
         if self._later:
             self.messages.append(ChatMessage(role="user", contents=self._later, origin=message.origin))
             self._later = []
 
-    def _told(self, result: ToolResultContent) -> list[AIContent]:
+    def _as_user_text(self, result: ToolResultContent) -> list[AIContent]:
         self._context.degrade(result, reasons.LATE_RESULT, "call_id", "outputs")
         media = [output for output in result.outputs if isinstance(output, MediaContent)]
-        words = [words_of(output, self._context) for output in result.outputs if not isinstance(output, MediaContent)]
-        text = "\n".join([LATE.write(result.call_id or ""), *filter(None, words)])
+        texts = [text_of(output, self._context) for output in result.outputs if not isinstance(output, MediaContent)]
+        text = "\n".join([LATE.write(result.call_id or ""), *filter(None, texts)])
         return [self._context.replaced(result, TextContent(text=text)), *media]
 
     def _answer_waiting(self) -> None:
@@ -361,7 +361,7 @@ class _Pairing:
             self.messages[-1] = self._context.with_contents(last, [*last.contents, *results])
         else:
             self.messages.append(ChatMessage(role="tool", contents=results, origin=last.origin))
-        self._tell_later(last)
+        self._send_later(last)
 
     def _no_result(self, call: ToolCallContent) -> ToolResultContent:
         self._context.report_loss(call, None, reasons.MISSING_RESULT)
@@ -378,8 +378,8 @@ class _Pairing:
         for output in media:
             self._context.report_loss(output, None, reasons.MEDIA_AFTER_RESULT)
         self._later += [TextContent(text=APART.write(result.call_id or "")), *media]
-        words = [output for output in result.outputs if not isinstance(output, MediaContent)]
-        last, outputs = announcing(words, result.call_id, media)
+        others = [output for output in result.outputs if not isinstance(output, MediaContent)]
+        last, outputs = announcing(others, result.call_id, media)
         if last is not None:
             self._context.replaced(last, outputs[-1])
         return self._context.replace(result, outputs=outputs)

@@ -56,29 +56,31 @@ def normalize_foreign(messages: list[ChatMessage], context: EncodeContext) -> li
     """
     if all(is_native(message, context) for message in messages):
         return messages
-    settled: list[ChatMessage] = []
+    normalized: list[ChatMessage] = []
     messages = with_call_ids(messages, context)
     asks = not _QUESTIONS.isdisjoint(map(type, contents_of(messages)))
     own = _own_questions(messages) if asks else _NO_QUESTIONS
     for number, message in enumerate(messages):
         plain = _PLAIN.get(message.role, _NONE)
         for content in message.contents:
-            if content.__class__ not in plain or (plain is _RESULTS and not gives_words(content)):
-                settled += _settled_messages(message, number, own, context)
+            if content.__class__ not in plain or (plain is _RESULTS and not is_one_text(content)):
+                normalized += _normalized_messages(message, number, own, context)
                 break
         else:
-            settled.append(message)
-    return settled
+            normalized.append(message)
+    return normalized
 
 
-def _settled_messages(message: ChatMessage, number: int, own: Set[Place], context: EncodeContext) -> list[ChatMessage]:
+def _normalized_messages(
+    message: ChatMessage, number: int, own: Set[Place], context: EncodeContext
+) -> list[ChatMessage]:
     if is_native(message, context):
         return [message]
-    asked, message = message, _without_own_questions(message, number, own, context) if own else message
-    if asked.contents and not message.contents:
+    original, message = message, _without_own_questions(message, number, own, context) if own else message
+    if original.contents and not message.contents:
         leave_empty(message, context)
         return []
-    kept = _settled(_with_known_role(message, context), context)
+    kept = _normalized(_with_known_role(message, context), context)
     if kept.contents:
         return _split_results(kept, context)
     if message.contents and kept.role == "user":
@@ -95,12 +97,12 @@ def _own_questions(messages: Sequence[ChatMessage]) -> set[Place]:
 
 def _without_own_questions(message: ChatMessage, number: int, own: Set[Place], context: EncodeContext) -> ChatMessage:
     """Return a message without approvals of calls that the application runs: no API asked for them."""
-    asked = {at for at in range(len(message.contents)) if (number, at) in own}
-    if not asked:
+    approvals = {at for at in range(len(message.contents)) if (number, at) in own}
+    if not approvals:
         return message
-    for at in sorted(asked):
+    for at in sorted(approvals):
         context.report_loss(message.contents[at], None, reasons.OWN_QUESTION)
-    return context.with_contents(message, [c for at, c in enumerate(message.contents) if at not in asked])
+    return context.with_contents(message, [c for at, c in enumerate(message.contents) if at not in approvals])
 
 
 _QUESTIONS: frozenset[type] = frozenset({ToolApprovalRequestContent, ToolApprovalResponseContent})
@@ -196,7 +198,7 @@ def settle_answer(messages: list[ChatMessage], context: EncodeContext, *, cites:
     if not _QUESTIONS.isdisjoint(map(type, contents_of(messages))):
         own = _own_questions(messages)
         messages = [_without_own_questions(message, at, own, context) for at, message in enumerate(messages)]
-    return [_settled(message, context, _cited_sources(message) if cites else _NONE_CITED) for message in messages]
+    return [_normalized(message, context, _cited_sources(message) if cites else _NONE_CITED) for message in messages]
 
 
 def without_empty_texts(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
@@ -304,20 +306,20 @@ def leave_empty(message: ChatMessage, context: EncodeContext) -> None:
     context.leave_residue(message, own=True)
 
 
-def _settled(message: ChatMessage, context: EncodeContext, cited: frozenset[Source] = _NONE_CITED) -> ChatMessage:
-    settled: list[AIContent] = []
+def _normalized(message: ChatMessage, context: EncodeContext, cited: frozenset[Source] = _NONE_CITED) -> ChatMessage:
+    normalized: list[AIContent] = []
     unfinished: set[int] | None = None
     content: Any
     for at, content in enumerate(message.contents):
         kind = content.__class__
-        if message.role != "assistant" and _is_models_own(content):
+        if message.role != "assistant" and _is_only_of_models(content):
             context.report_loss(content, None, reasons.WRONG_ROLE, role=message.role)
         elif kind is TextContent or kind is FunctionCallContent:
-            settled.append(content)
+            normalized.append(content)
         elif kind is ReasoningContent:
-            settled += _reasoning(content, context, is_last=content is message.contents[-1])
+            normalized += _reasoning(content, context, is_last=content is message.contents[-1])
         elif kind is FunctionResultContent or kind is CustomToolResultContent:
-            settled.append(_worded(_without_stored(content, message, context), context))
+            normalized.append(_with_texts_of_errors(_without_stored(content, message, context), context))
         elif _is_stored(content, message, context):
             context.report_loss(content, None, reasons.STORED_ELSEWHERE)
         else:
@@ -325,18 +327,18 @@ def _settled(message: ChatMessage, context: EncodeContext, cited: frozenset[Sour
             if at in unfinished:
                 context.report_loss(content, None, reasons.PENDING_HOSTED_CALL)
             else:
-                settled.extend(_settle(content, context, cited))
-    return context.with_contents(message, settled)
+                normalized.extend(_normalized_content(content, context, cited))
+    return context.with_contents(message, normalized)
 
 
-def _is_models_own(content: AIContent) -> bool:
+def _is_only_of_models(content: AIContent) -> bool:
     """Return whether only a model, or a tool that its provider runs, makes such a content."""
     if isinstance(content, ReasoningContent | ToolCallContent | ToolApprovalRequestContent):
         return True
     return isinstance(content, ToolResultContent) and content.executor != "client"
 
 
-def _worded(result: FunctionResultContent, context: EncodeContext) -> FunctionResultContent:
+def _with_texts_of_errors(result: FunctionResultContent, context: EncodeContext) -> FunctionResultContent:
     """Return a result with its errors as texts and the error flag set. No API has another field for them."""
     errors = [output for output in result.outputs if isinstance(output, ErrorContent)]
     if not errors:
@@ -360,7 +362,7 @@ def _unfinished(message: ChatMessage, context: EncodeContext) -> set[int]:
     return {place[1] for place in TranscriptIndex([message]).unanswered if not is_clients([message], place)}
 
 
-def gives_words(result: Any) -> bool:
+def is_one_text(result: Any) -> bool:
     """Return whether a result is one text."""
     outputs = result.outputs
     return len(outputs) == 1 and outputs[0].__class__ is TextContent
@@ -389,7 +391,7 @@ _CLIENT = (FunctionCallContent, FunctionResultContent, CustomToolCallContent, Cu
 _SERVER_ONLY = (ConfigurationContent, ToolChangeContent, ReferenceContent)
 
 
-def _settle(content: AIContent, context: EncodeContext, cited: frozenset[Source]) -> Iterable[AIContent]:
+def _normalized_content(content: AIContent, context: EncodeContext, cited: frozenset[Source]) -> Iterable[AIContent]:
     if content.__class__ is TextContent or isinstance(content, _CLIENT):
         return (content,)
     if isinstance(content, ToolCallContent | ToolResultContent):
@@ -431,10 +433,10 @@ def _hosted(
             return lowering.as_function_call(content, context)
         return lowering.as_function_result(content, context)
     if policy == "text" and isinstance(content, ToolResultContent):
-        words = "\n".join(lowering.as_text(output) for output in content.outputs)
-        if words:
+        text = "\n".join(lowering.as_text(output) for output in content.outputs)
+        if text:
             context.degrade(content, reasons.HOSTED_AS_TEXT, "outputs")
-            return (TextContent(text=words),)
+            return (TextContent(text=text),)
     outputs = content.outputs if isinstance(content, ToolResultContent) else []
     if not cited or not any(_source_of(output) in cited for output in outputs):
         context.report_loss(content, None, reasons.FOREIGN_HOSTED_TOOL)

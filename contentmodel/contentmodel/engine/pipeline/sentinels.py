@@ -102,12 +102,12 @@ def with_error_mark(result: ToolResultContent, context: EncodeContext) -> ToolRe
     if result.is_error and not context.native:
         context.report_loss(result, "is_error", reasons.NO_ERROR_FLAG)
     outputs, first = list(result.outputs), _first_text(result.outputs)
-    word = "true" if result.is_error else "false"
+    flag = "true" if result.is_error else "false"
     if first is None:
-        outputs.insert(0, TextContent(text=f"{_BEGINS}{word} #{seal_of(word, result.call_id)}]"))
+        outputs.insert(0, TextContent(text=f"{_BEGINS}{flag} #{seal_of(flag, result.call_id)}]"))
     else:
-        index, said = first[0], first[1].text
-        text = f"{_BEGINS}{word} #{seal_of(word, result.call_id, said)}]\n{said}"
+        index, original = first[0], first[1].text
+        text = f"{_BEGINS}{flag} #{seal_of(flag, result.call_id, original)}]\n{original}"
         outputs[index] = context.replace(first[1], text=text)
     return context.replace(result, outputs=outputs, is_error=None)
 
@@ -120,13 +120,13 @@ def with_error_read(result: _V) -> _V:
     if first is None:
         return result
     index, text = first
-    found = _read_error_mark(text.text, result.call_id)
-    if found is None:
+    mark = _read_error_mark(text.text, result.call_id)
+    if mark is None:
         return result
-    failed, said = found
-    if not failed and (said is None or _read_error_mark(said, result.call_id) is None):
+    failed, unmarked_text = mark
+    if not failed and (unmarked_text is None or _read_error_mark(unmarked_text, result.call_id) is None):
         return result
-    texts = [] if said is None else [msgspec.structs.replace(text, text=said)]
+    texts = [] if unmarked_text is None else [msgspec.structs.replace(text, text=unmarked_text)]
     outputs = [*result.outputs[:index], *texts, *result.outputs[index + 1 :]]
     return msgspec.structs.replace(result, outputs=outputs, is_error=True if failed else result.is_error)
 
@@ -137,12 +137,12 @@ def _first_text(outputs: Sequence[AIContent]) -> tuple[int, TextContent] | None:
 
 def _read_error_mark(text: str, call_id: str | None) -> tuple[bool, str | None] | None:
     """Return whether a valid mark is "true", and the text after it; None if there is no valid mark."""
-    found = _FAILED.match(text)
-    if found is None:
+    match = _FAILED.match(text)
+    if match is None:
         return None
-    said = text[found.end() :] if found[3] else None
-    rest = () if said is None else (said,)
-    return (found[1] == "true", said) if found[2] == seal_of(found[1], call_id, *rest) else None
+    unmarked_text = text[match.end() :] if match[3] else None
+    rest = () if unmarked_text is None else (unmarked_text,)
+    return (match[1] == "true", unmarked_text) if match[2] == seal_of(match[1], call_id, *rest) else None
 
 
 # -- media after their result -----------------------------------------------------------------------------------------
@@ -156,17 +156,17 @@ def media_seal(call_id: str | None, medium: object) -> str:
 
 
 def announcing(
-    words: Sequence[AIContent], call_id: str | None, media: Sequence[AIContent]
+    outputs: Sequence[AIContent], call_id: str | None, media: Sequence[AIContent]
 ) -> tuple[TextContent | None, list[AIContent]]:
     """Return the outputs of a result whose `media` follow in another message, and the replaced text of `words`.
 
     The last text ends with an announcement: the seal of each medium.
     """
     announcement = _ANNOUNCES + "".join(f" #{media_seal(call_id, m)}" for m in media) + "]"
-    last = words[-1] if words else None
+    last = outputs[-1] if outputs else None
     if not isinstance(last, TextContent):
-        return None, [*words, TextContent(text=announcement)]
-    return last, [*words[:-1], msgspec.structs.replace(last, text=f"{last.text}\n{announcement}")]
+        return None, [*outputs, TextContent(text=announcement)]
+    return last, [*outputs[:-1], msgspec.structs.replace(last, text=f"{last.text}\n{announcement}")]
 
 
 def announced(result: ToolResultContent) -> tuple[list[AIContent], list[str]]:
@@ -175,13 +175,13 @@ def announced(result: ToolResultContent) -> tuple[list[AIContent], list[str]]:
     if not isinstance(last, TextContent):
         return result.outputs, []
     at = last.text.rfind(_ANNOUNCES)
-    found = _ANNOUNCED.fullmatch(last.text, max(at - 1, 0)) if at >= 0 else None
-    if found is None:
+    match = _ANNOUNCED.fullmatch(last.text, max(at - 1, 0)) if at >= 0 else None
+    if match is None:
         return result.outputs, []
-    words = result.outputs[:-1]
-    if found[1]:
-        words.append(msgspec.structs.replace(last, text=last.text[: found.start()]))
-    return words, found[2].replace("#", "").split()
+    outputs = result.outputs[:-1]
+    if match[1]:
+        outputs.append(msgspec.structs.replace(last, text=last.text[: match.start()]))
+    return outputs, match[2].replace("#", "").split()
 
 
 # -- names of files ----------------------------------------------------------------------------------------------------
@@ -231,5 +231,5 @@ def unmarked(text: str) -> str:
     if _MADE_NAME.fullmatch(text):
         return ""
     failed = _FAILED.match(text)
-    words, _ = announced(ToolResultContent(outputs=[TextContent(text=text[failed.end() :] if failed else text)]))
-    return words[0].text if words and isinstance(words[0], TextContent) else ""
+    outputs, _ = announced(ToolResultContent(outputs=[TextContent(text=text[failed.end() :] if failed else text)]))
+    return outputs[0].text if outputs and isinstance(outputs[0], TextContent) else ""

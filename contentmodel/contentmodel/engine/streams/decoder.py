@@ -82,8 +82,8 @@ class BlockState:
     def settle(self) -> JsonObject:
         """Merge all pieces into the wire object and return it."""
         for field, pieces in self.pieces.items():
-            said = self.wire.get(field)
-            self.joined = self.wire[field] = "".join([said if said.__class__ is str else "", *pieces])
+            existing = self.wire.get(field)
+            self.joined = self.wire[field] = "".join([existing if existing.__class__ is str else "", *pieces])
         self.pieces = {}
         return self.wire
 
@@ -195,9 +195,9 @@ class StreamDecoder:
                 self._held = 0
                 self._guarded(self._read_frames, frames)
             elif self._holds_too_much(len(data)):
-                limit = f"an event of more than {self.max_event_bytes:,} bytes"
+                limit = f"it has more than {self.max_event_bytes:,} bytes"
                 self.fail(ErrorContent(code=MALFORMED, message=f"event {self._read + 1}: {limit}"))
-        return self._told()
+        return self._emitted()
 
     def _holds_too_much(self, size: int) -> bool:
         self._held += size
@@ -218,16 +218,16 @@ class StreamDecoder:
             self._read += 1
             self._guarded(self._read_event, event, name)
             self._grown = None
-        return self._told()
+        return self._emitted()
 
     def close(self) -> list[StreamEvent]:
         """Return the events for the end of the input. Call it for every stream."""
         self.events = []
         if not self.is_over:
             self._guarded(self._end, self._framing.close())
-        return self._told()
+        return self._emitted()
 
-    def _told(self) -> list[StreamEvent]:
+    def _emitted(self) -> list[StreamEvent]:
         return self.events if self.deltas else [event for event in self.events if not isinstance(event, BlockDelta)]
 
     # -- frames ------------------------------------------------------------------------------------------------
@@ -236,8 +236,10 @@ class StreamDecoder:
         try:
             work(*arguments)
         except UNREADABLE as error:
-            said = str(error) if isinstance(error, DecodeError) else f"{self.api}: {error.__class__.__name__}: {error}"
-            self.fail(ErrorContent(code=MALFORMED, message=f"event {self._read}: {said}"))
+            message = (
+                str(error) if isinstance(error, DecodeError) else f"{self.api}: {error.__class__.__name__}: {error}"
+            )
+            self.fail(ErrorContent(code=MALFORMED, message=f"event {self._read}: {message}"))
 
     def _read_event(self, event: Payload, name: str | None) -> None:
         self._read_wire(as_json(event, self.api), name)
@@ -299,8 +301,8 @@ class StreamDecoder:
         if self.is_ready():
             self.finish()
             return
-        where = "in the middle of an event" if rest else "before the answer was complete"
-        self.fail(ErrorContent(code=ENDED, message=f"the stream ended {where}"))
+        position = "in the middle of an event" if rest else "before the answer was complete"
+        self.fail(ErrorContent(code=ENDED, message=f"the stream ended {position}"))
 
     # -- implemented by the decoder of each API ----------------------------------------------------------------
 
@@ -413,8 +415,8 @@ class StreamDecoder:
         response, layout = self._envelope, []
         try:
             self.stop_open()
-            wire, said = self.broken()
-            response, layout = without_contents(self.adapter.read_response(wire)), said
+            wire, known_layout = self.broken()
+            response, layout = without_contents(self.adapter.read_response(wire)), known_layout
         except UNREADABLE:
             # The answer cannot be decoded as a whole, so each block is decoded separately.
             layout = []
@@ -432,13 +434,13 @@ class StreamDecoder:
 
     def remains(self, block: BlockState) -> Any:
         """Return the best-effort content of a block that failed to decode."""
-        field, words = growing_field(block.said), block.words()
-        return msgspec.structs.replace(block.said, **{field: words}) if field is not None and words else block.said
+        field, text = growing_field(block.said), block.words()
+        return msgspec.structs.replace(block.said, **{field: text}) if field is not None and text else block.said
 
     def fail_with(self, wire: JsonObject) -> None:
         """End the turn with an error object of the API."""
         response = self.adapter.read_response(wire)
-        self.fail(response.error or ErrorContent(code=MALFORMED, message="an error that does not say what it is"))
+        self.fail(response.error or ErrorContent(code=MALFORMED, message="the API sent an error without a description"))
 
 
 def laid_out(response: ChatResponse, blocks: Iterable[Iterable[int]]) -> Layout:
@@ -453,12 +455,12 @@ def laid_out(response: ChatResponse, blocks: Iterable[Iterable[int]]) -> Layout:
 def merge_into(old: JsonObject, new: Mapping[str, object], first: Iterable[str] = ()) -> None:
     """Merge `new` into `old` in place. Nulls are ignored; keys in `first` keep their first value."""
     for key, value in new.items():
-        said = old.get(key)
-        if said is None or said == "":
+        existing = old.get(key)
+        if existing is None or existing == "":
             if value is not None or key not in old:
                 old[key] = value
         elif value is not None and key not in first:
-            old[key] = _both(said, value) if said.__class__ is dict and value.__class__ is dict else value
+            old[key] = _both(existing, value) if existing.__class__ is dict and value.__class__ is dict else value
 
 
 def _both(old: JsonObject, new: JsonObject) -> JsonObject:
@@ -469,10 +471,10 @@ def longer(old: object, new: Mapping[str, object]) -> JsonObject:
     """Return `old` merged with `new`: lists are extended, other values replaced. Nulls are ignored."""
     made = dict(old) if old.__class__ is dict else {}
     for key, value in new.items():
-        said = made.get(key)
-        if said.__class__ is list and value.__class__ is list:
-            said.extend(value)
-        elif value is not None or said is None:
+        existing = made.get(key)
+        if existing.__class__ is list and value.__class__ is list:
+            existing.extend(value)
+        elif value is not None or existing is None:
             made[key] = value
     return made
 
@@ -504,9 +506,9 @@ def settle_entry(block: BlockState) -> None:
     for field, pieces in block.pieces.items():
         outer, _, inner = field.rpartition(".")
         owner, name = (block.wire.setdefault(outer, {}), inner) if outer else (block.wire, field)
-        said = owner.get(name)
+        existing = owner.get(name)
         join = join_base64 if field == "data" else "".join
-        block.joined = owner[name] = join([said if said.__class__ is str else "", *pieces])
+        block.joined = owner[name] = join([existing if existing.__class__ is str else "", *pieces])
     block.pieces = {}
 
 

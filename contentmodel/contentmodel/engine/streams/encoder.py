@@ -311,8 +311,8 @@ class StreamEncoder:
         field = growing_field(block.content)
         if not block.pieces or field is None:
             return
-        said, content = getattr(block.content, field), block.content
-        if said.__class__ is str and not said.startswith("".join(block.pieces)):
+        text, content = getattr(block.content, field), block.content
+        if text.__class__ is str and not text.startswith("".join(block.pieces)):
             self.report_loss((block.choice, block.index), content, reasons.WRITTEN_BEFORE, field=field)
 
     def _advance(self, queue: OrderedDict[OutgoingBlock, None]) -> None:
@@ -514,8 +514,8 @@ class StreamEncoder:
             calls = [call for call in written if call is not None and call.executor == "client"]
             finish = waiting_finish(choice.finish_reason, calls)
             if finish is not None and finish is not choice.finish_reason:
-                path, word = f"$.choices[{number}].finish_reason.raw", finish.raw or finish.reason
-                lost = loss_of(reasons.NO_FINISH_REASON, path, "raw", self.api, family="settings", word=word)
+                path, reason = f"$.choices[{number}].finish_reason.raw", finish.raw or finish.reason
+                lost = loss_of(reasons.NO_FINISH_REASON, path, "raw", self.api, family="settings", word=reason)
                 self.add_losses(None, [lost])
                 choice = msgspec.structs.replace(choice, finish_reason=finish)
             choices.append(choice)

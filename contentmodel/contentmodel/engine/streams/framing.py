@@ -221,10 +221,10 @@ class AnyFraming:
         if not data.strip():
             return []
         begun = b"".join(self._first)
-        said = begun.removeprefix(BOM).lstrip()
-        if not said or BOM.startswith(begun):
+        text = begun.removeprefix(BOM).lstrip()
+        if not text or BOM.startswith(begun):
             return []
-        self._framing = JsonParser() if said[:1] in b"{[" else SseParser()
+        self._framing = JsonParser() if text[:1] in b"{[" else SseParser()
         return self._framing.feed(begun)
 
     def close(self) -> bytes:
@@ -236,10 +236,10 @@ _STARTS = (b"data:", b"event:", b"id:", b"retry:", b":")
 
 def begins_like_sse(data: bytes) -> bool | None:
     """Return whether this is the start of server-sent events; None if it is too short to decide."""
-    said = data[:64].removeprefix(BOM).lstrip(b" \t\r\n")
-    if said.startswith(_STARTS):
+    text = data[:64].removeprefix(BOM).lstrip(b" \t\r\n")
+    if text.startswith(_STARTS):
         return True
-    may_be = BOM.startswith(data) or any(start.startswith(said) for start in _STARTS)
+    may_be = BOM.startswith(data) or any(start.startswith(text) for start in _STARTS)
     return None if may_be and len(data) < 64 else False
 
 

@@ -32,14 +32,14 @@ def misfits(payload: JsonObject, context: DecodeContext, takes: Takes, *, is_own
         # Some objects are found without a row. The rows of other objects cover their fields.
         for name, codec in row.codecs() if wire.__class__ is dict and isinstance(row, Row) else ():
             value = wire_at(wire, name)
-            what = None if value is None else _misfit(value, codec, is_own)
-            if what is not None and not takes(name, value, codec):
-                yield Fault(spelled(payload, wire_path(path, name)), what)
+            message = None if value is None else _misfit(value, codec, is_own)
+            if message is not None and not takes(name, value, codec):
+                yield Fault(spelled(payload, wire_path(path, name)), message)
             if codec.tagged is not None and value.__class__ is dict and (is_own or not codec.hosts_add_words):
                 tag, known = codec.tagged
-                what = _strange(value.get(tag), known)
-                if what is not None and not takes(f"{name}.{tag}", value[tag], codec):
-                    yield Fault(spelled(payload, wire_path(path, f"{name}.{tag}")), what)
+                message = _strange(value.get(tag), known)
+                if message is not None and not takes(f"{name}.{tag}", value[tag], codec):
+                    yield Fault(spelled(payload, wire_path(path, f"{name}.{tag}")), message)
 
 
 def _misfit(value: object, codec: AnyCodec, is_own: bool) -> str | None:

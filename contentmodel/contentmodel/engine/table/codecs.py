@@ -389,4 +389,4 @@ def codec_for(hint: object) -> AnyCodec:
         return ARGUMENTS if str in options else OBJECT
     if Any in options:
         return ANYTHING
-    raise TypeError(f"{hint} needs a codec")
+    raise TypeError(f"there is no default codec for the type {hint}: pass a codec for this field")

@@ -50,11 +50,11 @@ class ErrorWords:
     def kind_of(self, wire: Mapping[str, object]) -> str | None:
         """Return the kind of an error object. A number in one of the fields is read as an HTTP status."""
         for key in self.keys:
-            word = wire.get(key)
-            if word.__class__ is str and word in self._kinds:
-                return self._kinds[word]
-            if word.__class__ is int or (word.__class__ is str and len(word) == 3 and word.isdecimal()):
-                kind = kind_of_status(int(word))
+            value = wire.get(key)
+            if value.__class__ is str and value in self._kinds:
+                return self._kinds[value]
+            if value.__class__ is int or (value.__class__ is str and len(value) == 3 and value.isdecimal()):
+                kind = kind_of_status(int(value))
                 if kind is not None:
                     return kind
         return None
@@ -107,24 +107,24 @@ class ErrorBody(Record[ErrorContent]):
             context.report_loss(error, "code", reasons.NO_ERROR_WORD)
         elif error.code is not None and error.code not in fields.values():
             context.report_loss(error, "code", reasons.ERROR_REWORDED)
-        context.leave_residue(_without_words(error, origin, kind, context, fields))
+        context.leave_residue(_without_types(error, origin, kind, context, fields))
         plain = msgspec.structs.replace(error, code=error.code if is_kin else None, kind=None, extra=None)
         return {**fields, **self.row.encode(context.replaced(error, plain), context)}
 
 
-_WORDS = ("type", "code")
+_TYPE_KEYS = ("type", "code")
 
 
-def _without_words(
+def _without_types(
     error: ErrorContent, origin: Origin | None, kind: str | None, context: EncodeContext, fields: Mapping[str, object]
 ) -> ErrorContent:
     """Return an error without the residue fields that only name its kind, which the wire `fields` contain already."""
     if origin is None or kind is None or error.extra is None:
         return error
     own = error.extra.get(origin.api, {})
-    for key in _WORDS:
+    for key in _TYPE_KEYS:
         if own.get(key) is not None and own[key] not in fields.values():
             context.pending_losses.append((error, key, reasons.ERROR_REWORDED, origin.api, {}))
-    residue = {key: value for key, value in own.items() if key not in _WORDS}
+    residue = {key: value for key, value in own.items() if key not in _TYPE_KEYS}
     left: ErrorContent = context.replace(error, extra={**error.extra, origin.api: residue})
     return left

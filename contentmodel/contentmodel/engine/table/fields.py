@@ -185,11 +185,11 @@ class Group(Field):
 
     def decode(self, wire: JsonObject, context: DecodeContext) -> Any:
         """Return the attribute's value."""
-        raise TypeError(f"{type(self).__name__} does not decode")
+        raise TypeError(f"{type(self).__name__} has no `decode`: implement it")
 
     def encode(self, value: Any, wire: JsonObject, context: EncodeContext, owner: Any) -> None:
         """Write the fields into `wire`."""
-        raise TypeError(f"{type(self).__name__} does not encode")
+        raise TypeError(f"{type(self).__name__} has no `encode`: implement it")
 
     def says(self, attribute: str) -> Sequence[str]:
         return [key for key in self.keys if attribute in (self.attribute, self.parts.get(key))]
@@ -252,13 +252,13 @@ class Implied(Field):
         code.read.update((name, repr(value)) for name, value in self.values.items())
 
     def finish(self, value: object, wire: JsonObject, context: EncodeContext) -> None:
-        for name, word in self._checked.items():
-            context.report_other_word(value, name, word)
+        for name, implied in self._checked.items():
+            context.report_other_value(value, name, implied)
 
     def finish_source(self, code: Code) -> None:
-        for name, word in self._checked.items():
-            code.add(f"    if value.{name} is not None and value.{name} != {word!r}:")
-            code.add(f"        context.report_other_word(value, {name!r}, {word!r})")
+        for name, implied in self._checked.items():
+            code.add(f"    if value.{name} is not None and value.{name} != {implied!r}:")
+            code.add(f"        context.report_other_value(value, {name!r}, {implied!r})")
 
 
 class Filled(Field):
@@ -301,10 +301,10 @@ class Silent(Field):
 
     def finish_source(self, code: Code) -> None:
         if self.names:
-            code.add(f"    if {' or '.join(self._is_said(path, code) for path in self.names)}:")
+            code.add(f"    if {' or '.join(self._is_set(path, code) for path in self.names)}:")
             code.add(f"        context.report_lost_attributes(value, {code.name('unmapped', self.names)})")
 
-    def _is_said(self, path: str, code: Code) -> str:
+    def _is_set(self, path: str, code: Code) -> str:
         attribute, default = code.attribute(path), attribute_of(self._model, path)[2]
         if "." in path:
             return f"{attribute} not in (None, {default!r})"

@@ -169,8 +169,8 @@ def _class_of(kind: object) -> type | None:
 def _test_of(kind: object) -> Callable[[object], bool]:
     """Return a function that tests whether a JSON value has a type."""
     if get_origin(kind) is Literal:
-        words = {(word.__class__, word) for word in get_args(kind)}
-        return lambda value: value.__class__ in (str, bool, int) and (value.__class__, value) in words
+        members = {(member.__class__, member) for member in get_args(kind)}
+        return lambda value: value.__class__ in (str, bool, int) and (value.__class__, value) in members
     if kind is Any:
         return lambda value: True
     only = _class_of(kind)

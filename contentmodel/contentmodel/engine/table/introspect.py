@@ -43,7 +43,7 @@ def struct_in(hint: object) -> type[msgspec.Struct]:
     for option in typing.get_args(hint) or (hint,):
         if isinstance(option, type) and issubclass(option, msgspec.Struct):
             return option
-    raise TypeError(f"{hint} holds no Struct")
+    raise TypeError(f"expected a type with a Struct class, got {hint}")
 
 
 def _hints(model: type[msgspec.Struct]) -> dict[str, object]:

@@ -299,8 +299,8 @@ class TextField(Codec[list[AIContent]]):
         self._make: Callable[..., AIContent] = model
         self.model, self.field, self.sets, self.between = model, field, sets, between
         self._others = tuple(f for f in model.__struct_fields__ if f not in (field, "extra", "executor", *sets))
-        self._said_else = attrgetter(*self._others, "extra")
-        self._nothing_else = (*(defaults_of(model).get(name) for name in self._others), None)
+        self._other_values = attrgetter(*self._others, "extra")
+        self._unset_values = (*(defaults_of(model).get(name) for name in self._others), None)
 
     def decode(self, value: str, context: DecodeContext, container: JsonObject, key: str) -> list[AIContent]:
         return [self._make(**{self.field: value}, **self.sets)]
@@ -309,23 +309,23 @@ class TextField(Codec[list[AIContent]]):
         return [(value[0], path, wire, None)]
 
     def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> str | None:
-        words = []
+        texts = []
         for content in value:
             if content.__class__ is not self.model:
-                words += self._words_of_other(content, context)
+                texts += self._text_of_other(content, context)
                 continue
-            if self._said_else(content) != self._nothing_else:
-                self._lose_what_else(content, context)
-            for name, word in self.sets.items():
-                context.report_other_word(content, name, word)
-            words.append(getattr(content, self.field))
-        return self.between.join(words) if words else None
+            if self._other_values(content) != self._unset_values:
+                self._report_others(content, context)
+            for name, implied in self.sets.items():
+                context.report_other_value(content, name, implied)
+            texts.append(getattr(content, self.field))
+        return self.between.join(texts) if texts else None
 
-    def _lose_what_else(self, content: AIContent, context: EncodeContext) -> None:
+    def _report_others(self, content: AIContent, context: EncodeContext) -> None:
         context.report_lost_attributes(content, self._others)
         context.leave_residue(content)
 
-    def _words_of_other(self, content: AIContent, context: EncodeContext) -> list[str]:
+    def _text_of_other(self, content: AIContent, context: EncodeContext) -> list[str]:
         if content.__class__ is TextContent:
             return [content.text]
         context.report_loss(content, None, reasons.WORDS_ALONE)

@@ -36,7 +36,7 @@ class Roles(Codec[str]):
         self._prefix = f"{api}:"
         self.to_model = dict(to_model)
         self.known_words = frozenset((*to_model, *elsewhere))
-        self.to_wire = dict(to_wire or {role: word for word, role in to_model.items()})
+        self.to_wire = dict(to_wire or {role: wire for wire, role in to_model.items()})
 
     def quick_decode(self, name: str, call: str, bind: Bind) -> str:
         return f"{bind('roles', self.to_model)}.get({name}) or {call}"

@@ -86,7 +86,7 @@ class Row:
         every = others if _find(Silent, others) else (*others, Silent())
         self.others = sorted(every, key=_order)
         if len({_order(field) for field in every}) < len(every):
-            raise TypeError(f"row {name}: two fields of one kind")
+            raise TypeError(f"row {name}: two fields of the same class, expected at most one")
         self.columns = _find(Columns, every)
         rest, implied, aliases = _find(Rest, every), _find(Implied, every), _find(Aliases, every)
         self.rest = rest.attributes[0] if rest is not None else None
@@ -149,7 +149,7 @@ class Row:
     def bind(self, api: str) -> Row:
         """Set the API whose residue this row reads and writes."""
         if self.api and self.api != api:
-            raise TypeError(f"row {self.name} belongs to {self.api}")
+            raise TypeError(f"row {self.name} belongs to {self.api}: it cannot be used for {api}")
         self.api = api
         return self
 
@@ -211,8 +211,8 @@ class Row:
     def fits(self, wire: Mapping[str, Json]) -> bool:
         """Return whether a wire object has the required fields, and the value that selects this row."""
         if self.select is not None:
-            word = wire_at(wire, self.select[0])
-            if word.__class__ not in (str, int) or word not in self.select[1]:
+            value = wire_at(wire, self.select[0])
+            if value.__class__ not in (str, int) or value not in self.select[1]:
                 return False
         return all(leaf.codec.holds(wire_at(wire, leaf.wire)) for leaf in self._required)
 
@@ -242,9 +242,9 @@ class Row:
             context.expected(container, key, wanted, value)
         else:
             context.fault(container, key, f"missing {wanted}")
-        return UnknownContent(api=self.api, block=wire) if self.is_one_of else self._stand_in()
+        return UnknownContent(api=self.api, block=wire) if self.is_one_of else self._placeholder()
 
-    def _stand_in(self) -> msgspec.Struct:
+    def _placeholder(self) -> msgspec.Struct:
         """Return a placeholder of the row's class, so that decoding can continue and find all faults."""
         required = (f.name for f in fields_of(self.model) if f.required)
         return self.model(**dict.fromkeys(required, ""))
@@ -300,13 +300,13 @@ class Row:
     def attribute_at(self, path: str) -> tuple[str, str] | None:
         """Return the attribute at a JSON path of the wire object, and the rest of the path; None if there is none."""
         for leaf in self.root.leaves():
-            where = wire_path("$", leaf.wire)
-            if path == where or path.startswith((f"{where}.", f"{where}[")):
-                return leaf.attribute, path[len(where) :]
+            field_path = wire_path("$", leaf.wire)
+            if path == field_path or path.startswith((f"{field_path}.", f"{field_path}[")):
+                return leaf.attribute, path[len(field_path) :]
         for key in self.columns.columns if self.columns is not None else ():
-            where = wire_path("$", key)
-            if path == where or path.startswith(f"{where}["):
-                return self.columns.attributes[0], path[len(where) :]  # type: ignore[union-attr]
+            field_path = wire_path("$", key)
+            if path == field_path or path.startswith(f"{field_path}["):
+                return self.columns.attributes[0], path[len(field_path) :]  # type: ignore[union-attr]
         return None
 
     def describe(self) -> JsonObject:

@@ -41,21 +41,21 @@ class Sign(msgspec.Struct, frozen=True):
         """Return the failure that the field reports; None if it reports none."""
         value = wire_at(wire, self.path)
         reports = bool(value) if self.words is None else value.__class__ in (str, int) and value in self.words
-        return _error(self.path.rpartition(".")[2], value, is_word=self.words is not None) if reports else None
+        return _error(self.path.rpartition(".")[2], value, is_code=self.words is not None) if reports else None
 
     def describe(self) -> JsonObject:
         """Return the sign as data."""
-        words = None if self.words is None else list(self.words)
-        return {"path": self.path, "words": words, "failed": self.failed}
+        values = None if self.words is None else list(self.words)
+        return {"path": self.path, "words": values, "failed": self.failed}
 
 
-def _error(name: str, value: object, *, is_word: bool) -> ErrorContent:
+def _error(name: str, value: object, *, is_code: bool) -> ErrorContent:
     if value.__class__ is dict:
         message, code = value.get("message"), value.get("code") or value.get("type")
-        said = message if message.__class__ is str else ""
-        return ErrorContent(message=said, code=code if code.__class__ is str else name, details=value)
+        text = message if message.__class__ is str else ""
+        return ErrorContent(message=text, code=code if code.__class__ is str else name, details=value)
     if value.__class__ is str:
-        return ErrorContent(code=value) if is_word else ErrorContent(message=value, code=name)
+        return ErrorContent(code=value) if is_code else ErrorContent(message=value, code=name)
     if value.__class__ is int:
         return ErrorContent(message=f"{name.replace('_', ' ')} {value}", code=name, details={name: value})
     return ErrorContent(code=name)
@@ -77,8 +77,8 @@ class Failure:
 
     def errors(self, wire: Mapping[str, object], api: str) -> list[ErrorContent]:
         """Return the error that the first matching sign reports, with the hint that it came from a sign; else []."""
-        found = (error for sign in self.signs if (error := sign.error(wire)) is not None)
-        return [FAILURE.on(error, api, "sign") for error in islice(found, 1)]
+        errors = (error for sign in self.signs if (error := sign.error(wire)) is not None)
+        return [FAILURE.on(error, api, "sign") for error in islice(errors, 1)]
 
     def read(self, result: ToolResultContent, wire: JsonObject, api: str) -> ToolResultContent:
         """Return a decoded result. If its wire object reports a failure, add the error to the outputs."""

@@ -93,9 +93,9 @@ class Table:
         self.pairs.append(made)
         return made
 
-    def say(self, name: str, *words: object) -> None:
+    def say(self, name: str, *values: object) -> None:
         """Declare the known values of one field. Other values pass through."""
-        self.words[name] = tuple(str(word) for word in words)
+        self.words[name] = tuple(str(value) for value in values)
 
     def keep(self, name: str, *fields: str) -> None:
         """Declare known fields of a record that have no neutral counterpart: they stay in the residue.
@@ -113,7 +113,7 @@ class Table:
         return {
             "api": self.api,
             "pairs": [pair.describe() for pair in self.pairs],
-            "words": {name: list(words) for name, words in self.words.items()},
+            "words": {name: list(values) for name, values in self.words.items()},
             "kept": {name: list(fields) for name, fields in self.kept.items()},
             "records": {name: r.describe() for name, r in self.records.items()},
             "unions": {name: u.describe() for name, u in self.unions.items()},

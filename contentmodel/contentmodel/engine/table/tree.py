@@ -99,7 +99,7 @@ class Plain:
         if len(held) > 1:
             code.add(f"{pad}{name} = {encode}(({', '.join(held)}), context, value)")
         else:
-            code.add(f"{pad}{name} = {held[0]}", f"{pad}if {self._is_said(name, code)}:")
+            code.add(f"{pad}{name} = {held[0]}", f"{pad}if {self._is_set(name, code)}:")
             pad += "    "
             if encode is not None:
                 call = f"{encode}({name}, context, value)"
@@ -109,7 +109,7 @@ class Plain:
             pad += "    "
         code.add(f"{pad}{wire}[{key!r}] = {name}")
 
-    def _is_said(self, name: str, code: Code) -> str:
+    def _is_set(self, name: str, code: Code) -> str:
         if self.default is None:
             return f"{name} is not None"
         if self.default is list or self.default == [] or self.default == "":
@@ -203,11 +203,11 @@ class Nested:
     def codecs(self, path: str = "") -> Iterator[tuple[str, AnyCodec]]:
         """Yield each field's path in the wire object with its codec."""
         for key, child in self.children.items():
-            where = f"{path}.{key}" if path else key
+            inner_path = f"{path}.{key}" if path else key
             if isinstance(child, Nested):
-                yield from child.codecs(where)
+                yield from child.codecs(inner_path)
             else:
-                yield where, child.codec
+                yield inner_path, child.codec
 
     def holders(self) -> dict[str, Callable[[object], bool]] | None:
         """Return a test for each key of whether its value is held; None if there are nested objects."""

@@ -65,8 +65,8 @@ class Union:
             r.is_one_of = True
         self._other = other
         self._shaped = [r for r in self.rows if r.shape is not None]
-        self._abroad = None if abroad is None else frozenset(abroad)
-        self._abroad_encoders: dict[type, Encode] = {}
+        self._foreign_types = None if abroad is None else frozenset(abroad)
+        self._foreign_encoders: dict[type, Encode] = {}
         self._default = default
         self._takes_untyped = takes_untyped or other is not None or self._find is not None
         self._prefer = prefer
@@ -157,11 +157,11 @@ class Union:
 
     def _list_encoder(self) -> EncodeList:
         """Return a function that encodes a list of contents. Contents without a row here are lowered or reported."""
-        home, slowly = self._encoders, self._encode_slowly
-        abroad = home if self._abroad is None else self._abroad_encoders
+        native, slowly = self._encoders, self._encode_slowly
+        foreign = native if self._foreign_types is None else self._foreign_encoders
 
         def encode_list(contents: Sequence[object], context: EncodeContext) -> JsonArray:
-            encoders = home if context.native else abroad
+            encoders = native if context.native else foreign
             try:
                 return [encoders[content.__class__](content, context) for content in contents]
             except (KeyError, _NoRow):
@@ -172,7 +172,7 @@ class Union:
     def _encode_slowly(self, contents: Sequence[object], context: EncodeContext) -> JsonArray:
         if not self._decoders:
             self._build()
-        encoders = self._encoders if context.native or self._abroad is None else self._abroad_encoders
+        encoders = self._encoders if context.native or self._foreign_types is None else self._foreign_encoders
         blocks: JsonArray = []
         for content in contents:
             encoder = encoders.get(content.__class__)
@@ -203,7 +203,7 @@ class Union:
 
     def has(self, model: type, *, native: bool = True) -> bool:
         """Return whether a content of this class can be encoded here without lowering."""
-        return model in self._by_class and (native or self._abroad is None or model in self._abroad)
+        return model in self._by_class and (native or self._foreign_types is None or model in self._foreign_types)
 
     @property
     def tags(self) -> frozenset[str]:
@@ -222,8 +222,8 @@ class Union:
         """Add a placeholder function for every tag and class. Rows are compiled on first use."""
         for model, rows in self._by_class.items():
             self._encoders[model] = self._encoder_when_needed(model, rows)
-            if self._abroad is not None and model in self._abroad:
-                self._abroad_encoders[model] = self._encoders[model]
+            if self._foreign_types is not None and model in self._foreign_types:
+                self._foreign_encoders[model] = self._encoders[model]
         groups: dict[str, list[Row]] = {}
         for r in self.rows:
             if r is not self._other and r.shape is None:
@@ -234,8 +234,8 @@ class Union:
     def _encoder_when_needed(self, model: type, rows: list[Row]) -> Encode:
         def encode(content: object, context: EncodeContext) -> JsonObject:
             made = self._encoders[model] = self._encoder(rows)
-            if model in self._abroad_encoders:
-                self._abroad_encoders[model] = made
+            if model in self._foreign_encoders:
+                self._foreign_encoders[model] = made
             return made(content, context)
 
         return encode
