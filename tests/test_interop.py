@@ -149,7 +149,7 @@ def test_what_is_no_content_is_refused(field: str, value: Any) -> None:
         (TextContent(text=5), r"got `int` at \$.text"),  # type: ignore[arg-type]
         (UsageContent(usage=None), r"got `null` at \$.usage"),  # type: ignore[arg-type]
         (FunctionCallContent(arguments={"a": b"x"}), r"bytes is not a JSON type at \$.arguments.a"),
-        (ToolCallContent(), "base class"),
+        (ToolCallContent(), "abstract class"),
     ],
 )
 def test_a_value_of_the_wrong_type_is_refused_where_pydantic_writes_it(value: Any, path: str) -> None:
