@@ -342,7 +342,7 @@ def test_a_standard_stream_that_is_closed_or_full_is_a_message(chat: Path, strea
         (b'"{\\"messages\\": []}"', "expected an object"),
         (b'{"a": NaN}', "not JSON"),
         (b"[" * 200_000, "nested too deeply"),
-        (b'{"x\\u001b[31m": 1}', "no API is recognised"),
+        (b'{"x\\u001b[31m": 1}', "no API recognizes"),
         (b'{"contentmodel": 1, "kind": "nothing", "value": 1}', "$.kind"),
         (b'{"contentmodel": "1"}', "$.contentmodel"),
     ],
@@ -568,7 +568,7 @@ def test_detect_says_api_and_kind(tmp_path: Path, chat: Path) -> None:
     result = run("detect", put(tmp_path / "in.jsonl", CHAT, "", {"a": 1}, MESSAGE))
     assert result.stdout == "1 openai-chat request\n4 anthropic-messages response\n"
     assert result.exit_code == 2
-    assert "line 3: no API is recognised" in result.stderr
+    assert "line 3: no API recognizes" in result.stderr
     stored = {"contentmodel": 1, "kind": "usage", "value": {}}
     assert run("detect", input=json.dumps(stored)).stdout == "contentmodel usage\n"
 
@@ -590,7 +590,7 @@ def test_detect_names_several_files(tmp_path: Path, chat: Path) -> None:
 )
 def test_a_hint_names_options_that_the_command_has(command: tuple[str, ...], hint: str | None) -> None:
     said = run(*command, input='{"a": 1}').stderr
-    assert "no API is recognised" in said
+    assert "no API recognizes" in said
     assert hint in said if hint else "--" not in said
 
 
