@@ -38,7 +38,7 @@ def test_check_names_the_place_the_rule_and_the_fix() -> None:
     found = run("check", "--for", "openai-chat", input=ORPHAN)
     assert found.exit_code == 1
     assert "refused results-follow-their-calls at $.messages[0].tool_call_id" in found.stdout
-    assert "put it behind its call" in found.stdout
+    assert "move it after its call" in found.stdout
     assert "1 violation" in found.stdout
 
 

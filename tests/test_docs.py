@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import contentmodel
-from contentmodel_adapters.shared.auto_fixes import MENDS
+from contentmodel_adapters.shared.auto_fixes import AUTO_FIXES
 from contentmodel_conformance import pages
 from contentmodel_conformance.matrix import Matrix
 
@@ -109,9 +109,9 @@ def test_generated_pages_are_those_of_the_tables_and_rules() -> None:
     assert outdated() == []
 
 
-def test_what_conversion_mends_is_a_rule_of_some_api() -> None:
+def test_every_automatic_fix_is_of_a_rule_of_some_api() -> None:
     rules = {rule.name for adapter in contentmodel.adapters().values() for rule in adapter.rules}
-    assert set(MENDS) <= rules
+    assert set(AUTO_FIXES) <= rules
 
 
 def test_the_readme_has_the_two_commands() -> None:

@@ -12,7 +12,7 @@ import contentmodel
 from contentmodel.content import CONTENT_TYPES
 from contentmodel.engine.losses.reasons import REASONS
 from contentmodel.engine.table.hints import Hint
-from contentmodel_adapters.shared.auto_fixes import MENDS
+from contentmodel_adapters.shared.auto_fixes import AUTO_FIXES
 from contentmodel_conformance.capability_page import capabilities_page
 from contentmodel_conformance.checks import CHECKS, LAWS
 from contentmodel_conformance.matrix import matrix
@@ -118,11 +118,11 @@ def _plain(text: str) -> str:
 
 def _done(rule: Any, left_out: set[str]) -> Iterator[str]:
     if rule.name in left_out:
-        yield from ("*Conversion:* the setting is dropped.", "")
-    elif rule.name in MENDS:
-        yield from (f"*Conversion:* {MENDS[rule.name]}.", "")
+        yield from ("*Conversion:* The setting is dropped.", "")
+    elif rule.name in AUTO_FIXES:
+        yield from (f"*Conversion:* {AUTO_FIXES[rule.name]}", "")
     else:
-        yield from (f"*Fix:* {rule.fix}.", "")
+        yield from (f"*Fix:* {rule.fix[0].upper()}{rule.fix[1:]}.", "")
 
 
 def _policies() -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Requests that the API refuses, ignores or answers badly.
 
 The rules are those of Anthropic's own models. Hosts of other models are less strict, so a rule that only Claude
-enforces is checked only if the model's name is a Claude's. The capabilities of models are in capabilities.py.
+enforces is checked only if the model's name contains `claude`. The capabilities of models are in capabilities.py.
 """
 
 from __future__ import annotations
@@ -77,9 +77,9 @@ def _turns(request: Request) -> list[Turn]:
 def _blocks(request: Request, *kinds: str) -> Found:
     """Yield the blocks of these kinds in messages and in results."""
     for at, message in objects(request, "messages"):
-        for where, block in objects(message, "content", at):
-            inside = objects(block, "content", where) if block.get("type") == "tool_result" else iter(())
-            yield from ((w, b) for w, b in [*inside, (where, block)] if not kinds or b.get("type") in kinds)
+        for path, block in objects(message, "content", at):
+            inside = objects(block, "content", path) if block.get("type") == "tool_result" else iter(())
+            yield from ((w, b) for w, b in [*inside, (path, block)] if not kinds or b.get("type") in kinds)
 
 
 def _final(request: Request) -> list[tuple[str, dict[str, Any]]]:
@@ -95,7 +95,7 @@ def _is_hosted_result(block: dict[str, Any]) -> bool:
 
 def _member(parent: dict[str, Any], name: str, key: str) -> Any:
     """Return the value under a key of the object under `name`; None if there is no such object."""
-    return next((found.get(key) for _, found in one_object(parent, name)), None)
+    return next((holder.get(key) for _, holder in one_object(parent, name)), None)
 
 
 def _number(request: Request, key: str) -> float | None:
@@ -133,17 +133,14 @@ def _strict_schemas(request: Request) -> Found:
     yield from ((at, schema) for root in roots for at, schema, _ in subschemas(*root))
 
 
-_SEEN = "seen 2026-11-21"
-
-
 def _rule(fix: str, source: str, severity: Severity = "refused") -> Callable[[Find], Find]:
     """Declare a rule for all models."""
-    return RULES.rule(severity, fix=fix, source=f"{source}; {_SEEN}")
+    return RULES.rule(severity, fix=fix, source=f"{source}; seen 2026-11-21")
 
 
 def _of_claude(fix: str, source: str, severity: Severity = "refused") -> Callable[[Find], Find]:
     """Declare a rule for Claude models only."""
-    return RULES.rule(severity, fix=fix, source=f"{source}; {_SEEN}", applies=_is_claude)
+    return RULES.rule(severity, fix=fix, source=f"{source}; seen 2026-11-21", applies=_is_claude)
 
 
 def _by_model(fix: str, source: str) -> Callable[[FindByModel], FindByModel]:
@@ -155,31 +152,31 @@ def _is_claude(request: Request) -> bool:
     return "claude" in str(request.get("model"))
 
 
-@_of_claude("give a message and a limit", f"langchain-ai/langchain#31657, types/message_create_params.py of {SDK}")
+@_of_claude("set both", f"langchain-ai/langchain#31657, types/message_create_params.py of {SDK}")
 def messages_and_max_tokens_are_given(request: Request) -> Iterator[Broken]:
-    """A request has at least one message, and says the most tokens of its answer."""
+    """A request must have at least one message and a max_tokens limit."""
     if request.get("messages") == [] and not request.get("thread"):
         yield "$.messages", "no message"
     if request.get("max_tokens") is None:
         yield "$", "no max_tokens"
 
 
-@_of_claude("leave the message out or say something in it", "NousResearch/hermes-agent#3149")
+@_of_claude("add content, or remove the message", "NousResearch/hermes-agent#3149")
 def user_turns_have_content(request: Request) -> Iterator[Broken]:
-    """The user messages in a row hold something between them."""
+    """Consecutive user messages must have content: at least one of them must not be empty."""
     yield from ((t.path, "no content") for t in _turns(request) if t.role == "user" and not t.blocks)
 
 
-@_of_claude("leave the block out, and the turn in", "anthropics/anthropic-sdk-python#461, anomalyco/opencode#31259")
+@_of_claude("remove the block, but keep the turn", "anthropics/anthropic-sdk-python#461, anomalyco/opencode#31259")
 def text_is_not_blank(request: Request) -> Iterator[Broken]:
-    """Text blocks of messages and of the system prompt hold more than white space."""
-    said = [*objects(request, "system"), *(b for t in _turns(request) for b in t.blocks)]
-    yield from ((at, "no text") for at, b in said if b.get("type") == "text" and _is_blank(b.get("text")))
+    """Text blocks of messages and of the system prompt must contain more than white space."""
+    blocks = [*objects(request, "system"), *(b for t in _turns(request) for b in t.blocks)]
+    yield from ((at, "no text") for at, b in blocks if b.get("type") == "text" and _is_blank(b.get("text")))
 
 
-@_of_claude("cut the end, or end with a user message", "anomalyco/opencode#1295, tailcallhq/forgecode#1872")
+@_of_claude("remove the end, or add a user message", "anomalyco/opencode#1295, tailcallhq/forgecode#1872")
 def a_prefill_ends_in_text(request: Request) -> Iterator[Broken]:
-    """A request that ends with the assistant ends neither with a thinking block nor with white space."""
+    """A request that ends with an assistant turn must not end with a thinking block or with white space."""
     for at, block in _final(request)[-1:]:
         text = block.get("text")
         if isinstance(text, str) and not _is_blank(text) and text != text.rstrip():
@@ -190,15 +187,15 @@ def a_prefill_ends_in_text(request: Request) -> Iterator[Broken]:
 
 @_by_model("end with a user message", "platform.claude.com/docs/en/api/errors, ericc-ch/copilot-api#261")
 def a_prefill_is_for_older_models(request: Request, takes: Capabilities) -> Iterator[Broken]:
-    """From version 4.6 on, a request does not end with text of the assistant."""
+    """From version 4.6 on, a request must not end with assistant text."""
     paused = any(b.get("type") in ("server_tool_use", "mcp_tool_use") for _, b in _final(request))
     if not takes.prefill and not paused and not request.get("fallback_credit_token"):
         yield from ((at, "a prefill") for at, b in _final(request)[-1:] if b.get("type") == "text")
 
 
-@_rule("move it behind a user turn that is answered", f"{DOCS}/mid-conversation-system-messages")
+@_rule("move it between a user turn and its answer", f"{DOCS}/mid-conversation-system-messages")
 def system_messages_follow_user_turns(request: Request) -> Iterator[Broken]:
-    """A system message follows a user turn or a hosted result, and precedes an assistant turn or the end."""
+    """A system message must follow a user turn or a hosted result, and precede an assistant turn or the end."""
     turns, none = _turns(request), Turn(None, "", [])
     for before, turn, after in zip([none, *turns], turns, [*turns[1:], none], strict=False):
         hosted = any(_is_hosted_result(b) for _, b in before.blocks[-1:])
@@ -207,25 +204,25 @@ def system_messages_follow_user_turns(request: Request) -> Iterator[Broken]:
             yield turn.path, f"between {before.role or 'the start'} and {after.role or 'the end'}"
 
 
-@_by_model("say it in the system field", f"{DOCS}/mid-conversation-system-messages, sgl-project/sglang#368")
+@_by_model("use the system field", f"{DOCS}/mid-conversation-system-messages, sgl-project/sglang#368")
 def system_messages_are_for_newer_models(request: Request, takes: Capabilities) -> Iterator[Broken]:
-    """Up to 4.7, no message is of the system."""
+    """Up to version 4.7, models do not accept messages with the role system."""
     if not takes.later_system:
         yield from ((at, "a system message") for at, m in objects(request, "messages") if m.get("role") == "system")
 
 
 @_rule("move it to a turn of the other role", f"SEMOSS/Semoss#2323, {TOOLS}/handle-tool-calls")
 def blocks_stand_in_their_turns(request: Request) -> Iterator[Broken]:
-    """The assistant makes calls; the user gives results and images."""
+    """Calls belong in assistant turns; results and images belong in user turns."""
     misplaced = {"assistant": ("image", "tool_result"), "user": ("tool_use",)}
     for turn in _turns(request):
         kinds = misplaced.get(turn.role, ()) if isinstance(turn.role, str) else ()
-        yield from ((at, f"{b['type']} in a turn of {turn.role}") for at, b in turn.blocks if b.get("type") in kinds)
+        yield from ((at, f"{b['type']} in a {turn.role} turn") for at, b in turn.blocks if b.get("type") in kinds)
 
 
-@_of_claude("map the id, the same way on call and result", "maximhq/bifrost#5097, ding113/claude-code-hub#470")
+@_of_claude("replace the id in the call and in its result", "maximhq/bifrost#5097, ding113/claude-code-hub#470")
 def call_ids_are_plain(request: Request) -> Iterator[Broken]:
-    """Ids of calls are ASCII letters, digits, underscores and hyphens; those of hosted calls start with `srvtoolu_`."""
+    """Call ids must be ASCII letters, digits, underscores and hyphens; hosted call ids must start with `srvtoolu_`."""
     ids = {"tool_use": ("id", CALL_ID), "tool_result": ("tool_use_id", CALL_ID), "server_tool_use": ("id", HOSTED_ID)}
     for at, block in _blocks(request, *ids):
         key, pattern = ids[block["type"]]
@@ -233,29 +230,29 @@ def call_ids_are_plain(request: Request) -> Iterator[Broken]:
             yield f"{at}.{key}", repr(block[key])
 
 
-@_rule("give each call its own id, and one result", "NachoSEO/claudegram#12, vectorize-io/hindsight#4250")
+@_rule("give each call a unique id and one result", "NachoSEO/claudegram#12, vectorize-io/hindsight#4250")
 def call_ids_are_unique(request: Request) -> Iterator[Broken]:
-    """No two calls of a turn have the same id, and no two results."""
+    """In a turn, no two calls and no two results may have the same id."""
     for turn in _turns(request):
         for kind, key in (("tool_use", "id"), ("tool_result", "tool_use_id")):
             ids = turn.ids(kind, key)
             first = {call_id: at for at, call_id in reversed(ids)}
-            yield from ((f"{at}.{key}", f"{call_id!r} again") for at, call_id in ids if first[call_id] != at)
+            yield from ((f"{at}.{key}", f"duplicate {call_id!r}") for at, call_id in ids if first[call_id] != at)
 
 
-@_rule("answer it in the next message, if only with an error", "anthropics/claude-code#5060, Kilo-Org/kilocode#5163")
+@_rule("add a result to the next message, at least an error", "anthropics/claude-code#5060, Kilo-Org/kilocode#5163")
 def calls_are_answered(request: Request) -> Iterator[Broken]:
-    """Each call has its result in the user turn right after it."""
+    """Each call must have a result in the next user turn."""
     turns = _turns(request)
     for turn, after in zip(turns, [*turns[1:], Turn(None, "", [])], strict=False):
         answered = {call_id for _, call_id in after.ids("tool_result", "tool_use_id")}
         calls = turn.ids("tool_use", "id") if turn.role == "assistant" else []
-        yield from ((at, f"no result of {call_id!r}") for at, call_id in calls if call_id not in answered)
+        yield from ((at, f"no result for {call_id!r}") for at, call_id in calls if call_id not in answered)
 
 
-@_rule("put the call back, or say the result in text", "tghamm/Anthropic.SDK#184, langchain-ai/langchain#31657")
+@_rule("restore the call, or send the result as text", "tghamm/Anthropic.SDK#184, langchain-ai/langchain#31657")
 def results_answer_calls(request: Request) -> Iterator[Broken]:
-    """Each result answers a call of the assistant turn right before it."""
+    """Each result must answer a call of the assistant turn directly before it."""
     turns = _turns(request)
     for before, turn in zip([Turn(None, "", []), *turns], turns, strict=False):
         calls = {call_id for _, call_id in before.ids("tool_use", "id")}
@@ -263,24 +260,24 @@ def results_answer_calls(request: Request) -> Iterator[Broken]:
         yield from ((at, f"no call {call_id!r}") for at, call_id in results if call_id not in calls)
 
 
-@_rule("put the results before all else", f"{TOOLS}/handle-tool-calls, anthropics/claude-code#37")
+@_rule("move the results to the start", f"{TOOLS}/handle-tool-calls, anthropics/claude-code#37")
 def results_come_first(request: Request) -> Iterator[Broken]:
-    """Results come before all else in a user turn."""
+    """In a user turn, results must come before all other content."""
     for turn in _turns(request):
         results = [block.get("type") == "tool_result" for _, block in turn.blocks]
         leading = results.index(False) if False in results else len(results)
         late = (at for (at, _), is_result in zip(turn.blocks[leading:], results[leading:], strict=True) if is_result)
-        yield from ((at, "behind other content") for at in late if turn.role == "user")
+        yield from ((at, "after other content") for at in late if turn.role == "user")
 
 
-@_of_claude("put the other half back, or say it in text", f"{DOCS}/handling-stop-reasons, anthropics/claude-code#65726")
+@_of_claude("restore the other one, or send it as text", f"{DOCS}/handling-stop-reasons, anthropics/claude-code#65726")
 def hosted_calls_and_results_are_paired(request: Request) -> Iterator[Broken]:
-    """A hosted call has its result before the user says more, and a hosted result has its call before it."""
+    """A hosted call must have a result before the next user content, and a hosted result must have a call before it."""
     calls: set[str] = set()
     pending: dict[str, str] = {}
     for turn in _turns(request):
         if turn.role == "user" and any(b.get("type") != "tool_result" for _, b in turn.blocks):
-            yield from ((at, f"no result of {call_id!r}") for call_id, at in pending.items())
+            yield from ((at, f"no result for {call_id!r}") for call_id, at in pending.items())
             pending = {}
         for at, block in turn.blocks:
             if _is_hosted_result(block) and str(block.get("tool_use_id")) not in calls:
@@ -292,102 +289,100 @@ def hosted_calls_and_results_are_paired(request: Request) -> Iterator[Broken]:
                 pending[str(block.get("id"))] = at
 
 
-@_rule("send an object, {} for no arguments", f"types/tool_use_block_param.py of {SDK}")
+@_rule("send an object; {} if there are no arguments", f"types/tool_use_block_param.py of {SDK}")
 def arguments_are_objects(request: Request) -> Iterator[Broken]:
-    """The arguments of a call are a JSON object."""
+    """The input of a call must be a JSON object."""
     calls = _blocks(request, "tool_use", "server_tool_use")
-    yield from ((f"{at}.input", "no object") for at, call in calls if not isinstance(call.get("input"), dict))
+    yield from ((f"{at}.input", "not an object") for at, call in calls if not isinstance(call.get("input"), dict))
 
 
-@_of_claude("leave it out, or say it in text", f"types/thinking_block_param.py of {SDK}, earendil-works/pi#1523")
+@_of_claude("remove it, or send it as text", f"types/thinking_block_param.py of {SDK}, earendil-works/pi#1523")
 def thinking_is_signed(request: Request) -> Iterator[Broken]:
-    """Thinking blocks have the signature that they came with."""
+    """Thinking blocks must have the signature that the API issued with them."""
     signatures = ((at, block.get("signature")) for at, block in _blocks(request, "thinking"))
     yield from ((at, "no signature") for at, s in signatures if not isinstance(s, str) or not s)
 
 
-@_of_claude("send it too, or turn thinking off", f"{DOCS}/extended-thinking, Kilo-Org/kilocode#5219", "harmful")
+@_of_claude("send the thinking too, or disable it", f"{DOCS}/extended-thinking, Kilo-Org/kilocode#5219", "harmful")
 def a_thinking_turn_keeps_its_thinking(request: Request) -> Iterator[Broken]:
-    """With a thinking budget, a turn whose calls are answered has thinking, or it is refused or goes on without."""
+    """With a thinking budget, an answered turn without its thinking is refused, or continued without thinking."""
     loop = _open_loop(_turns(request)) if _member(request, "thinking", "type") == "enabled" else []
     thought = any(b.get("type") in THINKING for turn in loop for _, b in turn.blocks)
     yield from ((turn.path, "calls without thinking") for turn in loop[:1] if not thought)
 
 
-@_of_claude("put it on another block", f"types/thinking_block_param.py of {SDK}, router-for-me/CLIProxyAPI#4561")
+@_of_claude("set it on another block", f"types/thinking_block_param.py of {SDK}, router-for-me/CLIProxyAPI#4561")
 def breakpoints_are_cached(request: Request) -> Iterator[Broken]:
-    """Neither thinking nor a tool whose loading is deferred is a cache breakpoint."""
+    """Thinking blocks and tools with deferred loading must not be cache breakpoints."""
     deferred = ((at, tool) for at, tool in objects(request, "tools") if tool.get("defer_loading") is True)
     for at, block in [*deferred, *_blocks(request, *THINKING)]:
-        yield from ((where, "a breakpoint") for where, _ in one_object(block, "cache_control", at))
+        yield from ((path, "a cache breakpoint") for path, _ in one_object(block, "cache_control", at))
 
 
-@_of_claude(
-    "send base64 of the standard alphabet", "anthropics/anthropic-sdk-typescript#603, Yeachan-Heo/gajae-code#2813"
-)
+@_of_claude("use the standard base64 alphabet", "anthropics/anthropic-sdk-typescript#603, Yeachan-Heo/gajae-code#2813")
 def bytes_are_base64(request: Request) -> Iterator[Broken]:
-    """The data of an image or a document is base64 in the standard alphabet."""
+    """The data of an image or a document must be base64 in the standard alphabet."""
     for at, block in _blocks(request, "image", "document"):
-        for where, source in one_object(block, "source", at):
+        for path, source in one_object(block, "source", at):
             if source.get("type") == "base64":
-                yield from bad_base64(f"{where}.data", source.get("data"), bare=True)
+                yield from bad_base64(f"{path}.data", source.get("data"), bare=True)
 
 
-@_of_claude("convert it to a type that is read", f"types/base64_image_source_param.py, image_block_param.py of {SDK}")
+@_of_claude("convert it to a supported type", f"types/base64_image_source_param.py, image_block_param.py of {SDK}")
 def media_types_are_read(request: Request) -> Iterator[Broken]:
-    """Inline images are JPEG, PNG, GIF or WebP; inline documents are PDF or text; no link is to audio or video."""
+    """Inline images must be JPEG, PNG, GIF or WebP, inline documents PDF or text; no link may be to audio or video."""
     read = {"image base64": IMAGES, "document base64": ("application/pdf",), "document text": ("text/plain",)}
     for at, block in _blocks(request, "image", "document"):
-        for where, source in one_object(block, "source", at):
+        for path, source in one_object(block, "source", at):
             media_type = source.get("media_type")
             accepted = read.get(f"{block['type']} {source.get('type')}")
             if accepted and isinstance(media_type, str) and media_type not in accepted:
-                yield f"{where}.media_type", media_type
+                yield f"{path}.media_type", media_type
             link = source.get("url") if source.get("type") == "url" else None
             linked = media_type_of_link(link) if isinstance(link, str) else None
             if kind_of_media(linked) in ("audio", "video"):
-                yield f"{where}.url", f"a link to {linked}"
+                yield f"{path}.url", f"a link to {linked}"
 
 
-@_of_claude("keep the text in the result, and move the rest behind the results", "can1357/oh-my-pi#12809")
+@_of_claude("keep the text in the result, and move the rest after the results", "can1357/oh-my-pi#12809")
 def errors_are_told_in_text(request: Request) -> Iterator[Broken]:
-    """A result that is an error holds text only."""
+    """A result with `is_error` must contain only text."""
     for at, result in _blocks(request, "tool_result"):
         inside = objects(result, "content", at) if result.get("is_error") is True else iter(())
-        yield from ((where, f"{b.get('type')} in an error") for where, b in inside if b.get("type") != "text")
+        yield from ((path, f"{b.get('type')} in an error result") for path, b in inside if b.get("type") != "text")
 
 
-@_of_claude("bring it between 0 and 1", "anthropics/anthropic-sdk-python#893, odysseus-dev/odysseus#1644")
+@_of_claude("use a value from 0 to 1", "anthropics/anthropic-sdk-python#893, odysseus-dev/odysseus#1644")
 def sampling_is_between_0_and_1(request: Request) -> Iterator[Broken]:
-    """Temperature and top_p are between 0 and 1."""
+    """temperature and top_p must be between 0 and 1."""
     numbers = ((key, _number(request, key)) for key in ("temperature", "top_p"))
     yield from ((f"$.{key}", str(n)) for key, n in numbers if n is not None and not 0 <= n <= 1)
 
 
-@_of_claude("send 0 or more", f"types/message_create_params.py of {SDK}")
+@_of_claude("use 0 or more", f"types/message_create_params.py of {SDK}")
 def counts_are_not_negative(request: Request) -> Iterator[Broken]:
-    """max_tokens and top_k are at least 0; with max_tokens 0 the prompt is cached and nothing is answered."""
+    """max_tokens and top_k must be at least 0. With max_tokens 0, the API caches the prompt and sends no answer."""
     numbers = ((key, _number(request, key)) for key in ("max_tokens", "top_k"))
     yield from ((f"$.{key}", str(n)) for key, n in numbers if n is not None and n < 0)
 
 
-@_by_model("leave it out", "UKGovernmentBEIS/inspect_ai#3721, srtab/daiv#1429, langfuse/langfuse#9882")
+@_by_model("remove it", "UKGovernmentBEIS/inspect_ai#3721, srtab/daiv#1429, langfuse/langfuse#9882")
 def sampling_is_for_older_models(request: Request, takes: Capabilities) -> Iterator[Broken]:
-    """From 4.7 on, temperature and top_p stay 1, and top_k is not set."""
+    """From version 4.7 on, temperature and top_p must be 1, and top_k must be unset."""
     yield from _unsampled(request, takes.sampled(thinks=False))
 
 
-@_of_claude("leave one of them out", "langfuse/langfuse#9882")
+@_of_claude("remove one of them", "langfuse/langfuse#9882")
 def temperature_excludes_top_p(request: Request) -> Iterator[Broken]:
-    """From 4.5 on, only one of temperature and top_p is set."""
+    """Claude 4.5 and 4.6 accept only one of temperature and top_p."""
     both = _number(request, "temperature") is not None and _number(request, "top_p") is not None
     if both and re.fullmatch("claude-(?:opus|sonnet|haiku)-4-[56]", canonical(str(request.get("model")))):
-        yield "$.top_p", "beside temperature"
+        yield "$.top_p", "with temperature"
 
 
-@_by_model("leave it out", "mnfst/modelparams.dev#214, quarkiverse/quarkus-langchain4j#1812, SEMOSS/Semoss#1655")
+@_by_model("remove it", "mnfst/modelparams.dev#214, quarkiverse/quarkus-langchain4j#1812, SEMOSS/Semoss#1655")
 def thinking_settles_sampling(request: Request, takes: Capabilities) -> Iterator[Broken]:
-    """With thinking, temperature is 1, top_p at least 0.95, and top_k is not set."""
+    """With thinking, temperature must be 1, top_p at least 0.95, and top_k unset."""
     if _member(request, "thinking", "type") in ("enabled", "adaptive"):
         yield from _unsampled(request, takes.sampling_while_thinking)
 
@@ -400,9 +395,9 @@ def _unsampled(request: Request, ranges: Mapping[str, Range] | None) -> Iterator
     yield from (("$.top_p", str(top_p)) for _ in [0] if top_p is not None and 0 < least < 1 and top_p < least)
 
 
-@_of_claude("give 1024 or more, and less than max_tokens", f"types/thinking_config_enabled_param.py of {SDK}")
+@_of_claude("use 1024 or more, and less than max_tokens", f"types/thinking_config_enabled_param.py of {SDK}")
 def a_thinking_budget_fits(request: Request) -> Iterator[Broken]:
-    """A thinking budget is at least 1024 and, without tools, below max_tokens; interleaved, it may be above."""
+    """A thinking budget must be at least 1024 and, in a request without tools, less than max_tokens."""
     for at, thinking in one_object(request, "thinking"):
         budget, most = _number(thinking, "budget_tokens"), _number(request, "max_tokens")
         enough = most is None or budget is None or budget < most or bool(request.get("tools"))
@@ -410,11 +405,11 @@ def a_thinking_budget_fits(request: Request) -> Iterator[Broken]:
             yield at, f"{budget}, max_tokens {most}"
 
 
-@_by_model("think adaptively from 4.7 on, with a budget up to 4.5", f"srtab/daiv#1429, {DOCS}/effort")
+@_by_model("use adaptive thinking from 4.7 on, a budget up to 4.5", f"srtab/daiv#1429, {DOCS}/effort")
 def thinking_is_of_the_model(request: Request, takes: Capabilities) -> Iterator[Broken]:
-    """A model takes its own modes of thinking and its own levels of effort, and fewer levels where it does not think.
+    """A model accepts only its own thinking modes and effort levels, and may accept fewer levels without thinking.
 
-    Up to 4.5, thinking is not adaptive; from 4.7 on, it has no budget; Sonnet 4.5, Haiku 4.5 and older take no effort.
+    Up to 4.5, no adaptive thinking; from 4.7 on, no thinking budget; Sonnet 4.5, Haiku 4.5 and older: no effort.
     """
     kind, effort = _member(request, "thinking", "type"), _member(request, "output_config", "effort")
     off = takes.efforts_without_thinking if kind in ("disabled", "between_tools") else None
@@ -425,26 +420,26 @@ def thinking_is_of_the_model(request: Request, takes: Capabilities) -> Iterator[
         yield "$.output_config.effort", str(effort)
 
 
-@_by_model("choose auto, and ask for the tool in words", "mastra-ai/mastra#7507, can1357/oh-my-pi#12939")
+@_by_model("use auto, and ask for the tool in the prompt", "mastra-ai/mastra#7507, can1357/oh-my-pi#12939")
 def a_tool_can_be_forced(request: Request, takes: Capabilities) -> Iterator[Broken]:
-    """No tool is forced with a thinking budget, and none with Fable 5.1, Mythos 5.1, Opus 5.5 and Sonnet 5.5."""
+    """A tool cannot be forced with a thinking budget, nor on Fable 5.1, Mythos 5.1, Opus 5.5 and Sonnet 5.5."""
     kind = _member(request, "tool_choice", "type")
     if kind in ("any", "tool") and (not takes.forced_tools or _member(request, "thinking", "type") == "enabled"):
         yield "$.tool_choice", kind
 
 
-@_by_model("leave it out, and ask for JSON in words", f"{DOCS}/structured-outputs")
+@_by_model("remove it, and ask for JSON in the prompt", f"{DOCS}/structured-outputs")
 def schemas_are_for_models_that_follow_them(request: Request, takes: Capabilities) -> Iterator[Broken]:
-    """Before Opus 4.1, Sonnet 4.5 and Haiku 4.5, the output has no format and no tool is strict."""
+    """Models before Opus 4.1, Sonnet 4.5 and Haiku 4.5 accept no output format and no strict tools."""
     for at, config in one_object(request, "output_config") if not takes.structured_output else ():
-        yield from ((where, "a format") for where, _ in one_object(config, "format", at))
+        yield from ((path, "a format") for path, _ in one_object(config, "format", at))
     for at, tool in objects(request, "tools") if not takes.strict_tools else ():
         yield from ((f"{at}.strict", "a strict tool") for _ in [0] if tool.get("strict") is True)
 
 
-@_rule("define it", "API errors: tool_choice may only be specified while providing tools; not found in provided tools")
+@_rule("add it", "API errors: tool_choice may only be specified while providing tools; not found in provided tools")
 def the_chosen_tool_is_defined(request: Request) -> Iterator[Broken]:
-    """A tool choice has tools to choose from, and names one of them."""
+    """A tool choice requires tools, and a tool that it names must be one of them."""
     tools = [tool for _, tool in objects(request, "tools")]
     named = all(isinstance(tool.get("name"), str) for tool in tools)
     for at, choice in () if request.get("mcp_servers") or request.get("thread") else one_object(request, "tool_choice"):
@@ -454,42 +449,42 @@ def the_chosen_tool_is_defined(request: Request) -> Iterator[Broken]:
             yield at, f"no tool {choice.get('name')!r}"
 
 
-@_of_claude("map the name, wherever it stands", "home-assistant/core#147760, anthropics/claude-code#96152")
+@_of_claude("rename it everywhere", "home-assistant/core#147760, anthropics/claude-code#96152")
 def tool_names_are_plain(request: Request) -> Iterator[Broken]:
-    """Names of tools are 1 to 128 ASCII letters, digits, underscores and hyphens."""
+    """Tool names must be 1 to 128 ASCII letters, digits, underscores and hyphens."""
     names = ((at, tool.get("name")) for at, tool in objects(request, "tools"))
     yield from ((f"{at}.name", repr(n)) for at, n in names if isinstance(n, str) and not TOOL_NAMES.accepts(n))
 
 
-@_rule("rename or leave out one of them", "anthropics/claude-code#10687, eclipse-theia/theia#16122")
+@_rule("rename or remove one of them", "anthropics/claude-code#10687, eclipse-theia/theia#16122")
 def tool_names_are_unique(request: Request) -> Iterator[Broken]:
-    """No two tools have the same name."""
+    """No two tools may have the same name."""
     names = [(at, tool["name"]) for at, tool in objects(request, "tools") if isinstance(tool.get("name"), str)]
     first = {name: at for at, name in reversed(names)}
-    yield from ((f"{at}.name", f"{name!r} again") for at, name in names if first[name] != at)
+    yield from ((f"{at}.name", f"duplicate {name!r}") for at, name in names if first[name] != at)
 
 
-@_of_claude("move the alternatives into a property", "anthropics/claude-code#40075, dearlordylord/huly-mcp#66")
+@_of_claude("use an object with properties", "anthropics/claude-code#40075, dearlordylord/huly-mcp#66")
 def arguments_have_an_object_schema(request: Request) -> Iterator[Broken]:
-    """The schema of a tool's arguments is of type object, without oneOf, allOf or anyOf at its top."""
+    """The input schema of a tool must have type object, and no oneOf, allOf or anyOf at the top level."""
     for at, tool in objects(request, "tools"):
-        for where, schema in one_object(tool, "input_schema", at):
+        for path, schema in one_object(tool, "input_schema", at):
             if schema.get("type") != "object":
-                yield where, f"type {schema.get('type')!r}"
-            yield from ((f"{where}.{key}", "at the top") for key in ("oneOf", "allOf", "anyOf") if key in schema)
+                yield path, f"type {schema.get('type')!r}"
+            yield from ((f"{path}.{key}", "at the top level") for key in ("oneOf", "allOf", "anyOf") if key in schema)
 
 
-@_of_claude("say additionalProperties: false", f"{DOCS}/structured-outputs, veryfront/veryfront-code#3921")
+@_of_claude("set additionalProperties: false", f"{DOCS}/structured-outputs, veryfront/veryfront-code#3921")
 def strict_objects_are_closed(request: Request) -> Iterator[Broken]:
-    """In schemas of strict tools and of the output format, objects have additionalProperties false."""
+    """In schemas of strict tools and of the output format, objects must have additionalProperties false."""
     for at, schema in _strict_schemas(request):
         if schema.get("type") == "object" and schema.get("additionalProperties") is not False:
-            yield at, "an open object"
+            yield at, "additionalProperties is not false"
 
 
-@_of_claude("say it in the description", f"{DOCS}/structured-outputs, maximhq/bifrost#4691")
+@_of_claude("move it to the description", f"{DOCS}/structured-outputs, maximhq/bifrost#4691")
 def strict_schemas_have_no_bounds(request: Request) -> Iterator[Broken]:
-    """Schemas of strict tools and of the output format bound no numbers and no lists, save by minItems 0 or 1."""
+    """Schemas of strict tools and of the output format must not bound numbers or lists, except with minItems 0 or 1."""
     for at, schema in _strict_schemas(request):
         keywords = UNSUPPORTED.get(str(schema.get("type")), ())
         yield from ((f"{at}.{keyword}", "not supported") for keyword in keywords if keyword in schema)
@@ -497,22 +492,22 @@ def strict_schemas_have_no_bounds(request: Request) -> Iterator[Broken]:
             yield f"{at}.minItems", str(schema["minItems"])
 
 
-@_of_claude("leave strict out of the less important ones", "camel-ai/camel#4171, elizaOS/eliza#16499")
+@_of_claude("remove strict from the less important ones", "camel-ai/camel#4171, elizaOS/eliza#16499")
 def few_tools_are_strict(request: Request) -> Iterator[Broken]:
-    """At most 20 tools are strict."""
+    """At most 20 tools may be strict."""
     strict = [at for at, tool in objects(request, "tools") if tool.get("strict") is True]
-    yield from ((f"{at}.strict", "one too many") for at in strict[MOST_STRICT:])
+    yield from ((f"{at}.strict", f"more than {MOST_STRICT} strict tools") for at in strict[MOST_STRICT:])
 
 
 @_of_claude("keep 4 of them", "tghamm/Anthropic.SDK#50, griffinmartin/opencode-claude-auth#121")
 def breakpoints_are_few(request: Request) -> Iterator[Broken]:
-    """At most 4 blocks are cache breakpoints."""
-    yield from ((at, "one too many") for at, _ in [*_breakpoints(request)][MOST_BREAKPOINTS:])
+    """A request may have at most 4 cache breakpoints."""
+    yield from ((at, f"more than {MOST_BREAKPOINTS}") for at, _ in [*_breakpoints(request)][MOST_BREAKPOINTS:])
 
 
-@_of_claude("give the earlier ones 1h too", "headroomlabs-ai/headroom#2939, vellum-ai/vellum-assistant#22191")
+@_of_claude("set the earlier ones to 1h too", "headroomlabs-ai/headroom#2939, vellum-ai/vellum-assistant#22191")
 def longer_caches_come_first(request: Request) -> Iterator[Broken]:
-    """No breakpoint of an hour comes after one of five minutes, through tools, system and messages."""
+    """In tools, system and messages, a cache breakpoint of 1h must not come after one of 5m."""
     shorter = False
     for at, breakpoint_ in _breakpoints(request):
         if shorter and breakpoint_.get("ttl") == "1h":
@@ -520,28 +515,30 @@ def longer_caches_come_first(request: Request) -> Iterator[Broken]:
         shorter = shorter or breakpoint_.get("ttl", "5m") == "5m"
 
 
-@_of_claude("load one tool, such as the one that searches", f"{TOOLS}/tool-search-tool")
+@_of_claude("load at least the search tool", f"{TOOLS}/tool-search-tool")
 def a_tool_is_loaded(request: Request) -> Iterator[Broken]:
-    """Where there are tools, the loading of one at least is not deferred."""
+    """If a request has tools, at least one must not have deferred loading."""
     deferred = [tool.get("defer_loading") is True for _, tool in objects(request, "tools")]
     if deferred and all(deferred):
-        yield "$.tools", "all deferred"
+        yield "$.tools", "all tools are deferred"
 
 
-@_of_claude("leave it out, and cut the answer yourself", "BerriAI/litellm#3286, MegaGrindStone/mcp-web-ui#5")
+@_of_claude("remove it, and cut the answer yourself", "BerriAI/litellm#3286, MegaGrindStone/mcp-web-ui#5")
 def stop_sequences_are_not_blank(request: Request) -> Iterator[Broken]:
-    """Stop sequences hold more than white space."""
+    """Stop sequences must contain more than white space."""
     sequences = request["stop_sequences"] if isinstance(request.get("stop_sequences"), list) else []
     yield from ((f"$.stop_sequences[{i}]", repr(s)) for i, s in enumerate(sequences) if _is_blank(s))
 
 
-@_of_claude("ask for citations or for a format", "anthropics/claude-code#19417, agno-agi/agno#7513")
+@_of_claude("request citations or a format, not both", "anthropics/claude-code#19417, agno-agi/agno#7513")
 def formats_have_no_citations(request: Request) -> Iterator[Broken]:
-    """Where the output has a format, documents and search results have no citations."""
+    """With an output format, documents and search results must not have citations."""
     if isinstance(_member(request, "output_config", "format"), dict):
         for at, block in _blocks(request, "document", "search_result"):
-            for where, citations in one_object(block, "citations", at):
-                yield from ((f"{where}.enabled", "beside a format") for _ in [0] if citations.get("enabled") is True)
+            for path, citations in one_object(block, "citations", at):
+                yield from (
+                    (f"{path}.enabled", "with an output format") for _ in [0] if citations.get("enabled") is True
+                )
 
 
 RULES.leave_out(

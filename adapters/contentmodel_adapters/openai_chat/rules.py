@@ -39,16 +39,16 @@ _rule = declares(RULES, models=_OPENAI, seen="2026-11-21")
 _by_model = declares_by_model(RULES, seen="2026-11-22")
 
 
-@RULES.rule("refused", fix="name the model, in the request or as model=", source="chain-ml/council#45; seen 2026-11-22")
+@RULES.rule("refused", fix="set model in the request, or pass model=", source="chain-ml/council#45; seen 2026-11-22")
 def a_model_is_named(request: dict[str, Any]) -> Iterator[Broken]:
-    """A request names its model."""
+    """A request must name its model."""
     if request.get("model") is None:
         yield "$", "no model"
 
 
-@_rule("refused", fix="say system, developer, user, assistant or tool", source=_TYPES)
+@_rule("refused", fix="use system, developer, user, assistant or tool", source=_TYPES)
 def roles_are_known(request: dict[str, Any]) -> Iterator[Broken]:
-    """A message's role is developer, system, user, assistant, tool or function."""
+    """The role of a message must be developer, system, user, assistant, tool or function."""
     for at, message in objects(request, "messages"):
         if message.get("role") not in ("developer", "system", "user", "assistant", "tool", "function"):
             yield f"{at}.role", f"{message.get('role')!r:.60}"
@@ -56,15 +56,15 @@ def roles_are_known(request: dict[str, Any]) -> Iterator[Broken]:
 
 @_by_model("refused", fix="move it into the user message", source="janhq/jan#4392, pydantic/pydantic-ai#974")
 def first_reasoning_models_take_no_instructions(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
-    """o1-mini and o1-preview take neither system nor developer messages."""
+    """o1-mini and o1-preview accept neither system nor developer messages."""
     for at, message in objects(request, "messages") if not takes.instructions else ():
         if message.get("role") in ("system", "developer"):
             yield f"{at}.role", message["role"]
 
 
-@_rule("refused", fix="give it a content, if only an empty text", source="langchain-ai/langchainjs#4153")
+@_rule("refused", fix="set content, at least to an empty string", source="langchain-ai/langchainjs#4153")
 def messages_have_content(request: dict[str, Any]) -> Iterator[Broken]:
-    """A message has content; an assistant's may go without where it has calls, a refusal or audio."""
+    """A message must have content. Optional for assistant messages with calls, a refusal or audio."""
     for at, message in objects(request, "messages"):
         instead = ("tool_calls", "function_call", "refusal", "audio") if message.get("role") == "assistant" else ()
         excused = message.get("role") == "function" or any(message.get(key) for key in instead)
@@ -72,18 +72,18 @@ def messages_have_content(request: dict[str, Any]) -> Iterator[Broken]:
             yield f"{at}.content", "no content"
 
 
-@_rule("refused", fix="map it to a short id, on call and result", source="BerriAI/litellm#11392")
+@_rule("refused", fix="use a short id in the call and in its result", source="BerriAI/litellm#11392")
 def call_ids_are_short(request: dict[str, Any]) -> Iterator[Broken]:
-    """Ids of tool calls have at most 40 characters."""
+    """Tool call ids must have at most 40 characters."""
     for at, message in objects(request, "messages"):
-        for where, call_id in [*_call_ids(message, at), *_result_id(message, at)]:
+        for path, call_id in [*_call_ids(message, at), *_result_id(message, at)]:
             if len(call_id) > CALL_IDS.longest:
-                yield where, f"{len(call_id)} characters"
+                yield path, f"{len(call_id)} characters"
 
 
-@_rule("refused", models=None, fix="give each call its own id", source="agno-agi/agno#5116, openclaw/openclaw#47136")
+@_rule("refused", models=None, fix="give each call a unique id", source="agno-agi/agno#5116, openclaw/openclaw#47136")
 def call_ids_are_unique(request: dict[str, Any]) -> Iterator[Broken]:
-    """No two calls of a message have the same id, and no two results of a turn."""
+    """No two calls of a message and no two results of a turn may have the same id."""
     answered: set[str] = set()
     for at, message in objects(request, "messages"):
         if message.get("role") != "tool":
@@ -92,34 +92,34 @@ def call_ids_are_unique(request: dict[str, Any]) -> Iterator[Broken]:
         yield from _repeated(_result_id(message, at), answered)
 
 
-@_rule("refused", models=None, fix="put a tool message behind it", source="agno-agi/agno#4345")
+@_rule("refused", models=None, fix="add a tool message after it", source="agno-agi/agno#4345")
 def calls_are_answered(request: dict[str, Any]) -> Iterator[Broken]:
-    """Each call of an assistant message is answered by a tool message before any other message."""
-    waiting: dict[str, str] = {}
+    """Each call of an assistant message must be answered by a tool message before any other message."""
+    unanswered: dict[str, str] = {}
     for at, message in [*objects(request, "messages"), ("$", {"role": "end"})]:
         if message.get("role") != "tool":
-            yield from ((where, f"{call_id!r:.60} has no result") for call_id, where in waiting.items())
-            waiting = {call_id: where for where, call_id in _call_ids(message, at)}
+            yield from ((path, f"{call_id!r:.60} has no result") for call_id, path in unanswered.items())
+            unanswered = {call_id: path for path, call_id in _call_ids(message, at)}
         for _, call_id in _result_id(message, at):
-            waiting.pop(call_id, None)
+            unanswered.pop(call_id, None)
 
 
-@_rule("refused", models=None, fix="put it behind its call", source="smarter-sh/smarter#264, qwersyk/Newelle#425")
+@_rule("refused", models=None, fix="move it after its call", source="smarter-sh/smarter#264, qwersyk/Newelle#425")
 def results_follow_their_calls(request: dict[str, Any]) -> Iterator[Broken]:
-    """A tool message answers a call of the assistant message before it, with only tool messages between."""
+    """A tool message must answer a call of the assistant message before it, with only tool messages between them."""
     called: set[str] = set()
     for at, message in objects(request, "messages"):
         if message.get("role") != "tool":
             called = {call_id for _, call_id in _call_ids(message, at)}
-        for where, call_id in _result_id(message, at):
+        for path, call_id in _result_id(message, at):
             if call_id not in called:
-                yield where, f"no call {call_id!r:.60} before it"
+                yield path, f"no call {call_id!r:.60} before it"
 
 
 def _call_ids(message: dict[str, Any], at: str) -> Iterator[Broken]:
-    for where, call in objects(message, "tool_calls", at):
+    for path, call in objects(message, "tool_calls", at):
         if isinstance(call.get("id"), str):
-            yield f"{where}.id", call["id"]
+            yield f"{path}.id", call["id"]
 
 
 def _result_id(message: dict[str, Any], at: str) -> Iterator[Broken]:
@@ -128,17 +128,19 @@ def _result_id(message: dict[str, Any], at: str) -> Iterator[Broken]:
 
 
 def _repeated(named: Iterator[Broken], known: set[str]) -> Iterator[Broken]:
-    """Yield the names that are in `known`, or come a second time; add all of them to `known`."""
-    for where, name in named:
+    """Yield the names that are in `known` or occur again. Add all names to `known`."""
+    for path, name in named:
         if name in known:
-            yield where, f"{name!r:.60} a second time"
+            yield path, f"duplicate {name!r:.60}"
         known.add(name)
 
 
-@_rule("refused", fix="say function or custom", source="langchain-ai/langchain-azure#35, openai/openai-node#521")
+@_rule(
+    "refused", fix="set type to function or custom", source="langchain-ai/langchain-azure#35, openai/openai-node#521"
+)
 def calls_and_tools_say_their_type(request: dict[str, Any]) -> Iterator[Broken]:
-    """Each call, each tool and the choice of a tool has a type."""
-    calls = [found for at, message in objects(request, "messages") for found in objects(message, "tool_calls", at)]
+    """Each call, each tool and the choice of a tool must have a type."""
+    calls = [call for at, message in objects(request, "messages") for call in objects(message, "tool_calls", at)]
     for at, typed in [*calls, *objects(request, "tools"), *one_object(request, "tool_choice")]:
         if not isinstance(typed.get("type"), str):
             yield f"{at}.type", "no type"
@@ -146,19 +148,19 @@ def calls_and_tools_say_their_type(request: dict[str, Any]) -> Iterator[Broken]:
 
 @_rule("harmful", models=None, fix="send {} instead", source="vllm-project/vllm#43995, sgl-project/sglang#28035")
 def call_arguments_are_objects(request: dict[str, Any]) -> Iterator[Broken]:
-    """The arguments of a function call, where there are any, are the text of a JSON object."""
+    """The arguments of a function call must be the text of a JSON object, or empty."""
     for at, message in objects(request, "messages"):
-        for where, function in _functions(message, "tool_calls", at):
+        for path, function in _functions(message, "tool_calls", at):
             text = function.get("arguments")
             if isinstance(text, str) and text.strip() and not is_object_text(text):
-                yield f"{where}.arguments", f"{text!r:.60}"
+                yield f"{path}.arguments", f"{text!r:.60}"
 
 
 def _functions(parent: dict[str, Any], key: str, at: str = "$") -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the `function` or the `custom` of each call or tool."""
-    for where, item in objects(parent, key, at):
-        yield from one_object(item, "function", where)
-        yield from one_object(item, "custom", where)
+    for path, item in objects(parent, key, at):
+        yield from one_object(item, "function", path)
+        yield from one_object(item, "custom", path)
 
 
 _PARTS = {"developer": ["text"], "system": ["text"], "assistant": ["text", "refusal"]}
@@ -168,124 +170,130 @@ _PARTS["user"] = ["text", "image_url", "input_audio", "file"]
 def _parts(request: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], Any]]:
     """Yield each part of each message's content, with its path and the message's role."""
     for at, message in objects(request, "messages"):
-        for where, part in objects(message, "content", at):
-            yield where, part, message.get("role")
+        for path, part in objects(message, "content", at):
+            yield path, part, message.get("role")
 
 
-@_rule("refused", fix="move it to a user message, or leave it out", source=f"openai/openai-node#1030; {_TYPES}")
+@_rule("refused", fix="move it to a user message, or remove it", source=f"openai/openai-node#1030; {_TYPES}")
 def parts_stand_where_they_may(request: dict[str, Any]) -> Iterator[Broken]:
-    """Users send text, images, audio and files; assistants text and refusals; system and developer text alone."""
+    """User messages accept text, images, audio and files; assistant messages text and refusals; others only text."""
     for at, part, role in _parts(request):
         allowed = _PARTS.get(role) if isinstance(role, str) else None
         if allowed is not None and part.get("type") not in allowed:
-            yield f"{at}.type", f"{part.get('type')!r:.60} of {role}"
+            yield f"{at}.type", f"{part.get('type')!r:.60} in a message of the role {role}"
 
 
-@_rule("harmful", fix="move it to a user message behind the results", source="openai/openai-openapi#523")
+@_rule("harmful", fix="move it to a user message after the results", source="openai/openai-openapi#523")
 def results_are_text(request: dict[str, Any]) -> Iterator[Broken]:
-    """The content of a tool message is text alone."""
+    """The content of a tool message must be text."""
     for at, part, role in _parts(request):
         if role == "tool" and part.get("type") != "text":
-            yield f"{at}.type", f"{part.get('type')!r:.60} of tool"
+            yield f"{at}.type", f"{part.get('type')!r:.60} in a tool message"
 
 
-@_rule("refused", fix="convert the media", source=f"openclaw/openclaw#102354, acoyfellow/my-ax#89; {_TYPES}")
+@_rule(
+    "refused", fix="convert it to a supported type", source=f"openclaw/openclaw#102354, acoyfellow/my-ax#89; {_TYPES}"
+)
 def media_has_a_known_type(request: dict[str, Any]) -> Iterator[Broken]:
-    """An image in a data URL is PNG, JPEG, GIF or WebP, and audio is wav or mp3."""
+    """Images in data URLs must be PNG, JPEG, GIF or WebP; audio must be wav or mp3."""
     for at, part, _ in _parts(request):
-        for where, image in one_object(part, "image_url", at):
-            found = re.match(r"data:([^;,]{1,99})[;,]", url) if isinstance(url := image.get("url"), str) else None
-            if found and not re.fullmatch(r"image/(?:png|jpe?g|gif|webp)", found[1].strip().lower()):
-                yield f"{where}.url", found[1]
-        for where, audio in one_object(part, "input_audio", at):
+        for path, image in one_object(part, "image_url", at):
+            match = re.match(r"data:([^;,]{1,99})[;,]", url) if isinstance(url := image.get("url"), str) else None
+            if match and not re.fullmatch(r"image/(?:png|jpe?g|gif|webp)", match[1].strip().lower()):
+                yield f"{path}.url", match[1]
+        for path, audio in one_object(part, "input_audio", at):
             if audio.get("format") not in ("wav", "mp3"):
-                yield f"{where}.format", f"{audio.get('format')!r:.60}"
+                yield f"{path}.format", f"{audio.get('format')!r:.60}"
 
 
 @_rule("refused", fix="add a filename", source="openai/openai-agents-python#1513, langchain-ai/langchainjs#9512")
 def files_have_names(request: dict[str, Any]) -> Iterator[Broken]:
-    """A file with file_data has a filename."""
+    """A file with file_data must have a filename."""
     for at, part, _ in _parts(request):
-        for where, file in one_object(part, "file", at):
+        for path, file in one_object(part, "file", at):
             if isinstance(file.get("file_data"), str) and not file.get("filename") and not file.get("file_id"):
-                yield f"{where}.filename", "no name"
+                yield f"{path}.filename", "no filename"
 
 
-@_rule("refused", fix="send base64 of the standard alphabet", source="sipherxyz/comfyui-art-venture#75")
+@_rule("refused", fix="use the standard base64 alphabet", source="sipherxyz/comfyui-art-venture#75")
 def bytes_are_base64(request: dict[str, Any]) -> Iterator[Broken]:
-    """The data of audio, and of a data URL of an image or a file, is base64 in the standard alphabet."""
+    """The data of audio, and of data URLs of images and files, must be base64 in the standard alphabet."""
     places = {"image_url": "url", "file": "file_data", "input_audio": "data"}
     for at, part, _ in _parts(request):
         for key, name in places.items():
-            for where, holder in one_object(part, key, at):
-                yield from bad_base64(f"{where}.{name}", holder.get(name), bare=key == "input_audio")
+            for path, holder in one_object(part, key, at):
+                yield from bad_base64(f"{path}.{name}", holder.get(name), bare=key == "input_audio")
 
 
 @_by_model("refused", fix="send a transcript", source="developers.openai.com/api/docs/guides/audio")
 def audio_goes_to_models_that_hear(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
-    """Audio is not sent to a GPT-3.5, GPT-4, GPT-5 or o-series model without audio in its name: none of them hears."""
+    """GPT-3.5, GPT-4, GPT-5 and o-series models accept audio only if their name contains `audio`."""
     for at, part, _ in _parts(request) if takes.media is not None and "audio" not in takes.media else ():
         if part.get("type") == "input_audio":
-            yield at, f"audio to {request.get('model')}"
+            yield at, f"audio for {request.get('model')}"
 
 
-@_by_model("refused", fix="send audio, or put it among the modalities", source="CherryHQ/cherry-studio#1179")
+@_by_model("refused", fix="send audio, or add audio to the modalities", source="CherryHQ/cherry-studio#1179")
 def audio_models_hear_or_speak(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
-    """A request to an audio model sends audio or asks for it."""
-    heard = any(part.get("type") == "input_audio" for _, part, _ in _parts(request))
-    heard = heard or _speaks(request) or any(m.get("audio") for _, m in objects(request, "messages"))
-    if takes.media is not None and "audio" in takes.media and not heard:
-        yield "$.modalities", "no audio, neither in nor out"
+    """A request to an audio model must contain audio or request it."""
+    has_audio = any(part.get("type") == "input_audio" for _, part, _ in _parts(request))
+    has_audio = has_audio or _requests_audio(request) or any(m.get("audio") for _, m in objects(request, "messages"))
+    if takes.media is not None and "audio" in takes.media and not has_audio:
+        yield "$.modalities", "no audio in the messages or the modalities"
 
 
-@_rule("refused", fix="say voice and format in audio", source=f"Agent-Field/agentfield#584; {_TYPES}")
+@_rule("refused", fix="set voice and format in audio", source=f"Agent-Field/agentfield#584; {_TYPES}")
 def spoken_answers_say_how(request: dict[str, Any]) -> Iterator[Broken]:
-    """A request for audio says how it shall sound in audio, and a streamed one has the format pcm16."""
+    """A request for audio must set `audio`; in a stream, its format must be pcm16."""
     audio = request.get("audio")
-    if _speaks(request) and not isinstance(audio, dict):
-        yield "$.audio", "nothing, with audio among the modalities"
+    if _requests_audio(request) and not isinstance(audio, dict):
+        yield "$.audio", "missing, but audio is one of the modalities"
     if isinstance(audio, dict) and request.get("stream") is True and audio.get("format") != "pcm16":
         yield "$.audio.format", f"{audio.get('format')!r:.60} in a stream"
 
 
-def _speaks(request: dict[str, Any]) -> bool:
+def _requests_audio(request: dict[str, Any]) -> bool:
     return isinstance(request.get("modalities"), list) and "audio" in request["modalities"]
 
 
 @_rule(
     "refused",
-    fix="map the name, wherever it stands",
+    fix="rename it everywhere",
     source="mcp-use/mcp-use#90; function_definition.py of openai 3.52.0",
 )
 def tool_names_fit_the_alphabet(request: dict[str, Any]) -> Iterator[Broken]:
-    """Names of tools, also of those that were called, are 1 to 64 letters, digits, underscores and dashes."""
-    called = [found for at, m in objects(request, "messages") for found in _functions(m, "tool_calls", at)]
+    """Tool names, in tools and in calls, must be 1 to 64 letters, digits, underscores and dashes."""
+    called = [function for at, m in objects(request, "messages") for function in _functions(m, "tool_calls", at)]
     for at, function in [*_functions(request, "tools"), *called]:
         if isinstance(function.get("name"), str) and not TOOL_NAMES.accepts(function["name"]):
             yield f"{at}.name", f"{function['name']!r:.80}"
 
 
-@_rule("harmful", models=None, fix="rename one, or leave it out", source="dataelement/Clawith#251")
+@_rule("harmful", models=None, fix="rename or remove one of them", source="dataelement/Clawith#251")
 def tool_names_are_unique(request: dict[str, Any]) -> Iterator[Broken]:
-    """No two tools have the same name."""
+    """No two tools may have the same name."""
     named = ((f"{at}.name", function.get("name")) for at, function in _functions(request, "tools"))
     yield from _repeated(((at, name) for at, name in named if isinstance(name, str)), set())
 
 
 @_rule("refused", fix="define the tool, or choose another", source=_SDK)
 def chosen_tools_are_defined(request: dict[str, Any]) -> Iterator[Broken]:
-    """A tool that tool_choice forces the model to call is one of the tools."""
+    """A tool that tool_choice forces the model to call must be one of the tools."""
     defined = [function.get("name") for _, function in _functions(request, "tools")]
     for at, choice in one_object(request, "tool_choice"):
-        for where, function in [*one_object(choice, "function", at), *one_object(choice, "custom", at)]:
+        for path, function in [*one_object(choice, "function", at), *one_object(choice, "custom", at)]:
             if defined and function.get("name") not in defined:
-                yield f"{where}.name", f"{function.get('name')!r:.80} is not among the tools"
+                yield f"{path}.name", f"{function.get('name')!r:.80} is not among the tools"
 
 
-@_rule("refused", fix="wrap it in an object", source="nspady/google-calendar-mcp#39, langchain-ai/langchainjs#9804")
+@_rule(
+    "refused",
+    fix="use type object, with the schema as a property",
+    source="nspady/google-calendar-mcp#39, langchain-ai/langchainjs#9804",
+)
 def schemas_describe_objects(request: dict[str, Any]) -> Iterator[Broken]:
-    """A function's parameters and a strict response format have type object, and no union at the top level."""
-    parameters = [found for at, f in _functions(request, "tools") for found in one_object(f, "parameters", at)]
+    """Function parameters and a strict response format must have type object, and no union at the top level."""
+    parameters = [schema for at, f in _functions(request, "tools") for schema in one_object(f, "parameters", at)]
     for at, schema in dict([*_strict_roots(request), *parameters]).items():
         if schema.get("type") != "object" and "$ref" not in schema:
             yield f"{at}.type", f"{schema.get('type')!r:.60}"
@@ -293,72 +301,78 @@ def schemas_describe_objects(request: dict[str, Any]) -> Iterator[Broken]:
         yield from ((child_path(at, key), f"{key} at the top level") for key in unions)
 
 
-@_rule("refused", fix="say in items what it holds", source="sigoden/aichat#1049, mark3labs/mcphost#35")
+@_rule("refused", fix="add items", source="sigoden/aichat#1049, mark3labs/mcphost#35")
 def arrays_have_items(request: dict[str, Any]) -> Iterator[Broken]:
-    """In a function's parameters, an array says what it holds."""
+    """In function parameters, an array must have `items` or `prefixItems`."""
     for at, function in _functions(request, "tools"):
         for root in one_object(function, "parameters", at):
-            for where, schema, _ in subschemas(*root):
+            for path, schema, _ in subschemas(*root):
                 if schema.get("type") == "array" and not {"items", "prefixItems"} & schema.keys():
-                    yield where, "an array without items"
+                    yield path, "an array without items"
 
 
-@_rule("refused", fix='say "additionalProperties": false, or do not ask for strict', source=_STRICT)
+@_rule("refused", fix='set "additionalProperties": false, or remove strict', source=_STRICT)
 def strict_objects_are_closed(request: dict[str, Any]) -> Iterator[Broken]:
-    """In a strict schema, every object has additionalProperties false."""
+    """In a strict schema, every object must have additionalProperties false."""
     for at, schema, _ in _strict_subschemas(request):
         if is_object(schema) and schema.get("additionalProperties") is not False:
             yield f"{at}.additionalProperties", f"{schema.get('additionalProperties')!r:.60}"
 
 
-@_rule("refused", fix="require the property, and let it be null where it may be missing", source=_STRICT)
+@_rule("refused", fix="add it to required, and make it nullable if it is optional", source=_STRICT)
 def strict_properties_are_required(request: dict[str, Any]) -> Iterator[Broken]:
-    """In a strict schema, every property is required."""
+    """In a strict schema, every property must be required."""
     for at, schema, _ in _strict_subschemas(request):
         listed = schema.get("required")
         required = {name for name in listed if isinstance(name, str)} if isinstance(listed, list) else set()
         for name in table(schema, "properties"):
             if name not in required:
-                yield child_path(f"{at}.properties", name), "not among the required"
+                yield child_path(f"{at}.properties", name), "not in required"
 
 
 _UNKNOWN_KEYWORDS = ["allOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas"]
 _UNKNOWN_KEYWORDS += ["propertyNames", "uniqueItems"]
 
 
-@_rule("refused", fix="say it otherwise", source=f"{_STRICT}; openai/openai-agents-python#1884, mastra-ai/mastra#23321")
+@_rule(
+    "refused",
+    fix="rewrite it with other keywords",
+    source=f"{_STRICT}; openai/openai-agents-python#1884, mastra-ai/mastra#23321",
+)
 def strict_schemas_use_known_keywords(request: dict[str, Any]) -> Iterator[Broken]:
-    """A strict schema has no allOf, oneOf, not, if, dependent..., propertyNames or uniqueItems."""
+    """A strict schema must not use allOf, oneOf, not, if, dependent..., propertyNames or uniqueItems."""
     for at, schema, _ in _strict_subschemas(request):
         yield from ((child_path(at, key), f"{key} in a strict schema") for key in _UNKNOWN_KEYWORDS if key in schema)
 
 
 @_rule("refused", fix="inline the definition", source="camel-ai/camel#3001, vectorize-io/hindsight#3944")
 def strict_references_stand_alone(request: dict[str, Any]) -> Iterator[Broken]:
-    """In a strict schema, nothing but definitions stands beside a $ref."""
+    """In a strict schema, a $ref must have no sibling keywords except definitions."""
     for at, schema, _ in _strict_subschemas(request):
-        beside = sorted(schema.keys() - {"$ref", "$defs", "definitions", "$schema"})
-        if "$ref" in schema and beside:
-            yield at, f"{', '.join(beside):.60} beside a $ref"
+        siblings = sorted(schema.keys() - {"$ref", "$defs", "definitions", "$schema"})
+        if "$ref" in schema and siblings:
+            yield at, f"{', '.join(siblings):.60} next to a $ref"
 
 
-@_rule("refused", fix="make the schema smaller, or do not ask for strict", source=_STRICT)
+@_rule("refused", fix="make the schema smaller, or remove strict", source=_STRICT)
 def strict_schemas_are_small(request: dict[str, Any]) -> Iterator[Broken]:
-    """A strict schema has at most 10 levels of objects, 5,000 properties and 1,000 values of enums."""
+    """A strict schema must have at most 10 levels of objects, 5,000 properties and 1,000 enum values."""
     for root in _strict_roots(request):
-        found = [*subschemas(*root)]
+        schemas = [*subschemas(*root)]
         yield from (
-            (at, "objects nested deeper than 10 levels") for at, s, level in found if level == 11 and is_object(s)
+            (at, "objects nested deeper than 10 levels") for at, s, level in schemas if level == 11 and is_object(s)
         )
-        properties = sum(len(table(schema, "properties")) for _, schema, _ in found)
-        values = sum(len(s["enum"]) for _, s, _ in found if isinstance(s.get("enum"), list))
+        properties = sum(len(table(schema, "properties")) for _, schema, _ in schemas)
+        values = sum(len(s["enum"]) for _, s, _ in schemas if isinstance(s.get("enum"), list))
         if properties > 5000 or values > 1000:
-            yield root[0], f"{properties} properties and {values} values of enums"
+            yield root[0], f"{properties} properties and {values} enum values"
 
 
 def _strict_roots(request: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the strict schemas of a request: of strict tools, and of the response format."""
-    formats = [found for at, f in one_object(request, "response_format") for found in one_object(f, "json_schema", at)]
+    formats = [
+        schema for at, f in one_object(request, "response_format") for schema in one_object(f, "json_schema", at)
+    ]
     for at, described in [*_functions(request, "tools"), *formats]:
         if described.get("strict") is True:
             yield from one_object(described, "parameters", at)
@@ -370,24 +384,24 @@ def _strict_subschemas(request: dict[str, Any]) -> Iterator[tuple[str, dict[str,
         yield from subschemas(*root)
 
 
-@_rule("refused", fix="name it with letters, digits, _ and -", source="response_format_json_schema.py of openai 3.52.0")
+@_rule("refused", fix="use letters, digits, _ and -", source="response_format_json_schema.py of openai 3.52.0")
 def response_formats_are_named(request: dict[str, Any]) -> Iterator[Broken]:
-    """A JSON schema of a response format has a name of letters, digits, underscores and dashes."""
+    """A JSON schema of a response format must have a name of letters, digits, underscores and dashes."""
     for at, response_format in one_object(request, "response_format"):
-        for where, described in one_object(response_format, "json_schema", at):
+        for path, described in one_object(response_format, "json_schema", at):
             if not TOOL_NAMES.accepts(described.get("name")):
-                yield f"{where}.name", f"{described.get('name')!r:.80}"
+                yield f"{path}.name", f"{described.get('name')!r:.80}"
 
 
-@_rule("refused", fix="say JSON in a message, or ask for a json_schema", source="errornotes.dev, JSON mode")
+@_rule("refused", fix="write JSON in a message, or use a json_schema", source="errornotes.dev, JSON mode")
 def json_mode_is_announced(request: dict[str, Any]) -> Iterator[Broken]:
-    """A request for a JSON object has the word JSON in its messages."""
+    """A request for a JSON object must contain the word JSON in its messages."""
     for at, response_format in one_object(request, "response_format"):
         if response_format.get("type") == "json_object":
             texts = [message.get("content") for _, message in objects(request, "messages")]
             texts += [part.get("text") for _, part, _ in _parts(request)]
             if not any("json" in text.lower() for text in texts if isinstance(text, str)):
-                yield f"{at}.type", "json_object, and no message says JSON"
+                yield f"{at}.type", "json_object, but no message contains JSON"
 
 
 _RANGES: dict[str, tuple[float, float]] = {"temperature": (0, 2), "top_p": (0, 1), "top_logprobs": (0, 20)}
@@ -395,9 +409,9 @@ _RANGES |= {"presence_penalty": (-2, 2), "frequency_penalty": (-2, 2), "n": (1, 
 _RANGES |= dict.fromkeys(("max_tokens", "max_completion_tokens"), (1, float("inf")))
 
 
-@_rule("refused", fix="choose a number within the limits", source=f"OpenBMB/ChatDev#446, {_SDK}")
+@_rule("refused", fix="use a value within the limits", source=f"OpenBMB/ChatDev#446, {_SDK}")
 def numbers_are_in_range(request: dict[str, Any]) -> Iterator[Broken]:
-    """temperature is 0 to 2, top_p 0 to 1, a penalty -2 to 2, top_logprobs 0 to 20; n and max_tokens are at least 1."""
+    """temperature must be 0 to 2, top_p 0 to 1, penalties -2 to 2, top_logprobs 0 to 20; n and max_tokens 1 or more."""
     for key, (least, most) in _RANGES.items():
         value = request.get(key)
         if isinstance(value, int | float) and not least <= value <= most:
@@ -406,15 +420,15 @@ def numbers_are_in_range(request: dict[str, Any]) -> Iterator[Broken]:
 
 @_rule("refused", fix="send an integer", source=_SDK)
 def limits_are_integers(request: dict[str, Any]) -> Iterator[Broken]:
-    """max_tokens, the older name of max_completion_tokens, is an integer."""
+    """max_tokens, the older name of max_completion_tokens, must be an integer."""
     limit = request.get("max_tokens")
     if limit is not None and limit.__class__ is not int:
         yield "$.max_tokens", f"{limit!r:.60}"
 
 
-@_rule("refused", fix="leave it out, or cut it", source=f"openai/openai-python#2061, anomalyco/opencode#4909; {_SDK}")
+@_rule("refused", fix="add, remove or shorten it", source=f"openai/openai-python#2061, anomalyco/opencode#4909; {_SDK}")
 def lists_have_a_fitting_length(request: dict[str, Any]) -> Iterator[Broken]:
-    """There is at least one message, no empty list of calls, and at most 128 tools and 4 stop sequences."""
+    """A request must have at least one message, no empty list of calls, at most 128 tools and 4 stop sequences."""
     calls = [(f"{at}.tool_calls", m.get("tool_calls"), 1, 2**31) for at, m in objects(request, "messages")]
     limits = [("$.messages", request.get("messages"), 1, 2**31), ("$.tools", request.get("tools"), 0, 128)]
     for at, items, least, most in [*limits, ("$.stop", request.get("stop"), 0, 4), *calls]:
@@ -422,9 +436,9 @@ def lists_have_a_fitting_length(request: dict[str, Any]) -> Iterator[Broken]:
             yield at, f"{len(items)} items"
 
 
-@_rule("refused", fix="shorten it, or leave it out", source="shared_params/metadata.py of openai 3.52.0")
+@_rule("refused", fix="shorten or remove it", source="shared_params/metadata.py of openai 3.52.0")
 def metadata_is_small(request: dict[str, Any]) -> Iterator[Broken]:
-    """Metadata has at most 16 keys, of at most 64 characters, with texts of at most 512."""
+    """Metadata must have at most 16 keys of at most 64 characters, with strings of at most 512."""
     metadata = table(request, "metadata")
     if len(metadata) > 16:
         yield "$.metadata", f"{len(metadata)} keys"
@@ -439,7 +453,7 @@ _NEEDS["top_logprobs"] = "logprobs"
 
 @_rule("refused", fix="send both or neither", source=f"openai/swarm#30, BerriAI/litellm#5803; {_SDK}")
 def fields_come_with_what_they_need(request: dict[str, Any]) -> Iterator[Broken]:
-    """tool_choice and parallel_tool_calls need tools, stream_options a stream, and top_logprobs logprobs."""
+    """tool_choice and parallel_tool_calls require tools, stream_options a stream, and top_logprobs logprobs."""
     for key, needed in _NEEDS.items():
         if request.get(key) is not None and not request.get(needed):
             yield f"$.{key}", f"{key} without {needed}"
@@ -447,17 +461,17 @@ def fields_come_with_what_they_need(request: dict[str, Any]) -> Iterator[Broken]
 
 @_rule(
     "refused",
-    fix="leave one out",
+    fix="remove one of them",
     source="langchain-ai/langgraph#5943; learn.microsoft.com/azure/foundry/openai/how-to/predicted-outputs",
 )
 def fields_exclude_each_other(request: dict[str, Any]) -> Iterator[Broken]:
-    """max_tokens excludes max_completion_tokens; a prediction excludes that, tools, logprobs, audio, and n above 1."""
+    """max_tokens excludes max_completion_tokens; prediction excludes it too, tools, logprobs, audio, n > 1."""
     if request.get("max_tokens") is not None and request.get("max_completion_tokens") is not None:
-        yield "$.max_tokens", "beside max_completion_tokens"
+        yield "$.max_tokens", "with max_completion_tokens"
     if isinstance(request.get("prediction"), dict):
-        beside = [key for key in ("tools", "logprobs", "max_completion_tokens", "audio") if request.get(key)]
-        beside += ["n"] if request.get("n") not in (None, 1) else []
-        yield from ((f"$.{key}", "beside prediction") for key in beside)
+        excluded = [key for key in ("tools", "logprobs", "max_completion_tokens", "audio") if request.get(key)]
+        excluded += ["n"] if request.get("n") not in (None, 1) else []
+        yield from ((f"$.{key}", "with prediction") for key in excluded)
 
 
 _HARMLESS: dict[str, Any] = {"logit_bias": {}, "logprobs": False}
@@ -466,14 +480,14 @@ _SAMPLING = {key: key for key in ("temperature", "top_p", "presence_penalty", "f
 
 @_by_model(
     "refused",
-    fix="leave the field out; max_completion_tokens says what max_tokens did",
+    fix="remove it; use max_completion_tokens instead of max_tokens",
     source="learn.microsoft.com/azure/ai-services/openai/how-to/reasoning; griptape-ai/griptape#1915, "
     "huggingface/smolagents#1671, run-llama/llama_index#20865, umputun/tg-spam#304, pydantic/pydantic-ai#2822",
 )
 def models_support_the_fields(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
-    """A model takes its own levels of reasoning_effort, none where it does not reason; what reasons is not sampled.
+    """A model accepts only its own levels of reasoning_effort, and no sampling settings while it reasons.
 
-    GPT-5, o3 and o4-mini take no stop, reasoning models no max_tokens and most no log probabilities; few models search.
+    GPT-5, o3 and o4-mini accept no stop, reasoning models no max_tokens, most no log probabilities; few search.
     """
     effort = request.get("reasoning_effort")
     if effort is not None and takes.efforts is not None and effort not in takes.efforts:
@@ -488,9 +502,11 @@ def models_support_the_fields(request: dict[str, Any], takes: Capabilities) -> I
         yield f"$.{key}", f"{value!r:.60} for {request.get('model')}"
 
 
-@_by_model("refused", fix="ask for JSON in words", source="developers.openai.com/api/docs/guides/structured-outputs")
+@_by_model(
+    "refused", fix="ask for JSON in the prompt", source="developers.openai.com/api/docs/guides/structured-outputs"
+)
 def schemas_are_for_models_that_follow_them(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
-    """GPT-3.5, GPT-4 and the models for audio follow no schema of an answer."""
+    """GPT-3.5, GPT-4 and audio models accept no schema of the response."""
     for at, response_format in one_object(request, "response_format") if not takes.structured_output else ():
         if response_format.get("type") == "json_schema":
             yield at, f"a schema for {request.get('model')}"
@@ -498,15 +514,15 @@ def schemas_are_for_models_that_follow_them(request: dict[str, Any], takes: Capa
 
 @_by_model(
     "refused",
-    fix='say "reasoning_effort": "none", or use the Responses API',
+    fix='set "reasoning_effort": "none", or use the Responses API',
     source="openai/openai-openapi#541, charmbracelet/crush#2913, GEMISIS/leviath#333",
 )
 def effort_and_functions_exclude_each_other(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
-    """From GPT-5.4 on, models do not take function tools together with a reasoning_effort."""
+    """From GPT-5.4 on, models accept function tools only without reasoning_effort, or with `none`."""
     effort = request.get("reasoning_effort")
     functions = (tool for _, tool in objects(request, "tools") if tool.get("type") == "function")
     if effort not in (None, "none") and not takes.functions_with_effort and any(functions):
-        yield "$.reasoning_effort", f"{effort!r:.60} beside functions"
+        yield "$.reasoning_effort", f"{effort!r:.60} with functions"
 
 
 RULES.leave_out(

@@ -1,6 +1,6 @@
 """Requests that the Responses API refuses, ignores or answers badly.
 
-Other hosts have this API too, and few are as strict as OpenAI. A rule that only OpenAI enforces is checked only if the
+Other hosts offer this API too, and few are as strict as OpenAI. A rule that only OpenAI enforces is checked only if the
 model's name is one of OpenAI's, and a rule of some of its models only for these.
 """
 
@@ -77,7 +77,7 @@ def _text(parent: dict[str, Any], key: str) -> str:
     return parent[key] if isinstance(parent.get(key), str) else ""
 
 
-def _said(value: Any) -> str:
+def _short(value: Any) -> str:
     """Return a short form of a value: lists and objects may be too deep to print, and integers too long."""
     return f"{value!r:.80}" if value is None or isinstance(value, str | float | bool) else type(value).__name__
 
@@ -88,14 +88,14 @@ def _remembers(request: dict[str, Any]) -> bool:
     return stored or any(_items(request, "item_reference"))
 
 
-def _texts(found: Found, key: str) -> Iterator[Broken]:
+def _texts(items: Found, key: str) -> Iterator[Broken]:
     """Return the texts under a key of objects, each with its path."""
-    return ((f"{at}.{key}", item[key]) for at, item in found if isinstance(item.get(key), str))
+    return ((f"{at}.{key}", item[key]) for at, item in items if isinstance(item.get(key), str))
 
 
-@_rule("refused", models=None, fix="send its output behind it", source="Azure/azure-sdk-for-python#46092")
+@_rule("refused", models=None, fix="add its output after it", source="Azure/azure-sdk-for-python#46092")
 def calls_are_answered(request: dict[str, Any]) -> Iterator[Broken]:
-    """Each call that the client runs has an output with its call_id."""
+    """Each call that the client runs must have an output with its call_id."""
     answered = {call_id for _, call_id in _texts(_items(request, *_RESULTS), "call_id")}
     if not any(_items(request, "item_reference")):
         calls = ((at, call) for at, call in _items(request, *_CALLS) if not _needs_no_result(call))
@@ -111,7 +111,7 @@ def _needs_no_result(call: dict[str, Any]) -> bool:
 
 @_rule("refused", models=None, fix="send the call too", source="continuedev/continue#10092, agentjido/req_llm#426")
 def results_have_calls(request: dict[str, Any]) -> Iterator[Broken]:
-    """Each output has a call with its call_id, in the input or in what the host remembers."""
+    """Each output must have a call with its call_id, in the input or stored by the host."""
     called = {call_id for _, call_id in _texts(_items(request, *_CALLS), "call_id")}
     if not _remembers(request):
         outputs = ((at, item) for at, item in _items(request, *_RESULTS) if not _needs_no_result(item))
@@ -127,122 +127,128 @@ def results_have_calls(request: dict[str, Any]) -> Iterator[Broken]:
     source="deepseek-ai/awesome-deepseek-integration#740",
 )
 def results_follow_at_once(request: dict[str, Any]) -> Iterator[Broken]:
-    """For DeepSeek, nothing but calls and outputs stands between a call and its output."""
-    waiting: dict[str, str] = {}
+    """For DeepSeek, only other calls and outputs may come between a call and its output."""
+    pending: dict[str, str] = {}
     for at, item in _items(request):
         if _kind(item) in _CALLS:
-            waiting.update((call_id, where) for where, call_id in _texts(iter([(at, item)]), "call_id"))
+            pending.update((call_id, path) for path, call_id in _texts(iter([(at, item)]), "call_id"))
         elif _kind(item) in _RESULTS:
-            waiting.pop(_text(item, "call_id"), None)
+            pending.pop(_text(item, "call_id"), None)
         else:
-            yield from ((where, f"{_kind(item)!r:.60} before its output") for where in waiting.values())
-            waiting = {}
+            yield from ((path, f"{_kind(item)!r:.60} before its output") for path in pending.values())
+            pending = {}
 
 
-@_rule("refused", fix="map call_id, drop id", source="decolua/9router#393, orchidfiles/ungate#41, can1357/oh-my-pi#284")
+@_rule(
+    "refused",
+    fix="shorten call_id, remove id",
+    source="decolua/9router#393, orchidfiles/ungate#41, can1357/oh-my-pi#284",
+)
 def ids_are_short(request: dict[str, Any]) -> Iterator[Broken]:
-    """A call_id and the id of an item have 1 to 64 characters."""
+    """A call_id and the id of an item must have 1 to 64 characters."""
     call_ids = _texts(_items(request, *_CALLS, *_RESULTS), "call_id")
-    for at, found in [*call_ids, *_texts(_items(request), "id")]:
-        if not 1 <= len(found) <= CALL_IDS.longest:
-            yield at, f"{len(found)} characters"
+    for at, item_id in [*call_ids, *_texts(_items(request), "id")]:
+        if not 1 <= len(item_id) <= CALL_IDS.longest:
+            yield at, f"{len(item_id)} characters"
 
 
-@_rule("refused", fix="leave the id out", source="openai/codex#33176, jlcodes99/cockpit-tools#2090")
+@_rule("refused", fix="remove the id", source="openai/codex#33176, jlcodes99/cockpit-tools#2090")
 def item_ids_have_their_prefix(request: dict[str, Any]) -> Iterator[Broken]:
-    """The id of an item begins with msg, rs, fc, ctc or ws, as its type has it."""
+    """The id of an item must start with the prefix of its type: msg, rs, fc, ctc or ws."""
     for kind in _PREFIXED:
         for at, item_id in _texts(_items(request, kind), "id"):
             if not item_id.startswith(PREFIXES[kind]):
                 yield at, f"{item_id!r:.60}, not {PREFIXES[kind]}_..."
 
 
-@_rule("refused", fix="send it once", source="microsoft/vscode#321977, OpenRouterTeam/ai-sdk-provider#254")
+@_rule("refused", fix="send the item once", source="microsoft/vscode#321977, OpenRouterTeam/ai-sdk-provider#254")
 def item_ids_are_unique(request: dict[str, Any]) -> Iterator[Broken]:
-    """No two items have the same id."""
+    """No two items may have the same id."""
     yield from _repeated(_texts(_items(request), "id"))
 
 
 def _repeated(named: Iterator[Broken]) -> Iterator[Broken]:
     """Yield the names that occur again."""
     known: set[str] = set()
-    for where, name in named:
+    for path, name in named:
         if name in known:
-            yield where, f"{name!r:.80} a second time"
+            yield path, f"duplicate {name!r:.80}"
         known.add(name)
 
 
-@_rule("refused", fix="send the item that it led to, or drop it", source="vercel/ai#7099, openai/openai-node#1567")
+@_rule("refused", fix="add the item that it led to, or remove it", source="vercel/ai#7099, openai/openai-node#1567")
 def reasoning_has_its_item(request: dict[str, Any]) -> Iterator[Broken]:
-    """A reasoning item with an id is followed by the output item that it led to.
+    """A reasoning item with an id must be followed by the output item that it led to.
 
-    A message of the assistant that has no id is no such item, unless `store` is false: then no item needs an id.
+    An assistant message without an id does not count as one, unless `store` is false: then no item needs an id.
     """
-    waiting: list[str] = []
+    pending: list[str] = []
     for at, item in [*_items(request), ("$", {"role": "user"})]:
         if _kind(item) == "reasoning":
-            waiting += [at] if isinstance(item.get("id"), str) else []
+            pending += [at] if isinstance(item.get("id"), str) else []
             continue
         stored = request.get("store") is not False
-        said = item.get("role") == "assistant" and (isinstance(item.get("id"), str) or not stored)
-        if _kind(item) in _RESULTS or (_kind(item) == "message" and not said):
-            yield from ((where, "nothing of the model behind it") for where in waiting)
-        waiting = []
+        is_output = item.get("role") == "assistant" and (isinstance(item.get("id"), str) or not stored)
+        if _kind(item) in _RESULTS or (_kind(item) == "message" and not is_output):
+            yield from ((path, "no output item after it") for path in pending)
+        pending = []
 
 
-@_rule("refused", fix="send the content itself", source="anomalyco/opencode#7724, can1357/oh-my-pi#41")
+@_rule("refused", fix="send the full content", source="anomalyco/opencode#7724, can1357/oh-my-pi#41")
 def unstored_items_are_whole(request: dict[str, Any]) -> Iterator[Broken]:
-    """With store false, reasoning has its encrypted_content, and no item is a reference."""
+    """With store false, reasoning must have its encrypted_content, and no item may be a reference."""
     if request.get("store") is False and not _remembers({**request, "input": None}):
         items = _items(request, "item_reference", "reasoning")
         bare = ((at, item) for at, item in items if not item.get("encrypted_content"))
         yield from ((at, f"{item_id!r:.60} without content") for at, item_id in _texts(bare, "id"))
 
 
-@_rule("refused", fix="say user, assistant, system or developer", source=f"{_SDK}/response_input_item_param.py")
+@_rule("refused", fix="use user, assistant, system or developer", source=f"{_SDK}/response_input_item_param.py")
 def roles_are_known(request: dict[str, Any]) -> Iterator[Broken]:
-    """A message's role is user, assistant, system or developer."""
+    """The role of a message must be user, assistant, system or developer."""
     for at, message in _items(request, "message"):
         if message.get("role") not in ("user", "assistant", "system", "developer"):
-            yield f"{at}.role", _said(message.get("role"))
+            yield f"{at}.role", _short(message.get("role"))
 
 
-@_rule("refused", fix='send "" where there is nothing', source="QuantumNous/new-api#4776")
+@_rule("refused", fix='send "" if it is empty', source="QuantumNous/new-api#4776")
 def content_is_text_or_parts(request: dict[str, Any]) -> Iterator[Broken]:
-    """The content of a message and the output of a function is a text or a list of parts."""
+    """The content of a message and the output of a function must be a string or a list of parts."""
     contents = [(f"{at}.content", message.get("content")) for at, message in _items(request, "message")]
     outputs = _items(request, "function_call_output", "custom_tool_call_output")
     for at, content in [*contents, *((f"{at}.output", item.get("output")) for at, item in outputs)]:
         if not isinstance(content, str | list):
-            yield at, _said(content)
+            yield at, _short(content)
 
 
 def _parts(request: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], Any]]:
     """Yield each part of a message or an output, with its path and the role; that of an output is "tool"."""
     for at, message in _items(request, "message"):
-        yield from ((where, part, message.get("role")) for where, part in objects(message, "content", at))
+        yield from ((path, part, message.get("role")) for path, part in objects(message, "content", at))
     for at, item in _items(request, "function_call_output", "custom_tool_call_output"):
-        yield from ((where, part, "tool") for where, part in objects(item, "output", at))
+        yield from ((path, part, "tool") for path, part in objects(item, "output", at))
 
 
-@_rule("refused", fix="say output_text or input_text", source="tinyhumansai/openhuman#3624, linanwx/nagobot#27")
+@_rule("refused", fix="use output_text or input_text", source="tinyhumansai/openhuman#3624, linanwx/nagobot#27")
 def parts_stand_where_they_may(request: dict[str, Any]) -> Iterator[Broken]:
-    """Assistants say output_text and refusals; users, systems, developers and outputs of tools do not."""
+    """Assistant messages must contain output_text and refusals; other messages and tool outputs input parts."""
     for at, part, role in _parts(request):
         kind = part.get("type")
         if kind in ("text", "image_url", "file") or (
             kind not in _OUTPUT_PARTS if role == "assistant" else kind in _OUTPUT_PARTS
         ):
-            yield f"{at}.type", f"{_said(kind)} of {_said(role)}"
+            yield f"{at}.type", f"{_short(kind)} with the role {_short(role)}"
 
 
 @_rule(
-    "refused", fix="convert it", source="developers.openai.com/api/docs/guides/images-vision; aplpolaris/promptfx#724"
+    "refused",
+    fix="convert it to a supported type",
+    source="developers.openai.com/api/docs/guides/images-vision; aplpolaris/promptfx#724",
 )
 def media_is_readable(request: dict[str, Any]) -> Iterator[Broken]:
-    """The image_url of an image is a text; a data URL is PNG, JPEG, GIF or WebP, and a file no audio or video.
+    """An image_url must be a string, in a data URL PNG, JPEG, GIF or WebP; a file must not be audio or video.
 
-    Of a file_url, the ending of its path tells the type.
+    The type of a file_url is derived from the file extension.
     """
     for at, part, _ in _parts(request):
         image, file = _media_type(part.get("image_url")), _media_type(part.get("file_data"))
@@ -257,15 +263,15 @@ def media_is_readable(request: dict[str, Any]) -> Iterator[Broken]:
 
 @_rule("refused", fix="add a filename", source=f"laravel/ai#324; {_SDK}")
 def files_have_names(request: dict[str, Any]) -> Iterator[Broken]:
-    """An input_file with file_data has a filename."""
+    """An input_file with file_data must have a filename."""
     for at, part, _ in _parts(request):
         if part.get("type") == "input_file" and isinstance(part.get("file_data"), str) and not part.get("filename"):
-            yield f"{at}.filename", "no name"
+            yield f"{at}.filename", "no filename"
 
 
-@_rule("refused", fix="send base64 of the standard alphabet", source="sipherxyz/comfyui-art-venture#75")
+@_rule("refused", fix="use the standard base64 alphabet", source="sipherxyz/comfyui-art-venture#75")
 def bytes_are_base64(request: dict[str, Any]) -> Iterator[Broken]:
-    """A data URL of an image or a file holds base64 in the standard alphabet."""
+    """A data URL of an image or a file must contain base64 in the standard alphabet."""
     for at, part, _ in _parts(request):
         for name in ("image_url", "file_data"):
             yield from bad_base64(f"{at}.{name}", part.get(name))
@@ -273,18 +279,18 @@ def bytes_are_base64(request: dict[str, Any]) -> Iterator[Broken]:
 
 def _media_type(url: Any) -> str:
     """Return the media type of a data URL, "" if it is none; for a list or an object, the name of its class."""
-    found = re.match(r"data:([^;,]{1,99})[;,]", url) if isinstance(url, str) else None
-    return _said(url) if isinstance(url, dict | list) else found[1].strip().lower() if found else ""
+    match = re.match(r"data:([^;,]{1,99})[;,]", url) if isinstance(url, str) else None
+    return _short(url) if isinstance(url, dict | list) else match[1].strip().lower() if match else ""
 
 
-@_rule("refused", fix="tell failures in the output's text", source="openclaw/Tachikoma#48, openai/openai-python#3008")
+@_rule("refused", fix="report failures in the output text", source="openclaw/Tachikoma#48, openai/openai-python#3008")
 def statuses_are_known(request: dict[str, Any]) -> Iterator[Broken]:
-    """A function's output has no error and did not fail; the status of reasoning is not null."""
+    """A function output must have no error and no failure status; the status of reasoning must not be null."""
     for at, item in _items(request, "function_call_output"):
         if "error" in item:
-            yield f"{at}.error", _said(item["error"])
+            yield f"{at}.error", _short(item["error"])
         if item.get("status") not in (None, "in_progress", "completed", "incomplete"):
-            yield f"{at}.status", _said(item["status"])
+            yield f"{at}.status", _short(item["status"])
     for at, item in _items(request, "reasoning"):
         if item.get("status", "") is None:
             yield f"{at}.status", "null"
@@ -292,41 +298,41 @@ def statuses_are_known(request: dict[str, Any]) -> Iterator[Broken]:
 
 @_rule("refused", fix="send a computer_screenshot", source=f"{_SDK}/response_input_item_param.py")
 def computers_answer_with_screenshots(request: dict[str, Any]) -> Iterator[Broken]:
-    """The output of a computer call is a computer_screenshot."""
+    """The output of a computer call must be a computer_screenshot."""
     for at, item in _items(request, "computer_call_output"):
         output = item.get("output")
         if not isinstance(output, dict) or output.get("type") != "computer_screenshot":
-            yield f"{at}.output", _said(output)
+            yield f"{at}.output", _short(output)
 
 
 @_rule("harmful", models=None, fix="send {} instead", source="MetaFARS/codex-relay#57, meituan-longcat/LongCat-2.0#14")
 def call_arguments_are_objects(request: dict[str, Any]) -> Iterator[Broken]:
-    """The arguments of a function call, where there are any, are the text of a JSON object."""
+    """The arguments of a function call must be the text of a JSON object, or empty."""
     for at, text in _texts(_items(request, "function_call"), "arguments"):
         if text.strip() and not is_object_text(text):
             yield at, f"{text!r:.60}"
 
 
-@_rule("ignored", fix="send it as a function_call and its output", source="aplisay/llm-agent#225")
+@_rule("ignored", fix="send it as a function_call with its output", source="aplisay/llm-agent#225")
 def mcp_outputs_are_answered(request: dict[str, Any]) -> Iterator[Broken]:
-    """The model answers to an mcp_call before the user speaks again: it never sees the output of a replayed one."""
-    waiting: list[str] = []
+    """The model must answer an mcp_call before the next user message: it does not see the output of a replayed one."""
+    pending: list[str] = []
     for at, item in [*_items(request), ("$", {"role": "user"})]:
         if _kind(item) == "message" and item.get("role") == "user":
-            yield from ((where, "no answer to it follows") for where in waiting)
+            yield from ((path, "no answer follows") for path in pending)
         if _kind(item) == "mcp_call":
-            waiting += [f"{at}.output"] if item.get("output") else []
+            pending += [f"{at}.output"] if item.get("output") else []
         elif _kind(item) not in ("reasoning", "mcp_list_tools"):
-            waiting = []
+            pending = []
 
 
 def _tools(request: dict[str, Any]) -> Found:
     """Yield the tools of a request, also those in its namespaces and those that items add."""
     for at, holder in [("$", request), *_items(request, "additional_tools", "tool_search_output")]:
-        for where, tool in objects(holder, "tools", at):
-            yield where, tool
+        for path, tool in objects(holder, "tools", at):
+            yield path, tool
             if tool.get("type") == "namespace":
-                yield from objects(tool, "tools", where)
+                yield from objects(tool, "tools", path)
 
 
 def _functions(request: dict[str, Any], *kinds: str) -> Found:
@@ -334,45 +340,45 @@ def _functions(request: dict[str, Any], *kinds: str) -> Found:
 
 
 def _parameters(request: dict[str, Any]) -> Found:
-    return (found for at, tool in _functions(request) for found in one_object(tool, "parameters", at))
+    return (schema for at, tool in _functions(request) for schema in one_object(tool, "parameters", at))
 
 
-@_rule("refused", fix="map the name everywhere", source=f"{_SPEC}/tools.tsp; diegosouzapw/OmniRoute#4317 for 128")
+@_rule("refused", fix="rename it everywhere", source=f"{_SPEC}/tools.tsp; diegosouzapw/OmniRoute#4317 for 128")
 def tool_names_fit_the_alphabet(request: dict[str, Any]) -> Iterator[Broken]:
-    """Names of tools, also of those that were called, are 1 to 128 letters, digits, underscores and dashes."""
+    """Tool names, in tools and in calls, must be 1 to 128 letters, digits, underscores and dashes."""
     called = _items(request, "function_call", "custom_tool_call")
     for at, name in [*_texts(_functions(request, "function", "custom"), "name"), *_texts(called, "name")]:
         if not TOOL_NAMES.accepts(name):
             yield at, f"{name!r:.80}"
 
 
-@_rule("harmful", models=None, fix="rename one, or leave it out", source="openai/openai-agents-python#4116")
+@_rule("harmful", models=None, fix="rename or remove one of them", source="openai/openai-agents-python#4116")
 def tool_names_are_unique(request: dict[str, Any]) -> Iterator[Broken]:
-    """No two functions or custom tools of the request have the same name."""
+    """No two functions or custom tools of the request may have the same name."""
     named = ((at, tool) for at, tool in objects(request, "tools") if tool.get("type") in ("function", "custom"))
     yield from _repeated(_texts(named, "name"))
 
 
-@_rule("refused", fix="say it in the tool itself", source=f"stanfordnlp/dspy#9984; {_SDK}/tool_param.py")
+@_rule("refused", fix="set it in the tool itself", source=f"stanfordnlp/dspy#9984; {_SDK}/tool_param.py")
 def tools_say_what_they_need(request: dict[str, Any]) -> Iterator[Broken]:
-    """Functions have a name, not under function; hosted tools their container, vector stores or server."""
+    """Functions must have a name at the top level; hosted tools their container, vector stores or server."""
     for at, tool in objects(request, "tools"):
         kind = _text(tool, "type")
-        yield from ((f"{at}.{key}", f"{kind} without it") for key in _NEEDS.get(kind, ()) if tool.get(key) is None)
+        yield from ((f"{at}.{key}", f"{kind} without {key}") for key in _NEEDS.get(kind, ()) if tool.get(key) is None)
         if kind == "mcp" and not any(tool.get(key) for key in ("server_url", "connector_id", "tunnel_id")):
             yield at, "mcp without server_url, connector_id or tunnel_id"
 
 
 @_rule("refused", fix="define the tool, or choose another", source=f"vercel/ai#18997; {_SDK}")
 def chosen_tools_are_defined(request: dict[str, Any]) -> Iterator[Broken]:
-    """A tool that tool_choice names is one of the tools, and where a call is required there are tools."""
+    """A tool that tool_choice names must be one of the tools, and `required` needs tools."""
     defined = {_identity(tool) for _, tool in _tools(request)}
     if request.get("tool_choice") == "required" and not defined and not request.get("prompt"):
         yield "$.tool_choice", "required, without tools"
     for at, choice in one_object(request, "tool_choice") if not request.get("prompt") else ():
-        for where, tool in [(at, choice), *objects(choice, "tools", at)]:
+        for path, tool in [(at, choice), *objects(choice, "tools", at)]:
             if tool.get("type") in _CHOOSABLE and _identity(tool) not in defined:
-                yield where, f"{' '.join(_identity(tool)):.80} is not among the tools"
+                yield path, f"{' '.join(_identity(tool)):.80} is not among the tools"
 
 
 def _identity(tool: dict[str, Any]) -> tuple[str, str]:
@@ -380,44 +386,54 @@ def _identity(tool: dict[str, Any]) -> tuple[str, str]:
     return kind, _text(tool, {"function": "name", "custom": "name", "mcp": "server_label"}.get(kind, ""))
 
 
-@_rule("refused", fix="wrap it in an object", source="langchain-ai/langchainjs#9804, nspady/google-calendar-mcp#39")
+@_rule(
+    "refused",
+    fix="use type object, with the schema as a property",
+    source="langchain-ai/langchainjs#9804, nspady/google-calendar-mcp#39",
+)
 def schemas_describe_objects(request: dict[str, Any]) -> Iterator[Broken]:
-    """A function's parameters and a strict format have type object, and no union at the top level."""
+    """Function parameters and a strict format must have type object, and no union at the top level."""
     for at, schema in dict([*_strict_roots(request), *_parameters(request)]).items():
         if schema.get("type") != "object" and "$ref" not in schema:
-            yield f"{at}.type", _said(schema.get("type"))
+            yield f"{at}.type", _short(schema.get("type"))
         unions = [key for key in ("oneOf", "anyOf", "allOf", "enum", "not") if key in schema]
         yield from ((child_path(at, key), f"{key} at the top level") for key in unions)
 
 
-@_rule("refused", fix="say in items what it holds", source="ogx-ai/ogx#3602, apify/apify-mcp-server#36")
+@_rule("refused", fix="add items", source="ogx-ai/ogx#3602, apify/apify-mcp-server#36")
 def arrays_have_items(request: dict[str, Any]) -> Iterator[Broken]:
-    """In a function's parameters, an array says what it holds."""
+    """In function parameters, an array must have `items` or `prefixItems`."""
     for at, schema in _subschemas(_parameters(request)):
         if schema.get("type") == "array" and not {"items", "prefixItems"} & schema.keys():
             yield at, "an array without items"
 
 
-@_rule("refused", fix="close it, and let what may be missing be null", source=f"promptfoo/promptfoo#6902; {_STRICT}")
-def strict_objects_are_closed(request: dict[str, Any]) -> Iterator[Broken]:
-    """In a strict schema, every object has additionalProperties false and requires all its properties."""
+@_rule("refused", fix="set both, and make optional properties nullable", source=f"promptfoo/promptfoo#6902; {_STRICT}")
+def strict_itemsare_closed(request: dict[str, Any]) -> Iterator[Broken]:
+    """In a strict schema, every object must have additionalProperties false and require all its properties."""
     for at, schema in _subschemas(_strict_roots(request)):
         kind, required = schema.get("type"), schema.get("required")
         is_object = kind == "object" or (isinstance(kind, list) and "object" in kind)
         if is_object and schema.get("additionalProperties") is not False:
-            yield f"{at}.additionalProperties", _said(schema.get("additionalProperties"))
+            yield f"{at}.additionalProperties", _short(schema.get("additionalProperties"))
         listed = {name for name in required if isinstance(name, str)} if isinstance(required, list) else set()
         missing = [name for name in table(schema, "properties") if name not in listed]
-        yield from ((child_path(f"{at}.properties", name), "not among the required") for name in missing)
+        yield from ((child_path(f"{at}.properties", name), "not in required") for name in missing)
 
 
-@_rule("refused", fix="say it otherwise", source=f"{_STRICT}; openclaw/clownfish#280, anomalyco/opencode#12295")
+@_rule(
+    "refused",
+    fix="rewrite it with other keywords",
+    source=f"{_STRICT}; openclaw/clownfish#280, anomalyco/opencode#12295",
+)
 def strict_schemas_use_known_keywords(request: dict[str, Any]) -> Iterator[Broken]:
-    """A strict schema has no allOf, oneOf, not, if, dependent..., propertyNames or uniqueItems, and $ref alone."""
+    """A strict schema must not use allOf, oneOf, not, if, dependent..., propertyNames or uniqueItems. A $ref must have
+    no sibling keywords except definitions.
+    """
     for at, schema in _subschemas(_strict_roots(request)):
         yield from ((child_path(at, key), f"{key} in a strict schema") for key in _UNKNOWN_KEYWORDS if key in schema)
         if "$ref" in schema and schema.keys() - {"$ref", "$defs", "definitions", "$schema"}:
-            yield child_path(at, "$ref"), "beside other keywords"
+            yield child_path(at, "$ref"), "with other keywords"
 
 
 def _strict_roots(request: dict[str, Any]) -> Found:
@@ -429,92 +445,98 @@ def _strict_roots(request: dict[str, Any]) -> Found:
 
 
 def _formats(request: dict[str, Any]) -> Found:
-    return (found for at, text in one_object(request, "text") for found in one_object(text, "format", at))
+    return (text_format for at, text in one_object(request, "text") for text_format in one_object(text, "format", at))
 
 
 def _subschemas(roots: Found) -> Found:
     return ((at, schema) for root in roots for at, schema, _ in subschemas(*root))
 
 
-@_rule("refused", fix="say it in the format", source=f"{_SDK}/response_format_text_json_schema_config_param.py")
+@_rule("refused", fix="set it in the format", source=f"{_SDK}/response_format_text_json_schema_config_param.py")
 def formats_are_named(request: dict[str, Any]) -> Iterator[Broken]:
-    """A json_schema format has a schema, and a name of 1 to 64 letters, digits, underscores and dashes."""
+    """A json_schema format must have a schema, and a name of 1 to 64 letters, digits, underscores and dashes."""
     for at, text_format in _formats(request):
         if text_format.get("type") == "json_schema":
             name = text_format.get("name")
-            if not TOOL_NAMES.accepts(name) or len(_said(name)) > 66:
-                yield f"{at}.name", _said(name)
+            if not TOOL_NAMES.accepts(name) or len(_short(name)) > 66:
+                yield f"{at}.name", _short(name)
             if not isinstance(text_format.get("schema"), dict):
-                yield f"{at}.schema", _said(text_format.get("schema"))
+                yield f"{at}.schema", _short(text_format.get("schema"))
 
 
-@_rule("refused", fix="say JSON in a message", source="pydantic/pydantic-ai, models/openai.py")
+@_rule("refused", fix="write JSON in a message", source="pydantic/pydantic-ai, models/openai.py")
 def json_mode_is_announced(request: dict[str, Any]) -> Iterator[Broken]:
-    """A request for a JSON object has the word JSON in its input; instructions do not count."""
+    """A request for a JSON object must contain the word JSON in its input; instructions do not count."""
     for at, text_format in _formats(request):
-        if text_format.get("type") == "json_object" and not _remembers(request) and not _says_json(request):
-            yield f"{at}.type", "json_object, and no message says JSON"
+        if text_format.get("type") == "json_object" and not _remembers(request) and not _mentions_json(request):
+            yield f"{at}.type", "json_object, but no message contains JSON"
 
 
-def _says_json(request: dict[str, Any]) -> bool:
+def _mentions_json(request: dict[str, Any]) -> bool:
     texts = [request.get("input"), *(message.get("content") for _, message in _items(request, "message"))]
     texts += [item.get("output") for _, item in _items(request)] + [part.get("text") for _, part, _ in _parts(request)]
     return any("json" in text.lower() for text in texts if isinstance(text, str))
 
 
-@_rule("refused", fix="choose another number", source=f"vectorize-io/hindsight#58; {_SDK}; {_SPEC}/responses.tsp")
+@_rule(
+    "refused", fix="use a value within the limits", source=f"vectorize-io/hindsight#58; {_SDK}; {_SPEC}/responses.tsp"
+)
 def numbers_are_in_range(request: dict[str, Any]) -> Iterator[Broken]:
-    """temperature is 0 to 2, top_p 0 to 1, top_logprobs 0 to 20, max_output_tokens at least 16, max_tool_calls 1."""
+    """temperature must be 0 to 2, top_p 0 to 1, top_logprobs 0 to 20, max_output_tokens at least 16 and
+    max_tool_calls at least 1.
+    """
     for key, (least, most) in _LIMITS.items():
         value = request.get(key)
         if isinstance(value, int | float) and not least <= value <= most:
             yield f"$.{key}", f"below {least}" if value < least else f"above {most}"
 
 
-@_rule("refused", fix="shorten it, send a hash, or leave it out", source=f"vybestack/llxprt-code#2135; {_SDK}")
+@_rule("refused", fix="shorten it, send a hash, or remove it", source=f"vybestack/llxprt-code#2135; {_SDK}")
 def labels_are_short(request: dict[str, Any]) -> Iterator[Broken]:
-    """Metadata has at most 16 keys of 64 characters and texts of 512; prompt_cache_key 64, safety_identifier 128."""
+    """Limits: metadata 16 keys of 64 characters with strings of 512; prompt_cache_key 64, safety_identifier 128."""
     labels = [(f"$.{key}", request.get(key), most) for key, most in _LONGEST.items() if request.get(key) is not None]
     metadata = table(request, "metadata")
     if len(metadata) > 16:
         yield "$.metadata", f"{len(metadata)} keys"
     labels += [(child_path("$.metadata", key), value, 512 if len(key) <= 64 else -1) for key, value in metadata.items()]
-    yield from ((at, _said(value)) for at, value, most in labels if not isinstance(value, str) or len(value) > most)
+    yield from ((at, _short(value)) for at, value, most in labels if not isinstance(value, str) or len(value) > most)
 
 
-@_by_model("refused", fix="leave it out", source=f"{_SDK}/response_includable.py; microsoft/agent-framework#7483")
+@_by_model("refused", fix="remove it", source=f"{_SDK}/response_includable.py; microsoft/agent-framework#7483")
 def includes_are_known(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
-    """What include asks for exists, and encrypted reasoning is not asked of models that do not reason."""
-    found = request.get("include")
+    """`include` must contain known values, and encrypted reasoning only for models that reason."""
+    names = request.get("include")
     unreasoning = takes.thinking == ()
     for index, name in enumerate(
-        found if isinstance(found, list) and re.fullmatch(_OPENAI, _text(request, "model")) else []
+        names if isinstance(names, list) and re.fullmatch(_OPENAI, _text(request, "model")) else []
     ):
         if name not in _INCLUDED or (name == "reasoning.encrypted_content" and unreasoning):
-            yield f"$.include[{index}]", _said(name)
+            yield f"$.include[{index}]", _short(name)
 
 
 _SAMPLING = {"temperature": "temperature", "top_p": "top_p"}
 
 
-@_by_model("refused", fix="leave it out", source="openai/codex#6647, anomalyco/opencode#26268, Azure how-to/reasoning")
+@_by_model("refused", fix="remove it", source="openai/codex#6647, anomalyco/opencode#26268, Azure how-to/reasoning")
 def models_take_the_settings(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
-    """A model takes its own levels of reasoning.effort, none where it does not reason; what reasons is not sampled."""
+    """A model accepts only its own levels of reasoning.effort, and no sampling settings while it reasons."""
     effort, model = table(request, "reasoning").get("effort"), request.get("model")
     if effort is not None and takes.efforts is not None and effort not in takes.efforts:
-        yield "$.reasoning.effort", f"{_said(effort)} for {model}"
+        yield "$.reasoning.effort", f"{_short(effort)} for {model}"
     asked = ReasoningOptions(effort=effort if isinstance(effort, str) else None)
     ranges = takes.sampled(thinks=thinks(asked, takes))
     fields = {key: request[key] for key in takes.refused if key == "top_logprobs" and request.get(key)}
     if not takes.parallel_tool_calls and request.get("parallel_tool_calls") is not None:
         fields["parallel_tool_calls"] = request["parallel_tool_calls"]
     for key, value in [*unsampled(request, _SAMPLING, ranges), *fields.items()]:
-        yield f"$.{key}", f"{_said(value)} for {model}"
+        yield f"$.{key}", f"{_short(value)} for {model}"
 
 
-@_by_model("refused", fix="ask for JSON in words", source="developers.openai.com/api/docs/guides/structured-outputs")
+@_by_model(
+    "refused", fix="ask for JSON in the prompt", source="developers.openai.com/api/docs/guides/structured-outputs"
+)
 def schemas_are_for_models_that_follow_them(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
-    """GPT-3.5, GPT-4 and the models for audio follow no schema of an answer."""
+    """GPT-3.5, GPT-4 and audio models accept no schema of the response."""
     for at, text_format in _formats(request) if not takes.structured_output else ():
         if text_format.get("type") == "json_schema":
             yield at, f"a schema for {request.get('model')}"

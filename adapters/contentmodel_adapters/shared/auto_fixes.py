@@ -4,38 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-_PAIRED = "a call that got no result gets one that says so"
-_LATE = "a result that no call waits for is told in words of the user"
-_MAPPED = "mapped by a bijection that `encoded.maps` keeps"
-_SCHEMA = "the schema is written in the dialect that the API takes"
-_UNREAD = "what is not read is left out"
-_LEFT_OUT = "a message of which nothing can be sent is left out; one of the user says so in a text"
-_APART = "media follow in a message of the user, and come back on reading"
+_PAIRED = "A call without a result gets a placeholder result."
+_LATE = "A result without a matching call becomes user text."
+_MAPPED = "Invalid names and ids are replaced; `encoded.maps` maps them to the originals."
+_SCHEMA = "The schema is rewritten in the dialect of the API."
+_UNREAD = "Unsupported media are dropped."
+_LEFT_OUT = "A message with nothing to send is dropped; a user message gets a placeholder text instead."
+_APART = "Media are moved to a user message after the results, and restored on decode."
+_NO_IDS = "Items from other APIs are sent without ids."
+_NO_REASONING = "Reasoning of other issuers is dropped (policy `reasoning`)."
+_SYSTEM = "Leading system messages become instructions; later ones become user messages."
 
-MENDS: Mapping[str, str] = {
-    "arguments-are-objects": "text that is no object stands under the key `input`",
+AUTO_FIXES: Mapping[str, str] = {
+    "arguments-are-objects": "Arguments that are not an object are sent under the key `input`.",
     "arguments-have-an-object-schema": _SCHEMA,
     "arrays-have-items": _SCHEMA,
     "audio-goes-to-models-that-hear": _UNREAD,
-    "blocks-stand-in-their-turns": "results of hosted tools stand in a turn of their own",
-    "bytes-are-base64": "base64 of any alphabet becomes that of the standard one; what is not base64 is left out",
+    "blocks-stand-in-their-turns": "Results of hosted tools are sent in a separate turn.",
+    "bytes-are-base64": "Base64 of other alphabets is converted to the standard alphabet; invalid base64 is dropped.",
     "call-ids-are-plain": _MAPPED,
     "call-ids-are-short": _MAPPED,
-    "calls-and-tools-say-their-type": "the type is always written",
-    "call-ids-are-unique": "the second call of a turn with one id gets another, and so does its result",
-    "calls-and-responses-are-whole": "what is no object stands under the key `output`; the name is the call's",
+    "calls-and-tools-say-their-type": "The type is always sent.",
+    "call-ids-are-unique": "A duplicate call id in a turn is replaced, and so is the id of its result.",
+    "calls-and-responses-are-whole": "A response that is not an object is sent under the key `output`; "
+    "the name is taken from the call.",
     "calls-are-answered": _PAIRED,
-    "calls-are-signed": "the first call of a turn says that its signature is not to be checked",
-    "calls-come-after-something": "a turn of the user that says so stands before it",
+    "calls-are-signed": "The first call of a turn gets a value that skips the check of its signature.",
+    "calls-come-after-something": "A placeholder user turn is added at the start.",
     "contents-have-parts": _LEFT_OUT,
     "content-is-text-or-parts": _LEFT_OUT,
     "errors-are-told-in-text": _APART,
-    "files-have-names": "a file without a name gets one of its kind and type, which is left out again on the way back",
-    "functions-stand-in-one-tool": "all functions are in one tool",
+    "files-have-names": "A file without a name gets a name from its kind and type, which is removed on decode.",
+    "functions-stand-in-one-tool": "All functions are sent in one tool.",
     "ids-are-short": _MAPPED,
-    "item-ids-are-unique": "items of other APIs have no ids",
-    "item-ids-have-their-prefix": "items of other APIs have no ids",
-    "mcp-outputs-are-answered": "a hosted call of another API is a function call with its result",
+    "item-ids-are-unique": _NO_IDS,
+    "item-ids-have-their-prefix": _NO_IDS,
+    "mcp-outputs-are-answered": "Hosted calls of other APIs are sent as function calls with results.",
     "media-has-a-known-type": _UNREAD,
     "media-is-readable": _UNREAD,
     "media-types-are-read": _UNREAD,
@@ -44,33 +48,33 @@ MENDS: Mapping[str, str] = {
     "openapi-enums-are-texts": _SCHEMA,
     "openapi-schemas-are-whole": _SCHEMA,
     "openapi-schemas-use-known-words": _SCHEMA,
-    "parts-hold-one-thing": "each content is a part of its own",
-    "parts-stand-where-they-may": "parts are chosen by the role of their message",
-    "reasoning-has-its-item": "reasoning of another issuer is left out (policy `reasoning`)",
+    "parts-hold-one-thing": "Each content is sent as a separate part.",
+    "parts-stand-where-they-may": "The type of a part is chosen by the role of its message.",
+    "reasoning-has-its-item": _NO_REASONING,
     "responses-follow-their-calls": _LATE,
     "responses-hold-no-media": _APART,
-    "responses-stand-apart-from-text": "results stand in a content of their own",
+    "responses-stand-apart-from-text": "Results are sent in a separate content.",
     "results-answer-calls": _LATE,
     "results-are-text": _APART,
-    "results-come-first": "results stand in a message of their own",
+    "results-come-first": "Results are sent in a separate message.",
     "results-follow-their-calls": _LATE,
     "results-have-calls": _LATE,
-    "roles-are-known": "roles are those of the API",
+    "roles-are-known": "Unknown roles are replaced with roles of the API.",
     "schemas-describe-objects": _SCHEMA,
-    "statuses-are-known": "a failure is told in the words of the result, and read from them again",
+    "statuses-are-known": "A failure is sent in the text of the result, and restored on decode.",
     "strict-objects-are-closed": _SCHEMA,
     "strict-properties-are-required": _SCHEMA,
     "strict-references-stand-alone": _SCHEMA,
-    "strict-schemas-are-small": "where it is too large, the tool is not strict",
+    "strict-schemas-are-small": "If the schema is too large, the tool is sent without `strict`.",
     "strict-schemas-have-no-bounds": _SCHEMA,
     "strict-schemas-use-known-keywords": _SCHEMA,
-    "system-messages-are-for-newer-models": "later system messages are the user's; leading ones are the instructions",
-    "system-messages-follow-user-turns": "later system messages are the user's; leading ones are the instructions",
-    "text-is-not-blank": "a text of nothing but white space is left out",
-    "thinking-is-signed": "reasoning of another issuer is left out (policy `reasoning`)",
+    "system-messages-are-for-newer-models": _SYSTEM,
+    "system-messages-follow-user-turns": _SYSTEM,
+    "text-is-not-blank": "Blank text is dropped.",
+    "thinking-is-signed": _NO_REASONING,
     "tool-names-are-plain": _MAPPED,
     "tool-names-fit-the-alphabet": _MAPPED,
-    "unstored-items-are-whole": "items of other APIs have no ids",
+    "unstored-items-are-whole": _NO_IDS,
     "user-turns-have-content": _LEFT_OUT,
 }
-"""If a rule is also in `Rules.leave_out`, the encoder drops the setting. The caller must follow any other rule."""
+"""If a rule is also in `Rules.leave_out`, the encoder drops the setting. The caller must follow all other rules."""

@@ -118,8 +118,8 @@ def is_object_text(text: str) -> bool:
 
 def table(parent: dict[str, Any], key: str) -> dict[str, Any]:
     """Return the object under a key, {} if there is none."""
-    found = parent.get(key)
-    return found if isinstance(found, dict) else {}
+    value = parent.get(key)
+    return value if isinstance(value, dict) else {}
 
 
 def is_object(schema: dict[str, Any]) -> bool:
@@ -130,13 +130,13 @@ def is_object(schema: dict[str, Any]) -> bool:
 
 def subschemas(at: str, schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], int]]:
     """Yield a schema and all its subschemas, each with its path and its level of objects."""
-    waiting = [(at, schema, 0, 0)]
-    while waiting:
-        at, found, level, depth = waiting.pop()
-        level += is_object(found)
-        yield at, found, level
+    pending = [(at, schema, 0, 0)]
+    while pending:
+        at, subschema, level, depth = pending.pop()
+        level += is_object(subschema)
+        yield at, subschema, level
         if depth < DEEPEST:
-            waiting += reversed([(where, child, level, depth + 1) for where, child in _children(at, found)])
+            pending += reversed([(path, child, level, depth + 1) for path, child in _children(at, subschema)])
 
 
 def _children(at: str, schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -184,6 +184,6 @@ def spelled_object(parent: dict[str, Any], name: str, at: str = "$") -> Iterator
 
 def spelled_items(parent: dict[str, Any], name: str, at: str) -> Iterator[tuple[str, Any]]:
     """Yield the items of a list under a name in either spelling, each with its path."""
-    found = spelled_value(parent, name)
-    for index, item in enumerate(found if isinstance(found, list) else ()):
+    items = spelled_value(parent, name)
+    for index, item in enumerate(items if isinstance(items, list) else ()):
         yield f"{spelled_path(at, parent, name)}[{index}]", item
