@@ -182,7 +182,7 @@ def test_thinking_that_is_off_crosses_as_off(payload: dict[str, Any], source: st
     kinds = {loss.kind for loss in encoded.losses if "reasoning" in loss.what}
     assert kinds <= {"insignificant"}
     least = crossed(payload, source, target, _UNABLE[target])
-    assert [why for _, why in lost(least).values() if "cannot stop thinking" in why]
+    assert [why for _, why in lost(least).values() if "cannot turn thinking off" in why]
 
 
 @pytest.mark.parametrize(
@@ -281,7 +281,7 @@ def test_schemas_reach_the_models_that_follow_them(model: str, follows: bool) ->
     encoded = crossed(payload, CHAT, ANTHROPIC, model)
     assert ("output_config" in encoded.payload) is follows
     assert (encoded.payload["tools"][0].get("strict") is True) is follows
-    assert follows or "takes no schema" in " ".join(why for _, why in lost(encoded).values())
+    assert follows or "accepts no response schema" in " ".join(why for _, why in lost(encoded).values())
 
 
 # -- the policy --------------------------------------------------------------------------------------------------------
@@ -309,9 +309,9 @@ def test_a_policy_that_names_no_capabilities_is_refused(choice: str) -> None:
 def test_a_loss_names_the_policy_where_the_policy_sets_the_limit() -> None:
     limits = Capabilities(sampling={}).policy()
     encoded = crossed(chat(temperature=0.5), CHAT, RESPONSES, "gpt-4o", capabilities=limits)
-    assert lost(encoded)["$.temperature"][1] == "by the policy capabilities, the model takes no temperature"
+    assert lost(encoded)["$.temperature"][1] == "by the policy capabilities, the model accepts no temperature"
     other = crossed(chat(reasoning_effort="low"), CHAT, RESPONSES, "gpt-4o", capabilities=limits)
-    assert lost(other)["$.reasoning_effort"][1] == "gpt-4o does not think"
+    assert lost(other)["$.reasoning_effort"][1] == "gpt-4o does not support thinking"
 
 
 def test_the_client_leaves_out_sampling_that_its_version_of_the_api_refuses() -> None:
@@ -327,9 +327,9 @@ def test_the_client_leaves_out_sampling_that_its_version_of_the_api_refuses() ->
         call = contentmodel.chat_client(ANTHROPIC, sdk=sdk).prepare(request, stream=False)  # type: ignore[attr-defined]
         assert call.payload.get("temperature") == sent
         whys = {loss.path: loss.why for loss in call.losses}
-        assert whys["$.options.reasoning.effort"] == "claude-sonnet-4-5 takes no effort"
+        assert whys["$.options.reasoning.effort"] == "claude-sonnet-4-5 accepts no effort"
         if sent is None:
-            assert whys["$.options.temperature"].startswith("version 2026-10-21 of the API says that the model takes")
+            assert whys["$.options.temperature"].startswith("version 2026-10-21 of the API says that the model accepts")
 
 
 # -- checks ------------------------------------------------------------------------------------------------------------

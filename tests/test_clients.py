@@ -235,7 +235,7 @@ def test_an_sdk_client_that_changes_payloads_is_not_given_half_of_a_surrogate_pa
             client = async_chat_client("openai-chat", sdk=openai.AsyncAzureOpenAI(**options), model="m")
             asyncio.run(client.complete(request))
 
-    with pytest.raises(EncodeError, match=r"half of a surrogate pair, which (Async)?AzureOpenAI cannot send"):
+    with pytest.raises(EncodeError, match=r"a lone surrogate, which (Async)?AzureOpenAI cannot send"):
         ask()
     assert loop.asked == []
 
@@ -1123,7 +1123,7 @@ def test_gemini_on_vertex_has_paths_of_its_own(loop: Loopback) -> None:
         assert client.complete(HELLO).text == "Hi."
         assert loop.asked[-1][0] == f"/v1beta1/{path}:generateContent"
     client.model = "../secrets"
-    with pytest.raises(ValueError, match="names no model"):
+    with pytest.raises(ValueError, match="is not a model name"):
         client.complete(HELLO)
 
 

@@ -16,9 +16,9 @@ ORDER = {
     "anthropic-messages": """
         *with_fitting_settings *_with_added_tools_apart *with_known_tools with_sendable_tools hoist_instructions
         normalize_foreign join_results join_assistant without_blank_texts with_readable_media with_a_turn
-        _with_fitting_calls _tell_instructions with_fitting_schemas; with_limit with_model""",
+        _with_fitting_calls _with_instructions_as_text with_fitting_schemas; with_limit with_model""",
     "google-generate-content": """
-        *tell_url *with_fitting_settings *with_known_tools with_counted_calls with_sendable_tools hoist_instructions
+        *report_url *with_fitting_settings *with_known_tools with_counted_calls with_sendable_tools hoist_instructions
         with_media_type without_cited_instructions normalize_foreign join_results join_assistant without_citations
         with_readable_media _with_fitting_calls with_fitting_schemas names_of_results with_failures with_begun
         with_a_turn _with_signed_calls;""",

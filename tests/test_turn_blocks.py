@@ -334,7 +334,7 @@ def test_a_turn_is_an_answer() -> None:
         (
             {"turns": [turn(words("x"), envelope={"messages": [{"role": "user", "blocks": 2}]})]},
             "$.turns[0].envelope.messages",
-            "these messages have 2 blocks, and the turn has 1",
+            "these messages have 2 blocks, but the turn has 1",
         ),
         (
             {"turns": [{**turn(role="user"), "id": "a"}, {**turn(), "id": "b", "previous": "z"}]},

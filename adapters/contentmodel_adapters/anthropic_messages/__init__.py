@@ -110,7 +110,7 @@ def _with_fitting_calls(request: ChatRequest, context: EncodeContext) -> ChatReq
     return with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, media_apart="errors", reserved=reserved)
 
 
-def _tell_instructions(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+def _with_instructions_as_text(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     return instructions_as_text(messages, context, after_user=context.known.takes.later_system)
 
 
@@ -127,7 +127,7 @@ REQUEST_PASSES = (
     message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
     request_pass(passes.with_a_turn),
     request_pass(_with_fitting_calls),
-    message_pass(_tell_instructions),
+    message_pass(_with_instructions_as_text),
     request_pass(with_fitting_schemas, dialects=ANTHROPIC),
 )
 

@@ -87,7 +87,7 @@ REDACTED = Opaque("anthropic", "redacted")
 ARGUMENTS = ArgumentsObject()
 
 
-def _named(name: str, model: type[Any], fields: dict[str, Any], **constants: Any) -> Row:
+def _named_media(name: str, model: type[Any], fields: dict[str, Any], **constants: Any) -> Row:
     """Return one of several rows with the same tag, which differ in a nested constant.
 
     The kind of a link or a file is its tag.
@@ -137,37 +137,37 @@ TEXT = row("text", TextContent, {"text": "text", "citations": ("annotations", Bl
 TEXT_PARTS = TABLE.union("text part", [TEXT])
 
 MEDIA = [
-    _named(
+    _named_media(
         "image.base64",
         DataContent,
         {"source.data": "data", "source.media_type": "media_type"},
         type="image",
         source__type="base64",
     ),
-    _named("image.url", UriContent, {"source.url": "uri"}, type="image", source__type="url"),
-    _named("image.file", HostedFileContent, {"source.file_id": "file_id"}, type="image", source__type="file"),
-    _named(
+    _named_media("image.url", UriContent, {"source.url": "uri"}, type="image", source__type="url"),
+    _named_media("image.file", HostedFileContent, {"source.file_id": "file_id"}, type="image", source__type="file"),
+    _named_media(
         "document.base64",
         DataContent,
         {"source.data": "data", "source.media_type": "media_type", "title": "name"},
         type="document",
         source__type="base64",
     ),
-    _named(
+    _named_media(
         "document.text",
         DataContent,
         {"source.data": "text", "source.media_type": "media_type", "title": "name"},
         type="document",
         source__type="text",
     ),
-    _named(
+    _named_media(
         "document.url",
         UriContent,
         {"source.url": "uri", "title": "title"},
         type="document",
         source__type="url",
     ),
-    _named(
+    _named_media(
         "document.file",
         HostedFileContent,
         {"source.file_id": "file_id", "title": "title"},
@@ -291,7 +291,7 @@ UNSAID = ("name", "status", "is_error")
 EXIT_CODE = Failure(Sign("content.return_code", failed=1))
 IS_ERROR = Sign("is_error", failed=True)
 STATUS = Sign("status", ("failed", "error"), failed="failed")
-WORDS = TextField(TextContent, "text")
+TEXT_FIELD = TextField(TextContent, "text")
 
 
 _PRINTED = {"content.content": [], "content.return_code": 0, "content.stderr": "", "content.stdout": ""}
@@ -343,14 +343,14 @@ def _failed_row(tag: str, error: str, model: type[Any]) -> Row:
 def _printed(stdout: str) -> dict[str, Column]:
     """Return the columns of a program's output: stdout, stderr and files."""
     columns = {
-        stdout: Column(WORDS, TextContent),
-        "content.stderr": Column(WORDS, TextContent, hinted=True),
+        stdout: Column(TEXT_FIELD, TextContent),
+        "content.stderr": Column(TEXT_FIELD, TextContent, hinted=True),
         "content.content": Column(Blocks(FILES), HostedFileContent),
     }
     return {key: column for key, column in columns.items() if key}
 
 
-_TEXT_COLUMN = Column(WORDS, TextContent)
+_TEXT_COLUMN = Column(TEXT_FIELD, TextContent)
 HOSTED_RESULTS = [
     row(
         "web_search_tool_result",

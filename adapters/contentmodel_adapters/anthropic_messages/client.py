@@ -12,7 +12,7 @@ from contentmodel_adapters.shared import clients
 try:
     import anthropic
 except ImportError as error:
-    raise ImportError(f"the client of {API} needs its SDK: pip install 'contentmodel[anthropic]'") from error
+    raise ImportError(f"the client of {API} requires its SDK: pip install 'contentmodel[anthropic]'") from error
 
 PATH = "/v1/messages"
 UNSAMPLED = "2026-10-21"

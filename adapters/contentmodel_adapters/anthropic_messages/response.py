@@ -24,9 +24,9 @@ from contentmodel.response import ChatChoice, ChatResponse, FinishReason
 from contentmodel.usage import Usage
 from contentmodel_adapters.anthropic_messages.blocks import API, CONTENT, TABLE
 from contentmodel_adapters.shared.answer import OnlyChoice, misfits
-from contentmodel_adapters.shared.words import FinishWords
+from contentmodel_adapters.shared.finish_reasons import FinishReasons
 
-FINISH = FinishWords(
+FINISH = FinishReasons(
     {
         "end_turn": "stop",
         "stop_sequence": "stop",
@@ -46,7 +46,7 @@ FINISH = FinishWords(
         "pause": "pause_turn",
     },
     "end_turn",
-    tells_sequence=True,
+    has_stop_sequence=True,
 )
 
 # docs.claude.com/en/api/errors, and _exceptions.py of anthropic 2.12 for 529. Seen 2026-11-22.
@@ -124,8 +124,8 @@ class Answer(OnlyChoice):
         if len(contents) == len(blocks or ()):
             context.trace(CONTENT, contents, wire, "content", spread=True)
         # Hints, so that these fields are not reported as lost.
-        said = {key: wire[key] for key in self.keys if key in wire and key != "content"}
-        kept = ENDED.entry(said)
+        fields = {key: wire[key] for key in self.keys if key in wire and key != "content"}
+        kept = ENDED.entry(fields)
         if "content" in wire and not blocks:
             kept |= NO_CONTENT.entry(blocks)
         message = ChatMessage(role="assistant", contents=contents, origin=context.origin)
@@ -145,8 +145,8 @@ class Answer(OnlyChoice):
         finish = FINISH.decode(reason, context, wire, "stop_reason")
         if sequence is not None and not isinstance(sequence, str):
             context.expected(wire, "stop_sequence", "string", sequence)
-        said = sequence if isinstance(sequence, str) else None
-        return msgspec.structs.replace(finish, stop_sequence=said)
+        stop_sequence = sequence if isinstance(sequence, str) else None
+        return msgspec.structs.replace(finish, stop_sequence=stop_sequence)
 
     def write_choice(
         self, choice: ChatChoice, own: dict[str, Any], wire: dict[str, Any], context: EncodeContext

@@ -422,7 +422,7 @@ def thinking_is_of_the_model(request: Request, takes: Capabilities) -> Iterator[
 
 @_by_model("use auto, and ask for the tool in the prompt", "mastra-ai/mastra#7507, can1357/oh-my-pi#12939")
 def a_tool_can_be_forced(request: Request, takes: Capabilities) -> Iterator[Broken]:
-    """A tool cannot be forced with a thinking budget, nor on Fable 5.1, Mythos 5.1, Opus 5.5 and Sonnet 5.5."""
+    """A tool cannot be forced with a thinking budget, nor on Opus 5.5, Sonnet 5.5, and Fable and Mythos 5.1 and 5.2."""
     kind = _member(request, "tool_choice", "type")
     if kind in ("any", "tool") and (not takes.forced_tools or _member(request, "thinking", "type") == "enabled"):
         yield "$.tool_choice", kind

@@ -237,7 +237,7 @@ class Decoder(StreamDecoder):
 
 
 def _object_or_text(text: str) -> Any:
-    """Return the arguments of a call: an object, or the text if it is no object: a truncated call must not run."""
+    """Return the arguments of a call: an object, or the text if it is not an object: a truncated call must not run."""
     try:
         value = parse(text, API)
     except DecodeError:

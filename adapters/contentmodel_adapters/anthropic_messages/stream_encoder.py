@@ -81,10 +81,10 @@ class Encoder(StreamEncoder):
             self._end_block(block, wires[0] if wires else {"type": "text", "text": ""}, sent=block.sent)
             wires = wires[1:]
         for wire in wires:
-            self._write_whole(block, wire)
+            self._write_complete(block, wire)
         block.cited = len(block.content.annotations or ())
 
-    def _write_whole(self, block: OutgoingBlock, wire: dict[str, Any]) -> None:
+    def _write_complete(self, block: OutgoingBlock, wire: dict[str, Any]) -> None:
         """Write a whole block in the steps that the API requires."""
         growth = growth_of(wire)
         start = wire if growth is None else {**wire, growth[0]: {} if growth[0] == "input" else ""}
@@ -103,11 +103,11 @@ class Encoder(StreamEncoder):
         growth = growth_of(wire)
         if growth is not None:
             field, delta, text = growth
-            said = wire[field]
-            if isinstance(said, str):
-                left = said[sent:]
+            value = wire[field]
+            if isinstance(value, str):
+                left = value[sent:]
             else:
-                left = write(said).decode() if said and not sent else ""
+                left = write(value).decode() if value and not sent else ""
             if left:
                 self._delta({"type": delta, text: left})
         for citation in list_of(wire, "citations"):
@@ -127,7 +127,7 @@ class Encoder(StreamEncoder):
             for wire in self.encode([content], places=[(0, index)]):
                 field = (growth_of(wire) or ("",))[0]
                 left = {field: wire[field][written.sent :]} if text_of(wire, field) else {}
-                self._write_whole(OutgoingBlock(index, content, 0), {**wire, **left})
+                self._write_complete(OutgoingBlock(index, content, 0), {**wire, **left})
             written.sent = len(text)
         elif len(content.annotations or ()) > written.cited:
             self.report_loss((0, index), content, reasons.AFTER_BLOCK, field="annotations")
@@ -142,14 +142,14 @@ class Encoder(StreamEncoder):
 
     def _end_message(self, payload: dict[str, Any]) -> None:
         usage = {**self._head["usage"], **object_of(payload, "usage")}
-        said = {"stop_reason": payload.get("stop_reason"), "stop_sequence": payload.get("stop_sequence")}
+        delta = {"stop_reason": payload.get("stop_reason"), "stop_sequence": payload.get("stop_sequence")}
         beside: dict[str, Any] = {"usage": usage}
         for key, value in payload.items():
             if key in IN_DELTA:
-                said[key] = value
+                delta[key] = value
             elif key not in ("content", "usage") and (key not in self._head or self._head[key] != value):
                 beside[key] = value
-        self.put({"type": "message_delta", "delta": said, **beside}, "message_delta")
+        self.put({"type": "message_delta", "delta": delta, **beside}, "message_delta")
 
     def fail(self, event: TurnError, payload: dict[str, Any]) -> None:
         if self._head:
@@ -168,10 +168,10 @@ def _is_blank(text: str) -> bool:
     return not text or text.isspace()
 
 
-def _is_object(content: Any, said: Any) -> bool:
+def _is_object(content: Any, value: Any) -> bool:
     """Return whether the input is the call's arguments unchanged. Free text is not: it is inside an object."""
     arguments = getattr(content, "arguments", None)
-    return bool(said == (arguments or {}))
+    return bool(value == (arguments or {}))
 
 
 def begun(wire: dict[str, Any]) -> dict[str, Any]:

@@ -167,8 +167,8 @@ def write_choice(choice: ToolChoice, tools: list[Any]) -> Any:
         return None
     if names:
         return {"type": "tool", "name": names[0]}
-    word = {"auto": "auto", "none": "none", "required": "any"}.get(choice.mode)
-    return None if word is None else {"type": word}
+    mode = {"auto": "auto", "none": "none", "required": "any"}.get(choice.mode)
+    return None if mode is None else {"type": mode}
 
 
 _FORMS = ("auto", "any", "tool", "none")
@@ -183,7 +183,7 @@ class ChoiceAndParallel(Codec[tuple[ToolChoice | None, bool | None]]):
 
     def __init__(self) -> None:
         self._choice = Choice(
-            read_choice, write_choice, words=False, tagged=("type", _FORMS), fallback={"type": "auto"}
+            read_choice, write_choice, strings=False, tagged=("type", _FORMS), fallback={"type": "auto"}
         )
         self.tagged = self._choice.tagged
 

@@ -129,7 +129,7 @@ TABLE.keep(
 READS = media.MediaSupport(schemes=("http", "https", "gs"), in_answers=True, typed_links=True, untyped=YOUTUBE)
 
 
-def tell_url(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+def report_url(request: ChatRequest, context: EncodeContext) -> ChatRequest:
     """Report values that belong in the URL of a request, not in its body: the model, and the choice of a stream."""
     if request.model is not None:
         context.report_loss(request, "model", reasons.IN_URL)
@@ -179,7 +179,7 @@ def with_media_type(request: ChatRequest, context: EncodeContext) -> ChatRequest
 
 
 REQUEST_PASSES = (
-    request_pass(tell_url, native=True),
+    request_pass(report_url, native=True),
     request_pass(with_fitting_settings, native=True, form=settings.GOOGLE),
     request_pass(with_known_tools, native=True, kinds=Kinds()),
     request_pass(with_counted_calls),
@@ -252,8 +252,8 @@ class GoogleGenerateContent(TableAdapter):
         if name == "role" or name.endswith("JsonSchema"):
             return True
         if isinstance(value, str):
-            words = codec.known_words or (codec.tagged[1] if codec.tagged is not None else ())
-            return number_of(value, codec) is not None or value.lower() in {word.lower() for word in words}
+            names = codec.known_words or (codec.tagged[1] if codec.tagged is not None else ())
+            return number_of(value, codec) is not None or value.lower() in {known.lower() for known in names}
         if isinstance(value, float):
             return number_of(value, codec) is not None
         return (value.__class__ is int and str in codec.classes) or (isinstance(value, dict) and list in codec.classes)

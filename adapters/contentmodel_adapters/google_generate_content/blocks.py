@@ -103,7 +103,7 @@ class ResponseObject(Codec[list[AIContent]]):
     One string under "output", "error" or "result" is one text; a list of several strings under "output" or "error" is
     as many texts. Any other object becomes its JSON text: without those keys "the whole response is treated as function
     output" (types.py of google-genai, FunctionResponse; the SDK itself writes "result"; seen 2026-11-22). The hint
-    `KEY_OF_RESPONSE` of the first text has the key, "" for JSON. An empty object is no text.
+    `KEY_OF_RESPONSE` of the first text has the key, "" for JSON. An empty object is not a text.
     """
 
     classes = (dict,)
@@ -114,16 +114,16 @@ class ResponseObject(Codec[list[AIContent]]):
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[Any]:
         if len(value) == 1:
-            ((name, said),) = value.items()
-            texts = said if _is_texts(said) and name in ("output", "error") else [said]
+            ((name, output),) = value.items()
+            texts = output if _is_texts(output) and name in ("output", "error") else [output]
             if name in _OUTPUTS and texts[0].__class__ is str:
                 extra = None if name == "output" else KEY_OF_RESPONSE.extra(API, name)
                 return [TextContent(text=texts[0], extra=extra), *(TextContent(text=text) for text in texts[1:])]
         return [TextContent(text=write(value).decode(), extra=KEY_OF_RESPONSE.extra(API, ""))]
 
     def count(self, wire: Any) -> int:
-        said: Any = wire.get("output", wire.get("error")) if len(wire) == 1 else None
-        return len(said) if _is_texts(said) else 1
+        output: Any = wire.get("output", wire.get("error")) if len(wire) == 1 else None
+        return len(output) if _is_texts(output) else 1
 
     def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
         if len(value) == 1:
@@ -134,7 +134,7 @@ class ResponseObject(Codec[list[AIContent]]):
     def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> dict[str, Any]:
         if owner.is_error and not context.native:
             context.report_loss(owner, "is_error", reasons.ERROR_KEY)
-        texts = [WORDS.encode([content], context, owner) or "" for content in value]
+        texts = [TEXT_FIELD.encode([content], context, owner) or "" for content in value]
         name = None if value[0].extra is None else KEY_OF_RESPONSE.of(value[0], API)
         if name == "" and len(texts) == 1:
             read = _object_of(texts[0])
@@ -164,7 +164,7 @@ def _object_of(text: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-WORDS = TextField(TextContent, "text")
+TEXT_FIELD = TextField(TextContent, "text")
 CALL_ID = OwnId()
 ARGUMENTS = ArgumentsObject()
 
@@ -194,9 +194,9 @@ class FileUri(Codec[tuple[str, str | None]]):
 
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
         uri, kind = value
-        told = kind_of_media(owner.media_type) or self.decode(uri, context, {}, "")[1]  # type: ignore[arg-type]
-        if kind not in (None, told):
-            context.report_loss(owner, "kind", reasons.OTHER_WORD, word=told)
+        derived = kind_of_media(owner.media_type) or self.decode(uri, context, {}, "")[1]  # type: ignore[arg-type]
+        if kind not in (None, derived):
+            context.report_loss(owner, "kind", reasons.OTHER_WORD, word=derived)
         return uri
 
     def describe(self) -> str:
@@ -259,7 +259,7 @@ OUTCOME = Failure(
     Sign("codeExecutionResult.outcome", ("OUTCOME_FAILED", "OUTCOME_DEADLINE_EXCEEDED", 2, 3), failed="OUTCOME_FAILED"),
     alone=True,
 )
-UNREAD = {f"URL_RETRIEVAL_STATUS_{word}" for word in ("ERROR", "PAYWALL", "UNSAFE")} | {2, 3, 4}
+UNREAD = {f"URL_RETRIEVAL_STATUS_{status}" for status in ("ERROR", "PAYWALL", "UNSAFE")} | {2, 3, 4}
 
 
 def _tool_result(name: str, model: type[Any], **constants: str) -> Row:
@@ -383,7 +383,7 @@ PARTS = TABLE.union(
                 "codeExecutionResult.id": ("call_id", CALL_ID),
                 "codeExecutionResult.outcome": "status",
             },
-            Columns("outputs", {"codeExecutionResult.output": Column(WORDS, TextContent)}),
+            Columns("outputs", {"codeExecutionResult.output": Column(TEXT_FIELD, TextContent)}),
             Silent(*UNSAID),
             ProtobufJson(),
             failure=OUTCOME,

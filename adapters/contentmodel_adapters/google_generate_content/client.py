@@ -15,7 +15,7 @@ try:
     from google import genai
     from google.genai import errors
 except ImportError as error:
-    raise ImportError(f"the client of {API} needs its SDK: pip install 'contentmodel[google]'") from error
+    raise ImportError(f"the client of {API} requires its SDK: pip install 'contentmodel[google]'") from error
 
 
 def api_client(sdk: genai.Client) -> Any:
@@ -31,7 +31,7 @@ def api_client(sdk: genai.Client) -> Any:
 def url_of(sdk: genai.Client, model: str, verb: str) -> str:
     """Return the path of a model's method.
 
-    A bare name is one of Google's models (transformers `t_model` of the SDK). Raise ValueError if it is no model name.
+    A bare name is one of Google's models (transformers `t_model` of the SDK). Raise ValueError for any other text.
     """
     if sdk.vertexai and not model.startswith(("projects/", "models/", "publishers/")):
         publisher, _, name = model.rpartition("/")
@@ -39,7 +39,7 @@ def url_of(sdk: genai.Client, model: str, verb: str) -> str:
     elif not sdk.vertexai and not model.startswith(("models/", "tunedModels/")):
         model = f"models/{model}"
     if ".." in model or "?" in model or "&" in model:
-        raise ValueError(f"{API}: {model!r} names no model")
+        raise ValueError(f"{API}: {model!r} is not a model name")
     return f"{model}:{verb}"
 
 
@@ -62,8 +62,8 @@ def make_sdk(options: dict[str, Any]) -> genai.Client:
     Options named as in other SDKs are translated (`timeout` in seconds, `base_url`, `default_headers`, `max_retries`).
     """
     http_options: dict[str, Any] = {}
-    said = options.pop("http_options", None) or {}
-    for name, value in said.items() if isinstance(said, dict) else said:
+    http_settings = options.pop("http_options", None) or {}
+    for name, value in http_settings.items() if isinstance(http_settings, dict) else http_settings:
         if value is not None:
             http_options[name] = value
     if options.get("timeout") is not None:
@@ -74,8 +74,10 @@ def make_sdk(options: dict[str, Any]) -> genai.Client:
         http_options["headers"] = {**http_options.get("headers", {}), **options["default_headers"]}
     if options.get("max_retries") is not None:
         http_options["retry_options"] = {"attempts": options["max_retries"] + 1}
-    own = {k: v for k, v in options.items() if k not in ("timeout", "base_url", "default_headers", "max_retries")}
-    return genai.Client(**own, http_options=http_options or None)  # type: ignore[arg-type]
+    sdk_options = {
+        k: v for k, v in options.items() if k not in ("timeout", "base_url", "default_headers", "max_retries")
+    }
+    return genai.Client(**sdk_options, http_options=http_options or None)  # type: ignore[arg-type]
 
 
 def failure_of(client: clients.BaseClient, error: Exception) -> ClientError | None:
@@ -107,7 +109,7 @@ class Client(clients.SyncClient):
     """A ChatClient over `google.genai.Client`, of the Developer API or of Vertex AI."""
 
     api = API
-    says_stream = False
+    has_stream_field = False
     sdk: genai.Client
 
     def make_sdk(self, options: dict[str, Any]) -> genai.Client:
@@ -136,7 +138,7 @@ class AsyncClient(clients.AsyncClient):
     """An AsyncChatClient over `google.genai.Client`: its connections are those of `client.aio`."""
 
     api = API
-    says_stream = False
+    has_stream_field = False
     sdk: genai.Client
 
     def make_sdk(self, options: dict[str, Any]) -> genai.Client:

@@ -45,7 +45,7 @@ from contentmodel_adapters.google_generate_content.blocks import (
     KEY_OF_RESPONSE,
     PARTS,
     TABLE,
-    WORDS,
+    TEXT_FIELD,
     has,
 )
 from contentmodel_adapters.shared.answer import misfits
@@ -78,11 +78,11 @@ CONTENT = TABLE.record(
 
 def decode_content(wire: dict[str, Any], context: DecodeContext, role: str = "user") -> ChatMessage:
     """Decode one Content. If it has no role, it gets `role`. A hint keeps a role that is spelled in an unusual way."""
-    word = wire.get("role")
-    if word.__class__ is str and (word in ROLES.to_model or not _is_respelled(word)):
+    value = wire.get("role")
+    if value.__class__ is str and (value in ROLES.to_model or not _is_respelled(value)):
         message: ChatMessage = CONTENT.decode(wire, context)
         return message
-    copy = {**wire, "role": word.lower() if word.__class__ is str else role}
+    copy = {**wire, "role": value.lower() if value.__class__ is str else role}
     context.copied(copy, wire)
     message = CONTENT.decode(copy, context)
     own = {**(message.extra or {}).get(API, {}), **ROLE.entry(role_of(wire))}
@@ -90,14 +90,14 @@ def decode_content(wire: dict[str, Any], context: DecodeContext, role: str = "us
     return msgspec.structs.replace(message, extra={**(message.extra or {}), API: own})
 
 
-def _is_respelled(word: str) -> bool:
+def _is_respelled(role: str) -> bool:
     """Return whether a role is one of the API's in other letters: the API ignores case."""
-    return word != word.lower() and word.lower() in _ROLES
+    return role != role.lower() and role.lower() in _ROLES
 
 
-def _is_spelling(spelled: Any, word: str | None, message: ChatMessage) -> bool:
+def _is_spelling(spelled: Any, role: str | None, message: ChatMessage) -> bool:
     """Return whether the hint of a role still applies to a message: its role may have been edited."""
-    return spelled.__class__ is not str or message.role == "tool" or spelled.lower() == word
+    return spelled.__class__ is not str or message.role == "tool" or spelled.lower() == role
 
 
 def encode_content(message: ChatMessage, context: EncodeContext) -> dict[str, Any]:
@@ -125,8 +125,8 @@ def without_grounding(message: ChatMessage, context: EncodeContext) -> ChatMessa
 
 def id_of_answer(wire: dict[str, Any]) -> str | None:
     """Return the id of an answer, under either of its names."""
-    found = wire.get("responseId", wire.get("response_id"))
-    return found if isinstance(found, str) else None
+    value = wire.get("responseId", wire.get("response_id"))
+    return value if isinstance(value, str) else None
 
 
 class CallIds:
@@ -183,9 +183,9 @@ def _inner_id(content: HostedToolCallContent) -> str | None:
 
 def _as_results(message: ChatMessage) -> ChatMessage:
     """Return a message of results with the role "tool", and a hint if its role was not the usual "user"."""
-    made = ChatMessage(role="tool", contents=message.contents, origin=message.origin, extra=message.extra)
-    word = message.role.removeprefix(f"{API}:")
-    return made if word == "user" or ROLE.of(made, API) else ROLE.on(made, API, {"role": word})
+    result = ChatMessage(role="tool", contents=message.contents, origin=message.origin, extra=message.extra)
+    role = message.role.removeprefix(f"{API}:")
+    return result if role == "user" or ROLE.of(result, API) else ROLE.on(result, API, {"role": role})
 
 
 def with_id(content: Any, call_id: str) -> Any:
@@ -291,7 +291,7 @@ class Instructions(Codec[list[AIContent]]):
 
     def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> Any:
         if len(value) == 1 and hints.FORM.of(value[0], API) == "string":
-            return WORDS.encode(value, context, owner)
+            return TEXT_FIELD.encode(value, context, owner)
         parts = INNER.encode(value, context, owner)
         return {**wire_fields(INSTRUCTION.of(value[0], API) or {}), "parts": parts} if parts else None
 
@@ -369,13 +369,13 @@ def names_of_results(messages: list[ChatMessage], context: EncodeContext) -> lis
             elif content.__class__ is FunctionResultContent and content.name is None:
                 nameless = True
         if nameless:
-            contents = [_named(content, names, context) for content in message.contents]
+            contents = [_with_name(content, names, context) for content in message.contents]
             message = context.replace(message, contents=contents)
         settled.append(message)
     return settled
 
 
-def _named(content: Any, names: dict[str | None, str | None], context: EncodeContext) -> Any:
+def _with_name(content: Any, names: dict[str | None, str | None], context: EncodeContext) -> Any:
     if content.__class__ is not FunctionResultContent or content.name is not None:
         return content
     return context.replace(content, name=names.get(content.call_id) or "tool")
@@ -383,12 +383,12 @@ def _named(content: Any, names: dict[str | None, str | None], context: EncodeCon
 
 def with_failures(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Return messages in which failed results without text have an empty text: the key "error" needs a value."""
-    told = []
+    result = []
     for message in messages:
         if message.role == "tool" and not is_native(message, context):
             message = context.with_contents(message, [_failed(content, context) for content in message.contents])
-        told.append(message)
-    return told
+        result.append(message)
+    return result
 
 
 def _failed(content: Any, context: EncodeContext) -> Any:

@@ -49,8 +49,8 @@ from contentmodel_adapters.google_generate_content.blocks import (
     USAGE,
 )
 from contentmodel_adapters.google_generate_content.messages import Answer, without_grounding
-from contentmodel_adapters.shared.answer import waiting
-from contentmodel_adapters.shared.words import FinishWords
+from contentmodel_adapters.shared.answer import finished_by_calls
+from contentmodel_adapters.shared.finish_reasons import FinishReasons
 
 # The meaning of each value, and its number, which the wire has if enums are requested as integers
 # (google.ai.generativelanguage.v1beta, Candidate.FinishReason, seen 2026-11-22; Vertex AI has other numbers from 6 on).
@@ -80,9 +80,9 @@ _REASONS: dict[str, tuple[str, int | None]] = {
     "CONTINUATION": ("pause", None),
     "MODEL_ARMOR": ("content_filter", None),
 }
-_MEANINGS: dict[str | int, str] = {word: meaning for word, (meaning, _) in _REASONS.items()}
+_MEANINGS: dict[str | int, str] = {raw: meaning for raw, (meaning, _) in _REASONS.items()}
 _MEANINGS |= {number: meaning for meaning, number in _REASONS.values() if number is not None}
-FINISH = FinishWords(
+FINISH = FinishReasons(
     _MEANINGS,
     {
         "stop": "STOP",
@@ -128,7 +128,7 @@ SEARCH_ID, URLS_ID = "grounding", "url_context"
 
 def decode_candidate(wire: dict[str, Any], context: DecodeContext) -> ChatChoice:
     """Decode one candidate, and move the metadata beside its content into its message."""
-    choice = waiting(CHOICE.decode(wire, context))
+    choice = finished_by_calls(CHOICE.decode(wire, context))
     own = (choice.extra or {}).get(API)
     if own is None or not ({"groundingMetadata", "urlContextMetadata"} & own.keys()) or not choice.messages:
         return choice
@@ -151,11 +151,11 @@ def _decode_grounding(rest: dict[str, Any], contents: list[Any], context: Decode
     if grounding.__class__ is not dict:
         return []
     queries, chunks = grounding.get("webSearchQueries"), grounding.get("groundingChunks")
-    asked = queries.__class__ is list and bool(queries) and all(q.__class__ is str for q in queries)
-    if not asked and not _objects(chunks):
+    has_queries = queries.__class__ is list and bool(queries) and all(q.__class__ is str for q in queries)
+    if not has_queries and not _objects(chunks):
         return []
     kept = dict(rest.pop("groundingMetadata"))
-    arguments: dict[str, Any] | None = {"queries": kept.pop("webSearchQueries")} if asked else None
+    arguments: dict[str, Any] | None = {"queries": kept.pop("webSearchQueries")} if has_queries else None
     outputs: list[Any] = []
     if _objects(chunks):
         outputs = CHUNKS.decode_list(kept.pop("groundingChunks"), context)
@@ -180,7 +180,7 @@ def _attach(supports: Any, contents: list[Any], chunks: list[Any], grounding: An
     """Convert supports to citations of their texts. Return False, and change nothing, if one does not fit."""
     if not _objects(supports):
         return False
-    found: dict[int, list[Citation]] = {}
+    by_index: dict[int, list[Citation]] = {}
     latest = 0
     for support in supports:
         segment = support.get("segment")
@@ -190,11 +190,11 @@ def _attach(supports: Any, contents: list[Any], chunks: list[Any], grounding: An
         if contents[index].__class__ is not TextContent:
             return False
         latest = index
-        found.setdefault(index, []).append(SUPPORT.decode(support, context))
-    made = [_titled(citation, chunks) for citations in found.values() for citation in citations]
-    context.trace(SUPPORT, made, grounding, "groundingSupports", spread=True)
-    titled = iter(made)
-    for index, citations in found.items():
+        by_index.setdefault(index, []).append(SUPPORT.decode(support, context))
+    all_citations = [_titled(citation, chunks) for citations in by_index.values() for citation in citations]
+    context.trace(SUPPORT, all_citations, grounding, "groundingSupports", spread=True)
+    titled = iter(all_citations)
+    for index, citations in by_index.items():
         annotations = [next(titled) for _ in citations]
         contents[index] = msgspec.structs.replace(contents[index], annotations=annotations)
     return True

@@ -52,12 +52,12 @@ class Candidate:
         self.arguments: dict[str, Any] | None = None
         self.ids = CallIds(answer_id=answer_id)
 
-    def goes_on(self, said: _Candidate, part: _Part) -> bool:
+    def continues(self, candidate: _Candidate, part: _Part) -> bool:
         """Return whether a part only continues the open text."""
         block, content = self.open, self.content
         if block is None or content is None or self.arguments is not None or "text" not in block.wire:
             return False
-        return bool(block.wire.get("thought")) is part.thought and content.get("role") == said.content.role
+        return bool(block.wire.get("thought")) is part.thought and content.get("role") == candidate.content.role
 
     def wire(self) -> dict[str, Any]:
         """Return the candidate, with placeholders for its parts."""
@@ -107,11 +107,11 @@ class Decoder(StreamDecoder):
             chunk = _decode_chunk(data)
         except (msgspec.MsgspecError, UnicodeError):
             return False
-        said, answer = chunk.candidates[0], self.answer
-        candidate = self._candidates.get(said.index)
+        first, answer = chunk.candidates[0], self.answer
+        candidate = self._candidates.get(first.index)
         block = None if candidate is None else candidate.open
-        part = said.content.parts[0]
-        if block is None or candidate is None or not candidate.goes_on(said, part) or not part.text:
+        part = first.content.parts[0]
+        if block is None or candidate is None or not candidate.continues(first, part) or not part.text:
             return False
         if (chunk.model_version, chunk.response_id) != (answer.get("modelVersion"), answer.get("responseId")):
             return False
@@ -152,8 +152,8 @@ class Decoder(StreamDecoder):
         content = wire.pop("content", None)
         merge_into(candidate.rest, {k: v for k, v in wire.items() if k != "logprobsResult"})
         if wire.get("logprobsResult").__class__ is dict:
-            said = candidate.rest.get("logprobsResult")
-            candidate.rest["logprobsResult"] = longer(said, wire["logprobsResult"])
+            existing = candidate.rest.get("logprobsResult")
+            candidate.rest["logprobsResult"] = longer(existing, wire["logprobsResult"])
         if content.__class__ is not dict:
             return
         parts = content.pop("parts", None)
@@ -287,12 +287,12 @@ class Decoder(StreamDecoder):
 
     def _settled(self) -> tuple[dict[str, Any], ChatResponse, Layout]:
         """Return the answer so far, on the wire and in the model, and the layout of its blocks."""
-        wire = self._whole()
+        wire = self._merged()
         response = self.adapter.read_response(wire)
         self._bring_in(response)
         return wire, response, laid_out(response, ([b.index for b in c.blocks] for c in self._candidates.values()))
 
-    def _whole(self) -> dict[str, Any]:
+    def _merged(self) -> dict[str, Any]:
         if not self._candidates:
             return self.answer
         return {**self.answer, "candidates": [candidate.wire() for candidate in self._candidates.values()]}
@@ -330,14 +330,14 @@ def put(arguments: dict[str, Any], path: str, value: Any) -> None:
     for step, following in pairwise(steps):
         owner = _step_into(owner, step, [] if following.__class__ is int else {})
     if steps:
-        said = _get(owner, steps[-1])
-        _set(owner, steps[-1], said + value if said.__class__ is str and value.__class__ is str else value)
+        existing = _get(owner, steps[-1])
+        _set(owner, steps[-1], existing + value if existing.__class__ is str and value.__class__ is str else value)
 
 
 def _step_into(owner: Any, step: str | int, fresh: Any) -> Any:
-    found = _get(owner, step)
-    if found.__class__ is dict or found.__class__ is list:
-        return found
+    existing = _get(owner, step)
+    if existing.__class__ is dict or existing.__class__ is list:
+        return existing
     _set(owner, step, fresh)
     return fresh
 

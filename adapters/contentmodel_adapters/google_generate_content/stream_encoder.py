@@ -185,7 +185,7 @@ class Encoder(JoiningEncoder):
         for choice, wire in enumerate(objects_of(payload, "candidates")):
             # The same index as in the chunks of its text.
             number = {"index": choice} if choice or "index" in wire else {}
-            candidates.append({**wire, **number, **self._found(choice)})
+            candidates.append({**wire, **number, **self._metadata(choice)})
             if "finishReason" not in wire and isinstance(event, TurnComplete):
                 # Readers take a stream without a finish reason as broken off.
                 candidates[-1]["finishReason"] = "STOP"
@@ -197,22 +197,22 @@ class Encoder(JoiningEncoder):
             candidates = [wire for wire in candidates if wire.keys() - {"index", "content"}]
             if not candidates and not rest.keys() - self._head.keys():
                 return
-        said = {"candidates": candidates} if candidates else {}
-        self.put({**said, **self._head, **rest})
+        body = {"candidates": candidates} if candidates else {}
+        self.put({**body, **self._head, **rest})
 
-    def _found(self, choice: int) -> dict[str, Any]:
+    def _metadata(self, choice: int) -> dict[str, Any]:
         """Return the metadata beside the content: citations of its texts, and search results."""
         beside = self._beside.get(choice, [])
-        found: dict[str, Any] = {}
+        metadata: dict[str, Any] = {}
         numbers = [number for number, _, _ in beside if number >= 0]
         together = self.is_native and len(set(numbers)) == len(numbers)
         # Encode native metadata together. Those of another API, and of joined texts, are encoded text by text.
         wires = [self._encode_beside(choice, g) for g in ([beside] if beside and together else [[e] for e in beside])]
         for wire in wires:
-            found.update({key: wire[key] for key in BESIDE if key in wire})
+            metadata.update({key: wire[key] for key in BESIDE if key in wire})
         if len(wires) > 1:
-            found.update(joined([object_of(wire, BESIDE[0]) for wire in wires if BESIDE[0] in wire]))
-        return found
+            metadata.update(joined([object_of(wire, BESIDE[0]) for wire in wires if BESIDE[0] in wire]))
+        return metadata
 
     def _encode_beside(self, choice: int, beside: list[tuple[int, int, Any]]) -> dict[str, Any]:
         beside = sorted(beside, key=lambda entry: (entry[0] < 0, entry[0]))

@@ -53,12 +53,10 @@ CURRENT: Current = {
 }
 DECLARATIONS = "functionDeclarations"
 _Entry = Literal["object", True]
-ENTRY = Hint[_Entry](
-    API, "entry", 'this is the first tool of a wire object: "object" if the object is in the place of the list'
-)
+ENTRY = Hint[_Entry](API, "entry", 'this is the first tool of a wire object: "object" if the object replaces the list')
 KEY = Hint[str | None](API, "key", "the key of a member of a wire object, null if the object is empty")
-MEMBER = Hint[dict[str, Any]](API, "member", "a member that is no object, under its key", fields=True)
-VALUE = Hint[Any](API, "value", "the value of a member that is no object, in documents stored before `:member`")
+MEMBER = Hint[dict[str, Any]](API, "member", "a member that is not an object, under its key", fields=True)
+VALUE = Hint[Any](API, "value", "the value of a member that is not an object, in documents stored before `:member`")
 LEVEL = Hint[str](API, "level", "the level of thinking in the letters of the payload")
 T = TypeVar("T")
 
@@ -132,14 +130,14 @@ class Tools(Codec[list[Tool]]):
 
 def _decode_entry(entry: Any, form: _Entry, container: Any, key: str | int, context: DecodeContext) -> list[Any]:
     """Return the tools of one Tool object, which is `container[key]`."""
-    found: list[Any] = []
+    tools: list[Any] = []
     for name, member in entry.items():
-        found += _decode_member(name, member, entry, context)
-    if not found:
-        found = [HostedTool(extra=KEY.extra(API, None))]
-        context.trace(None, found[:], container, key, spread=False)
-    found[0] = _hinted(found[0], ENTRY, form, context)
-    return found
+        tools += _decode_member(name, member, entry, context)
+    if not tools:
+        tools = [HostedTool(extra=KEY.extra(API, None))]
+        context.trace(None, tools[:], container, key, spread=False)
+    tools[0] = _hinted(tools[0], ENTRY, form, context)
+    return tools
 
 
 def _entry_of(tool: Any, entries: list[dict[str, Any]], context: EncodeContext) -> dict[str, Any]:
@@ -232,7 +230,7 @@ def tools_of_member(path: str, tools: list[Any]) -> list[Any]:
 
 TABLE.say("tool.members", DECLARATIONS, *HOSTED_KINDS)
 MODES = {"MODE_UNSPECIFIED": "auto", "AUTO": "auto", "ANY": "required", "NONE": "none", "VALIDATED": "auto"}
-_WORDS = {"auto": "AUTO", "required": "ANY", "none": "NONE"}
+_RAW_MODES = {"auto": "AUTO", "required": "ANY", "none": "NONE"}
 
 
 def read_choice(value: dict[str, Any]) -> ToolChoice | None:
@@ -249,11 +247,11 @@ def write_choice(choice: ToolChoice, tools: list[Any]) -> Any:
     """Return the functionCallingConfig of a choice; None if the API cannot express it."""
     if choice.hosted is not None or choice.mode == "other":
         return None
-    word = _WORDS.get(choice.mode, choice.mode)
+    mode = _RAW_MODES.get(choice.mode, choice.mode)
     # Names are for ANY and VALIDATED only (types.FunctionCallingConfig.allowed_function_names).
-    if choice.tools and word == "AUTO":
-        word = "VALIDATED"
-    return {"mode": word, **({"allowedFunctionNames": choice.tools} if choice.tools else {})}
+    if choice.tools and mode == "AUTO":
+        mode = "VALIDATED"
+    return {"mode": mode, **({"allowedFunctionNames": choice.tools} if choice.tools else {})}
 
 
 def _capitals(value: dict[str, Any]) -> dict[str, Any]:
@@ -263,7 +261,7 @@ def _capitals(value: dict[str, Any]) -> dict[str, Any]:
 
 TABLE.say("function_calling.mode", *MODES)
 TOOL_CHOICE = Choice(
-    read_choice, write_choice, words=False, tagged=("mode", MODES), fallback={"mode": "AUTO"}, usual=_capitals
+    read_choice, write_choice, strings=False, tagged=("mode", MODES), fallback={"mode": "AUTO"}, usual=_capitals
 )
 
 
@@ -274,8 +272,8 @@ class Level(MappedEnum):
     """thinkingLevel: the effort levels in capitals."""
 
     def __init__(self) -> None:
-        super().__init__({word.upper(): word for word in _LEVELS})
-        self.known_words = frozenset(("THINKING_LEVEL_UNSPECIFIED", *(word.upper() for word in _LEVELS)))
+        super().__init__({level.upper(): level for level in _LEVELS})
+        self.known_words = frozenset(("THINKING_LEVEL_UNSPECIFIED", *(level.upper() for level in _LEVELS)))
 
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
         if not context.native and value not in _LEVELS:
@@ -292,11 +290,11 @@ def with_level(request: ChatRequest, context: DecodeContext) -> ChatRequest:
     reasoning = request.options.reasoning
     if reasoning is None or reasoning.effort is None or reasoning.effort in _LEVELS:
         return request
-    word = reasoning.effort.removeprefix(f"{API}:")
-    if word.lower() not in _LEVELS:
+    effort = reasoning.effort.removeprefix(f"{API}:")
+    if effort.lower() not in _LEVELS:
         return request
-    changed = msgspec.structs.replace(reasoning, effort=word.lower())
+    changed = msgspec.structs.replace(reasoning, effort=effort.lower())
     options = msgspec.structs.replace(request.options, reasoning=changed)
-    made: ChatRequest = LEVEL.on(msgspec.structs.replace(request, options=options), API, word)
+    result: ChatRequest = LEVEL.on(msgspec.structs.replace(request, options=options), API, effort)
     context.replaced(reasoning, changed)
-    return made
+    return result

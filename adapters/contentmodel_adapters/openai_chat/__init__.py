@@ -120,11 +120,11 @@ TABLE.say("request.aliases", *ALIASES)
 OLD_LIMIT, OLD_CHOICE = ALIASES
 MAX_TOKENS = Hint[Literal[True]](API, "max_tokens", "the limit of tokens has its old name")
 FUNCTION_CALL = Hint[Literal[True]](API, "function_call", "the tool choice has its old name")
-STOP = Hint[Literal[True]](API, "stop", "the stop sequence is no list")
+STOP = Hint[Literal[True]](API, "stop", "the stop sequence is not a list")
 
 
 def read_aliases(request: ChatRequest) -> ChatRequest:
-    """Read fields under old names, and a stop sequence that is no list; hints of the request keep the original form."""
+    """Read fields under old names, and a stop sequence without a list; hints of the request keep the original form."""
     own = dict((request.extra or {}).get(API, {}))
     changed: dict[str, Any] = {}
     if (
@@ -196,7 +196,7 @@ VOICE = "alloy"
 
 
 def with_voice(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Return a request for audio with a voice and a format, which it requires; one for text if the model cannot speak.
+    """Return a request for audio with a voice and a format, which it requires; one for text if the model has no audio.
 
     The parameter is types/chat/chat_completion_audio_param.py of openai 3.52, seen 2026-11-22.
     """
@@ -208,7 +208,7 @@ def with_voice(payload: dict[str, Any], request: ChatRequest, context: EncodeCon
         context.report_loss(request, "options.modalities", reasons.VOICE)
         return {**payload, "audio": {"voice": VOICE, "format": "pcm16" if payload.get("stream") else "wav"}}
     context.report_loss(request, "options.modalities", reasons.NO_VOICE, model=payload["model"])
-    rest = [word for word in modalities if word != "audio"]
+    rest = [modality for modality in modalities if modality != "audio"]
     without = {key: value for key, value in payload.items() if key != "modalities"}
     return {**without, "modalities": rest} if rest else without
 

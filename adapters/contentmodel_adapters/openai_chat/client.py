@@ -10,12 +10,12 @@ from contentmodel_adapters.shared import clients
 try:
     import openai
 except ImportError as error:
-    raise ImportError(f"the client of {API} needs its SDK: pip install 'contentmodel[openai]'") from error
+    raise ImportError(f"the client of {API} requires its SDK: pip install 'contentmodel[openai]'") from error
 
 PATH = "/chat/completions"
 
 
-class Settling:
+class StreamFields:
     """Set the fields that depend on streaming, for sync and async clients."""
 
     api = API
@@ -23,7 +23,7 @@ class Settling:
     errors = openai
     plain: tuple[type[Any], ...] = (openai.OpenAI, openai.AsyncOpenAI)
 
-    def settle(self, payload: dict[str, Any], *, stream: bool) -> None:
+    def adapt_payload(self, payload: dict[str, Any], *, stream: bool) -> None:
         """Request usage when streaming; drop `stream_options` otherwise (the API rejects it)."""
         if stream:
             payload.setdefault("stream_options", {"include_usage": True})
@@ -31,14 +31,14 @@ class Settling:
             payload.pop("stream_options", None)
 
 
-class Client(Settling, clients.PostingClient):
+class Client(StreamFields, clients.PostingClient):
     """A ChatClient over `openai.OpenAI`, or another client of that SDK."""
 
     def make_sdk(self, options: dict[str, Any]) -> openai.OpenAI:
         return openai.OpenAI(**options)
 
 
-class AsyncClient(Settling, clients.AsyncPostingClient):
+class AsyncClient(StreamFields, clients.AsyncPostingClient):
     """An AsyncChatClient over `openai.AsyncOpenAI`."""
 
     def make_sdk(self, options: dict[str, Any]) -> openai.AsyncOpenAI:

@@ -230,10 +230,10 @@ def _as_function_result(content: Any, context: EncodeContext) -> Any:
     """Return another kind of result as a function's. A failure is marked in its text: there is no flag for it."""
     if not isinstance(content, ToolResultContent):
         return content
-    told = with_error_mark(content, context)
+    marked = with_error_mark(content, context)
     if content.__class__ is not FunctionResultContent:
         context.degrade(content, reasons.ONE_RESULT_KIND, *FunctionResultContent.__struct_fields__)
-    fields = {name: getattr(told, name) for name in FunctionResultContent.__struct_fields__}
+    fields = {name: getattr(marked, name) for name in FunctionResultContent.__struct_fields__}
     return context.replaced(content, FunctionResultContent(**fields))
 
 
@@ -329,9 +329,9 @@ def encode_answer(messages: list[ChatMessage], context: EncodeContext) -> dict[s
         context.leave_residue(other, own=True)
     wire = encode_assistant(message, context)
     own = (message.extra or {}).get(API, {})
-    word = ROLE.read(own)
-    if word is not None:
-        restore_role(wire, word)
+    spelled = ROLE.read(own)
+    if spelled is not None:
+        restore_role(wire, spelled)
     if not context.completes:
         return wire
     if wire.get("content").__class__ is list:

@@ -19,11 +19,11 @@ from contentmodel.authoring import (
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel_adapters.openai_chat.blocks import ERROR, TABLE, USAGE
 from contentmodel_adapters.openai_chat.messages import Message
-from contentmodel_adapters.shared.answer import waiting
+from contentmodel_adapters.shared.answer import finished_by_calls
+from contentmodel_adapters.shared.finish_reasons import FinishReasons
 from contentmodel_adapters.shared.openai_errors import ERRORS
-from contentmodel_adapters.shared.words import FinishWords
 
-FINISH = FinishWords(
+FINISH = FinishReasons(
     {
         "stop": "stop",
         "length": "length",
@@ -70,7 +70,7 @@ class Choices(Codec[list[ChatChoice]]):
         return value.__class__ is list and bool(value) and all(item.__class__ is dict for item in value)
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatChoice]:
-        return [waiting(CHOICE.decode(wire, context)) for wire in value]
+        return [finished_by_calls(CHOICE.decode(wire, context)) for wire in value]
 
     def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
         return spread(value, wire, path, CHOICE)

@@ -176,7 +176,7 @@ def _parts(request: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], Any]]
 
 @_rule("refused", fix="move it to a user message, or remove it", source=f"openai/openai-node#1030; {_TYPES}")
 def parts_stand_where_they_may(request: dict[str, Any]) -> Iterator[Broken]:
-    """User messages accept text, images, audio and files; assistant messages text and refusals; others only text."""
+    """User messages accept text, images, audio and files, assistant messages text and refusals, instructions text."""
     for at, part, role in _parts(request):
         allowed = _PARTS.get(role) if isinstance(role, str) else None
         if allowed is not None and part.get("type") not in allowed:
@@ -492,8 +492,8 @@ def models_support_the_fields(request: dict[str, Any], takes: Capabilities) -> I
     effort = request.get("reasoning_effort")
     if effort is not None and takes.efforts is not None and effort not in takes.efforts:
         yield "$.reasoning_effort", f"{effort!r:.60} for {request.get('model')}"
-    asked = ReasoningOptions(effort=effort if isinstance(effort, str) else None)
-    ranges = takes.sampled(thinks=thinks(asked, takes))
+    requested = ReasoningOptions(effort=effort if isinstance(effort, str) else None)
+    ranges = takes.sampled(thinks=thinks(requested, takes))
     fields = {key: request.get(key) for key in takes.refused if request.get(key) not in (None, _HARMLESS.get(key))}
     fields |= {"stop": request.get("stop")} if takes.stop_sequences == 0 and request.get("stop") else {}
     if not takes.parallel_tool_calls and request.get("parallel_tool_calls") is not None:

@@ -50,7 +50,14 @@ from contentmodel_adapters.openai_chat.blocks import (
     detail_names,
 )
 from contentmodel_adapters.openai_chat.messages import decode_assistant, row_of_wire
-from contentmodel_adapters.shared.streamed_calls import StreamedCalls, is_another, is_named, lay_call, parted, stub
+from contentmodel_adapters.shared.streamed_calls import (
+    StreamedCalls,
+    is_another,
+    is_named,
+    merge_call,
+    split_delta,
+    stub,
+)
 
 # These fields keep the value of the first chunk; some hosts give every chunk another id (Groq).
 FIRST = ("id", "created", "model")
@@ -84,12 +91,14 @@ class Choice:
         self.stopped: set[Key] = set()
         self.current: Key | None = None
         self.is_detailed = False
-        self.whole = False
+        self.has_message = False
 
     def text(self, column: str) -> str:
         """Return the text of a column so far."""
-        said = self.message.get(column)
-        text = self.message[column] = "".join([said if said.__class__ is str else "", *self.texts.pop(column, ())])
+        existing = self.message.get(column)
+        text = self.message[column] = "".join(
+            [existing if existing.__class__ is str else "", *self.texts.pop(column, ())]
+        )
         return text
 
     def settle(self) -> dict[str, Any]:
@@ -161,11 +170,11 @@ class Decoder(StreamDecoder):
 
     def _read_head(self, wire: dict[str, Any]) -> None:
         usage = self.answer.get("usage")
-        said = {key: value for key, value in wire.items() if key not in OWN and (key != "usage" or value is not None)}
-        merge_into(self.answer, said, FIRST)
+        head = {key: value for key, value in wire.items() if key not in OWN and (key != "usage" or value is not None)}
+        merge_into(self.answer, head, FIRST)
         if not self._has_begun and self.answer.get("id"):
             self.begin({"object": "chat.completion", **self.answer})
-        elif self._has_begun and said.get("usage") is not None and said["usage"] != usage:
+        elif self._has_begun and head.get("usage") is not None and head["usage"] != usage:
             self.count(USAGE, self.answer["usage"])
 
     # -- choices -----------------------------------------------------------------------------------------------
@@ -175,9 +184,9 @@ class Decoder(StreamDecoder):
         choice = self._choices.get(number) if number.__class__ is int else None
         if choice is None:
             choice = self._new_choice(wire, number)
-        # A message beside a delta repeats earlier deltas (Perplexity); alone it is the whole answer.
+        # A message beside a delta repeats earlier deltas (Perplexity); without a delta it is the whole answer.
         delta = wire["delta"] if "delta" in wire else wire.get("message")
-        choice.whole = "delta" not in wire and "message" in wire
+        choice.has_message = "delta" not in wire and "message" in wire
         if delta.__class__ is dict:
             if delta.get("reasoning_details"):
                 choice.is_detailed = True
@@ -193,13 +202,13 @@ class Decoder(StreamDecoder):
 
     def _grow_text(self, choice: Choice, column: str, text: str) -> None:
         """Append to a text column. If the content is a list of parts, append a part."""
-        said = choice.message.get(column)
-        if said is not None and said.__class__ is not str:
-            if column == "content" and said.__class__ is list:
+        existing = choice.message.get(column)
+        if existing is not None and existing.__class__ is not str:
+            if column == "content" and existing.__class__ is list:
                 self._grow_parts(choice, column, [{"type": "text", "text": text}] if text else [])
                 return
-            # Prefer text to a value of another type, which is no content.
-            self._keep_apart(choice, column, choice.message.pop(column))
+            # Prefer text to a value of another type, which is not content.
+            self._emit_unknown(choice, column, choice.message.pop(column))
         pieces = choice.texts.setdefault(column, [])
         if text:
             pieces.append(text)
@@ -207,8 +216,8 @@ class Decoder(StreamDecoder):
             if block is not None:
                 self.grew(block, pieces, text, TEXTS[column])
 
-    def _keep_apart(self, choice: Choice, column: str, value: Any) -> None:
-        """Emit a value that is no text, in a field that holds text, as an unknown delta or event."""
+    def _emit_unknown(self, choice: Choice, column: str, value: Any) -> None:
+        """Emit a value that is not text, in a field that holds text, as an unknown delta or event."""
         block = choice.blocks.get((column, 0))
         if block is None:
             self.wire_event(None, {"choices": [{"index": choice.number, "delta": {column: value}}]})
@@ -227,22 +236,22 @@ class Decoder(StreamDecoder):
 
     def _grow_parts(self, choice: Choice, column: str, parts: list[Any]) -> None:
         """Append to a column that is a list of parts, or becomes one. Consecutive texts are joined."""
-        said = choice.message.get(column)
-        if said.__class__ is not list:
+        existing = choice.message.get(column)
+        if existing.__class__ is not list:
             before = {"type": "text", "text": choice.text(column)}
-            said = choice.message[column] = [before] if before["text"] else []
+            existing = choice.message[column] = [before] if before["text"] else []
             choice.texts.pop(column, None)
             if (column, 0) in choice.blocks:
                 choice.blocks[column, 0].wire = before
         for part in parts:
-            text = _words_of(part)
+            text = _text_of(part)
             if text is None:
-                said.append(part)
+                existing.append(part)
                 continue
-            if not said or _words_of(said[-1]) is None:
-                said.append({"type": "text", "text": ""})
-                self._open(choice, (column, len(said) - 1), said[-1], _blank(column))
-            block = choice.blocks[column, len(said) - 1]
+            if not existing or _text_of(existing[-1]) is None:
+                existing.append({"type": "text", "text": ""})
+                self._open(choice, (column, len(existing) - 1), existing[-1], _blank(column))
+            block = choice.blocks[column, len(existing) - 1]
             block.grow("text", text)
             self.events.append(TextDelta(index=block.index, text=text))
 
@@ -250,21 +259,21 @@ class Decoder(StreamDecoder):
         for key, value in wire.items():
             if key in ("index", "delta", "message"):
                 continue
-            said = choice.rest.get(key)
+            existing = choice.rest.get(key)
             if value is None and key in choice.rest:
                 continue
             if key == "logprobs" and value.__class__ is dict:
-                choice.rest[key] = longer(said, value)
-            elif key == "text" and value.__class__ is str and said.__class__ is str:
+                choice.rest[key] = longer(existing, value)
+            elif key == "text" and value.__class__ is str and existing.__class__ is str:
                 # Together repeats the text here.
-                del said
+                del existing
                 lengthen(choice.rest, key, value)
             elif key != "finish_reason" or value is not None:
                 # Null belongs to a chunk that is not the last, not to the answer.
                 merge_into(choice.rest, {key: value})
 
     def _read_field(self, choice: Choice, key: str, value: Any) -> None:
-        """Read a field of a delta that is no text."""
+        """Read a field of a delta that is not text."""
         message = choice.message
         if key == "tool_calls" and value.__class__ is list:
             for entry in value:
@@ -282,7 +291,7 @@ class Decoder(StreamDecoder):
         elif key == "content" and value.__class__ is list:
             self._grow_parts(choice, key, value)
         elif key in TEXTS and value is not None and _clashes(choice, key, value):
-            self._keep_apart(choice, key, value)
+            self._emit_unknown(choice, key, value)
         elif key == "role":
             if value or "role" not in message:
                 message["role"] = value
@@ -316,12 +325,12 @@ class Decoder(StreamDecoder):
         block = choice.blocks[key]
         if column in TEXTS:
             settle_entry(block)
-            self.stop(block, _with_words(block.said, block.wire.get("text") or choice.text(column)))
+            self.stop(block, _with_text(block.said, block.wire.get("text") or choice.text(column)))
             choice.stopped.add(key)
         elif column == "tool_calls":
             settle_entry(block)
             content = self._decode_call(block.wire)
-            if _is_whole(content):
+            if _is_complete_call(content):
                 self.stop(block, content)
                 choice.stopped.add(key)
 
@@ -330,13 +339,13 @@ class Decoder(StreamDecoder):
         if number.__class__ is not int:
             number = choice.number_of(entry)
         place = choice.calls.place_of(number)
-        wire, pieces = parted(entry)
+        wire, pieces = split_delta(entry)
         block = None if place is None else choice.blocks["tool_calls", place]
         if place is None or block is None or is_another(block.wire, wire):
             place = choice.calls.add(number)
             block = self._open(choice, ("tool_calls", place), wire, self._decode_call(stub(wire)))
         else:
-            lay_call(block.wire, wire)
+            merge_call(block.wire, wire)
         if block.wire.get("id") and "id" in wire:
             choice.calls.name(place, block.wire["id"])
         for name, text in pieces.items():
@@ -348,7 +357,7 @@ class Decoder(StreamDecoder):
         wire = choice.message.setdefault("function_call", {})
         text = value.get("arguments")
         grows = text.__class__ is str
-        merge_into(wire, {name: said for name, said in value.items() if name != "arguments" or not grows})
+        merge_into(wire, {name: inner for name, inner in value.items() if name != "arguments" or not grows})
         block = choice.blocks.get(("function_call", 0))
         if block is None and any(value.values()):
             stub = {"role": "assistant", "function_call": {"name": " ", **wire, "arguments": " "}}
@@ -397,7 +406,7 @@ class Decoder(StreamDecoder):
     def _grow_audio(self, choice: Choice, value: dict[str, Any]) -> None:
         wire = choice.message.setdefault("audio", {})
         key = ("audio", 0)
-        merge_into(wire, {name: said for name, said in value.items() if name not in ("data", "transcript")})
+        merge_into(wire, {name: inner for name, inner in value.items() if name not in ("data", "transcript")})
         block = choice.blocks.get(key)
         if block is None and not any(value.values()):
             # An object filled with blanks (Snowflake) has no content.
@@ -430,7 +439,7 @@ class Decoder(StreamDecoder):
 
     def is_ready(self) -> bool:
         choices = self._choices.values()
-        return bool(choices) and all(choice.rest.get("finish_reason") or choice.whole for choice in choices)
+        return bool(choices) and all(choice.rest.get("finish_reason") or choice.has_message for choice in choices)
 
     def done(self) -> None:
         # Some hosts never send a finish reason (Snowflake): the marker ends the answer.
@@ -438,14 +447,14 @@ class Decoder(StreamDecoder):
             self.finish()
 
     def finish(self) -> None:
-        wire = self._whole()
+        wire = self._merged()
         response = self.adapter.read_response(wire)
         self.complete(response, self._stop_all(response))
 
     def broken(self) -> tuple[dict[str, Any], Layout]:
         if not self._has_begun:
             return {}, []
-        wire = self._whole()
+        wire = self._merged()
         try:
             return wire, self._stop_all(self.adapter.read_response(wire))
         except DecodeError:
@@ -459,18 +468,18 @@ class Decoder(StreamDecoder):
         if place is not None:
             choice, (column, _) = place
             if choice.message.get(column).__class__ is not list:
-                return _with_words(block.said, choice.text(column))
+                return _with_text(block.said, choice.text(column))
         return super().remains(block)
 
-    def _whole(self) -> dict[str, Any]:
+    def _merged(self) -> dict[str, Any]:
         choices = [choice.settle() for choice in self._choices.values()]
         return {"object": "chat.completion", **self.answer, "choices": choices}
 
     def _stop_all(self, response: Any) -> Layout:
         """Stop every block with its content. After a failure, choices without a finish reason are incomplete."""
         order = []
-        for choice, made in zip(self._choices.values(), response.choices, strict=True):
-            contents = [content for message in made.messages for content in message.contents]
+        for choice, decoded in zip(self._choices.values(), response.choices, strict=True):
+            contents = [content for message in decoded.messages for content in message.contents]
             is_complete = not self.is_broken or bool(choice.rest.get("finish_reason"))
             order.append(self._stop_choice(choice, contents, is_complete))
         return laid_out(response, order)
@@ -500,18 +509,18 @@ _DETAIL_TEXTS = ("text", "summary", "data")
 
 def _clashes(choice: Choice, column: str, value: Any) -> bool:
     """Return whether a text column already has a value of another type."""
-    said = choice.message.get(column)
-    return column in choice.texts or (said is not None and said.__class__ is not value.__class__)
+    existing = choice.message.get(column)
+    return column in choice.texts or (existing is not None and existing.__class__ is not value.__class__)
 
 
-def _words_of(part: Any) -> str | None:
+def _text_of(part: Any) -> str | None:
     """Return the text of a part that has nothing else."""
     if part.__class__ is not dict or part.keys() != {"type", "text"} or part["type"] != "text":
         return None
     return part["text"] if part["text"].__class__ is str else None
 
 
-def _with_words(content: Any, text: str) -> Any:
+def _with_text(content: Any, text: str) -> Any:
     return msgspec.structs.replace(content, **{"message" if isinstance(content, ErrorContent) else "text": text})
 
 
@@ -522,7 +531,7 @@ def _only_grew(wire: dict[str, Any]) -> bool:
     return all(key == "delta" or (key != "text" and value.__class__ not in (list, dict)) for key, value in wire.items())
 
 
-def _is_whole(content: Any) -> bool:
+def _is_complete_call(content: Any) -> bool:
     """Return whether a call's arguments are complete."""
     text = content.arguments
     if text.__class__ is not str or not text:
@@ -537,4 +546,4 @@ def _is_whole(content: Any) -> bool:
 def _blank(column: str) -> Any:
     """Return the content of a column without text."""
     context = DecodeContext(API, Origin(api=API, issuer="openai"))
-    return _with_words(decode_assistant({"role": "assistant", column: "x"}, context).contents[0], "")
+    return _with_text(decode_assistant({"role": "assistant", column: "x"}, context).contents[0], "")

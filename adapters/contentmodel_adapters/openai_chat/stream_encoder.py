@@ -54,15 +54,15 @@ class Encoder(JoiningEncoder):
         self._prefix = b""
 
     def begin(self, payload: dict[str, Any]) -> None:
-        said = {key: value for key, value in payload.items() if key not in ("choices", "usage", "error")}
-        self._head = {"id": "", **said, "object": "chat.completion.chunk"}
+        head = {key: value for key, value in payload.items() if key not in ("choices", "usage", "error")}
+        self._head = {"id": "", **head, "object": "chat.completion.chunk"}
         for key, value in (("created", 0), ("model", "")):
             self._head.setdefault(key, value)
         self._prefix = write(self._head)[:-1].replace(b"%", b"%%") + b',"choices":[{"index":%d,"delta":{'
 
     def _chunk(self, choice: int, delta: dict[str, Any], **ending: Any) -> None:
-        said = {"index": choice, "delta": delta, "finish_reason": None, **ending}
-        self.put({**self._head, "choices": [said]})
+        choice_delta = {"index": choice, "delta": delta, "finish_reason": None, **ending}
+        self.put({**self._head, "choices": [choice_delta]})
 
     # -- blocks ------------------------------------------------------------------------------------------------
 
@@ -81,8 +81,8 @@ class Encoder(JoiningEncoder):
         # The official client takes the first choice that it receives for number 0.
         while self._begun <= choice:
             # OpenAI's first chunk sets unset fields to null; a native stream has its own fields.
-            said = {} if self.is_native else {"content": None, "refusal": None}
-            self._chunk(self._begun, {"role": "assistant", **said})
+            empty = {} if self.is_native else {"content": None, "refusal": None}
+            self._chunk(self._begun, {"role": "assistant", **empty})
             self._begun += 1
 
     def _open_text(self, block: OutgoingBlock, column: str) -> None:
@@ -146,27 +146,27 @@ class Encoder(JoiningEncoder):
         self._write_message(block.choice, message)
         block.cited = len(content.annotations or ())
 
-    def _tell_order(self, layout: Layout) -> None:
+    def _report_order(self, layout: Layout) -> None:
         """Report the contents whose column is before that of an earlier content."""
         for choice, messages in enumerate(layout):
             for indices in messages:
                 latest = 0
                 for index in indices:
-                    what, family, columns = self._columns.get(index, ("", "other", []))
+                    name, family, columns = self._columns.get(index, ("", "other", []))
                     for column in columns:
                         if ORDER[column] < latest:
-                            loss = loss_of(reasons.COLUMN_APART, "", what, self.api, family=family, column=column)
+                            loss = loss_of(reasons.COLUMN_APART, "", name, self.api, family=family, column=column)
                             self.add_losses((choice, index), [loss])
                         latest = max(latest, ORDER[column])
 
     def _write_rest(self, block: OutgoingBlock, message: dict[str, Any]) -> None:
         """Write the text of a live block that has not been written."""
-        said = next((message[column] for column in TEXTS if isinstance(message.get(column), str)), None)
+        text = next((message[column] for column in TEXTS if isinstance(message.get(column), str)), None)
         for wire in objects_of(message, "tool_calls"):
             kind = _kind_of(wire)
-            said = None if kind is None else wire[kind].get(GROWN[kind])
-        if isinstance(said, str) and (block.left(said) or not said):
-            self.say(block, block.left(said))
+            text = None if kind is None else wire[kind].get(GROWN[kind])
+        if isinstance(text, str) and (block.left(text) or not text):
+            self.say(block, block.left(text))
 
     def _write_message(self, choice: int, message: dict[str, Any]) -> None:
         """Write columns that are not streamed."""
@@ -217,7 +217,7 @@ class Encoder(JoiningEncoder):
     def _end_choices(self, event: TurnComplete | TurnError) -> None:
         """Write the end of every choice, and the fields of the whole answer."""
         payload = self.encode_envelope(event)
-        self._tell_order(event.layout)
+        self._report_order(event.layout)
         is_failed = isinstance(event, TurnError)
         ends = [
             self._end_of(number, wire, event.response.choices[number], is_failed=is_failed)

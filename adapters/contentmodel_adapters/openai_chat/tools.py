@@ -117,9 +117,9 @@ def read_choice(value: dict[str, Any]) -> ToolChoice | None:
     if kind == "allowed_tools" and inner.get("mode").__class__ is str and inner.get("tools").__class__ is list:
         tools = [tool for tool in inner["tools"] if isinstance(tool, dict)]
         names = [object_of(tool, text_of(tool, "type")).get("name") for tool in tools]
-        words = [name for name in names if isinstance(name, str)]
-        if words and len(words) == len(inner["tools"]):
-            return ToolChoice(mode=inner["mode"], tools=words)
+        texts = [name for name in names if isinstance(name, str)]
+        if texts and len(texts) == len(inner["tools"]):
+            return ToolChoice(mode=inner["mode"], tools=texts)
     return None
 
 

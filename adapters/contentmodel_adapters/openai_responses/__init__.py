@@ -152,7 +152,7 @@ def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeCo
             # A refused request has the error body of every endpoint.
             return {"error": error}
         payload = {**payload, "error": in_response(error)}
-        _tell_failure(payload, error, response, context)
+        _set_failure(payload, error, response, context)
     filled = {**defaults, **payload}
     if response.created is None:
         context.report_loss(response, "created", reasons.UNKNOWN_TIME)
@@ -231,19 +231,19 @@ class OpenAIResponses(TableAdapter):
         return {}
 
 
-def _tell_failure(
+def _set_failure(
     payload: dict[str, Any], error: dict[str, Any], response: ChatResponse, context: EncodeContext
 ) -> None:
     """Set the status of a response with an error. Report the error code and the finish reason if they do not fit."""
     if response.error is not None and ERRORS.kind_of(payload["error"]) != ERRORS.kind_of(error):
-        named = "kind" if response.error.code is None else "code"
-        context.report_loss(response.error, named, reasons.NO_ERROR_WORD)
+        field = "kind" if response.error.code is None else "code"
+        context.report_loss(response.error, field, reasons.NO_ERROR_WORD)
     finish = response.choices[0].finish_reason
     if payload.get("status", "completed") == "completed":
         payload["status"] = "failed"
         if finish is not None and finish.reason != "error":
-            word = finish.raw or finish.reason
-            context.report_loss(response.choices[0], "finish_reason.raw", reasons.NO_FINISH_REASON, word=word)
+            reason = finish.raw or finish.reason
+            context.report_loss(response.choices[0], "finish_reason.raw", reasons.NO_FINISH_REASON, word=reason)
 
 
 def in_response(error: dict[str, Any]) -> dict[str, Any]:

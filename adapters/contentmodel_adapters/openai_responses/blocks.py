@@ -53,7 +53,7 @@ TABLE = Table(API)
 
 DATA_URI = DataUri()
 ENCRYPTED = Opaque("openai", "encrypted")
-WORDS = TextField(TextContent, "text")
+TEXT_FIELD = TextField(TextContent, "text")
 
 
 def named_row(name: str, tag: str, model: type[Any], fields: dict[str, Any], *others: Field, **options: Any) -> Row:
@@ -344,10 +344,10 @@ class FailureObject(Codec[list[AIContent]]):
         if value.__class__ is str:
             failure = ErrorContent(message=value)
         else:
-            said = {name: value[key] for name, key in self._fields_of(value).items()}
-            code = said.get("code")
+            fields = {name: value[key] for name, key in self._fields_of(value).items()}
+            code = fields.get("code")
             failure = ErrorContent(
-                message=said.get("message", ""), code=None if code is None else str(code), details=value
+                message=fields.get("message", ""), code=None if code is None else str(code), details=value
             )
         return [failure]
 

@@ -10,12 +10,12 @@ from contentmodel_adapters.shared import clients
 try:
     import openai
 except ImportError as error:
-    raise ImportError(f"the client of {API} needs its SDK: pip install 'contentmodel[openai]'") from error
+    raise ImportError(f"the client of {API} requires its SDK: pip install 'contentmodel[openai]'") from error
 
 PATH = "/responses"
 
 
-class Settling:
+class StreamFields:
     """Drop the fields that only streams may have, for sync and async clients."""
 
     api = API
@@ -24,20 +24,20 @@ class Settling:
     plain: tuple[type[Any], ...] = (openai.OpenAI, openai.AsyncOpenAI)
     keeps_conversations = True
 
-    def settle(self, payload: dict[str, Any], *, stream: bool) -> None:
+    def adapt_payload(self, payload: dict[str, Any], *, stream: bool) -> None:
         """Drop `stream_options` from non-streaming requests; the API rejects it."""
         if not stream:
             payload.pop("stream_options", None)
 
 
-class Client(Settling, clients.PostingClient):
+class Client(StreamFields, clients.PostingClient):
     """A ChatClient over `openai.OpenAI`, or another client of that SDK."""
 
     def make_sdk(self, options: dict[str, Any]) -> openai.OpenAI:
         return openai.OpenAI(**options)
 
 
-class AsyncClient(Settling, clients.AsyncPostingClient):
+class AsyncClient(StreamFields, clients.AsyncPostingClient):
     """An AsyncChatClient over `openai.AsyncOpenAI`."""
 
     def make_sdk(self, options: dict[str, Any]) -> openai.AsyncOpenAI:

@@ -94,7 +94,7 @@ from contentmodel_adapters.openai_responses.blocks import (
     SHELL_OUTPUTS,
     SOURCES,
     TABLE,
-    WORDS,
+    TEXT_FIELD,
     MadeImage,
     ShellOutputs,
     named_row,
@@ -206,7 +206,7 @@ PAIRS = [
             "mcp_result",
             McpServerToolResultContent,
             {},
-            Columns("outputs", {"output": Column(WORDS, TextContent), "error": Column(MCP_ERROR, ErrorContent)}),
+            Columns("outputs", {"output": Column(TEXT_FIELD, TextContent), "error": Column(MCP_ERROR, ErrorContent)}),
             Silent(*RESULT_OF, "server"),
         ),
         ("output", "error"),
@@ -356,14 +356,14 @@ RESULTS = [
     row(
         "local_shell_call_output",
         ShellToolResultContent,
-        {"id": "call_id", "status": "status", "output": ("outputs", WORDS)},
+        {"id": "call_id", "status": "status", "output": ("outputs", TEXT_FIELD)},
         Silent("name", "caller"),
         failure=FAILED,
     ),
     row(
         "apply_patch_call_output",
         ApplyPatchToolResultContent,
-        {**CALL, "output": ("outputs", WORDS)},
+        {**CALL, "output": ("outputs", TEXT_FIELD)},
         Silent("name"),
         failure=Failure(STATUS, worded=True, alone=True),
     ),
@@ -378,7 +378,7 @@ RESULTS = [
     row(
         "program_output",
         ProgramToolResultContent,
-        {**CALL, "result": ("outputs", WORDS)},
+        {**CALL, "result": ("outputs", TEXT_FIELD)},
         Silent("name"),
         Filled({**ITEM, "result": ""}),
         # The status is the only sign of an incomplete program (types/responses, ProgramOutput.status).

@@ -140,7 +140,7 @@ def decode_item(
 
 
 def _decode_other(item: dict[str, Any], context: DecodeContext) -> Any:
-    """Decode an item that is one content. An unknown one gets the hint `WHOLE_ITEM`: it is no part of another item."""
+    """Decode an item that is one content. An unknown one gets the hint `WHOLE_ITEM`: it is not part of another."""
     if "type" in item and item["type"] is None:
         content: Any = UnknownContent(api=API, block=item)
     else:
@@ -315,8 +315,8 @@ class _Writer:
         elif pair is not None and kind in _PAIR_BY_CALL:
             self._open = None
             # Ids should be unique, but need not be: results are taken in their order.
-            waiting = self._results.get((content.call_id, pair.result.model))
-            result = waiting.popleft() if waiting else None
+            results = self._results.get((content.call_id, pair.result.model))
+            result = results.popleft() if results else None
             self._joined.add(id(result))
             self._pair(pair, content, result)
         elif pair is not None:
@@ -343,8 +343,8 @@ class _Writer:
         if pair.name == "web_search_call" and "sources" in item:
             action = item.get("action") or {}
             # Arguments that are text are the search query.
-            asked = action if isinstance(action, dict) else {"type": "search", "query": action}
-            item["action"] = {**asked, "sources": item.pop("sources")}
+            search = action if isinstance(action, dict) else {"type": "search", "query": action}
+            item["action"] = {**search, "sources": item.pop("sources")}
         item.setdefault("type", f"{getattr(result, 'name', None) or 'hosted'}_call")
         self.items.append(item)
 
@@ -421,12 +421,12 @@ _PROVIDERS = ("unknown", "user", "assistant", "system", "critic", "discriminator
 _TOOL = Change(fills={"strict": None, "parameters": None})
 REPLAY = Replay(
     blocks={
-        "additional_tools": Change(words={"role": dict.fromkeys(_PROVIDERS, "developer")}),
+        "additional_tools": Change(replacements={"role": dict.fromkeys(_PROVIDERS, "developer")}),
         "apply_patch_call": Change(drops=_MADE),
         "apply_patch_call_output": Change(drops=_MADE),
         "code_interpreter_call": Change(fills={"code": None, "outputs": None}),
         "compaction": Change(drops=_MADE),
-        "computer_call_output": Change(drops=_MADE, words={"status": {"failed": "incomplete"}}),
+        "computer_call_output": Change(drops=_MADE, replacements={"status": {"failed": "incomplete"}}),
         "custom_tool_call": Change(drops=("status",)),
         "custom_tool_call_output": Change(drops=("created_by", "name", "status")),
         "double_click": Change(fills={"keys": []}),

@@ -65,8 +65,8 @@ def status_of(finish: FinishReason | None) -> dict[str, Any]:
     for raw, reason in INCOMPLETE.items():
         if finish.reason in (reason, "refusal" if reason == "content_filter" else reason) and reason != "other":
             return {"status": "incomplete", "incomplete_details": {"reason": raw}}
-    word = next((status for status, reason in STATUSES.items() if reason == finish.reason), "completed")
-    return {"status": word, "incomplete_details": None}
+    matching = next((status for status, reason in STATUSES.items() if reason == finish.reason), "completed")
+    return {"status": matching, "incomplete_details": None}
 
 
 ENDED = Hint[dict[str, Any]](API, "ending", "the fields that report the status of the answer")

@@ -409,7 +409,7 @@ def arrays_have_items(request: dict[str, Any]) -> Iterator[Broken]:
 
 
 @_rule("refused", fix="set both, and make optional properties nullable", source=f"promptfoo/promptfoo#6902; {_STRICT}")
-def strict_itemsare_closed(request: dict[str, Any]) -> Iterator[Broken]:
+def strict_objects_are_closed(request: dict[str, Any]) -> Iterator[Broken]:
     """In a strict schema, every object must have additionalProperties false and require all its properties."""
     for at, schema in _subschemas(_strict_roots(request)):
         kind, required = schema.get("type"), schema.get("required")
@@ -523,8 +523,8 @@ def models_take_the_settings(request: dict[str, Any], takes: Capabilities) -> It
     effort, model = table(request, "reasoning").get("effort"), request.get("model")
     if effort is not None and takes.efforts is not None and effort not in takes.efforts:
         yield "$.reasoning.effort", f"{_short(effort)} for {model}"
-    asked = ReasoningOptions(effort=effort if isinstance(effort, str) else None)
-    ranges = takes.sampled(thinks=thinks(asked, takes))
+    requested = ReasoningOptions(effort=effort if isinstance(effort, str) else None)
+    ranges = takes.sampled(thinks=thinks(requested, takes))
     fields = {key: request[key] for key in takes.refused if key == "top_logprobs" and request.get(key)}
     if not takes.parallel_tool_calls and request.get("parallel_tool_calls") is not None:
         fields["parallel_tool_calls"] = request["parallel_tool_calls"]

@@ -220,7 +220,7 @@ class Decoder(StreamDecoder):
             self._part(item, field, number, object_at(wire, "part", API))
 
     def _open_item(self, item: Item) -> BlockState:
-        """Start the block of an item that is no list of parts."""
+        """Start the block of an item that is not a list of parts."""
         growing = next((field for kind, field, _ in CALLS.values() if kind == item.wire.get("type")), None)
         contents = self._contents({**item.wire} if growing is None else {growing: "", **item.wire})
         block = item.blocks["", 0] = self.start(item.wire, contents[0])
@@ -233,8 +233,8 @@ class Decoder(StreamDecoder):
     def _part(self, item: Item, field: str, number: int, part: dict[str, Any]) -> BlockState:
         """Start a part."""
         note = {**item.wire, "content": [], "summary": []} if item.wire.get("type") == "reasoning" else dict(item.wire)
-        found = self._contents({**note, field: [{**part}]})
-        block = item.blocks[field, number] = self.start(part, found[0])
+        contents = self._contents({**note, field: [{**part}]})
+        block = item.blocks[field, number] = self.start(part, contents[0])
         return block
 
     def _grow_part(self, growth: tuple[str, str, str, str, Any], wire: dict[str, Any]) -> None:
@@ -312,13 +312,13 @@ class Decoder(StreamDecoder):
         changed = item.done is not None
         item.done = wire
         context, item.decoded = self.context(), None
-        role, found = decode_item(wire, [wire], 0, context)
+        role, direct = decode_item(wire, [wire], 0, context)
         contents = (
-            [c for message in decode_items([wire], context) for c in message.contents] if found is None else found
+            [c for message in decode_items([wire], context) for c in message.contents] if direct is None else direct
         )
         context.finish(wire)
-        if found is not None:
-            item.decoded = role, found
+        if direct is not None:
+            item.decoded = role, direct
         blocks = list(item.ordered())
         for number, content in enumerate(contents):
             if number < len(blocks) and changed:
@@ -373,7 +373,7 @@ class Decoder(StreamDecoder):
     def _complete(self, places: Iterable[int]) -> None:
         response = self._read_answer()
         if self._error is not None and response.error is None:
-            response = msgspec.structs.replace(response, error=self._said_error(self._error))
+            response = msgspec.structs.replace(response, error=self._error_of(self._error))
         self.complete(response, self._layout(response, places))
 
     def _layout(self, response: Any, places: Iterable[int]) -> Layout:
@@ -390,9 +390,9 @@ class Decoder(StreamDecoder):
         """Ignore the end marker of Chat, which some hosts send."""
 
     def finish(self) -> None:
-        self.fail(self._said_error(self._error or {}))
+        self.fail(self._error_of(self._error or {}))
 
-    def _said_error(self, wire: dict[str, Any]) -> ErrorContent:
+    def _error_of(self, wire: dict[str, Any]) -> ErrorContent:
         inner = wire.get("error")
         if inner.__class__ is not dict:
             inner = {key: value for key, value in wire.items() if key not in ("type", "sequence_number")}

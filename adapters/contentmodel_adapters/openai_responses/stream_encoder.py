@@ -106,7 +106,7 @@ class Encoder(StreamEncoder):
         field = PARTS[part["type"]][0]
         if not self._continues(block.content, is_open=True):
             self._close_group()
-            self._add(self._named(item, block.content), {field: []})
+            self._add(self._with_item_id(item, block.content), {field: []})
         elif self._item is None:
             self._begin_held(item, field)
         self._group.append(block)
@@ -116,9 +116,9 @@ class Encoder(StreamEncoder):
     def _begin_held(self, item: dict[str, Any], field: str) -> None:
         """Start the item of a deferred group, for a part that continues it."""
         group, self._group = self._group, []
-        self._add(self._named(item, group[0].content), {field: []})
+        self._add(self._with_item_id(item, group[0].content), {field: []})
         for block in group:
-            self._whole_part(block)
+            self._put_complete_part(block)
 
     def _begin_part(self, block: OutgoingBlock, part: dict[str, Any]) -> None:
         """Add an empty part to the open item."""
@@ -133,7 +133,7 @@ class Encoder(StreamEncoder):
     def _open_call(self, block: OutgoingBlock, item: dict[str, Any]) -> None:
         self._close_group()
         field, growth = ITEMS[item["type"]]
-        self._add(self._named(item, block.content), {field: ""})
+        self._add(self._with_item_id(item, block.content), {field: ""})
         self._group = [block]
         block.state = self._place(), field
         block.grow = self._growing(f"{growth}.delta", self._place())
@@ -168,7 +168,7 @@ class Encoder(StreamEncoder):
         self._item = {**item, **start, **status}
         self._event("response.output_item.added", output_index=self._items, item=self._item)
 
-    def _named(self, item: dict[str, Any], content: Any) -> dict[str, Any]:
+    def _with_item_id(self, item: dict[str, Any], content: Any) -> dict[str, Any]:
         """Return the item that starts with this content with the id that the whole answer has."""
         is_made = item.get("type") == "message" and ITEM.of(content, self.api) is None
         return self._ids.named(item) if self.completes or is_made else item
@@ -176,7 +176,7 @@ class Encoder(StreamEncoder):
     def _ended(self, item: dict[str, Any], begun: dict[str, Any], content: Any) -> dict[str, Any]:
         """Return an item that is done with the id that it was added with."""
         if item.get("id") or "id" not in begun or item.get("type") != begun.get("type"):
-            return self._named(item, content)
+            return self._with_item_id(item, content)
         return with_id(item, begun["id"])
 
     def _continues(self, content: Any, *, is_open: bool = False) -> bool:
@@ -208,7 +208,7 @@ class Encoder(StreamEncoder):
         elif self._item is not None:
             # A part that was not streamed, while an item is open.
             if self._continues(content):
-                self._whole_part(block)
+                self._put_complete_part(block)
             else:
                 self._close_group()
                 self._group = [block]
@@ -237,23 +237,23 @@ class Encoder(StreamEncoder):
         part, growth = _only_part(item), ITEMS.get(text_of(item, "type"))
         place, _ = block.state
         if part is not None:
-            said = text_of(part, PARTS[part["type"]][2])
+            text = text_of(part, PARTS[part["type"]][2])
         elif growth is not None:
-            said = text_of(item, growth[0])
+            text = text_of(item, growth[0])
         else:
             # It became another kind of item; the end of the item shows it.
             return
-        if block.left(said):
-            self.say(block, block.left(said))
+        if block.left(text):
+            self.say(block, block.left(text))
         if part is None:
-            self._end_call(item, said, place)
+            self._end_call(item, text, place)
         else:
             self._end_part(part, place)
 
-    def _end_call(self, item: dict[str, Any], said: str, place: dict[str, Any]) -> None:
+    def _end_call(self, item: dict[str, Any], text: str, place: dict[str, Any]) -> None:
         field, growth = ITEMS[item["type"]]
         name = {"name": item.get("name", "")} if field == "arguments" else {}
-        self._event(f"{growth}.done", **place, **{field: said}, **name)
+        self._event(f"{growth}.done", **place, **{field: text}, **name)
 
     def _end_part(self, part: dict[str, Any], place: dict[str, Any]) -> None:
         _, _, field, growth, added = PARTS[part["type"]]
@@ -264,15 +264,15 @@ class Encoder(StreamEncoder):
         self._event(f"{growth}.done", **place, **{field: text_of(part, field)}, **rest)
         self._event(f"{added}.done", **place, part={**part, **_no_annotations(part, part.get("annotations"))})
 
-    def _whole_part(self, block: OutgoingBlock) -> None:
+    def _put_complete_part(self, block: OutgoingBlock) -> None:
         items = self._items_of([block.content])
         part = _only_part(items[0]) if items else None
         self._group.append(block)
         if part is not None:
             self._begin_part(block, part)
-            said = text_of(part, PARTS[part["type"]][2])
-            if said:
-                self.say(block, said)
+            text = text_of(part, PARTS[part["type"]][2])
+            if text:
+                self.say(block, text)
             self._end_part(part, block.state[0])
 
     def _close_group(self, but: OutgoingBlock | None = None) -> None:
@@ -283,11 +283,11 @@ class Encoder(StreamEncoder):
             self._items += item is not None
             return
         items = self._items_of([block.content for block in group])
-        for made in items:
+        for encoded in items:
             first = group[0].content
-            done = self._named(made, first) if item is None else self._ended(made, item, first)
+            done = self._with_item_id(encoded, first) if item is None else self._ended(encoded, item, first)
             if item is None:
-                self._whole_item(done)
+                self._put_complete_item(done)
             item = None
             self._event("response.output_item.done", output_index=self._items, item=done)
             if done.get("type") == "message" and len(items) == 1:
@@ -297,7 +297,7 @@ class Encoder(StreamEncoder):
             self._done.append(done)
             self._items += 1
 
-    def _whole_item(self, item: dict[str, Any]) -> None:
+    def _put_complete_item(self, item: dict[str, Any]) -> None:
         """Write a complete item; if it grows, with the events of its growth."""
         growth = ITEMS.get(text_of(item, "type"))
         lists: dict[str, Any] = {
@@ -306,16 +306,16 @@ class Encoder(StreamEncoder):
         self._add(item, {growth[0]: ""} if growth and item.get(growth[0]).__class__ is str else lists)
         place = self._place()
         if growth and item.get(growth[0]).__class__ is str:
-            said = item[growth[0]]
-            self._event(f"{growth[1]}.delta", **place, delta=said)
-            self._end_call(item, said, place)
+            text = item[growth[0]]
+            self._event(f"{growth[1]}.delta", **place, delta=text)
+            self._end_call(item, text, place)
         for field in lists:
             for number, part in enumerate(list_of(item, field)):
                 if part.__class__ is dict:
-                    self._whole_part_of(part, place, number)
+                    self._put_part_of_item(part, place, number)
         self._item = None
 
-    def _whole_part_of(self, part: dict[str, Any], item: dict[str, Any], number: int) -> None:
+    def _put_part_of_item(self, part: dict[str, Any], item: dict[str, Any], number: int) -> None:
         """Write one part of a complete item."""
         kind = PARTS.get(text_of(part, "type"))
         if kind is None:
@@ -376,13 +376,13 @@ class Encoder(StreamEncoder):
 
     def _last(self, event: TurnComplete | TurnError) -> None:
         self._close_group()
-        payload = self._encode_whole(event, event.response)
+        payload = self._encode_response(event, event.response)
         if not self.is_native:
             payload["output"] = self._done
         status = payload.get("status")
         self._event(f"response.{status if status in LAST else 'completed'}", response=payload)
 
-    def _encode_whole(self, event: TurnComplete | TurnError, response: ChatResponse) -> dict[str, Any]:
+    def _encode_response(self, event: TurnComplete | TurnError, response: ChatResponse) -> dict[str, Any]:
         """Encode the answer with its contents, and record the losses."""
         # Empty texts are not written, but count in the paths of losses.
         contents = {**{index: block.content for index, block in self.empty.items()}, **self._contents}
@@ -403,12 +403,12 @@ class Encoder(StreamEncoder):
             self.lose_usage(reasons.NO_FIELD)
         if event.response.choices:
             # Encoded only to report what the error event leaves out.
-            self._encode_whole(event, msgspec.structs.replace(event.response, error=None, usage=None))
+            self._encode_response(event, msgspec.structs.replace(event.response, error=None, usage=None))
         if self._item is None or all(block.is_complete for block in self._group):
             self._close_group()
         error = object_of(payload, "error")
-        said = {"code": error.get("code"), "message": error.get("message") or "", "param": None}
-        self._event("error", **said)
+        body = {"code": error.get("code"), "message": error.get("message") or "", "param": None}
+        self._event("error", **body)
 
     def wire_event(self, event: WireEvent) -> None:
         data = event.data
@@ -437,6 +437,6 @@ def _only_part(item: dict[str, Any]) -> dict[str, Any] | None:
     return parts[0] if kind is not None and isinstance(parts[0].get(kind[2], ""), str) else None
 
 
-def _no_annotations(part: dict[str, Any], said: Any = None) -> dict[str, Any]:
+def _no_annotations(part: dict[str, Any], annotations: Any = None) -> dict[str, Any]:
     """Return the annotations of a part: a text always has them."""
-    return {"annotations": said or []} if part["type"] == "output_text" else {}
+    return {"annotations": annotations or []} if part["type"] == "output_text" else {}

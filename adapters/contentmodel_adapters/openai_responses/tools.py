@@ -107,9 +107,9 @@ def read_choice(value: dict[str, Any]) -> ToolChoice | None:
         return ToolChoice(mode="required", tools=[name])
     if kind == "allowed_tools" and value.get("tools").__class__ is list and value.get("mode").__class__ is str:
         names = [tool.get("name") for tool in value["tools"] if isinstance(tool, dict)]
-        words = [name for name in names if isinstance(name, str)]
-        if words and len(words) == len(value["tools"]):
-            return ToolChoice(mode=value["mode"], tools=words)
+        texts = [name for name in names if isinstance(name, str)]
+        if texts and len(texts) == len(value["tools"]):
+            return ToolChoice(mode=value["mode"], tools=texts)
     if kind.__class__ is str and kind in HOSTED_KINDS:
         return ToolChoice(mode="required", hosted=HOSTED_KINDS[kind])
     return None

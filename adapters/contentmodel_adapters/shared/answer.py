@@ -12,7 +12,7 @@ from contentmodel.message import ChatMessage
 from contentmodel.response import ChatChoice, ChatResponse
 
 
-def waiting(choice: ChatChoice) -> ChatChoice:
+def finished_by_calls(choice: ChatChoice) -> ChatChoice:
     """Return a complete choice that has tool calls with the finish reason "tool_calls".
 
     Gemini has one value for both cases. Chat sends "stop" if the request named the function to call; some hosts always

@@ -29,13 +29,13 @@ WRAPPER = "value"
 _MISSING = object()
 
 
-def words(text: str) -> frozenset[str]:
-    """Return the words of a text, as a set of keywords."""
+def names(text: str) -> frozenset[str]:
+    """Return the names in a text, as a set of keywords."""
     return frozenset(text.split())
 
 
-ONE = words("items additionalProperties not if then else contains propertyNames unevaluatedItems unevaluatedProperties")
-ANNOTATIONS = words(
+ONE = names("items additionalProperties not if then else contains propertyNames unevaluatedItems unevaluatedProperties")
+ANNOTATIONS = names(
     "title description default example examples deprecated readOnly writeOnly $comment $schema $id $anchor"
 )
 
@@ -58,7 +58,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     keywords: frozenset[str] | None = None
     formats: frozenset[str] | None = None
-    enum_types: frozenset[str] = words("string number integer boolean null")
+    enum_types: frozenset[str] = names("string number integer boolean null")
     bare_root: tuple[str, ...] = ("anyOf", "oneOf", "allOf", "enum", "const", "not")
     object_root: bool = True
     answers_too: bool = False
@@ -120,10 +120,10 @@ def restore_arguments(arguments: Any, original_schema: Node, dialect: Dialect) -
 
 def wraps(reader: Reader, dialect: Dialect) -> bool:
     """Return whether the root is not allowed as it is, and is wrapped in an object with the property `value`."""
-    return dialect.object_root and not _stands(reader.plain(reader.root), dialect.bare_root)
+    return dialect.object_root and not _is_allowed_root(reader.plain(reader.root), dialect.bare_root)
 
 
-def _stands(node: Node, bare: tuple[str, ...]) -> bool:
+def _is_allowed_root(node: Node, bare: tuple[str, ...]) -> bool:
     if not node.keys() - ANNOTATIONS - {*DEFINITIONS}:
         return True
     types = types_of(node)
@@ -134,9 +134,9 @@ def _stands(node: Node, bare: tuple[str, ...]) -> bool:
 
 def types_of(node: Node) -> list[str] | None:
     """Return the types that a schema names; None if it names no valid type."""
-    said = node.get("type")
-    words = said if isinstance(said, list) else [said]
-    types = [word.lower() for word in words if isinstance(word, str) and word.lower() in TYPES]
+    value = node.get("type")
+    names = value if isinstance(value, list) else [value]
+    types = [name.lower() for name in names if isinstance(name, str) and name.lower() in TYPES]
     return list(dict.fromkeys(types)) or None
 
 
@@ -154,10 +154,10 @@ def canonical(node: Node) -> Node:
     """
     if any(node.get(keyword).__class__ is str for keyword in COUNTS):
         node = {key: int(value) if _is_count(key, value) else value for key, value in node.items()}
-    types, said = types_of(node), node.get("type")
-    words = said if isinstance(said, list) else [said]
-    if types is not None and any(isinstance(word, str) and word != word.lower() for word in words):
-        node = {**node, "type": types if isinstance(said, list) else types[0]}
+    types, type_value = types_of(node), node.get("type")
+    names = type_value if isinstance(type_value, list) else [type_value]
+    if types is not None and any(isinstance(name, str) and name != name.lower() for name in names):
+        node = {**node, "type": types if isinstance(type_value, list) else types[0]}
     if isinstance(node.get("items"), list):
         kept = {key: value for key, value in node.items() if key not in ("items", "additionalItems")}
         rest = {"items": node["additionalItems"]} if "additionalItems" in node else {}
@@ -257,29 +257,29 @@ class Reader:
 
     def parts(self, node: Node) -> tuple[list[Node], list[str]]:
         """Return all schemas that apply at a node (itself, its `$ref` and `allOf`), and the pointers followed."""
-        found: list[Node] = []
+        parts: list[Node] = []
         pointers: list[str] = []
-        waiting: list[Any] = [node]
-        while waiting:
-            part = waiting.pop()
+        pending: list[Any] = [node]
+        while pending:
+            part = pending.pop()
             if not isinstance(part, dict):
                 continue
             part = canonical(part)
-            found.append(without(part, "$ref", "allOf", *DEFINITIONS))
+            parts.append(without(part, "$ref", "allOf", *DEFINITIONS))
             members = part["allOf"] if isinstance(part.get("allOf"), list) else []
-            waiting += reversed(members)
+            pending += reversed(members)
             pointer = part.get("$ref")
             if isinstance(pointer, str) and pointer not in pointers:
                 pointers.append(pointer)
-                waiting.append(self.target(pointer))
-        return found, pointers
+                pending.append(self.target(pointer))
+        return parts, pointers
 
     def plain(self, node: Node) -> Node:
         """Return the node in the form of `canonical`, with `$ref` and `allOf` resolved."""
-        known = self._plain.get(id(node))
-        if known is None:
-            known = self._plain[id(node)] = (node, merged(self.parts(node)[0])[0])
-        return known[1]
+        cached = self._plain.get(id(node))
+        if cached is None:
+            cached = self._plain[id(node)] = (node, merged(self.parts(node)[0])[0])
+        return cached[1]
 
     def admits_null(self, source: Any) -> bool:
         """Return whether a schema allows null, judged by types, values and unions."""
@@ -303,14 +303,14 @@ class Reader:
 
 def names_of(node: Node, keyword: str = "required") -> list[str]:
     """Return the list of names under a keyword, without items that are not strings."""
-    said = node.get(keyword)
-    return [name for name in said if isinstance(name, str)] if isinstance(said, list) else []
+    names = node.get(keyword)
+    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
 
 def named(node: Node, keyword: str = "properties") -> Node:
     """Return the schemas by name under a keyword."""
-    said = node.get(keyword)
-    return said if isinstance(said, dict) else {}
+    schemas = node.get(keyword)
+    return schemas if isinstance(schemas, dict) else {}
 
 
 def circles(reader: Reader, *, every: bool) -> set[str]:
@@ -319,12 +319,12 @@ def circles(reader: Reader, *, every: bool) -> set[str]:
     Unless `every`, only cycles through required properties count.
     """
     root = reader.root if isinstance(reader.root, dict) else {}
-    waiting = ["#", *(pointer_to(keyword, name) for keyword in DEFINITIONS for name in named(root, keyword))]
+    pending = ["#", *(pointer_to(keyword, name) for keyword in DEFINITIONS for name in named(root, keyword))]
     graph: dict[str, set[str]] = {}
-    for pointer in waiting:
+    for pointer in pending:
         if pointer not in graph:
             graph[pointer] = set(_references(reader.target(pointer), every))
-            waiting += sorted(graph[pointer])
+            pending += sorted(graph[pointer])
     return set(_turned(_turned(graph)))
 
 
@@ -339,8 +339,8 @@ def _turned(graph: dict[str, set[str]]) -> dict[str, set[str]]:
         for before in back[end]:
             graph[before].discard(end)
             ends += [] if graph[before] else [before]
-    gone = set(ends)
-    return {pointer: before - gone for pointer, before in back.items() if pointer not in gone}
+    removed = set(ends)
+    return {pointer: before - removed for pointer, before in back.items() if pointer not in removed}
 
 
 def pointer_to(keyword: str, name: str) -> str:
@@ -355,9 +355,9 @@ def name_in(pointer: str) -> str:
 
 def _references(source: Any, every: bool) -> Iterator[str]:
     """Yield the pointers in a schema, without those of its definitions; unless `every`, without optional properties."""
-    waiting = [source]
-    while waiting:
-        node = waiting.pop()
+    pending = [source]
+    while pending:
+        node = pending.pop()
         if not isinstance(node, dict):
             continue
         if isinstance(node.get("$ref"), str):
@@ -365,15 +365,15 @@ def _references(source: Any, every: bool) -> Iterator[str]:
         required = set(names_of(node))
         for keyword, name, inner in children(node):
             optional = keyword == "properties" and name not in required and not every
-            waiting += [] if optional or keyword in DEFINITIONS else [inner]
+            pending += [] if optional or keyword in DEFINITIONS else [inner]
 
 
 def counted(schema: Node) -> dict[str, int]:
     """Count what APIs limit: `levels` of objects, properties, enum values, optional properties, unions."""
     counts = {"levels": 0, "properties": 0, "values": 0, "optional": 0, "unions": 0}
-    waiting: list[tuple[Any, int]] = [(schema, 0)]
-    while waiting:
-        node, level = waiting.pop()
+    pending: list[tuple[Any, int]] = [(schema, 0)]
+    while pending:
+        node, level = pending.pop()
         if not isinstance(node, dict):
             continue
         properties, values = named(node), node.get("enum")
@@ -383,7 +383,7 @@ def counted(schema: Node) -> dict[str, int]:
         counts["optional"] += len(properties.keys() - set(names_of(node)))
         counts["values"] += len(values) if isinstance(values, list) else 0
         counts["unions"] += isinstance(node.get("type"), list) or any(keyword in node for keyword in UNIONS)
-        waiting += [(inner, level) for keyword, _, inner in children(node)]
+        pending += [(inner, level) for keyword, _, inner in children(node)]
     return counts
 
 
@@ -393,18 +393,18 @@ def is_number(value: Any) -> TypeGuard[float]:
 
 
 OF_TYPE = {
-    "string": words("format pattern minLength maxLength"),
-    "number": words("format minimum maximum exclusiveMinimum exclusiveMaximum multipleOf"),
-    "array": words("items prefixItems minItems maxItems uniqueItems contains"),
-    "object": words("properties required additionalProperties patternProperties propertyOrdering")
-    | words("minProperties maxProperties propertyNames"),
+    "string": names("format pattern minLength maxLength"),
+    "number": names("format minimum maximum exclusiveMinimum exclusiveMaximum multipleOf"),
+    "array": names("items prefixItems minItems maxItems uniqueItems contains"),
+    "object": names("properties required additionalProperties patternProperties propertyOrdering")
+    | names("minProperties maxProperties propertyNames"),
 }
 OF_TYPE["integer"] = OF_TYPE["number"]
 OF_SOME_TYPE = frozenset().union(*OF_TYPE.values())
-SHAPES = words("properties items prefixItems enum const additionalProperties patternProperties")
+SHAPES = names("properties items prefixItems enum const additionalProperties patternProperties")
 LOOKS_AROUND = re.compile(r"\(\?<?[=!]|\\[1-9]|\\k<|\(\?P=|\\[bB]")
 INCLUSIVE = (("exclusiveMinimum", "minimum", 1), ("exclusiveMaximum", "maximum", -1))
-GUESSES = (("object", words("properties required additionalProperties")), ("array", words("items prefixItems")))
+GUESSES = (("object", names("properties required additionalProperties")), ("array", names("items prefixItems")))
 
 
 FORMS: dict[str, Callable[[Any], bool]] = {
@@ -423,15 +423,15 @@ def without(node: Node, *keywords: str) -> Node:
     return {key: value for key, value in node.items() if key not in keywords}
 
 
-def upper(made: Node, source: Any, dialect: Dialect) -> Node:
+def upper(schema: Node, source: Any, dialect: Dialect) -> Node:
     """Return the schema with its type in capitals if the source has it so and the dialect allows it."""
-    said = source.get("type") if isinstance(source, dict) else None
-    if dialect.nullable and isinstance(said, str) and said.isupper() and isinstance(made.get("type"), str):
-        return {**made, "type": made["type"].upper()}
-    return made
+    type_name = source.get("type") if isinstance(source, dict) else None
+    if dialect.nullable and isinstance(type_name, str) and type_name.isupper() and isinstance(schema.get("type"), str):
+        return {**schema, "type": schema["type"].upper()}
+    return schema
 
 
-def said_types(types: list[str] | None) -> Node:
+def type_keyword(types: list[str] | None) -> Node:
     """Return the `type` keyword for these types; {} if there are none."""
     return {"type": types if len(types) > 1 else types[0]} if types else {}
 
@@ -453,7 +453,7 @@ class _Restorer:
 
     def __init__(self, schema: Any) -> None:
         self.reader = Reader(schema)
-        self._known: dict[tuple[int, int, bool], bool] = {}
+        self._fitting: dict[tuple[int, int, bool], bool] = {}
 
     def value(self, value: Any, source: Any) -> Any:
         if not isinstance(value, dict | list) or not isinstance(source, dict):
@@ -477,8 +477,8 @@ class _Restorer:
             source = properties.get(name, node.get("additionalProperties"))
             if not (name in properties and self._was_absent(inner, name not in required, source)):
                 result[name] = self.value(inner, source)
-        same = len(result) == len(value) and all(result[name] is inner for name, inner in value.items())
-        return value if same else result
+        is_unchanged = len(result) == len(value) and all(result[name] is inner for name, inner in value.items())
+        return value if is_unchanged else result
 
     def _was_absent(self, inner: Any, optional: bool, source: Any) -> bool:
         return inner is None and optional and not self.reader.admits_null(source)
@@ -493,10 +493,10 @@ class _Restorer:
             return source is not False
         node = self.reader.plain(source)
         key = (id(value), id(source), adapted)
-        if key not in self._known:
-            self._known[key] = True
-            self._known[key] = self._fits(value, node, adapted)
-        return self._known[key]
+        if key not in self._fitting:
+            self._fitting[key] = True
+            self._fitting[key] = self._fits(value, node, adapted)
+        return self._fitting[key]
 
     def _fits(self, value: Any, node: Node, adapted: bool) -> bool:
         types = types_of(node)
@@ -534,5 +534,5 @@ def _item(node: Node, index: int) -> Any:
 def is_of(value: Any, types: list[str]) -> bool:
     """Return whether a value has one of these types; 1.0 is an integer too."""
     kind = type_of(value)
-    whole = kind == "number" and "integer" in types and value.is_integer()
-    return kind in types or (kind == "integer" and "number" in types) or whole
+    is_whole = kind == "number" and "integer" in types and value.is_integer()
+    return kind in types or (kind == "integer" and "number" in types) or is_whole

@@ -34,13 +34,13 @@ class Call:
         """The losses of the request. A loss of the model is left out: the client sets the model."""
         return tuple(loss for loss in self._encoded.losses if loss.path != "$.model")
 
-    def undone(self, response: ChatResponse) -> ChatResponse:
+    def restored(self, response: ChatResponse) -> ChatResponse:
         """Return an answer with the ids, names and arguments of the request."""
         if self.maps == Renames():
             return response
         return self.maps.restored_names(response, self.adapter.restore_arguments)
 
-    def undoing(self) -> Callable[[StreamEvent], list[StreamEvent]]:
+    def restoring(self) -> Callable[[StreamEvent], list[StreamEvent]]:
         """Return a function that restores the same in the events of one stream."""
         return self.maps.undoing(self.adapter.restore_arguments)
 
@@ -52,7 +52,7 @@ class Reading:
         self.failure: ClientError | None = None
         self._call = call
         self._decoder = call.adapter.stream_decoder()
-        self._undone = call.undoing()
+        self._restore = call.restoring()
         self._fold = Fold()
         self._ready: deque[StreamEvent] = deque()
         self._has_begun = False
@@ -94,7 +94,7 @@ class Reading:
         self._take(events)
 
     def _take(self, events: list[StreamEvent]) -> None:
-        self._ready.extend(undone for event in events for undone in self._undone(event))
+        self._ready.extend(restored for event in events for restored in self._restore(event))
 
     def _give(self) -> StreamEvent:
         event = self._ready.popleft()

@@ -32,13 +32,13 @@ class Choice(Codec[ToolChoice]):
         read: Callable[[dict[str, Any]], ToolChoice | None],
         write: Callable[[ToolChoice, list[Any]], Any],
         *,
-        words: bool = True,
+        strings: bool = True,
         tagged: tuple[str, Iterable[str]],
         fallback: Any = "auto",
         usual: Callable[[Any], Any] = lambda value: value,
     ) -> None:
-        super().__init__(*((str, dict) if words else (dict,)))
-        self.known_words = frozenset(("auto", "none", "required")) if words else None
+        super().__init__(*((str, dict) if strings else (dict,)))
+        self.known_words = frozenset(("auto", "none", "required")) if strings else None
         self.tagged = tagged[0], frozenset(tagged[1])
         self._read, self._write, self._fallback, self._usual = read, write, fallback, usual
 
@@ -55,8 +55,8 @@ class Choice(Codec[ToolChoice]):
         own = (value.extra or {}).get(context.api)
         raw = None if own is None else RAW.read(own)
         if raw is not None:
-            meant = ToolChoice(mode=raw) if isinstance(raw, str) else self._read(raw)
-            if value.mode == "other" or (meant is not None and _same(meant, value)):
+            raw_choice = ToolChoice(mode=raw) if isinstance(raw, str) else self._read(raw)
+            if value.mode == "other" or (raw_choice is not None and _same(raw_choice, value)):
                 return raw
         elif not all(WHOLE.is_in(residue) for residue in (value.extra or {}).values()):
             context.report_loss(owner, "options.tool_choice", reasons.TOOL_CHOICE_PARTS)

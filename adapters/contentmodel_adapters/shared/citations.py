@@ -25,10 +25,10 @@ def whole_citations(content: Any, context: EncodeContext) -> Any:
 
 def moved_citation(citation: Citation, converter: SpanConverter, before: int, context: EncodeContext) -> Citation:
     """Return the citation as `placed` makes it; report a span whose numbers change."""
-    made = placed(citation, converter, before)
-    if citation.span is not None and made.span is not None and made.span != citation.span:
+    positioned = placed(citation, converter, before)
+    if citation.span is not None and positioned.span is not None and positioned.span != citation.span:
         context.report_loss(citation, "span", reasons.CITATION_UNITS)
-    moved: Citation = context.replaced(citation, made)
+    moved: Citation = context.replaced(citation, positioned)
     return moved
 
 

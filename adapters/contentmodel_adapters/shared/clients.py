@@ -37,14 +37,14 @@ from contentmodel_adapters.shared.calls import AsyncChunks, AsyncStream, Call, C
 if TYPE_CHECKING:
     import httpx2
 
-ToldLosses = Callable[[tuple[Loss, ...]], None]
+OnLosses = Callable[[tuple[Loss, ...]], None]
 
 
 class BaseClient:
     """The I/O-free part of sync and async clients."""
 
     api: str
-    says_stream = True
+    has_stream_field = True
     """True if the payload itself requests a stream."""
     keeps_conversations = False
 
@@ -55,11 +55,11 @@ class BaseClient:
         model: str | None = None,
         policies: Policies | None = None,
         on_loss: OnLoss = "report",
-        on_losses: ToldLosses | None = None,
+        on_losses: OnLosses | None = None,
         **options: Any,
     ) -> None:
         if sdk is not None and options:
-            raise TypeError(f"options of a client that is there already: {', '.join(options)}")
+            raise TypeError(f"options cannot be combined with an SDK client: {', '.join(options)}")
         self.adapter = adapter(self.api)
         self.model = model
         self.policies = check_choices(policies, on_loss)
@@ -80,7 +80,7 @@ class BaseClient:
         """Return the policies of an encoding: the caller's, and those that follow from the SDK's settings."""
         return self.policies
 
-    def settle(self, payload: dict[str, Any], *, stream: bool) -> None:
+    def adapt_payload(self, payload: dict[str, Any], *, stream: bool) -> None:
         """Set or remove the fields of a payload that depend on whether its answer is streamed."""
 
     def failure_of(self, error: Exception) -> ClientError | None:
@@ -94,13 +94,13 @@ class BaseClient:
         """
         if not isinstance(request, ChatRequest):
             raise EncodeError(f"expected a ChatRequest, got {type(request).__name__}")
-        request = self._asking(request, stream=stream)
+        request = self._with_stream(request, stream=stream)
         encoded = self.adapter.encode_request(request, self.choices(), self.model)
         payload = dict(encoded.payload)
         model = self.model or request.model or payload.get("model")
         if not isinstance(model, str) or not model:
-            raise EncodeError(f"{self.api}: neither the client nor the request says which model is asked")
-        self.settle(payload, stream=stream)
+            raise EncodeError(f"{self.api}: no model is set: set it in the request or the client")
+        self.adapt_payload(payload, stream=stream)
         call = Call(self.adapter, encoded, payload, model)
         if self.on_loss == "raise" and (refused := significant(call.losses)):
             raise LossError(self.api, refused)
@@ -108,12 +108,12 @@ class BaseClient:
             self.on_losses(call.losses)
         return call
 
-    def _asking(self, request: ChatRequest, *, stream: bool) -> ChatRequest:
-        said = request.options.stream
-        asks = (True if stream else None if said else said) if self.says_stream else None
+    def _with_stream(self, request: ChatRequest, *, stream: bool) -> ChatRequest:
+        requested = request.options.stream
+        value = (True if stream else None if requested else requested) if self.has_stream_field else None
         changed: dict[str, Any] = {}
-        if asks is not said:
-            changed["options"] = msgspec.structs.replace(request.options, stream=asks)
+        if value is not requested:
+            changed["options"] = msgspec.structs.replace(request.options, stream=value)
         return msgspec.structs.replace(request, **changed) if changed else request
 
     @contextmanager
@@ -141,9 +141,9 @@ class BaseClient:
         if error.kind is None:
             error = msgspec.structs.replace(error, kind=kind_of_status(status))
         limits = read_limits(headers, self.api, body=body)
-        said = " ".join(f"{error.code or ''} {error.message}".split())
+        text = " ".join(f"{error.code or ''} {error.message}".split())
         return (kind or class_of_status(status))(
-            f"{self.api}: {status} {said if len(said) <= LONGEST else said[:LONGEST] + '...'}".strip(),
+            f"{self.api}: {status} {text if len(text) <= LONGEST else text[:LONGEST] + '...'}".strip(),
             api=self.api,
             status=status,
             error=error,
@@ -172,7 +172,7 @@ class BaseClient:
         if names & BREAKS:
             return ConnectionFailed(f"{self.api}: the connection failed: {why}", api=self.api, retryable=True)
         if names & CREDENTIALS:
-            return AuthenticationError(f"{self.api}: the credentials do not do: {why}", api=self.api)
+            return AuthenticationError(f"{self.api}: the credentials are missing or invalid: {why}", api=self.api)
         return None
 
     def broken(self, error: Exception) -> ClientError:
@@ -207,9 +207,9 @@ def class_of_status(status: int) -> type[ClientError]:
 
 def may_retry(status: int, error: ErrorContent, headers: Mapping[str, str]) -> bool:
     """Return whether the same request may succeed later. It does not if the account has no credit left."""
-    said = headers.get("x-should-retry")
-    if said in ("true", "false"):
-        return said == "true"
+    header = headers.get("x-should-retry")
+    if header in ("true", "false"):
+        return header == "true"
     return (status in (408, 409, 429) or status >= 500) and error.kind != "billing"
 
 
@@ -235,7 +235,7 @@ class SyncClient(BaseClient):
         call = self.prepare(request, stream=False)
         with self._translated():
             body = self.send(call, timeout)
-        return call.undone(self.adapter.decode_response(body))
+        return call.restored(self.adapter.decode_response(body))
 
     def stream(self, request: ChatRequest, *, timeout: float | None = None) -> SyncStream:
         """Return the stream of the answer to a request."""
@@ -280,7 +280,7 @@ class AsyncClient(BaseClient):
         call = self.prepare(request, stream=False)
         with self._translated():
             body = await self.send(call, timeout)
-        return call.undone(self.adapter.decode_response(body))
+        return call.restored(self.adapter.decode_response(body))
 
     def stream(self, request: ChatRequest, *, timeout: float | None = None) -> AsyncStream:
         """Return the stream of the answer to a request."""
@@ -318,7 +318,7 @@ def posted(call: Call, timeout: float | None, *, stream: bool = False) -> dict[s
     return {"cast_to": httpx2.Response, "body": call.payload, "options": options, "stream": stream}
 
 
-def posted_escaped(sdk: Any, plain: tuple[type[Any], ...], said: dict[str, Any]) -> dict[str, Any]:
+def posted_escaped(sdk: Any, plain: tuple[type[Any], ...], arguments: dict[str, Any]) -> dict[str, Any]:
     """Return the same arguments with the payload as bytes in which lone surrogates, which the SDK refuses, are escaped.
 
     Raise EncodeError if the SDK's client is none of `plain`: others change a payload before they send it.
@@ -326,11 +326,11 @@ def posted_escaped(sdk: Any, plain: tuple[type[Any], ...], said: dict[str, Any])
     if type(sdk) not in plain:
         names = ", ".join(kind.__name__ for kind in plain)
         raise EncodeError(
-            f"a text of this request holds half of a surrogate pair, which {type(sdk).__name__} cannot send: "
-            f"remove it, or ask with {names}"
+            f"a text of this request contains a lone surrogate, which {type(sdk).__name__} cannot send: "
+            f"remove it, or use {names}"
         )
-    rest = {name: value for name, value in said.items() if name != "body"}
-    return {**rest, "content": write(said["body"])}
+    rest = {name: value for name, value in arguments.items() if name != "body"}
+    return {**rest, "content": write(arguments["body"])}
 
 
 def failure_of_posting(client: BaseClient, errors: Any, error: Exception) -> ClientError | None:
@@ -358,7 +358,7 @@ class PostingClient(SyncClient):
 
     def check_sdk(self) -> None:
         if iscoroutinefunction(self.sdk.post):
-            raise TypeError(f"{type(self.sdk).__name__} is asynchronous: give it to async_chat_client")
+            raise TypeError(f"{type(self.sdk).__name__} is asynchronous: use async_chat_client")
 
     def failure_of(self, error: Exception) -> ClientError | None:
         return failure_of_posting(self, self.errors, error)
@@ -371,11 +371,11 @@ class PostingClient(SyncClient):
         response: httpx2.Response = self._post(posted(call, timeout, stream=True))
         return response.iter_bytes(), response.close
 
-    def _post(self, said: dict[str, Any]) -> Any:
+    def _post(self, arguments: dict[str, Any]) -> Any:
         try:
-            return self.sdk.post(self.path, **said)
+            return self.sdk.post(self.path, **arguments)
         except UnicodeEncodeError:
-            return self.sdk.post(self.path, **posted_escaped(self.sdk, self.plain, said))
+            return self.sdk.post(self.path, **posted_escaped(self.sdk, self.plain, arguments))
 
 
 class AsyncPostingClient(AsyncClient):
@@ -387,7 +387,7 @@ class AsyncPostingClient(AsyncClient):
 
     def check_sdk(self) -> None:
         if not iscoroutinefunction(self.sdk.post):
-            raise TypeError(f"{type(self.sdk).__name__} is not asynchronous: give it to chat_client")
+            raise TypeError(f"{type(self.sdk).__name__} is not asynchronous: use chat_client")
 
     def failure_of(self, error: Exception) -> ClientError | None:
         return failure_of_posting(self, self.errors, error)
@@ -400,8 +400,8 @@ class AsyncPostingClient(AsyncClient):
         response: httpx2.Response = await self._post(posted(call, timeout, stream=True))
         return response.aiter_bytes(), response.aclose
 
-    async def _post(self, said: dict[str, Any]) -> Any:
+    async def _post(self, arguments: dict[str, Any]) -> Any:
         try:
-            return await self.sdk.post(self.path, **said)
+            return await self.sdk.post(self.path, **arguments)
         except UnicodeEncodeError:
-            return await self.sdk.post(self.path, **posted_escaped(self.sdk, self.plain, said))
+            return await self.sdk.post(self.path, **posted_escaped(self.sdk, self.plain, arguments))

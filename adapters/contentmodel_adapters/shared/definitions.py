@@ -87,9 +87,11 @@ def is_free_text(schema: Any) -> bool:
     parameter = properties.get("input") if properties.__class__ is dict and len(properties) == 1 else None
     if parameter.__class__ is not dict or parameter.keys() - {"type", "description"}:
         return False
-    said = {**schema, "properties.input.type": parameter.get("type")}
-    del said["properties"]
-    return said == FREE_TEXT and Grammar().holds(parameter.get("description", "The input matches this lark grammar:\n"))
+    flattened = {**schema, "properties.input.type": parameter.get("type")}
+    del flattened["properties"]
+    return flattened == FREE_TEXT and Grammar().holds(
+        parameter.get("description", "The input matches this lark grammar:\n")
+    )
 
 
 def without_parameters_row(name: str, schema: str) -> Row:

@@ -90,36 +90,36 @@ def with_sendable_tools(request: ChatRequest, context: EncodeContext, current: C
 
 def _of_the_model(tool: HostedTool, context: EncodeContext, current: Current) -> HostedTool:
     """Return a tool in the declaration that the model takes, without settings that this declaration does not have."""
-    known = None if context.api in (tool.extra or {}) else declaration(tool, current, context.known.takes)
-    if known is None or not context.is_ours(tool):
+    declared = None if context.api in (tool.extra or {}) else declaration(tool, current, context.known.takes)
+    if declared is None or not context.is_ours(tool):
         return tool
-    made = tool
-    if known != declaration(tool, current):
-        made = hints.ROW.on(made, context.api, known.tag)
-    if tool.name != known.name and tool.name in {other.name for other in current[tool.kind]}:
-        made = msgspec.structs.replace(made, name=known.name)
-    others = [] if known.takes is None else [name for name in tool.settings if name not in known.takes]
+    changed = tool
+    if declared != declaration(tool, current):
+        changed = hints.ROW.on(changed, context.api, declared.tag)
+    if tool.name != declared.name and tool.name in {other.name for other in current[tool.kind]}:
+        changed = msgspec.structs.replace(changed, name=declared.name)
+    others = [] if declared.takes is None else [name for name in tool.settings if name not in declared.takes]
     for name in others:
-        context.report_loss(tool, f"settings.{name}", reasons.TOOL_SETTING, tag=known.tag)
+        context.report_loss(tool, f"settings.{name}", reasons.TOOL_SETTING, tag=declared.tag)
     if others:
         kept = {name: value for name, value in tool.settings.items() if name not in others}
-        made = msgspec.structs.replace(made, settings=kept)
-    if made is not tool:
-        context.replaced(tool, made)
-    return made
+        changed = msgspec.structs.replace(changed, settings=kept)
+    if changed is not tool:
+        context.replaced(tool, changed)
+    return changed
 
 
 def _is_sendable(tool: Any, context: EncodeContext, current: Current) -> bool:
-    known = declared_as(tool.kind, current, context.known.takes)
+    declared = declared_as(tool.kind, current, context.known.takes)
     if context.api in (tool.extra or {}):
         return True
     if context.is_ours(tool):
-        if any(hosted.has_needs(tool) for hosted in known):
+        if any(hosted.has_needs(tool) for hosted in declared):
             return True
-    elif any(hosted.crosses for hosted in known):
+    elif any(hosted.crosses for hosted in declared):
         return True
-    if known and known[-1].needs:
-        context.report_loss(tool, None, reasons.NEEDS_SETTINGS, needs=" and ".join(known[-1].needs))
+    if declared and declared[-1].needs:
+        context.report_loss(tool, None, reasons.NEEDS_SETTINGS, needs=" and ".join(declared[-1].needs))
     else:
         context.report_loss(tool, None, reasons.NO_HOSTED_TOOL)
     return False
@@ -128,11 +128,11 @@ def _is_sendable(tool: Any, context: EncodeContext, current: Current) -> bool:
 def fixed_names(request: ChatRequest, current: Current, takes: Capabilities) -> list[str]:
     """Return the names that the API fixes for the hosted tools of a request: no function may have one of them."""
     tools = [tool for tool in request.tools if isinstance(tool, HostedTool)]
-    found = (tool.name or (known.name if (known := declaration(tool, current, takes)) else None) for tool in tools)
-    return [name for name in found if name is not None]
+    names = (tool.name or (known.name if (known := declaration(tool, current, takes)) else None) for tool in tools)
+    return [name for name in names if name is not None]
 
 
-_WORDS = TextField(TextContent, "text")
+_TEXT = TextField(TextContent, "text")
 
 
 class Lines(Codec[list[AIContent]]):
@@ -149,11 +149,11 @@ class Lines(Codec[list[AIContent]]):
         )
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[Any]:
-        return _WORDS.decode("\n".join(value), context, container, key)
+        return _TEXT.decode("\n".join(value), context, container, key)
 
     def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> Any:
-        words = _WORDS.encode(value, context, owner)
-        return None if words is None else words.split("\n")
+        text = _TEXT.encode(value, context, owner)
+        return None if text is None else text.split("\n")
 
     def describe(self) -> str:
         return "list[str]"

@@ -17,11 +17,11 @@ class Modalities(Codec[list[str]]):
     classes = (list,)
     identity = False
 
-    def __init__(self, spell: Callable[[str], str], *words: str) -> None:
-        self._spell, self._words = spell, frozenset(words)
+    def __init__(self, spell: Callable[[str], str], *names: str) -> None:
+        self._spell, self._names = spell, frozenset(names)
 
     def holds(self, value: Any) -> bool:
-        return value.__class__ is list and bool(value) and all(word.__class__ is str for word in value)
+        return value.__class__ is list and bool(value) and all(name.__class__ is str for name in value)
 
     def decode(self, value: Any, context: Any, container: Any, key: str) -> Any:
         return value
@@ -29,8 +29,8 @@ class Modalities(Codec[list[str]]):
     def encode(self, value: list[str], context: EncodeContext, owner: Any) -> Any:
         if context.native:
             return value
-        spelled = [self._spell(word) for word in value]
-        known = [word for word in spelled if word in self._words]
+        spelled = [self._spell(name) for name in value]
+        known = [name for name in spelled if name in self._names]
         if len(known) < len(spelled):
             context.report_loss(owner, "options.modalities", reasons.NO_MODALITY)
         return known or None

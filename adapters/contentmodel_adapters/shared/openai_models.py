@@ -21,12 +21,12 @@ _LIMIT = ("max_tokens",)
 _REFUSED = ("max_tokens", "logit_bias", "logprobs", "top_logprobs")
 _SEARCH = "web_search_options"
 _STOPS = 4
-_SIGHT = ("image", "document")
-_HEARING = ("image", "document", "audio")
+_VISUAL = ("image", "document")
+_WITH_AUDIO = ("image", "document", "audio")
 
 
 def _unreasoning(
-    *refused: str, media: tuple[str, ...] = _SIGHT, schemas: bool = True, sampled: bool = True
+    *refused: str, media: tuple[str, ...] = _VISUAL, schemas: bool = True, sampled: bool = True
 ) -> Capabilities:
     """Return the capabilities of a model that does not reason."""
     return Capabilities(
@@ -63,7 +63,7 @@ def _reasoning(
         stop_sequences=stops,
         functions_with_effort=functions,
         parallel_tool_calls=parallel,
-        media=_SIGHT,
+        media=_VISUAL,
         refused=refused,
     )
 
@@ -163,7 +163,7 @@ _ROWS = [
     _row(
         "GPT Audio",
         r"gpt-audio.*|gpt-4o-(?:mini-)?(?:audio|realtime|transcribe).*",
-        _unreasoning(media=_HEARING, schemas=False),
+        _unreasoning(media=_WITH_AUDIO, schemas=False),
         f"{_DOCS}/guides/audio",
     ),
     _row(

@@ -15,16 +15,16 @@ class Change(msgspec.Struct, frozen=True):
     """The differences of one kind of object in a request.
 
     `drops`: fields that are removed. `nulls`: fields that are removed if null. `keeps`: if set, all other fields are
-    removed. `fills`: values of missing fields. `words`: replacements of values.
+    removed. `fills`: values of missing fields. `replacements`: replacements of values.
     """
 
     drops: Collection[str] = ()
     nulls: Collection[str] = ()
     keeps: Collection[str] | None = None
     fills: Mapping[str, Any] = {}
-    words: Mapping[str, Mapping[str, str]] = {}
+    replacements: Mapping[str, Mapping[str, str]] = {}
 
-    def made(self, wire: dict[str, Any], lost: list[str]) -> dict[str, Any]:
+    def applied(self, wire: dict[str, Any], lost: list[str]) -> dict[str, Any]:
         """Return the object in the form of a request; add the names of changed fields to `lost`."""
         kept = {}
         for name, value in wire.items():
@@ -32,8 +32,8 @@ class Change(msgspec.Struct, frozen=True):
                 lost += [name] if value is not None else []
             elif value is None and name in self.nulls:
                 continue
-            elif name in self.words and value.__class__ is str and value in self.words[name]:
-                kept[name] = self.words[name][value]
+            elif name in self.replacements and value.__class__ is str and value in self.replacements[name]:
+                kept[name] = self.replacements[name][value]
                 lost.append(name)
             else:
                 kept[name] = value
@@ -56,7 +56,7 @@ class Replay:
         self._blocks, self._fields, self._verbatim = blocks or {}, fields or {}, frozenset(verbatim)
 
     def fitted(self, wire: dict[str, Any], message: ChatMessage, context: EncodeContext) -> dict[str, Any]:
-        """Return the wire form of `message` as a request takes it; unchanged if it is no answer of the API."""
+        """Return the wire form of `message` as a request takes it; unchanged if it is not an answer of the API."""
         if not is_own_answer(message, context):
             return wire
         lost: list[str] = []
@@ -72,7 +72,7 @@ class Replay:
             return value
         tag = value.get("type")
         for change in (self._fields.get(field), self._blocks.get(tag) if tag.__class__ is str else None):
-            value = value if change is None else change.made(value, lost)
+            value = value if change is None else change.applied(value, lost)
         return {
             name: inner if name in self._verbatim else self._fit(inner, name, lost) for name, inner in value.items()
         }

@@ -110,14 +110,14 @@ class _Fitter:
         if tool.returns is None:
             return tool
         adapted = _adapted(tool.returns, schemas.for_answers(self._dialects.tools))
-        self._lose(tool, "returns", adapted)
+        self._report(tool, "returns", adapted)
         if adapted.schema is tool.returns:
             return tool
         changed: FunctionTool = self._changed(tool, returns=adapted.schema)
         return changed
 
     def _fitted(self, tool: FunctionTool, adapted: Adapted, dialect: Dialect) -> FunctionTool:
-        self._lose(tool, "parameters", adapted)
+        self._report(tool, "parameters", adapted)
         if adapted.structural:
             self.maps[tool.name] = SchemaMap(schema=tool.parameters or {}, dialect=dialect.name)
         if adapted.schema is tool.parameters or not adapted.possible:
@@ -126,25 +126,25 @@ class _Fitter:
         return changed
 
     def options(self, options: Any) -> Any:
-        made = options.response_format
-        if made is None or made.schema is None:
+        response_format = options.response_format
+        if response_format is None or response_format.schema is None:
             return options
         dialects, adapted = self._dialects, None
-        if made.strict and dialects.strict is not None:
-            adapted = _adapted(made.schema, schemas.for_answers(dialects.strict))
+        if response_format.strict and dialects.strict is not None:
+            adapted = _adapted(response_format.schema, schemas.for_answers(dialects.strict))
             if not adapted.possible and not dialects.always_strict:
-                self._context.report_loss(made, "strict", reasons.NOT_STRICT, why=adapted.reasons[0].why)
-                made, adapted = self._changed(made, strict=False), None
-        adapted = adapted or _adapted(made.schema, dialects.answers)
+                self._context.report_loss(response_format, "strict", reasons.NOT_STRICT, why=adapted.reasons[0].why)
+                response_format, adapted = self._changed(response_format, strict=False), None
+        adapted = adapted or _adapted(response_format.schema, dialects.answers)
         if not adapted.possible:
-            self._context.report_loss(made, None, reasons.REFUSED_SCHEMA, why=adapted.reasons[0].why)
+            self._context.report_loss(response_format, None, reasons.REFUSED_SCHEMA, why=adapted.reasons[0].why)
             return self._changed(options, response_format=None)
-        self._lose(made, "schema", adapted)
-        if adapted.schema is made.schema and made is options.response_format:
+        self._report(response_format, "schema", adapted)
+        if adapted.schema is response_format.schema and response_format is options.response_format:
             return options
-        return self._changed(options, response_format=self._changed(made, schema=adapted.schema))
+        return self._changed(options, response_format=self._changed(response_format, schema=adapted.schema))
 
-    def _lose(self, owner: Any, field: str, adapted: Adapted) -> None:
+    def _report(self, owner: Any, field: str, adapted: Adapted) -> None:
         for path, keyword, why in adapted.lost:
             self._context.report_loss(owner, f"{field}{path}", _reason_for(keyword, why), keyword=keyword, why=why)
 
@@ -159,7 +159,7 @@ _ASSERT_NOTHING = frozenset({"$schema", "$id", "$comment", "$vocabulary", "title
 def _reason_for(keyword: str, why: str) -> reasons.Reason:
     if keyword in _ASSERT_NOTHING:
         return reasons.SCHEMA_ANNOTATION
-    return reasons.SCHEMA_REWORDED if why == _RESAID else reasons.SCHEMA_KEYWORD
+    return reasons.SCHEMA_REWORDED if why == _REWORDED else reasons.SCHEMA_KEYWORD
 
 
 _LARGEST_KEPT = 65_536
@@ -170,8 +170,8 @@ def _adapted(schema: Node, dialect: Dialect) -> Adapted:
     text = write(schema)
     if len(text) > _LARGEST_KEPT:
         return _complete(schema, schemas.adapt(with_named_types(schema), dialect))
-    adapted, same = _adapted_text(text, dialect.name, dialect.object_root)
-    return msgspec.structs.replace(adapted, schema=schema) if same else adapted
+    adapted, is_unchanged = _adapted_text(text, dialect.name, dialect.object_root)
+    return msgspec.structs.replace(adapted, schema=schema) if is_unchanged else adapted
 
 
 @lru_cache(maxsize=512)
@@ -187,11 +187,13 @@ def _complete(schema: Node, adapted: Adapted) -> Adapted:
     if adapted.schema is schema:
         return adapted
     lost = [loss_of(reasons.SCHEMA_KEYWORD, path, key, keyword=key, why=why) for path, key, why in adapted.lost]
-    told = [Lost(at.path, str(steps_of(at.path)[-1]), _RESAID) for at in unaccounted(schema, adapted.schema, lost)]
-    return msgspec.structs.replace(adapted, lost=[*adapted.lost, *told])
+    reworded = [
+        Lost(at.path, str(steps_of(at.path)[-1]), _REWORDED) for at in unaccounted(schema, adapted.schema, lost)
+    ]
+    return msgspec.structs.replace(adapted, lost=[*adapted.lost, *reworded])
 
 
-_RESAID = "said in other words"
+_REWORDED = "expressed in another form"
 
 
 _TYPE_NAMES = ("TYPE_UNSPECIFIED", "STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL")
@@ -199,16 +201,16 @@ _TYPE_NAMES = ("TYPE_UNSPECIFIED", "STRING", "NUMBER", "INTEGER", "BOOLEAN", "AR
 
 def with_named_types(schema: Any) -> Any:
     """Return a schema with types by name if they are numbers (google-genai's enumerations, sent as integers)."""
-    return _named(schema) if isinstance(schema, dict) and schema.get("type").__class__ is int else schema
+    return _with_type_names(schema) if isinstance(schema, dict) and schema.get("type").__class__ is int else schema
 
 
-def _named(value: Any) -> Any:
+def _with_type_names(value: Any) -> Any:
     if isinstance(value, list):
-        return [_named(item) for item in value]
+        return [_with_type_names(item) for item in value]
     if not isinstance(value, dict):
         return value
-    named = {key: _named(item) for key, item in value.items()}
-    kind = named.get("type")
+    result = {key: _with_type_names(item) for key, item in value.items()}
+    kind = result.get("type")
     if kind.__class__ is int and 0 <= kind < len(_TYPE_NAMES):
-        named["type"] = _TYPE_NAMES[kind]
-    return named
+        result["type"] = _TYPE_NAMES[kind]
+    return result

@@ -15,16 +15,16 @@ import msgspec
 from contentmodel.authoring import child_path
 from contentmodel.errors import EncodeError
 from contentmodel_adapters.shared import arguments as read
-from contentmodel_adapters.shared.arguments import Adapted, Dialect, Lost, Node, words
+from contentmodel_adapters.shared.arguments import Adapted, Dialect, Lost, Node, names
 
-_COMMON = words("type title description enum properties required items format")
+_COMMON = names("type title description enum properties required items format")
 
 OPENAI_STRICT = Dialect(
     name="openai strict",
     keywords=_COMMON
-    | words("const additionalProperties anyOf $ref $defs definitions $schema pattern minItems maxItems multipleOf")
-    | words("minimum maximum exclusiveMinimum exclusiveMaximum"),
-    formats=words("date-time time date duration email hostname ipv4 ipv6 uuid"),
+    | names("const additionalProperties anyOf $ref $defs definitions $schema pattern minItems maxItems multipleOf")
+    | names("minimum maximum exclusiveMinimum exclusiveMaximum"),
+    formats=names("date-time time date duration email hostname ipv4 ipv6 uuid"),
     answers_too=True,
     closed=True,
     all_required=True,
@@ -54,10 +54,10 @@ schema missing properties" at the root (bnb-chain/bnbchain-mcp#68) are its refus
 GEMINI_SCHEMA = Dialect(
     name="gemini schema",
     keywords=_COMMON
-    | words("nullable default example minItems maxItems propertyOrdering minProperties maxProperties minLength")
-    | words("maxLength pattern minimum maximum anyOf"),
-    formats=words("enum date-time int32 int64 float double"),
-    enum_types=words("string"),
+    | names("nullable default example minItems maxItems propertyOrdering minProperties maxProperties minLength")
+    | names("maxLength pattern minimum maximum anyOf"),
+    formats=names("enum date-time int32 int64 float double"),
+    enum_types=names("string"),
     references=False,
     nullable=True,
     whole=True,
@@ -84,11 +84,11 @@ schemas as generators write them, with unions, references, literals and constrai
 GEMINI_JSON_SCHEMA = Dialect(
     name="gemini json schema",
     keywords=_COMMON
-    | words("$id $defs $ref $anchor prefixItems minItems maxItems minimum maximum anyOf oneOf")
-    | words("additionalProperties propertyOrdering")
-    | words("$schema $comment default example examples deprecated readOnly writeOnly pattern minLength maxLength")
-    | words("multipleOf uniqueItems minProperties maxProperties contentEncoding contentMediaType"),
-    enum_types=words("string number integer"),
+    | names("$id $defs $ref $anchor prefixItems minItems maxItems minimum maximum anyOf oneOf")
+    | names("additionalProperties propertyOrdering")
+    | names("$schema $comment default example examples deprecated readOnly writeOnly pattern minLength maxLength")
+    | names("multipleOf uniqueItems minProperties maxProperties contentEncoding contentMediaType"),
+    enum_types=names("string number integer"),
     cycles="optional",
 )
 """`responseJsonSchema` of generateContent's settings.
@@ -110,8 +110,8 @@ anthropic 2.11, types/tool_param.py; "input_schema does not support oneOf, allOf
 
 ANTHROPIC_STRICT = Dialect(
     name="anthropic strict",
-    keywords=_COMMON | words("const default additionalProperties minItems anyOf $ref $defs definitions pattern"),
-    formats=words("date-time time date duration email hostname uri ipv4 ipv6 uuid"),
+    keywords=_COMMON | names("const default additionalProperties minItems anyOf $ref $defs definitions pattern"),
+    formats=names("date-time time date duration email hostname uri ipv4 ipv6 uuid"),
     cycles="nowhere",
     closed=True,
     most_min_items=1,
@@ -139,10 +139,10 @@ def adapt(schema: Node, dialect: Dialect) -> Adapted:
     The result allows all that the original does, except undeclared properties of objects that a closed dialect closes.
     A root that cannot be an object becomes the property "value" of one; an empty root is an object without properties.
     Where references are not allowed, cycles are unrolled three times, and inlining ends after 40 levels or 10,000
-    schemas. Raise EncodeError if the schema is no JSON object, or nested too deeply.
+    schemas. Raise EncodeError if the schema is not a JSON object, or nested too deeply.
     """
     if not isinstance(schema, dict):
-        raise EncodeError(f"a JSON Schema is an object, not {read.type_of(schema)}")
+        raise EncodeError(f"a JSON Schema must be an object, not {read.type_of(schema)}")
     try:
         return _Adapter(schema, dialect).adapted()
     except RecursionError:
@@ -150,7 +150,7 @@ def adapt(schema: Node, dialect: Dialect) -> Adapted:
 
 
 UNROLLED, INLINED, DEEPEST = 3, 10_000, 40
-_HOMES = tuple(f"#/{keyword}/" for keyword in read.DEFINITIONS)
+_PREFIXES = tuple(f"#/{keyword}/" for keyword in read.DEFINITIONS)
 
 
 class _Adapter:
@@ -168,18 +168,18 @@ class _Adapter:
         self._circles = read.circles(self._reader, every=dialect.cycles == "nowhere") if looks else set()
 
     def adapted(self) -> Adapted:
-        result = self._rooted()
+        root = self._rooted()
         for keyword in read.DEFINITIONS:
             if self._schema.get(keyword) == {} and (self._dialect.keywords is None or keyword in self._keywords):
-                result[keyword] = {}
-            for home, made in self._definitions(keyword).items():
-                result.setdefault(home.split("/")[1], {})[read.name_in(home)] = made
-        self._check(result)
+                root[keyword] = {}
+            for pointer, definition in self._definitions(keyword).items():
+                root.setdefault(pointer.split("/")[1], {})[read.name_in(pointer)] = definition
+        self._check(root)
         if self._reasons:
             return Adapted(self._schema, reasons=list(self._reasons))
-        return Adapted(self._schema if result == self._schema else result, list(self._lost), list(self._structural))
+        return Adapted(self._schema if root == self._schema else root, list(self._lost), list(self._structural))
 
-    def _lose(self, path: str, keyword: str, why: str) -> None:
+    def _report(self, path: str, keyword: str, why: str) -> None:
         self._lost[Lost(child_path(path, keyword), keyword, why)] = None
 
     def _refuse(self, path: str, keyword: str, why: str) -> Node:
@@ -187,7 +187,7 @@ class _Adapter:
         return {}
 
     def _anything(self, path: str) -> Node:
-        return self._refuse(path, "type", "every schema must say its type") if self._dialect.closed else {}
+        return self._refuse(path, "type", "every schema must have a type") if self._dialect.closed else {}
 
     def _check(self, schema: Node) -> None:
         for name in read.named(schema):
@@ -195,12 +195,14 @@ class _Adapter:
                 self._refuse("$.properties", name, f"the name must match {self._dialect.names}")
         for kind, count in read.counted(schema).items():
             if count > self._dialect.most.get(kind, count):
-                self._refuse("$", kind, f"{count} {kind} are more than {self._dialect.most[kind]}")
+                self._refuse("$", kind, f"{count} {kind}, the limit is {self._dialect.most[kind]}")
 
     def _rooted(self) -> Node:
         node = read.without(self._schema, *read.DEFINITIONS)
         if self._wrapped:
-            self._structural[Lost("$", "type", f"not an object: it is the property {read.WRAPPER!r} of one")] = None
+            self._structural[
+                Lost("$", "type", f"not an object: wrapped in an object as the property {read.WRAPPER!r}")
+            ] = None
             closed = {"additionalProperties": False} if self._dialect.closed else {}
             properties = {read.WRAPPER: self.node(node, "$")}
             return {"type": "object", "properties": properties, "required": [read.WRAPPER], **closed}
@@ -213,9 +215,9 @@ class _Adapter:
         node = read.canonical(node)
         for keyword in self._dialect.bare_root:
             if keyword in node:
-                self._lose("$", keyword, "may not stand in the root")
+                self._report("$", keyword, "not allowed at the root")
         if read.types_of(node) is None and node.get("type") is not None:
-            self._lose("$", "type", "is no type: an object is meant")
+            self._report("$", "type", "not a valid type: read as object")
         spelled = node if read.types_of(node) == ["object"] else {**node, "type": "object"}
         no_map = not spelled.keys() & {"additionalProperties", "patternProperties"}
         if self._dialect.whole or (self._dialect.closed and no_map):
@@ -225,89 +227,91 @@ class _Adapter:
     def _definitions(self, keyword: str) -> Node:
         """Return the root's definitions, by the references to them that are kept."""
         return {
-            home: self.node(inner, child_path(child_path("$", keyword), name))
+            pointer: self.node(inner, child_path(child_path("$", keyword), name))
             for name, inner in read.named(self._schema, keyword).items()
-            if (home := self._home(read.pointer_to(keyword, name))) is not None
+            if (pointer := self._target(read.pointer_to(keyword, name))) is not None
         }
 
-    def _home(self, pointer: Any) -> str | None:
+    def _target(self, pointer: Any) -> str | None:
         """Return the pointer to a reference's target in the adapted schema; None if it has to be inlined."""
         if not isinstance(pointer, str) or pointer in self._circles:
             return None
         if self._dialect.keywords is None:
-            elsewhere = self._wrapped and pointer[:1] == "#" and not pointer.startswith(_HOMES)
-            return f"#/properties/{read.WRAPPER}{pointer[1:]}" if elsewhere else pointer
-        at_home = pointer.startswith(_HOMES) and pointer.count("/") == 2 and self._reader.target(pointer) is not None
-        if pointer.startswith(_HOMES[1]) and "definitions" not in self._keywords:
-            pointer = pointer.replace(_HOMES[1], _HOMES[0], 1)
-            at_home = at_home and self._reader.target(pointer) is None
+            is_moved = self._wrapped and pointer[:1] == "#" and not pointer.startswith(_PREFIXES)
+            return f"#/properties/{read.WRAPPER}{pointer[1:]}" if is_moved else pointer
+        is_definition = (
+            pointer.startswith(_PREFIXES) and pointer.count("/") == 2 and self._reader.target(pointer) is not None
+        )
+        if pointer.startswith(_PREFIXES[1]) and "definitions" not in self._keywords:
+            pointer = pointer.replace(_PREFIXES[1], _PREFIXES[0], 1)
+            is_definition = is_definition and self._reader.target(pointer) is None
         root = pointer == "#" and not self._wrapped and self._dialect.cycles == "anywhere"
-        return pointer if self._dialect.references and (at_home or root) else None
+        return pointer if self._dialect.references and (is_definition or root) else None
 
     def node(self, source: Any, path: str) -> Any:
         """Return the schema at `path` in the dialect."""
         if self._dialect.keywords is None:
             return self._open(read.canonical(source), path) if isinstance(source, dict) else source
         if source is False or not isinstance(source, dict | bool):
-            self._lost[Lost(path, "", "nothing fits it" if source is False else "not a schema")] = None
+            self._lost[Lost(path, "", "no value matches it" if source is False else "not a schema")] = None
             return self._anything(path)
         self._inlined += bool(self._depth)
         node = read.without(read.canonical(source), *read.DEFINITIONS) if isinstance(source, dict) else {}
-        made = self._referred(node, path) if "$ref" in node or "allOf" in node else self._said(node, path)
-        return read.upper(made, source, self._dialect)
+        result = self._referred(node, path) if "$ref" in node or "allOf" in node else self._plain(node, path)
+        return read.upper(result, source, self._dialect)
 
     def _open(self, node: Node, path: str) -> Node:
         """Return a schema for a dialect that allows every keyword."""
         result = dict(node)
         for keyword, key, inner in read.children(node):
-            made = self.node(inner, read.place_in(path, keyword, key))
+            schema = self.node(inner, read.place_in(path, keyword, key))
             if key is None:
-                result[keyword] = made
-            elif made is not inner:
+                result[keyword] = schema
+            elif schema is not inner:
                 result[keyword] = result[keyword].copy() if result[keyword] is node[keyword] else result[keyword]
-                result[keyword][key] = made
-        if (home := self._home(node.get("$ref"))) is not None:
-            result["$ref"] = home
+                result[keyword][key] = schema
+        if (target := self._target(node.get("$ref"))) is not None:
+            result["$ref"] = target
         if self._dialect.whole and "array" in (read.types_of(node) or ()):
             result.setdefault("items", {})
         return result
 
     def _referred(self, node: Node, path: str) -> Node:
-        """Return a schema that had `$ref` or `allOf`: the reference alone, or all merged into one."""
-        home, beside = self._home(node.get("$ref")), read.without(node, "$ref")
-        if home is None or beside.keys() - read.ANNOTATIONS:
+        """Return a schema that had `$ref` or `allOf`: only the reference, or all merged into one."""
+        target, beside = self._target(node.get("$ref")), read.without(node, "$ref")
+        if target is None or beside.keys() - read.ANNOTATIONS:
             return self._inline(node, path)
-        around = self._kept(beside, path)
-        return {**around, "anyOf": [{"$ref": home}]} if around else {"$ref": home}
+        around = self._supported(beside, path)
+        return {**around, "anyOf": [{"$ref": target}]} if around else {"$ref": target}
 
     def _inline(self, node: Node, path: str) -> Node:
         parts, pointers = self._reader.parts(node)
         for pointer in pointers:
             if self._reader.target(pointer) is None:
-                self._lose(path, "$ref", f"{pointer} points to nothing here")
+                self._report(path, "$ref", f"{pointer} has no target")
         if self._dialect.closed and not self._circles.isdisjoint(pointers):
-            return self._refuse(path, "$ref", "leads back to itself")
+            return self._refuse(path, "$ref", "a recursive reference")
         over = max((self._within[pointer] for pointer in pointers), default=0) >= UNROLLED
         if over or (pointers and (self._inlined > INLINED or self._depth > DEEPEST)):
-            why = f"unrolled {UNROLLED} times" if over else "too much to write out"
-            self._lose(path, "$ref", why)
-            types = read.said_types(read.types_of(self._joined(parts, path)))
-            return self._refuse(path, "$ref", why) if self._dialect.closed else self._said(types, path)
-        where = read.place_of(pointers[0]) if len(parts) == 2 and node.keys() == {"$ref"} else path
+            why = f"unrolled {UNROLLED} times" if over else "too large to inline"
+            self._report(path, "$ref", why)
+            types = read.type_keyword(read.types_of(self._joined(parts, path)))
+            return self._refuse(path, "$ref", why) if self._dialect.closed else self._plain(types, path)
+        at = read.place_of(pointers[0]) if len(parts) == 2 and node.keys() == {"$ref"} else path
         self._within.update(pointers)
         self._depth += bool(pointers)
-        made = self._said(self._joined(parts, path), where)
+        result = self._plain(self._joined(parts, path), at)
         self._depth -= bool(pointers)
         self._within.subtract(pointers)
-        return made
+        return result
 
     def _joined(self, parts: list[Node], path: str) -> Node:
         node, conflicts = read.merged(parts)
         for keyword in conflicts:
-            self._lose(path, keyword, "said twice: the first is kept")
+            self._report(path, keyword, "conflicting values: the first one is kept")
         return node
 
-    def _said(self, node: Node, path: str) -> Node:
+    def _plain(self, node: Node, path: str) -> Node:
         """Return a schema that had no references."""
         node = self._literal(node, path)
         if any(keyword in node for keyword in read.UNIONS):
@@ -317,7 +321,7 @@ class _Adapter:
         if self._dialect.nullable and (len(types) > 1 or "null" in types):
             return self._split(node, types, path)
         node = self._object(node, path) if "object" in types else node
-        return self._kept(self._array(node, path) if "array" in types else node, path)
+        return self._supported(self._array(node, path) if "array" in types else node, path)
 
     def _literal(self, node: Node, path: str) -> Node:
         """Return `const` and `enum` if the dialect allows their values, else their types."""
@@ -329,79 +333,79 @@ class _Adapter:
         allowed = self._dialect.enum_types
         others = [kind for kind in kinds if kind != "null"]
         if not kinds or not allowed >= set(others):
-            self._lose(path, keyword, "such values cannot be listed")
-            return {**read.said_types(kinds), **rest}
+            self._report(path, keyword, "values of this type cannot be listed")
+            return {**read.type_keyword(kinds), **rest}
         if "null" in kinds and "null" not in allowed:
             return self._null_beside(rest, [value for value in values if value is not None], others)
         value = {"const": values[0]} if keyword in self._keywords and keyword == "const" else {"enum": values}
-        needed = read.said_types(kinds) if self._dialect.closed or self._dialect.nullable else {}
+        needed = read.type_keyword(kinds) if self._dialect.closed or self._dialect.nullable else {}
         return {**needed, **rest, **value}
 
     def _null_beside(self, rest: Node, values: list[Any], kinds: list[str]) -> Node:
         if not values:
             return {"type": "null", **rest}
         types = [name for name in read.types_of(rest) or kinds if name != "null"] or kinds
-        apart = {key: value for key, value in rest.items() if key in read.ANNOTATIONS}
-        told = {**read.without(rest, *apart), **read.said_types(types), "enum": values}
-        return {**apart, "anyOf": [told, {"type": "null"}]}
+        annotations = {key: value for key, value in rest.items() if key in read.ANNOTATIONS}
+        listed = {**read.without(rest, *annotations), **read.type_keyword(types), "enum": values}
+        return {**annotations, "anyOf": [listed, {"type": "null"}]}
 
     def _typed(self, node: Node, path: str) -> Node:
         types = read.types_of(node)
         if types is None and "type" in node:
-            self._lose(path, "type", "no type of JSON Schema")
+            self._report(path, "type", "not a JSON Schema type")
             node = read.without(node, "type")
         if types is None:
             types = [name for name, keywords in read.GUESSES if keywords & node.keys()][:1]
         if types:
-            said = node.get("type")
-            return node if said in (types, types[0]) else {**node, **read.said_types(types)}
+            value = node.get("type")
+            return node if value in (types, types[0]) else {**node, **read.type_keyword(types)}
         return {**node, **self._anything(path)}
 
     def _union(self, node: Node, path: str) -> Node:
         keyword = next(keyword for keyword in read.UNIONS if keyword in node)
-        own, variants = read.without(node, *read.UNIONS), node[keyword]
+        siblings, variants = read.without(node, *read.UNIONS), node[keyword]
         if read.UNIONS[1] in node and keyword != read.UNIONS[1]:
-            self._lose(path, read.UNIONS[1], "beside another union")
-        if not isinstance(variants, list) or not variants or own.keys() & read.SHAPES:
-            self._lose(path, keyword, "beside a shape of its own" if variants else "malformed")
-            return self._said(own, path)
-        places = [(variant, f"{path}.{keyword}[{index}]") for index, variant in enumerate(variants)]
-        return self._united(own, [place for place in places if place[0] is not False], keyword, path)
+            self._report(path, read.UNIONS[1], "combined with another union")
+        if not isinstance(variants, list) or not variants or siblings.keys() & read.SHAPES:
+            self._report(path, keyword, "combined with properties, items or values" if variants else "malformed")
+            return self._plain(siblings, path)
+        placed = [(variant, f"{path}.{keyword}[{index}]") for index, variant in enumerate(variants)]
+        return self._united(siblings, [place for place in placed if place[0] is not False], keyword, path)
 
-    def _united(self, own: Node, variants: list[tuple[Any, str]], keyword: str, path: str) -> Node:
-        for key in own.keys() - read.ANNOTATIONS - {"type"}:
-            self._lose(path, key, "beside a union")
-        around = self._kept({key: value for key, value in own.items() if key in read.ANNOTATIONS}, path)
-        if read.types_of(own) is not None:
-            variants = [(self._narrowed(variant, own, path), place) for variant, place in variants]
+    def _united(self, siblings: Node, variants: list[tuple[Any, str]], keyword: str, path: str) -> Node:
+        for key in siblings.keys() - read.ANNOTATIONS - {"type"}:
+            self._report(path, key, "combined with a union")
+        around = self._supported({key: value for key, value in siblings.items() if key in read.ANNOTATIONS}, path)
+        if read.types_of(siblings) is not None:
+            variants = [(self._narrowed(variant, siblings, path), place) for variant, place in variants]
         if not variants:
             return {**around, **self._anything(path)}
         if keyword not in self._keywords:
-            self._lose(path, keyword, "more than one of them may fit now")
+            self._report(path, keyword, "sent as anyOf: more than one variant may match")
             keyword = "anyOf"
         if self._dialect.nullable:
-            return self._alone(around, variants, path)
+            return self._without_siblings(around, variants, path)
         return {**around, keyword: [self.node(variant, place) for variant, place in variants]}
 
-    def _narrowed(self, variant: Any, own: Node, path: str) -> Any:
+    def _narrowed(self, variant: Any, siblings: Node, path: str) -> Any:
         """Return the variant with the type that is beside the union."""
         inner = read.types_of(self._reader.plain(variant)) if isinstance(variant, dict) else None
         if inner is None and isinstance(variant, dict) and not variant.keys() & {"$ref", "allOf", *read.UNIONS}:
-            return {"type": own["type"], **read.without(variant, "type")}
-        if inner is None or not set(inner) <= set(read.types_of(own) or ()):
-            self._lose(path, "type", "beside a union")
+            return {"type": siblings["type"], **read.without(variant, "type")}
+        if inner is None or not set(inner) <= set(read.types_of(siblings) or ()):
+            self._report(path, "type", "combined with a union")
         return variant
 
-    def _alone(self, around: Node, variants: list[tuple[Any, str]], path: str) -> Node:
+    def _without_siblings(self, around: Node, variants: list[tuple[Any, str]], path: str) -> Node:
         """Return `anyOf` without siblings, with null as `nullable` of its first variant."""
         nulls = [isinstance(variant, dict) and read.types_of(variant) == ["null"] for variant, _ in variants]
-        made = [self.node(*place) for place, is_null in zip(variants, nulls, strict=True) if not is_null]
-        flat = [inner for one in made for inner in (one["anyOf"] if one.keys() == {"anyOf"} else [one])]
+        schemas = [self.node(*place) for place, is_null in zip(variants, nulls, strict=True) if not is_null]
+        flat = [inner for one in schemas for inner in (one["anyOf"] if one.keys() == {"anyOf"} else [one])]
         null = {"nullable": True} if any(nulls) else {}
         if len(flat) < 2:
             return {**(flat[0] if flat else {}), **around, **null}
         for key in around.keys() - {"title", "description"}:
-            self._lose(path, key, "beside a union")
+            self._report(path, key, "combined with a union")
         texts = {key: around[key] for key in ("title", "description") if key in around}
         first, *others = [{**texts, **one} for one in flat]
         return {"anyOf": [{**first, **null}, *others]}
@@ -411,34 +415,34 @@ class _Adapter:
         others = [name for name in types if name != "null"]
         null = {"nullable": True} if len(others) < len(types) else {}
         if not others:
-            self._lose(path, "type", "null alone cannot be said")
-            return {**self._kept(read.without(node, "type"), path), **null}
+            self._report(path, "type", "the type null cannot be expressed")
+            return {**self._supported(read.without(node, "type"), path), **null}
         if len(others) == 1:
-            return {**self._said({**node, "type": others[0]}, path), **null}
-        own = read.without(node, "type", "enum", *read.OF_SOME_TYPE)
+            return {**self._plain({**node, "type": others[0]}, path), **null}
+        siblings = read.without(node, "type", "enum", *read.OF_SOME_TYPE)
         variants: list[Any] = [{"type": "null"}] if null else []
         for name in others:
             values = [value for value in node.get("enum", ()) if read.type_of(value) == name]
-            said = {key: value for key, value in node.items() if key in read.OF_TYPE.get(name, ())}
-            variants.append({"type": name, **said, **({"enum": values} if values else {})})
-        return self._united(own, [(variant, path) for variant in variants], "anyOf", path)
+            keywords = {key: value for key, value in node.items() if key in read.OF_TYPE.get(name, ())}
+            variants.append({"type": name, **keywords, **({"enum": values} if values else {})})
+        return self._united(siblings, [(variant, path) for variant in variants], "anyOf", path)
 
     def _object(self, node: Node, path: str) -> Node:
         node, required = dict(node), read.names_of(node)
         if not isinstance(node.get("properties", {}), dict):
-            self._lose(path, "properties", "malformed")
+            self._report(path, "properties", "malformed")
             del node["properties"]
         if self._dialect.closed:
             self._close(node, path)
         elif {"patternProperties", "additionalProperties"} <= node.keys():
-            self._lose(path, "additionalProperties", "the patterns beside it are gone")
+            self._report(path, "additionalProperties", "its patternProperties are removed")
             del node["additionalProperties"]
         properties = read.named(node)
         if "properties" in node:
             node["properties"] = self._properties(properties, required, path)
         known = [name for name in required if name in node.get("properties", {})]
         if len(known) < len(required):
-            self._lose(path, "required", "names no property")
+            self._report(path, "required", "lists an undefined property")
             node["required"] = known
         if self._dialect.all_required and set(known) != properties.keys():
             node["required"] = [name for name, inner in properties.items() if inner is not False]
@@ -448,31 +452,31 @@ class _Adapter:
         """Close an object of a closed dialect. Refuse a map: it would become an empty object."""
         open_end = node.get("additionalProperties", "properties" not in node) is not False
         if open_end or read.named(node, "patternProperties"):
-            self._refuse(path, "additionalProperties", "any names: an object must name all its properties")
+            self._refuse(path, "additionalProperties", "an object must list all its properties")
         if set(read.names_of(node)) - read.named(node).keys():
-            self._refuse(path, "required", "names a property that the object does not")
+            self._refuse(path, "required", "lists an undefined property")
         node["additionalProperties"] = False
         node.setdefault("properties", {})
 
     def _properties(self, properties: Node, required: list[str], path: str) -> Node:
         result, needed = {}, set(required)
         for name, source in properties.items():
-            where = child_path(child_path(path, "properties"), name)
+            at = child_path(child_path(path, "properties"), name)
             if source is False:
-                self._lost[Lost(where, "", "must be absent")] = None
+                self._lost[Lost(at, "", "no value is allowed")] = None
                 continue
-            made = self.node(source, where)
+            schema = self.node(source, at)
             if self._dialect.all_required and name not in needed:
-                self._structural[Lost(where, "required", "optional: it is required and may be null")] = None
-                made = made if self._reader.admits_null(source) else read.with_null(made)
-            result[name] = made
+                self._structural[Lost(at, "required", "optional: sent as required and nullable")] = None
+                schema = schema if self._reader.admits_null(source) else read.with_null(schema)
+            result[name] = schema
         return result
 
     def _array(self, node: Node, path: str) -> Node:
         node, first = dict(node), node.get("prefixItems")
         if isinstance(first, list) and "prefixItems" not in self._keywords:
-            self._lose(path, "prefixItems", "every place takes what any place takes")
-            node["items"] = self._places(node, first, path)
+            self._report(path, "prefixItems", "all items get one schema")
+            node["items"] = self._any_item(node, first, path)
             del node["prefixItems"]
         elif "items" in node:
             node["items"] = self.node(node["items"], f"{path}.items")
@@ -480,23 +484,23 @@ class _Adapter:
             node["items"] = self._anything(f"{path}.items")
         return node
 
-    def _places(self, node: Node, first: list[Any], path: str) -> Node:
+    def _any_item(self, node: Node, first: list[Any], path: str) -> Node:
         """Return one schema for every item of a tuple."""
-        places = [(inner, f"{path}.prefixItems[{index}]") for index, inner in enumerate(first)]
+        items = [(inner, f"{path}.prefixItems[{index}]") for index, inner in enumerate(first)]
         most, rest = node.get("maxItems"), node.get("items", True)
         if rest is not False and not (read.is_number(most) and most <= len(first)):
-            places.append((rest, f"{path}.items"))
-        apart = list({repr(place[0]): place for place in reversed(places)}.values())[::-1]
-        return dict(self.node(*apart[0])) if len(apart) == 1 else self._united({}, apart, "anyOf", path)
+            items.append((rest, f"{path}.items"))
+        distinct = list({repr(place[0]): place for place in reversed(items)}.values())[::-1]
+        return dict(self.node(*distinct[0])) if len(distinct) == 1 else self._united({}, distinct, "anyOf", path)
 
-    def _kept(self, node: Node, path: str) -> Node:
+    def _supported(self, node: Node, path: str) -> Node:
         """Return the keywords that the dialect has, in forms that it allows."""
         node, types = self._inclusive(node, path), read.types_of(node)
         result = {}
         for key, value in node.items():
             why = self._why_not(key, value, types)
             if why is not None:
-                self._lose(path, key, why)
+                self._report(path, key, why)
             elif key == "additionalProperties" and isinstance(value, dict):
                 result[key] = self.node(value, f"{path}.{key}")
             elif key == "prefixItems":
@@ -508,15 +512,15 @@ class _Adapter:
     def _why_not(self, key: str, value: Any, types: list[str] | None) -> str | None:
         dialect = self._dialect
         if key not in self._keywords:
-            return f"{dialect.name} does not have it"
+            return f"not supported by {dialect.name}"
         if not read.FORMS.get(key, bool)(value) and key in read.FORMS:
             return "malformed"
         if types and key in read.OF_SOME_TYPE and not any(key in read.OF_TYPE.get(name, ()) for name in types):
-            return "says nothing of this type"
+            return "has no effect on this type"
         if key == "format" and dialect.formats is not None and value not in dialect.formats:
-            return f"no format of {dialect.name}"
+            return f"not a format of {dialect.name}"
         if key == "pattern" and dialect.closed and read.LOOKS_AROUND.search(value):
-            return "the pattern looks around"
+            return "the pattern has lookaround or back-references"
         if key == "minItems" and value > dialect.most_min_items:
             return f"more than {dialect.most_min_items}"
         return None
@@ -527,7 +531,7 @@ class _Adapter:
             if key in node and key not in self._keywords and other in self._keywords and read.is_number(node[key]):
                 exact = read.types_of(node) == ["integer"] and isinstance(node[key], int)
                 if not exact or other in node:
-                    self._lose(path, key, f"{self._dialect.name} does not have it")
+                    self._report(path, key, f"not supported by {self._dialect.name}")
                 bound = {other: node[key] + step if exact else node[key]}
                 node = {**bound, **read.without(node, key)}
         return node

@@ -15,7 +15,7 @@ from contentmodel.capabilities import BUDGETS, Known, effort_of, nearest_effort
 from contentmodel.request import ChatOptions, ChatRequest, FunctionTool, ReasoningOptions, ToolGroup
 
 SAMPLING = ("temperature", "top_p", "top_k", "frequency_penalty", "presence_penalty")
-_SPOKEN = {name: name.replace("_", " ") for name in ("top_p", "top_k", "frequency_penalty", "presence_penalty")}
+_SETTING_NAMES = {name: name.replace("_", " ") for name in ("top_p", "top_k", "frequency_penalty", "presence_penalty")}
 _THINKING = ("mode", "effort", "budget_tokens")
 
 
@@ -65,8 +65,8 @@ def with_fitting_settings(request: ChatRequest, context: EncodeContext, form: Fo
 # -- thinking ----------------------------------------------------------------------------------------------------------
 
 
-def _why(known: Known, what: str) -> str:
-    return known.why(what, "efforts", "thinking", "budget", "efforts_without_thinking")
+def _why(known: Known, statement: str) -> str:
+    return known.why(statement, "efforts", "thinking", "budget", "efforts_without_thinking")
 
 
 class _Fitted(msgspec.Struct):
@@ -77,73 +77,73 @@ class _Fitted(msgspec.Struct):
 
 
 def _fit_thinking(options: ChatOptions, request: ChatRequest, context: EncodeContext, form: Form) -> ChatOptions:
-    asked = options.reasoning
-    if asked is None or all(getattr(asked, name) is None for name in _THINKING):
+    requested = options.reasoning
+    if requested is None or all(getattr(requested, name) is None for name in _THINKING):
         return options
-    made = _thinking(asked, options.max_output_tokens, context.known, form)
-    lost = reasons.THINKING_FITTED if made.fields else reasons.THINKING_NOT_TAKEN
+    fitting = _thinking(requested, options.max_output_tokens, context.known, form)
+    reason = reasons.THINKING_FITTED if fitting.fields else reasons.THINKING_NOT_TAKEN
     for name in _THINKING:
-        said = getattr(asked, name)
-        if said is None or said == made.fields.get(name):
+        value = getattr(requested, name)
+        if value is None or value == fitting.fields.get(name):
             continue
-        if made.why:
-            context.report_loss(request, f"options.reasoning.{name}", lost, why=made.why)
+        if fitting.why:
+            context.report_loss(request, f"options.reasoning.{name}", reason, why=fitting.why)
         else:
             context.report_loss(request, f"options.reasoning.{name}", reasons.THINKING_REWORDED)
-    fitted = msgspec.structs.replace(asked, **{name: made.fields.get(name) for name in _THINKING})
-    return msgspec.structs.replace(options, reasoning=context.replaced(asked, fitted))
+    fitted = msgspec.structs.replace(requested, **{name: fitting.fields.get(name) for name in _THINKING})
+    return msgspec.structs.replace(options, reasoning=context.replaced(requested, fitted))
 
 
-def _thinking(asked: ReasoningOptions, limit: int | None, known: Known, form: Form) -> _Fitted:
+def _thinking(requested: ReasoningOptions, limit: int | None, known: Known, form: Form) -> _Fitted:
     takes = known.takes
-    off = asked.mode in ("disabled", "between_tools") or asked.effort == "none" or asked.budget_tokens == 0
+    off = requested.mode in ("disabled", "between_tools") or requested.effort == "none" or requested.budget_tokens == 0
     if takes.thinking == () and not takes.efforts:
-        return _Fitted({}, "" if off else _why(known, "does not think"))
+        return _Fitted({}, "" if off else _why(known, "does not support thinking"))
     if off:
-        return _off(asked, known, form)
-    made = _budget(asked, limit, known, form)
-    if asked.effort is None:
-        return made
-    effort = _effort(asked.effort, known, form)
-    return _Fitted({**made.fields, **effort.fields}, made.why or effort.why)
+        return _off(requested, known, form)
+    fitting = _budget(requested, limit, known, form)
+    if requested.effort is None:
+        return fitting
+    effort = _effort(requested.effort, known, form)
+    return _Fitted({**fitting.fields, **effort.fields}, fitting.why or effort.why)
 
 
-def _off(asked: ReasoningOptions, known: Known, form: Form) -> _Fitted:
+def _off(requested: ReasoningOptions, known: Known, form: Form) -> _Fitted:
     """Turn thinking off, or return the least that the model can do."""
     takes = known.takes
     efforts = _efforts(takes)
     between = form.between_tools is not None and takes.thinking is not None and "between_tools" in takes.thinking
-    if asked.mode == "between_tools" and form.between_tools is not None and takes.thinks_by("between_tools"):
-        return _beside(asked, form.between_tools, known)
+    if requested.mode == "between_tools" and form.between_tools is not None and takes.thinks_by("between_tools"):
+        return _beside(requested, form.between_tools, known)
     if form.off is not None and takes.thinks_by("disabled"):
-        return _beside(asked, form.off, known)
-    why = _why(known, "cannot stop thinking")
+        return _beside(requested, form.off, known)
+    why = _why(known, "cannot turn thinking off")
     if between:
-        return _Fitted(dict(form.between_tools or {}), f"{why}: between tools is the least")
+        return _Fitted(dict(form.between_tools or {}), f"{why}: thinking between tools is the minimum")
     if efforts:
-        return _Fitted({"effort": efforts[0]}, f"{why}: {efforts[0]} is the least effort")
+        return _Fitted({"effort": efforts[0]}, f"{why}: {efforts[0]} is the lowest effort")
     return _Fitted({}, why)
 
 
-def _beside(asked: ReasoningOptions, off: Mapping[str, Any], known: Known) -> _Fitted:
+def _beside(requested: ReasoningOptions, off: Mapping[str, Any], known: Known) -> _Fitted:
     """Turn thinking off. Keep the effort, which also controls how much the model writes, if the API allows both."""
-    if asked.effort in (None, "none") or "effort" in off:
+    if requested.effort in (None, "none") or "effort" in off:
         return _Fitted(dict(off))
     allowed = known.takes.efforts_without_thinking or known.takes.efforts or ()
-    if "mode" in off and asked.effort in allowed:
-        return _Fitted({"effort": asked.effort, **off})
-    return _Fitted(dict(off), _why(known, f"takes no effort {asked.effort!r:.40} while thinking is off"))
+    if "mode" in off and requested.effort in allowed:
+        return _Fitted({"effort": requested.effort, **off})
+    return _Fitted(dict(off), _why(known, f"accepts no effort {requested.effort!r:.40} while thinking is off"))
 
 
 def _efforts(takes: Capabilities) -> tuple[str, ...]:
     """Return the levels of effort at which a model thinks, in rising order; () if none are known."""
-    return tuple(word for word in takes.efforts or () if word != "none")
+    return tuple(effort for effort in takes.efforts or () if effort != "none")
 
 
-def _budget(asked: ReasoningOptions, limit: int | None, known: Known, form: Form) -> _Fitted:
+def _budget(requested: ReasoningOptions, limit: int | None, known: Known, form: Form) -> _Fitted:
     """Convert a mode and a budget, without the effort."""
-    takes, budget = known.takes, asked.budget_tokens
-    if budget is None and asked.mode == "enabled" and not takes.thinks_by("adaptive"):
+    takes, budget = known.takes, requested.budget_tokens
+    if budget is None and requested.mode == "enabled" and not takes.thinks_by("adaptive"):
         budget = BUDGETS["medium"]
     # If a model takes levels, use them: its budgets exist for older requests.
     budgeted = (
@@ -151,17 +151,17 @@ def _budget(asked: ReasoningOptions, limit: int | None, known: Known, form: Form
     )
     if budget is not None and budget > 0 and budgeted:
         return _within(budget, limit, known, form)
-    if budget is None and asked.mode is None:
+    if budget is None and requested.mode is None:
         return _Fitted({})
     if budget is not None and budget > 0:
-        return _without_budget(asked, budget, known, form)
+        return _without_budget(requested, budget, known, form)
     if not takes.thinks_by("adaptive"):
-        return _Fitted({}, _why(known, "thinks within a budget alone"))
+        return _Fitted({}, _why(known, "supports thinking only with a budget"))
     # If the model takes levels, thinking is its default and needs no setting.
-    auto = {} if form.efforts_as_budgets and (asked.effort or takes.efforts) else form.auto
+    auto = {} if form.efforts_as_budgets and (requested.effort or takes.efforts) else form.auto
     return _Fitted(
         dict(auto),
-        "" if auto else _why(known, "has no word for it and thinks as much as it does by default"),
+        "" if auto else _why(known, "has no setting for it and uses its default"),
     )
 
 
@@ -172,49 +172,49 @@ def _within(budget: int, limit: int | None, known: Known, form: Form) -> _Fitted
         most = min(most, limit - 1)
     if most < least:
         return _Fitted(
-            {}, f"{_why(known, f'takes a budget of {least} at least')}: max_output_tokens leaves no room for it"
+            {}, f"{_why(known, f'requires a budget of at least {least}')}: max_output_tokens leaves no room for it"
         )
     fitted = min(max(budget, least), most)
-    why = _why(known, f"takes a budget from {least} to {most} here") if fitted != budget else ""
+    why = _why(known, f"accepts a budget from {least} to {most}") if fitted != budget else ""
     return _Fitted({**(form.within or {}), "budget_tokens": fitted}, why)
 
 
-def _without_budget(asked: ReasoningOptions, budget: int, known: Known, form: Form) -> _Fitted:
+def _without_budget(requested: ReasoningOptions, budget: int, known: Known, form: Form) -> _Fitted:
     """Return the effort nearest to a budget, if the model takes efforts."""
     takes = known.takes
     fields = dict(form.auto) if takes.thinks_by("adaptive") and not form.efforts_as_budgets else {}
     efforts = takes.efforts if takes.efforts is not None else tuple(BUDGETS)
-    level = nearest_effort(effort_of(budget), efforts) if asked.effort is None else None
-    why = _why(known, "takes no thinking budget") if form.within is not None else "the API has no thinking budget"
+    level = nearest_effort(effort_of(budget), efforts) if requested.effort is None else None
+    why = _why(known, "accepts no thinking budget") if form.within is not None else "the API has no thinking budget"
     if level is not None:
         return _Fitted({**fields, "effort": level}, f"{why}: {level} is the nearest effort")
     return _Fitted(fields, why)
 
 
-def _effort(word: str, known: Known, form: Form) -> _Fitted:
+def _effort(effort: str, known: Known, form: Form) -> _Fitted:
     takes = known.takes
     if takes.efforts is None:
-        return _Fitted({"effort": word})
-    level = nearest_effort(word, takes.efforts)
+        return _Fitted({"effort": effort})
+    level = nearest_effort(effort, takes.efforts)
     if level is not None:
-        return _Fitted({"effort": level}, _why(known, f"takes {', '.join(takes.efforts)} as its effort"))
-    if not takes.efforts and form.efforts_as_budgets and takes.thinks_by("enabled") and word in BUDGETS:
-        made = _within(BUDGETS[word], None, known, form)
-        return _Fitted(made.fields, _why(known, "takes a budget in the place of an effort"))
+        return _Fitted({"effort": level}, _why(known, f"accepts the efforts {', '.join(takes.efforts)}"))
+    if not takes.efforts and form.efforts_as_budgets and takes.thinks_by("enabled") and effort in BUDGETS:
+        fitting = _within(BUDGETS[effort], None, known, form)
+        return _Fitted(fitting.fields, _why(known, "accepts a budget instead of an effort"))
     if not takes.efforts:
-        return _Fitted({}, _why(known, "takes no effort"))
-    return _Fitted({}, _why(known, f"takes {', '.join(takes.efforts)} as its effort, and not {word!r:.40}"))
+        return _Fitted({}, _why(known, "accepts no effort"))
+    return _Fitted({}, _why(known, f"accepts the efforts {', '.join(takes.efforts)}, not {effort!r:.40}"))
 
 
 # -- sampling ----------------------------------------------------------------------------------------------------------
 
 
-def thinks(asked: ReasoningOptions | None, takes: Capabilities) -> bool:
+def thinks(requested: ReasoningOptions | None, takes: Capabilities) -> bool:
     """Return whether a model thinks: as requested, or by default."""
     if takes.thinking == ():
         return False
-    mode, effort = (asked.mode, asked.effort) if asked is not None else (None, None)
-    budget = None if asked is None else asked.budget_tokens
+    mode, effort = (requested.mode, requested.effort) if requested is not None else (None, None)
+    budget = None if requested is None else requested.budget_tokens
     if mode in ("disabled", "between_tools") or budget == 0:
         return False
     if mode is not None or budget is not None:
@@ -254,15 +254,15 @@ def _sampling_loss(value: Any, fitted: Any, taken: tuple[float, float] | None) -
 
 
 def _taken(name: str, taken: tuple[float, float] | None, *, usual: bool) -> str:
-    spoken = _SPOKEN.get(name, name)
+    setting = _SETTING_NAMES.get(name, name)
     when = "" if usual else " while it thinks"
     if taken is None:
-        return f"takes no {spoken}{when}"
+        return f"accepts no {setting}{when}"
     least, most = taken
     return (
-        f"takes no {spoken} but {least:g}{when}"
+        f"accepts no {setting} other than {least:g}{when}"
         if least == most
-        else f"takes {spoken} from {least:g} to {most:g}{when}"
+        else f"accepts {setting} from {least:g} to {most:g}{when}"
     )
 
 
@@ -270,32 +270,32 @@ def _taken(name: str, taken: tuple[float, float] | None, *, usual: bool) -> str:
 
 
 def _fit_stops(options: ChatOptions, request: ChatRequest, context: EncodeContext, form: Form) -> ChatOptions:
-    most, asked = context.known.takes.stop_sequences, options.stop_sequences
-    if most is None or asked is None or len(asked) <= most:
+    most, requested = context.known.takes.stop_sequences, options.stop_sequences
+    if most is None or requested is None or len(requested) <= most:
         return options
     if most == 0:
-        why = context.known.why("takes no stop sequences", "stop_sequences")
+        why = context.known.why("accepts no stop sequences", "stop_sequences")
         context.report_loss(request, "options.stop_sequences", reasons.STOP_SEQUENCE_LIMIT, why=why)
         return msgspec.structs.replace(options, stop_sequences=None)
-    why = context.known.why(f"takes {most} stop sequences", "stop_sequences")
-    for index in range(most, len(asked)):
+    why = context.known.why(f"accepts at most {most} stop sequences", "stop_sequences")
+    for index in range(most, len(requested)):
         context.report_loss(request, f"options.stop_sequences$[{index}]", reasons.STOP_SEQUENCE_LIMIT, why=why)
-    return msgspec.structs.replace(options, stop_sequences=asked[:most])
+    return msgspec.structs.replace(options, stop_sequences=requested[:most])
 
 
 def _fit_calls(options: ChatOptions, request: ChatRequest, context: EncodeContext, form: Form) -> ChatOptions:
     if options.parallel_tool_calls is None or context.known.takes.parallel_tool_calls:
         return options
-    why = context.known.why("takes no word on parallel calls", "parallel_tool_calls")
+    why = context.known.why("has no setting for parallel calls", "parallel_tool_calls")
     context.report_loss(request, "options.parallel_tool_calls", reasons.PARALLEL_NOT_TAKEN, why=why)
     return msgspec.structs.replace(options, parallel_tool_calls=None)
 
 
 def _fit_format(options: ChatOptions, request: ChatRequest, context: EncodeContext, form: Form) -> ChatOptions:
-    made = options.response_format
-    if made is None or made.schema is None or context.known.takes.structured_output:
+    response_format = options.response_format
+    if response_format is None or response_format.schema is None or context.known.takes.structured_output:
         return options
-    why = context.known.why("takes no schema of its answer", "structured_output")
+    why = context.known.why("accepts no response schema", "structured_output")
     context.report_loss(request, "options.response_format", reasons.FORMAT_NOT_TAKEN, why=why)
     return msgspec.structs.replace(options, response_format=None)
 
@@ -315,6 +315,6 @@ def _loose(tool: Any, context: EncodeContext) -> Any:
     if not isinstance(tool, FunctionTool) or not tool.strict:
         return tool
     context.report_loss(
-        tool, "strict", reasons.STRICT_NOT_TAKEN, why=context.known.why("has no strict tools", "strict_tools")
+        tool, "strict", reasons.STRICT_NOT_TAKEN, why=context.known.why("does not support strict tools", "strict_tools")
     )
     return context.replace(tool, strict=None)

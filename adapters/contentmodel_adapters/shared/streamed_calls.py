@@ -49,7 +49,7 @@ class StreamedCalls:
         return sorted(range(len(self._numbers)), key=self._numbers.__getitem__)
 
 
-def parted(entry: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+def split_delta(entry: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the fields of a call in a delta, and those that are appended to."""
     wire: dict[str, Any] = {}
     pieces = {}
@@ -59,7 +59,7 @@ def parted(entry: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
         grown = GROWN.get(name)
         if grown is not None and value.__class__ is dict and value.get(grown).__class__ is str:
             pieces[f"{name}.{grown}"] = value[grown]
-            value = {key: said for key, said in value.items() if key != grown}
+            value = {key: inner for key, inner in value.items() if key != grown}
         wire[name] = value
     # Some hosts send the other kind of call with blanks (Snowflake): it gets no pieces.
     if len(pieces) > 1 and not pieces["custom.input"]:
@@ -88,7 +88,7 @@ def is_named(entry: dict[str, Any]) -> bool:
     return any(object_of(entry, kind).get("name") for kind in GROWN)
 
 
-def lay_call(old: dict[str, Any], new: dict[str, Any]) -> None:
+def merge_call(old: dict[str, Any], new: dict[str, Any]) -> None:
     """Merge a later delta into a call. Ids and names are not appended to."""
     for name, value in new.items():
         if value.__class__ is dict and old.get(name).__class__ is dict:

@@ -72,10 +72,10 @@ class TurnBlocks:
     def trace_response(self, payload: Payload) -> tuple[ChatResponse, Any, DecodeContext]:
         """Decode one turn. Return the response, the payload as plain JSON values, and the source trace."""
         wire = _as_object(payload)
-        answer, said = _read(response.read_response, wire)
+        answer, read_messages = _read(response.read_response, wire)
         context = DecodeContext(API, Origin(api=API, issuer=""))
         context.trace(response.RESPONSE, [answer], wire, None, spread=False)
-        messages.trace_turn(context, said, wire, wire, None)
+        messages.trace_turn(context, read_messages, wire, wire, None)
         return answer, wire, context
 
     def encode_response(self, response_: ChatResponse, policies: Mapping[str, str] | None = None) -> Encoded:
@@ -89,14 +89,14 @@ class TurnBlocks:
 
     def stream_decoder(self, *, deltas: bool = True) -> Any:
         """Raise DecodeError: rows have no stream."""
-        raise DecodeError(API, [Fault("$", "rows have no stream: read them as a request or a response")])
+        raise DecodeError(API, [Fault("$", "rows have no stream: decode them as a request or a response")])
 
     def stream_encoder(self, policies: Mapping[str, str] | None = None) -> Any:
         """Raise EncodeError: rows have no stream."""
         raise EncodeError(f"{API} has no stream: fold the events and encode the response, or record them in a store")
 
     def check_request(self, payload: Payload, model: str | None = None) -> list[Violation]:
-        """Return faults of shape and of role. Raise DecodeError if the payload is no JSON object."""
+        """Return faults of shape and of role. Raise DecodeError if the payload is not a JSON object."""
         wire = _as_object(payload)
         return [*_misshapen(self, wire), *RULES.check(wire)]
 
@@ -126,13 +126,13 @@ class TurnBlocks:
     def describe(self) -> dict[str, Any]:
         """Return the block types as data, for documentation, coverage and generators."""
         columns = {name: {"attribute": "extra", "form": "any", "required": False} for name in messages.COLUMNS}
-        told = {"origin": "origin", "envelope": "author_name, message_id, extra", "blocks": "contents"}
-        fields = {key: {"attribute": name, "form": "any", "required": False} for key, name in told.items()}
+        attributes = {"origin": "origin", "envelope": "author_name, message_id, extra", "blocks": "contents"}
+        fields = {key: {"attribute": name, "form": "any", "required": False} for key, name in attributes.items()}
         role = {"role": {"attribute": "role", "form": "str", "required": True}}
         return {
             "api": API,
             "pairs": [],
-            "words": {"role": list(ROLES), "stop_reason": [*response.REASONS, *response.WORDS]},
+            "words": {"role": list(ROLES), "stop_reason": [*response.REASONS, *response.OTHER_REASONS]},
             "kept": {"request": ["conversation"], "turn": list(messages.COLUMNS)},
             "records": {
                 "request": {
@@ -165,14 +165,14 @@ class TurnBlocks:
 
     # -- row by row, for stores ----------------------------------------------------------------------------------------
 
-    def encode_turns(self, said: list[ChatMessage]) -> list[dict[str, Any]]:
+    def encode_turns(self, conversation: list[ChatMessage]) -> list[dict[str, Any]]:
         """Return the turns of messages, without ids. Raise EncodeError if they are nested too deeply."""
-        turns: list[dict[str, Any]] = _write(messages.write_turns, said)
+        turns: list[dict[str, Any]] = _write(messages.write_turns, conversation)
         return turns
 
-    def encode_heading(self, said: list[ChatMessage], role: str) -> dict[str, Any]:
+    def encode_heading(self, turn_messages: list[ChatMessage], role: str) -> dict[str, Any]:
         """Return the turn of `role` that these messages make, without its blocks."""
-        turn: dict[str, Any] = _write(lambda run: messages.heading(run, role), said)
+        turn: dict[str, Any] = _write(lambda run: messages.heading(run, role), turn_messages)
         return turn
 
     def cut(self, role: str, contents: list[Any], origin: Origin | None) -> list[ChatMessage]:
@@ -190,8 +190,8 @@ class TurnBlocks:
 
     def decode_messages(self, turn: dict[str, Any]) -> list[ChatMessage]:
         """Return the messages of one turn, without the turn's other fields. Raise DecodeError with every fault."""
-        made: list[ChatMessage] = _read(messages.read_messages, turn, "$")
-        return made
+        result: list[ChatMessage] = _read(messages.read_messages, turn, "$")
+        return result
 
 
 def _as_object(payload: Payload) -> dict[str, Any]:
@@ -226,7 +226,11 @@ def _misshapen(adapter: TurnBlocks, wire: dict[str, Any]) -> list[Violation]:
     except DecodeError as error:
         return [
             Violation(
-                path=f.path, rule="shape", severity="refused", what=f.message, fix="write rows as docs/history.md says"
+                path=f.path,
+                rule="shape",
+                severity="refused",
+                what=f.message,
+                fix="follow the row format of docs/history.md",
             )
             for f in error.faults
         ]

@@ -73,8 +73,8 @@ def with_residue(value: Any, residue: Mapping[str, Any]) -> Any:
     """Return the value with this adapter's residue; the value itself if the residue is empty."""
     if not residue:
         return value
-    beside = NOTHING.entry(True) if value.extra == {} else {}
-    return msgspec.structs.replace(value, extra={**(value.extra or {}), API: {**residue, **beside}})
+    marker = NOTHING.entry(True) if value.extra == {} else {}
+    return msgspec.structs.replace(value, extra={**(value.extra or {}), API: {**residue, **marker}})
 
 
 def bare(value: Any) -> Any:
@@ -91,10 +91,10 @@ def bare(value: Any) -> Any:
 def json_of(value: Any) -> dict[str, Any]:
     """Return the model's JSON of a value, without this adapter's residue. Raise EncodeError if it is not JSON."""
     try:
-        made: dict[str, Any] = to_builtins(bare(value))
+        result: dict[str, Any] = to_builtins(bare(value))
     except TypeError as error:
         raise EncodeError(f"not representable in JSON: {error}") from None
-    return made
+    return result
 
 
 def value_of(data: Any, kind: Any, path: str, reading: Reading) -> Any:
@@ -106,18 +106,18 @@ def value_of(data: Any, kind: Any, path: str, reading: Reading) -> Any:
         try:
             return convert_value(data, kind, path)
         except DecodeError:
-            return convert_value(_known(data, kind), kind, path)
+            return convert_value(_without_unknown_keys(data, kind), kind, path)
     except DecodeError as error:
         reading.faults += error.faults
         return None
 
 
-def _known(data: Any, kind: Any) -> Any:
+def _without_unknown_keys(data: Any, kind: Any) -> Any:
     """Return JSON without unknown keys of Structs that have no `extra`."""
     options = options_of(kind)
     if isinstance(data, list):
         inner = next((typing.get_args(o)[0] for o in (kind, *options) if typing.get_origin(o) is list), Any)
-        return [_known(item, inner) for item in data]
+        return [_without_unknown_keys(item, inner) for item in data]
     structs = [o for o in options if isinstance(o, type) and issubclass(o, msgspec.Struct)]
     if not isinstance(data, dict) or not structs:
         return data
@@ -129,7 +129,7 @@ def _known(data: Any, kind: Any) -> Any:
     fields = {f.name: f.type for f in fields_of(struct)}
     keeps_all = "extra" in fields
     kept = {k: v for k, v in data.items() if keeps_all or k in fields or k == struct.__struct_config__.tag_field}
-    return {k: v if k == "extra" else _known(v, fields.get(k, Any)) for k, v in kept.items()}
+    return {k: v if k == "extra" else _without_unknown_keys(v, fields.get(k, Any)) for k, v in kept.items()}
 
 
 class JsonPlaces:
@@ -197,16 +197,16 @@ class Shape:
         if inside is not None and not isinstance(inside, dict):
             reading.expected(child_path(path, "content"), "an object", inside)
             return None
-        said = {key: value for key, value in (inside or {}).items() if key not in self.attributes.values()}
-        data = {self.attributes.get(key, key): value for key, value in said.items()}
+        values = {key: value for key, value in (inside or {}).items() if key not in self.attributes.values()}
+        data = {self.attributes.get(key, key): value for key, value in values.items()}
         data = self.read_inside(data, block, path, reading)
         if isinstance(data.get("extra"), dict) and API in data["extra"]:
             data["extra"] = {api: residue for api, residue in data["extra"].items() if api != API} or None
         if self.text is not None and block.get("text_content") is not None:
             data[self.text] = block["text_content"]
-        found: Faults = []
-        content = value_of({**data, "type": self.tag}, self.model, "$", Reading(found))
-        reading.faults += [Fault(path + self.wire_path(fault.path), fault.message) for fault in found]
+        faults: Faults = []
+        content = value_of({**data, "type": self.tag}, self.model, "$", Reading(faults))
+        reading.faults += [Fault(path + self.wire_path(fault.path), fault.message) for fault in faults]
         return content
 
     def write_inside(self, inside: dict[str, Any], content: Any) -> dict[str, Any]:
@@ -266,11 +266,11 @@ class Thinking(Shape):
     """Reasoning. A signature is beside its issuer, which defaults to the turn's."""
 
     def write_inside(self, inside: dict[str, Any], content: Any) -> dict[str, Any]:
-        sealed = content.protected
-        if sealed is None or sealed.kind != "signature":
+        protected = content.protected
+        if protected is None or protected.kind != "signature":
             return inside
         rest = {key: value for key, value in inside.items() if key != "protected"}
-        return {"signature": sealed.data, "issuer": sealed.issuer, **rest}
+        return {"signature": protected.data, "issuer": protected.issuer, **rest}
 
     def read_inside(self, data: dict[str, Any], block: dict[str, Any], path: str, reading: Reading) -> dict[str, Any]:
         if "protected" in data or not isinstance(data.get("signature"), str):
@@ -280,12 +280,12 @@ class Thinking(Shape):
         return {**rest, "protected": {"issuer": issuer, "kind": "signature", "data": data["signature"]}}
 
     def wire_path(self, path: str) -> str:
-        known = {"$.protected.data": ".content.signature", "$.protected.issuer": ".content.issuer"}
-        return known.get(path) or super().wire_path(path)
+        special = {"$.protected.data": ".content.signature", "$.protected.issuer": ".content.issuer"}
+        return special.get(path) or super().wire_path(path)
 
     def fields_of(self, attribute: str, wire: Any) -> list[str]:
-        apart = ["content.signature", "content.issuer"] if attribute == "protected" else []
-        return [*apart, *super().fields_of(attribute, wire)]
+        signature = ["content.signature", "content.issuer"] if attribute == "protected" else []
+        return [*signature, *super().fields_of(attribute, wire)]
 
 
 class ToolResult(Shape):
@@ -309,21 +309,21 @@ class ToolResult(Shape):
         result = super().read(block, path, reading)
         if result is None:
             return None
-        said = (block.get("content") or {}).get("content", block.get("text_content"))
-        where = f"{path}.content.content"
-        if isinstance(said, str):
-            return msgspec.structs.replace(result, outputs=[TextContent(text=said)])
-        if said is not None and not isinstance(said, list):
-            reading.expected(where, "text or a list of blocks", said)
+        values = (block.get("content") or {}).get("content", block.get("text_content"))
+        outputs_path = f"{path}.content.content"
+        if isinstance(values, str):
+            return msgspec.structs.replace(result, outputs=[TextContent(text=values)])
+        if values is not None and not isinstance(values, list):
+            reading.expected(outputs_path, "text or a list of blocks", values)
             return None
-        outputs = [read_block(item, f"{where}[{index}]", reading) for index, item in enumerate(said or [])]
+        outputs = [read_block(item, f"{outputs_path}[{index}]", reading) for index, item in enumerate(values or [])]
         return msgspec.structs.replace(result, outputs=[output for output in outputs if output is not None])
 
     def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
         inside = wire.get("content")
-        said = inside.get("content") if isinstance(inside, dict) else None
+        items = inside.get("content") if isinstance(inside, dict) else None
         for index, (output, inner) in enumerate(
-            zip(value.outputs, said if isinstance(said, list) else (), strict=False)
+            zip(value.outputs, items if isinstance(items, list) else (), strict=False)
         ):
             yield output, f"{path}.content.content[{index}]", inner, shape_of(output)
         yield from super().places(value, wire, path)
@@ -431,11 +431,11 @@ def _written(content: Any, residue: Mapping[str, Any]) -> dict[str, Any]:
     block = content.block
     if content.api == API and isinstance(block, dict) and "sequence" not in block and _is_unknown(block):
         return dict(block)
-    inside = {"api": content.api, "block": block, **_apart(content)}
+    inside = {"api": content.api, "block": block, **_other_fields(content)}
     return {"block_type": "unknown", "content": {key: value for key, value in inside.items() if value is not None}}
 
 
-def _apart(content: Any) -> dict[str, Any]:
+def _other_fields(content: Any) -> dict[str, Any]:
     """Return the fields of an unknown content other than its block."""
     data = json_of(msgspec.structs.replace(content, api="", block=None))
     return {key: value for key, value in data.items() if key not in ("type", "api", "block")}
@@ -451,7 +451,7 @@ def read_block(block: Any, path: str, reading: Reading, sequence: int | None = N
     if not isinstance(block, dict):
         reading.expected(path, "an object: a block", block)
         return None
-    content, form = _read(block, path, reading)
+    content, form = _read_content(block, path, reading)
     if content is None:
         return None
     written = _written(content, form)
@@ -460,7 +460,7 @@ def read_block(block: Any, path: str, reading: Reading, sequence: int | None = N
     return with_residue(content, {**form, **residue_of(written, block)})
 
 
-def _read(block: dict[str, Any], path: str, reading: Reading) -> tuple[Any, dict[str, Any]]:
+def _read_content(block: dict[str, Any], path: str, reading: Reading) -> tuple[Any, dict[str, Any]]:
     """Return the content without residue, and the hint of its form."""
     kind = block.get("block_type")
     if "block_type" not in block and isinstance(block.get("type"), str):
@@ -489,12 +489,12 @@ def _chosen(block: dict[str, Any], shapes: Mapping[str, Shape], path: str, readi
     for key, shape in shapes.items():
         if keys.get(key) is not None:
             return shape
-    reading.fault(f"{path}.content", f"missing one of {', '.join(shapes)}: what this {block['block_type']} is")
+    reading.fault(f"{path}.content", f"missing one of {', '.join(shapes)}: the source of this {block['block_type']}")
     return None
 
 
 def describe() -> list[dict[str, Any]]:
     """Return every block type as data."""
     shapes = [TEXT, THINKING, TOOL_USE, TOOL_RESULT, *IMAGES.values(), *REFERENCES.values()]
-    named = {shape.model for shape in shapes} - {DataContent}
-    return [shape.describe() for shape in [*shapes, *(s for kind, s in PLAIN_SHAPES.items() if kind not in named)]]
+    models = {shape.model for shape in shapes} - {DataContent}
+    return [shape.describe() for shape in [*shapes, *(s for kind, s in PLAIN_SHAPES.items() if kind not in models)]]

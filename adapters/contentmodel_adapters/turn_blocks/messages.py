@@ -41,8 +41,8 @@ Turn = dict[str, Any]
 
 HERE = Origin(api=API, issuer="")
 """The default origin of a request. Rows are kept and not sent: they have no issuer."""
-STARTS = Hint[Literal[True]](API, "starts", "a message starts a turn that usually goes on")
-WITHIN = Hint[Literal[True]](API, "within", "a message goes on with a turn that usually ends")
+STARTS = Hint[Literal[True]](API, "starts", "a message starts a turn, but usually continues one")
+WITHIN = Hint[Literal[True]](API, "within", "a message continues a turn, but usually starts one")
 """Hints of messages that start or continue a turn against the usual cut."""
 OWN = ("role", "origin", "envelope", "blocks")
 """The keys of a turn that are derived from its messages. The other keys are kept with the first message."""
@@ -76,11 +76,11 @@ def cut(role: str, contents: list[Any], origin: Origin | None) -> list[ChatMessa
     """Return the messages of a turn's contents if its envelope does not define them. There is always one."""
     runs: list[tuple[str, list[Any]]] = []
     for content in contents:
-        of = "tool" if is_answer(content) else role
-        if not runs or runs[-1][0] != of:
-            runs.append((of, []))
+        run_role = "tool" if is_answer(content) else role
+        if not runs or runs[-1][0] != run_role:
+            runs.append((run_role, []))
         runs[-1][1].append(content)
-    return [ChatMessage(role=of, contents=run, origin=origin) for of, run in runs or [(role, [])]]
+    return [ChatMessage(role=run_role, contents=run, origin=origin) for run_role, run in runs or [(role, [])]]
 
 
 def _joins(first: ChatMessage, last: ChatMessage, message: ChatMessage) -> bool:
@@ -144,8 +144,8 @@ def shell_of(message: ChatMessage) -> dict[str, Any]:
 
 
 def _is_ascending(blocks: list[Any]) -> bool:
-    said = [block["sequence"] for block in blocks if isinstance(block, dict) and block.get("sequence") is not None]
-    return all(a.__class__ is int and b.__class__ is int and a < b for a, b in pairwise(said))
+    sequences = [block["sequence"] for block in blocks if isinstance(block, dict) and block.get("sequence") is not None]
+    return all(a.__class__ is int and b.__class__ is int and a < b for a, b in pairwise(sequences))
 
 
 def write_request(request: ChatRequest) -> dict[str, Any]:
@@ -167,12 +167,12 @@ def read_turns(turns: list[Any], path: str, reading: Reading) -> list[list[ChatM
     """Return the messages of each turn."""
     runs: list[list[ChatMessage]] = []
     for index, turn in enumerate(turns):
-        where = f"{path}[{index}]"
+        turn_path = f"{path}[{index}]"
         if not isinstance(turn, dict):
-            reading.expected(where, "an object: a turn", turn)
+            reading.expected(turn_path, "an object: a turn", turn)
             continue
-        _check_order(turns, index, where, reading)
-        run = read_turn(turn, where, reading)
+        _check_order(turns, index, turn_path, reading)
+        run = read_turn(turn, turn_path, reading)
         if runs and not own_residue(run[0]) and _joins(runs[-1][0], runs[-1][-1], run[0]):
             run[0] = with_residue(run[0], STARTS.entry(True))
         runs.append(run)
@@ -186,7 +186,7 @@ def _check_order(turns: list[Any], index: int, path: str, reading: Reading) -> N
     if isinstance(before, dict) and previous is not None and before.get("id") not in (None, previous):
         reading.fault(
             f"{path}.previous",
-            f"the turn before it is {before['id']!r}, not {previous!r}: give the turns of one branch, in their order",
+            f"the turn before it is {before['id']!r}, not {previous!r}: list the turns of one branch in order",
         )
 
 
@@ -204,7 +204,7 @@ def read_messages(turn: Turn, path: str, reading: Reading) -> list[ChatMessage]:
     """Return the messages of a turn, without the turn's other fields."""
     role = turn.get("role")
     if not isinstance(role, str):
-        wanted = "a string: whose turn it is"
+        wanted = "a string: the role of the turn"
         reading.expected(f"{path}.role", wanted, role) if "role" in turn else reading.fault(
             f"{path}.role", f"missing {wanted[2:]}"
         )
@@ -215,16 +215,16 @@ def read_messages(turn: Turn, path: str, reading: Reading) -> list[ChatMessage]:
         origin = value_of(turn["origin"], Origin, f"{path}.origin", reading)
     blocks = Reading(reading.faults, "" if origin is None else origin.issuer)
     contents = _read_blocks(turn.get("blocks"), f"{path}.blocks", blocks)
-    told = _cut_as_told(turn.get("envelope"), contents, f"{path}.envelope", reading)
-    return told or cut(role, contents, origin)
+    by_envelope = _messages_of_envelope(turn.get("envelope"), contents, f"{path}.envelope", reading)
+    return by_envelope or cut(role, contents, origin)
 
 
 def _turn_residue(turn: Turn, messages: list[ChatMessage]) -> dict[str, Any]:
-    written, said = heading(messages), {key: value for key, value in turn.items() if key != "blocks"}
+    written, read = heading(messages), {key: value for key, value in turn.items() if key != "blocks"}
     if not turn.get("blocks"):
         written["blocks"] = []
-        said.update({key: turn[key] for key in ("blocks",) if key in turn})
-    return residue_of(written, said)
+        read.update({key: turn[key] for key in ("blocks",) if key in turn})
+    return residue_of(written, read)
 
 
 def _check_columns(turn: Turn, path: str, reading: Reading) -> None:
@@ -244,19 +244,21 @@ def _read_blocks(blocks: Any, path: str, reading: Reading) -> list[Any]:
         return []
     contents, last = [], None
     for index, block in enumerate(blocks):
-        where = f"{path}[{index}]"
-        said = block.get("sequence") if isinstance(block, dict) else None
-        if said is not None and said.__class__ is not int:
-            reading.expected(f"{where}.sequence", "an integer", said)
-        elif said is not None:
-            if last is not None and said <= last:
-                reading.fault(f"{where}.sequence", f"{said} comes after {last}: give the blocks in order, each once")
-            last = said
-        contents.append(read_block(block, where, reading, index))
+        block_path = f"{path}[{index}]"
+        sequence = block.get("sequence") if isinstance(block, dict) else None
+        if sequence is not None and sequence.__class__ is not int:
+            reading.expected(f"{block_path}.sequence", "an integer", sequence)
+        elif sequence is not None:
+            if last is not None and sequence <= last:
+                reading.fault(
+                    f"{block_path}.sequence", f"{sequence} comes after {last}: list each block once, in order"
+                )
+            last = sequence
+        contents.append(read_block(block, block_path, reading, index))
     return [content for content in contents if content is not None]
 
 
-def _cut_as_told(envelope: Any, contents: list[Any], path: str, reading: Reading) -> list[ChatMessage] | None:
+def _messages_of_envelope(envelope: Any, contents: list[Any], path: str, reading: Reading) -> list[ChatMessage] | None:
     """Return the messages as the turn's envelope defines them; None if it does not."""
     if envelope is None:
         return None
@@ -272,41 +274,41 @@ def _cut_as_told(envelope: Any, contents: list[Any], path: str, reading: Reading
 def read_shells(shells: Any, contents: list[Any], path: str, reading: Reading) -> list[ChatMessage] | None:
     """Return messages from their shells, which have the number of blocks of each."""
     if not isinstance(shells, list) or not shells:
-        reading.expected(path, "an array of messages, one at least", shells)
+        reading.expected(path, "a non-empty array of messages", shells)
         return None
     messages, at = [], 0
     for index, shell in enumerate(shells):
-        where = f"{path}[{index}]"
+        message_path = f"{path}[{index}]"
         count = shell.get("blocks") if isinstance(shell, dict) else None
         if count.__class__ is not int or count < 0:
-            reading.fault(where, "expected an object: a message, with the number of its blocks under `blocks`")
+            reading.fault(message_path, "expected an object: a message, with the number of its blocks under `blocks`")
             return None
         data = {key: value for key, value in shell.items() if key not in ("blocks", "contents")}
-        message = value_of(data, ChatMessage, where, reading)
+        message = value_of(data, ChatMessage, message_path, reading)
         if message is None:
             return None
         messages.append(msgspec.structs.replace(bare(message), contents=contents[at : at + count]))
         at += count
     if at != len(contents) and not reading.faults:
-        reading.fault(path, f"these messages have {at} blocks, and the turn has {len(contents)}")
+        reading.fault(path, f"these messages have {at} blocks, but the turn has {len(contents)}")
     return messages
 
 
 def read_request(wire: dict[str, Any], reading: Reading) -> tuple[ChatRequest, list[int]]:
     """Return the request of turns and their envelope, and the number of messages of each turn."""
-    turns, said = wire.get("turns"), wire.get("envelope")
+    turns, envelope = wire.get("turns"), wire.get("envelope")
     if not isinstance(turns, list):
         reading.expected("$.turns", "an array of turns", turns) if "turns" in wire else reading.fault(
             "$.turns", "missing array of turns"
         )
         turns = []
-    if said is not None and not isinstance(said, dict):
-        reading.expected("$.envelope", "an object", said)
-        said = None
+    if envelope is not None and not isinstance(envelope, dict):
+        reading.expected("$.envelope", "an object", envelope)
+        envelope = None
     conversation = wire.get("conversation")
     if conversation is not None and conversation.__class__ not in COLUMNS["conversation"]:
         reading.expected("$.conversation", "a string or an integer", conversation)
-    request = _read_envelope(said or {}, reading)
+    request = _read_envelope(envelope or {}, reading)
     runs = read_turns(turns, "$.turns", reading)
     request = msgspec.structs.replace(request, messages=[message for run in runs for message in run])
     rest = {key: value for key, value in wire.items() if key != "turns"}

@@ -39,7 +39,7 @@ REASONS = (
     *("compaction", "cancelled", "running"),
 )
 """The model's own finish reasons, without a provider's value."""
-WORDS = {
+OTHER_REASONS = {
     "end_turn": "stop",
     "stop_sequence": "stop",
     "tool_use": "tool_calls",
@@ -51,15 +51,19 @@ WORDS = {
 """Other values that people write."""
 
 
-def finish_of(word: str) -> FinishReason:
+def finish_of(value: str) -> FinishReason:
     """Return the finish reason of the value in `stop_reason`."""
-    return FinishReason(reason=word) if word in REASONS else FinishReason(reason=WORDS.get(word, "other"), raw=word)
+    return (
+        FinishReason(reason=value)
+        if value in REASONS
+        else FinishReason(reason=OTHER_REASONS.get(value, "other"), raw=value)
+    )
 
 
-def word_of(finish: FinishReason) -> str:
+def value_of_finish(finish: FinishReason) -> str:
     """Return the value that `finish_of` reads as this finish reason, or else the model's reason."""
-    words = (finish.reason, str(finish.raw))
-    return next((word for word in words if finish_of(word) == finish), finish.reason)
+    values = (finish.reason, str(finish.raw))
+    return next((value for value in values if finish_of(value) == finish), finish.reason)
 
 
 def write_response(response: ChatResponse) -> Turn:
@@ -67,14 +71,14 @@ def write_response(response: ChatResponse) -> Turn:
     plain = bare(response)
     messages = [message for choice in plain.choices for message in choice.messages]
     turn: Turn = {"id": plain.id, **heading(messages or [ChatMessage(role="assistant")]), "model": plain.model}
-    turn["stop_reason"] = None if plain.finish_reason is None else word_of(plain.finish_reason)
+    turn["stop_reason"] = None if plain.finish_reason is None else value_of_finish(plain.finish_reason)
     turn["usage"] = None if plain.usage is None else json_of(plain.usage)
     turn["error"] = None if plain.error is None else _error_json(plain.error)
     turn = {key: value for key, value in turn.items() if value is not None}
     contents = [content for message in messages for content in message.contents]
     read = _of_columns(turn, _as_cut(turn, contents), Reading([]))
     if read != plain:
-        turn["envelope"] = {**turn.get("envelope", {}), "response": _told_apart(plain, read)}
+        turn["envelope"] = {**turn.get("envelope", {}), "response": _beyond_columns(plain, read)}
     turn["blocks"] = [write_block(content, index) for index, content in enumerate(contents)]
     return respelled(turn, own_residue(response))
 
@@ -84,15 +88,15 @@ def _as_cut(turn: Turn, contents: list[Any]) -> list[ChatMessage]:
     reading = Reading([])
     origin = None if "origin" not in turn else value_of(turn["origin"], type(HERE), "$.origin", reading)
     shells = turn.get("envelope", {}).get("messages")
-    told = None if shells is None else read_shells(shells, contents, "$", reading)
-    return told or cut(turn["role"], contents, origin)
+    by_envelope = None if shells is None else read_shells(shells, contents, "$", reading)
+    return by_envelope or cut(turn["role"], contents, origin)
 
 
 def _error_json(error: ErrorContent) -> dict[str, Any]:
     return {key: value for key, value in json_of(error).items() if key != "type"}
 
 
-def _told_apart(response: ChatResponse, read: ChatResponse) -> dict[str, Any]:
+def _beyond_columns(response: ChatResponse, read: ChatResponse) -> dict[str, Any]:
     """Return the fields of an answer that differ from its columns; null for fields that only the columns give."""
     full, derived = _shell(response), _shell(read)
     differing = {key: value for key, value in full.items() if derived.get(key) != value}
@@ -101,13 +105,13 @@ def _told_apart(response: ChatResponse, read: ChatResponse) -> dict[str, Any]:
 
 def _shell(response: ChatResponse) -> dict[str, Any]:
     """Return an answer as JSON, with the number of blocks of each message."""
-    made: dict[str, Any] = to_builtins(msgspec.structs.replace(response, choices=[]))
+    shell: dict[str, Any] = to_builtins(msgspec.structs.replace(response, choices=[]))
     choices = []
     for choice in response.choices:
         messages = [shell_of(message) for message in choice.messages]
         plain = to_builtins(msgspec.structs.replace(choice, messages=[]))
         choices.append({**plain, **({"messages": messages} if messages else {})})
-    return {**made, **({"choices": choices} if choices else {})}
+    return {**shell, **({"choices": choices} if choices else {})}
 
 
 def read_response(wire: Turn, reading: Reading) -> tuple[ChatResponse, list[ChatMessage]]:
@@ -115,29 +119,29 @@ def read_response(wire: Turn, reading: Reading) -> tuple[ChatResponse, list[Chat
     messages = read_messages(wire, "$", reading)
     response = _of_columns(wire, messages, reading)
     envelope = wire.get("envelope")
-    told = envelope.get("response") if isinstance(envelope, dict) else None
-    if told is not None and not reading.faults:
-        response = _as_told(told, response, messages, reading)
+    overrides = envelope.get("response") if isinstance(envelope, dict) else None
+    if overrides is not None and not reading.faults:
+        response = _with_envelope(overrides, response, messages, reading)
     if reading.faults:
         return response, messages
     written = {key: value for key, value in write_response(response).items() if key != "blocks"}
-    said = {key: value for key, value in wire.items() if key != "blocks"}
+    read = {key: value for key, value in wire.items() if key != "blocks"}
     if not wire.get("blocks"):
         written["blocks"] = []
-        said.update({key: wire[key] for key in ("blocks",) if key in wire})
-    return with_residue(response, residue_of(written, said)), messages
+        read.update({key: wire[key] for key in ("blocks",) if key in wire})
+    return with_residue(response, residue_of(written, read)), messages
 
 
 def _of_columns(turn: Turn, messages: list[ChatMessage], reading: Reading) -> ChatResponse:
     """Return the answer as the turn's columns have it."""
-    word, error, name = turn.get("stop_reason"), turn.get("error"), turn.get("id")
+    reason, error, name = turn.get("stop_reason"), turn.get("error"), turn.get("id")
     usage = None
     if isinstance(turn.get("usage"), dict):
         usage = value_of(turn["usage"], Usage, "$.usage", reading)
     return ChatResponse(
         id=name if isinstance(name, str) else None,
         model=turn["model"] if isinstance(turn.get("model"), str) else None,
-        choices=[ChatChoice(messages=messages, finish_reason=finish_of(word) if isinstance(word, str) else None)],
+        choices=[ChatChoice(messages=messages, finish_reason=finish_of(reason) if isinstance(reason, str) else None)],
         usage=usage,
         error=None if error is None else _read_error(error, reading),
         origin=HERE,
@@ -153,22 +157,24 @@ def _read_error(error: Any, reading: Reading) -> ErrorContent | None:
     return read
 
 
-def _as_told(told: Any, response: ChatResponse, messages: list[ChatMessage], reading: Reading) -> ChatResponse:
+def _with_envelope(
+    envelope: Any, response: ChatResponse, messages: list[ChatMessage], reading: Reading
+) -> ChatResponse:
     """Return the answer with the envelope's fields, which override the columns."""
     path = "$.envelope.response"
-    if not isinstance(told, dict):
-        reading.expected(path, "an object", told)
+    if not isinstance(envelope, dict):
+        reading.expected(path, "an object", envelope)
         return response
-    rest = {key: value for key, value in told.items() if key != "choices"}
+    rest = {key: value for key, value in envelope.items() if key != "choices"}
     shell = to_builtins(msgspec.structs.replace(response, choices=[]))
     data = {key: value for key, value in {**shell, **rest}.items() if value is not None}
     read = value_of(data, ChatResponse, path, reading)
     if read is None:
         return response
     choices = response.choices
-    if "choices" in told:
+    if "choices" in envelope:
         contents = [content for message in messages for content in message.contents]
-        choices = _read_choices(told["choices"], contents, f"{path}.choices", reading)
+        choices = _read_choices(envelope["choices"], contents, f"{path}.choices", reading)
     return msgspec.structs.replace(bare(read), choices=choices)  # type: ignore[no-any-return]
 
 
@@ -180,20 +186,22 @@ def _read_choices(choices: Any, contents: list[Any], path: str, reading: Reading
         return []
     read, at = [], 0
     for index, choice in enumerate(choices):
-        where = f"{path}[{index}]"
+        choice_path = f"{path}[{index}]"
         if not isinstance(choice, dict):
-            reading.expected(where, "an object: a choice", choice)
+            reading.expected(choice_path, "an object: a choice", choice)
             continue
-        shell = value_of({k: v for k, v in choice.items() if k != "messages"}, ChatChoice, where, reading)
+        shell = value_of({k: v for k, v in choice.items() if k != "messages"}, ChatChoice, choice_path, reading)
         messages: list[ChatMessage] = []
         if choice.get("messages") is not None:
             count = _count(choice["messages"])
-            messages = read_shells(choice["messages"], contents[at : at + count], f"{where}.messages", reading) or []
+            messages = (
+                read_shells(choice["messages"], contents[at : at + count], f"{choice_path}.messages", reading) or []
+            )
             at += count
         if shell is not None:
             read.append(msgspec.structs.replace(bare(shell), messages=messages))
     if at != len(contents) and not reading.faults:
-        reading.fault(path, f"these choices have {at} blocks, and the turn has {len(contents)}")
+        reading.fault(path, f"these choices have {at} blocks, but the turn has {len(contents)}")
     return read
 
 

@@ -20,15 +20,17 @@ class Difference(TypedDict):
     said: NotRequired[Any]
 
 
-SPELLING = Hint[list[Difference]]("turn-blocks", "spelling", "what is spelled in another way than this adapter writes")
+SPELLING = Hint[list[Difference]](
+    "turn-blocks", "spelling", "the parts of a block that this adapter would write in another way"
+)
 
 
-def residue_of(written: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:
-    """Return the residue that turns `written` into `said`, for `respelled`; {} if they are equal."""
-    if written == said:
+def residue_of(written: dict[str, Any], wire: dict[str, Any]) -> dict[str, Any]:
+    """Return the residue that turns `written` into `wire`, for `respelled`; {} if they are equal."""
+    if written == wire:
         return {}
     differences: list[Difference] = []
-    residue = _compare(written, said, [], differences)
+    residue = _compare(written, wire, [], differences)
     return {**residue, **SPELLING.entry(differences)} if differences else residue
 
 
@@ -41,24 +43,24 @@ def respelled(written: dict[str, Any], residue: dict[str, Any]) -> dict[str, Any
     return wire
 
 
-def _compare(written: Any, said: Any, at: list[str | int], differences: list[Difference]) -> dict[str, Any]:
-    """Return the keys that only `said` has, object by object. Everything else that differs becomes a difference."""
-    if isinstance(written, dict) and isinstance(said, dict):
-        return _compare_objects(written, said, at, differences)
-    if isinstance(written, list) and isinstance(said, list) and len(written) == len(said):
-        for index, (ours, theirs) in enumerate(zip(written, said, strict=True)):
+def _compare(written: Any, read: Any, at: list[str | int], differences: list[Difference]) -> dict[str, Any]:
+    """Return the keys that only `read` has, object by object. Everything else that differs becomes a difference."""
+    if isinstance(written, dict) and isinstance(read, dict):
+        return _compare_objects(written, read, at, differences)
+    if isinstance(written, list) and isinstance(read, list) and len(written) == len(read):
+        for index, (ours, theirs) in enumerate(zip(written, read, strict=True)):
             inside = _compare(ours, theirs, [*at, index], differences)
             differences += [{"at": [*at, index, key], "said": value} for key, value in inside.items()]
-    elif written != said:
-        differences.append({"at": at, "was": written, "said": said})
+    elif written != read:
+        differences.append({"at": at, "was": written, "said": read})
     return {}
 
 
 def _compare_objects(
-    written: dict[str, Any], said: dict[str, Any], at: list[str | int], differences: list[Difference]
+    written: dict[str, Any], read: dict[str, Any], at: list[str | int], differences: list[Difference]
 ) -> dict[str, Any]:
     residue: dict[str, Any] = {}
-    for key, value in said.items():
+    for key, value in read.items():
         if key in written:
             inside = _compare(written[key], value, [*at, key], differences)
             residue.update({key: inside} if inside else {})
@@ -67,7 +69,7 @@ def _compare_objects(
             differences.append({"at": [*at, key], "said": value})
         else:
             residue[key] = value
-    differences += [{"at": [*at, key], "was": written[key]} for key in written if key not in said]
+    differences += [{"at": [*at, key], "was": written[key]} for key in written if key not in read]
     return residue
 
 
@@ -87,16 +89,16 @@ def _put(wire: Any, at: list[Any], difference: Difference) -> Any:
     """Return a copy of `wire` with the read value at the path, unless the value to be written there has changed."""
     step, *rest = at
     if isinstance(wire, dict) and isinstance(step, str):
-        there, copy = step in wire, dict(wire)
+        exists, copy = step in wire, dict(wire)
     elif isinstance(wire, list) and isinstance(step, int) and 0 <= step < len(wire):
-        there, copy = True, list(wire)  # type: ignore[assignment]
+        exists, copy = True, list(wire)  # type: ignore[assignment]
     else:
         return wire
     if rest:
-        if there:
+        if exists:
             copy[step] = _put(copy[step], rest, difference)
         return copy
-    if there != ("was" in difference) or (there and copy[step] != difference["was"]):
+    if exists != ("was" in difference) or (exists and copy[step] != difference["was"]):
         return wire
     if "said" in difference:
         copy[step] = difference["said"]

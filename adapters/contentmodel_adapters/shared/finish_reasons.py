@@ -11,8 +11,8 @@ from contentmodel.response import FinishReason
 RESUMABLE = frozenset({"pause", "compaction", "running"})
 
 
-class FinishWords(Codec[FinishReason]):
-    """Decode and encode an API's finish reasons. `reasons` maps them to those of the model, `words` the reverse.
+class FinishReasons(Codec[FinishReason]):
+    """Decode and encode an API's finish reasons. `reasons` maps them to those of the model, `values` the reverse.
 
     The API's own value is kept and written again. A value of another API is mapped by its reason; if this API has only
     a coarser value, that is a loss.
@@ -24,14 +24,14 @@ class FinishWords(Codec[FinishReason]):
     def __init__(
         self,
         reasons: Mapping[str | int, str],
-        words: Mapping[str, str | int],
+        values: Mapping[str, str | int],
         otherwise: str,
         *,
-        tells_sequence: bool = False,
+        has_stop_sequence: bool = False,
         implied: tuple[str, ...] = (),
     ) -> None:
-        self.reasons, self.words, self.otherwise = reasons, words, otherwise
-        self._tells_sequence = tells_sequence
+        self.reasons, self.values, self.otherwise = reasons, values, otherwise
+        self._has_stop_sequence = has_stop_sequence
         # Reasons that the API has no value for because the answer itself shows them.
         self._implied = implied
 
@@ -40,14 +40,14 @@ class FinishWords(Codec[FinishReason]):
         return FinishReason(reason=reason, raw=value, resumable=reason in RESUMABLE)
 
     def encode(self, value: FinishReason, context: EncodeContext, owner: Any) -> str | int:
-        if value.stop_sequence is not None and not self._tells_sequence:
+        if value.stop_sequence is not None and not self._has_stop_sequence:
             context.report_loss(value, "stop_sequence", reasons.STOP_SEQUENCE)
         if value.raw is not None and (context.native or self.reasons.get(value.raw) == value.reason):
             return value.raw
-        word = self.words.get(value.reason)
-        if value.reason not in self._implied and (word is None or self.reasons.get(word) != value.reason):
+        raw = self.values.get(value.reason)
+        if value.reason not in self._implied and (raw is None or self.reasons.get(raw) != value.reason):
             context.report_loss(owner, "finish_reason.raw", reasons.NO_FINISH_REASON, word=value.reason)
-        return self.otherwise if word is None else word
+        return self.otherwise if raw is None else raw
 
     def describe(self) -> str:
         return "finish reason"
