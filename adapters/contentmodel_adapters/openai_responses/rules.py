@@ -427,9 +427,7 @@ def strict_objects_are_closed(request: dict[str, Any]) -> Iterator[Broken]:
     source=f"{_STRICT}; openclaw/clownfish#280, anomalyco/opencode#12295",
 )
 def strict_schemas_use_known_keywords(request: dict[str, Any]) -> Iterator[Broken]:
-    """A strict schema must not use allOf, oneOf, not, if, dependent..., propertyNames or uniqueItems. A $ref must have
-    no sibling keywords except definitions.
-    """
+    """A strict schema has no allOf, oneOf, not, if, dependent..., propertyNames, uniqueItems or siblings of $ref."""
     for at, schema in _subschemas(_strict_roots(request)):
         yield from ((child_path(at, key), f"{key} in a strict schema") for key in _UNKNOWN_KEYWORDS if key in schema)
         if "$ref" in schema and schema.keys() - {"$ref", "$defs", "definitions", "$schema"}:
@@ -482,9 +480,7 @@ def _mentions_json(request: dict[str, Any]) -> bool:
     "refused", fix="use a value within the limits", source=f"vectorize-io/hindsight#58; {_SDK}; {_SPEC}/responses.tsp"
 )
 def numbers_are_in_range(request: dict[str, Any]) -> Iterator[Broken]:
-    """temperature must be 0 to 2, top_p 0 to 1, top_logprobs 0 to 20, max_output_tokens at least 16 and
-    max_tool_calls at least 1.
-    """
+    """temperature is 0 to 2, top_p 0 to 1, top_logprobs 0 to 20, max_output_tokens at least 16, max_tool_calls 1."""
     for key, (least, most) in _LIMITS.items():
         value = request.get(key)
         if isinstance(value, int | float) and not least <= value <= most:
