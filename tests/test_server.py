@@ -281,7 +281,7 @@ def test_an_answer_can_be_made_of_the_request(loopback: Serve) -> None:
 
 
 def test_a_function_that_makes_no_answer_is_told_so(loopback: Serve) -> None:
-    with pytest.raises(openai.InternalServerError, match="expected a ChatResponse of the function, got str"):
+    with pytest.raises(openai.InternalServerError, match="expected a ChatResponse from the function, got str"):
         ask(loopback([lambda request: "hi"]), "openai-responses")
 
 
@@ -536,9 +536,9 @@ def test_a_server_is_there_while_its_block_runs() -> None:
         _ = server.url
     with server:
         assert is_open(server.url)
-        with pytest.raises(LookupError, match="it speaks openai-chat"):
+        with pytest.raises(LookupError, match="it has those of openai-chat"):
             server.base_url("cohere-chat")
-        with pytest.raises(RuntimeError, match="started already"):
+        with pytest.raises(RuntimeError, match="has already started"):
             server.start()
     assert not is_open(server.url)
     server.stop()
@@ -670,20 +670,20 @@ WRONG: list[tuple[Any, str]] = [
     ({"text": 3}, "Expected `str | null`, got `int` at $.text"),
     ({"calls": [{"name": "f"}, {"arguments": {}}]}, "Object missing required field `name` at $.calls[1]"),
     ({"text": "a", "colour": "red"}, "no API recognizes an object with the keys text, colour"),
-    ({"text": "a", "fault": {"status": 200}}, "status 200 is no error: expected 400 to 599 at $.fault"),
+    ({"text": "a", "fault": {"status": 200}}, "status 200 is not an error status: expected 400 to 599 at $.fault"),
     ({"text": "a", "fault": {"retry": 3}}, "Object contains unknown field `retry` at $.fault"),
-    ({"text": "a", "fault": {"times": 3}}, "nothing goes wrong"),
+    ({"text": "a", "fault": {"times": 3}}, "the fault is empty"),
     ({"text": "a", "fault": {"drop_after": -1}}, "drop_after is negative at $.fault"),
     ({"text": "a", "fault": {"truncate": True, "times": 0}}, "times is less than 1"),
-    ({"text": "a", "fault": {"truncate": True, "retry_after": 3}}, "retry_after go with a status"),
-    ({"text": "a", "fault": {"truncate": True, "stall_after": 3}}, "stall_after goes with stall"),
+    ({"text": "a", "fault": {"truncate": True, "retry_after": 3}}, "retry_after require a status"),
+    ({"text": "a", "fault": {"truncate": True, "stall_after": 3}}, "stall_after requires stall"),
     ({"text": "a", "delta_size": 0}, "delta_size is less than 1 at $"),
-    ({"fault": {"truncate": True}}, "this fault needs a response to happen to"),
+    ({"fault": {"truncate": True}}, "this fault requires a response"),
     ({"contentmodel": 1, "kind": "request", "value": {}}, "expected 'response', got 'request' at $.kind"),
     ({"contentmodel": 1, "kind": "response", "value": {"choices": 3}}, "got `int` at $.value.choices"),
     ({"api": "anthropic-messages", "payload": {"content": 3}}, "expected array, got integer at $.payload.content"),
     ({"api": 3, "payload": {}}, "expected str, got integer at $.api"),
-    ({"api": "openai-chat", "payload": {}, "text": "a"}, "expected api and payload alone at $.text"),
+    ({"api": "openai-chat", "payload": {}, "text": "a"}, "expected only api and payload at $.text"),
     ({"api": "openai-chats", "payload": {}}, "no adapter for 'openai-chats'"),
 ]
 
@@ -731,9 +731,9 @@ def test_a_script_file_has_a_list_or_lines_or_one_turn(tmp_path: Path) -> None:
     [
         ('{"text": "one"}\n\n{"text":\n', r"script.json, line 3: not JSON"),
         ('[{"text": "one"},\n{"text":', r"script.json: not JSON"),
-        ('["one", 2]', r"script.json, turn 2: expected an object or a text, got integer at \$\[1\]"),
-        ('"one"\n2', r"script.json, line 2: expected an object or a text, got integer at \$"),
-        ("[]", "there is no turn in it"),
+        ('["one", 2]', r"script.json, turn 2: expected an object or a string, got integer at \$\[1\]"),
+        ('"one"\n2', r"script.json, line 2: expected an object or a string, got integer at \$"),
+        ("[]", "the script has no turns"),
     ],
 )
 def test_a_script_file_that_is_none_says_where(text: str, message: str, tmp_path: Path) -> None:
@@ -826,7 +826,7 @@ def test_the_command_says_that_a_port_is_taken(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         done = CliRunner().invoke(command, ["serve", str(path), "--port", str(taken.getsockname()[1])])
     assert done.exit_code == 2
-    assert "cannot listen at 127.0.0.1 port" in done.stderr
+    assert "cannot listen on 127.0.0.1 port" in done.stderr
     assert "--port 0" in done.stderr
 
 

@@ -185,7 +185,7 @@ class Subject:
 
     @cached_property
     def description(self) -> dict[str, Any]:
-        """The adapter's description of its tables; {} if it raises or is no dict."""
+        """The adapter's description of its tables; {} if it raises or is not a dict."""
         try:
             described = self.adapter.describe()
         except Exception:  # The check `face` reports it.

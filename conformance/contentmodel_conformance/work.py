@@ -48,7 +48,7 @@ RUNS, FREE_RUNS = "runs of the line", 50
 BYTES, FREE_BYTES = "bytes allocated by the line", 6_000
 """Costs up to these limits are free: tables grow in steps."""
 _SMALL = 512
-"""Allocations below this many bytes are ignored: they are no copies of large values."""
+"""Allocations below this many bytes are ignored: they are not copies of large values."""
 
 
 def line_runs(work: Work) -> Counts:

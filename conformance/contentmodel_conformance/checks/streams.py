@@ -281,7 +281,7 @@ def mixed(subject: Subject, trial: Trial) -> None:
 
 
 def written_bodies(adapter: Any) -> list[Body]:
-    """Return a few streams that an adapter writes; [] if they are no server-sent events."""
+    """Return a few streams that an adapter writes; [] if they are not server-sent events."""
     return [body for one in _some() if (body := body_in(raw_of(adapter, one)))]
 
 

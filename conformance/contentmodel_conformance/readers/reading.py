@@ -117,7 +117,7 @@ def number_at(value: Any, dotted: str) -> int | None:
 def openai_usage(reading: Reading, usage: dict[str, Any], sent: str, made: str) -> None:
     """Add the counters of an API of OpenAI, under its names for the tokens of the input and of the output.
 
-    xAI counts reasoning beside the output, which its total shows.
+    xAI counts reasoning separately from the output, as its total shows.
     """
     reasoning = f"{made}_details.reasoning_tokens"
     is_beside = usage.get("total_tokens") == sum(number_at(usage, field) or 0 for field in (sent, made, reasoning))
@@ -144,7 +144,7 @@ def as_json(value: Any) -> str:
 
 
 def digest(data: Any) -> str | None:
-    """Return the digest of base64 bytes, of either alphabet, with or without padding; None if `data` is no string."""
+    """Return the digest of base64 bytes of either alphabet, with or without padding; None if `data` is not a string."""
     if not isinstance(data, str):
         return None
     plain = "".join(data.split()).rstrip("=").replace("-", "+").replace("_", "/")

@@ -126,7 +126,7 @@ class Loopback:
             make = partial(response, record.request)
             response = await anyio.to_thread.run_sync(make, abandon_on_cancel=True)
             if not isinstance(response, ChatResponse):
-                raise TypeError(f"expected a ChatResponse of the function, got {type(response).__name__}")
+                raise TypeError(f"expected a ChatResponse from the function, got {type(response).__name__}")
         response = dressed(response, door, record.model, record.number)
         size = turn.delta_size or self._delta_size
         return body_of(response, door, streams=_form_of(record, door), size=size)

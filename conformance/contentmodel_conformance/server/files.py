@@ -23,7 +23,7 @@ def read_script(path: str) -> list[Turn]:
     data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     turns = [_turn(value, location, json_path) for value, location, json_path in _values(data, name)]
     if not turns:
-        raise ScriptError(f"{name}: there is no turn in it")
+        raise ScriptError(f"{name}: the script has no turns")
     return turns
 
 
@@ -62,7 +62,7 @@ def _parsed(data: bytes, location: str) -> Any:
 
 def _turn(value: Any, location: str, path: str) -> Turn:
     if not isinstance(value, dict | str):
-        raise ScriptError(f"{location}: expected an object or a text, got {kind_of(value)} at {path}")
+        raise ScriptError(f"{location}: expected an object or a string, got {kind_of(value)} at {path}")
     try:
         return as_turn(value)
     except DecodeError as error:

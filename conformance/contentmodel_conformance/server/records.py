@@ -77,7 +77,9 @@ class Recorded:
 
 
 def _unreadable(flaw: Flaw) -> Violation:
-    return Violation(path=flaw.path, rule="shape", severity="refused", what=flaw.message, fix="send what the API reads")
+    return Violation(
+        path=flaw.path, rule="shape", severity="refused", what=flaw.message, fix="send a payload with the API's shape"
+    )
 
 
 def _without_secrets(fields: Mapping[str, str]) -> dict[str, str]:

@@ -131,7 +131,7 @@ class LoopbackServer:
             if door.api == api:
                 return self.url + door.base
         known = ", ".join(door.api for door in self._loopback.doors)
-        raise LookupError(f"the server does not speak {api!r}: it speaks {known}")
+        raise LookupError(f"the server has no endpoint of {api!r}: it has those of {known}")
 
     @property
     def requests(self) -> list[Recorded]:
@@ -148,12 +148,12 @@ class LoopbackServer:
         """Return what the APIs would refuse, ignore or answer badly in the requests so far."""
         return [violation for record in self.requests for violation in record.check()]
 
-    # -- its life ----------------------------------------------------------------------------------------------
+    # -- lifetime ----------------------------------------------------------------------------------------------
 
     def listen(self) -> None:
         """Bind the port. Clients can connect now, and are answered once the server runs. Raises OSError."""
         if self._server is not None:
-            raise RuntimeError("the server has started already: a second one is another LoopbackServer")
+            raise RuntimeError("the server has already started: create another LoopbackServer for a second one")
         host, port = self._place
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self._socket = socket.create_server((host, port), family=family)

@@ -28,7 +28,7 @@ Answerer: TypeAlias = Callable[[ChatRequest], ChatResponse]
 
 
 class ScriptError(ContentModelError, ValueError):
-    """Raised if an item of a script is no turn."""
+    """Raised if an item of a script is not a valid turn."""
 
 
 class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -58,15 +58,15 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             if (getattr(self, name) or 0) < 0:
                 raise ValueError(f"{name} is negative")
         if self.times < 1:
-            raise ValueError("times is less than 1: leave the fault out")
+            raise ValueError("times is less than 1: omit the fault instead")
         if self.status is not None and not 400 <= self.status <= 599:
-            raise ValueError(f"status {self.status} is no error: expected 400 to 599")
+            raise ValueError(f"status {self.status} is not an error status: expected 400 to 599")
         if self.status is None and (self.message is not None or self.retry_after is not None):
-            raise ValueError("message and retry_after go with a status")
+            raise ValueError("message and retry_after require a status")
         if self.stall_after and self.stall is None:
-            raise ValueError("stall_after goes with stall: how many seconds")
+            raise ValueError("stall_after requires stall, the number of seconds")
         if self.status is None and self.stall is None and not self.spoils:
-            raise ValueError("nothing goes wrong: expected status, drop_after, stall, malformed_at or truncate")
+            raise ValueError("the fault is empty: expected status, drop_after, stall, malformed_at or truncate")
 
     @property
     def spoils(self) -> bool:
@@ -100,7 +100,7 @@ class Turn:
         if self.response is None and self.fault is None:
             raise ValueError("a turn has a response, or a fault, or both")
         if self.response is None and self.fault is not None and self.fault.needs_answer:
-            raise ValueError("this fault needs a response to happen to: only a status and drop_after 0 do without")
+            raise ValueError("this fault requires a response: only status and drop_after 0 do not")
         if self.delta_size is not None and self.delta_size < 1:
             raise ValueError("delta_size is less than 1")
 
@@ -186,7 +186,7 @@ def _stored(document: dict[str, Any]) -> ChatResponse:
 def _named(value: dict[str, Any]) -> ChatResponse:
     other = next((key for key in value if key not in ("api", "payload")), None)
     if other is not None:
-        raise DecodeError("turn", [Flaw(f"$.{other}", "expected api and payload alone")])
+        raise DecodeError("turn", [Flaw(f"$.{other}", "expected only api and payload")])
     payload, api = value["payload"], value.get("api")
     if api is not None and not isinstance(api, str):
         raise DecodeError("turn", [Flaw("$.api", f"expected str, got {kind_of(api)}")])

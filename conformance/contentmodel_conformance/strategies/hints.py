@@ -22,7 +22,7 @@ def every_hint() -> list[Hint[Any]]:
     """Return the hints of every API, of each adapter that is installed, and of MCP."""
     apis = {None, *contentmodel.adapters()}
     if find_spec("mcp"):
-        apis.add(import_module("contentmodel.tools.mcp.results").API)  # It has hints, but is no adapter.
+        apis.add(import_module("contentmodel.tools.mcp.results").API)  # It has hints, but is not an adapter.
     return [hint for hint in declared() if hint.api in apis]
 
 

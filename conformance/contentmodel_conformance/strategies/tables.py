@@ -120,7 +120,7 @@ def _value(draw: DrawFn, unions: Unions, form: str, depth: int) -> Any:
 
 
 def _put(block: dict[str, Any], name: str, value: Any) -> None:
-    """Set a value at a dotted name, unless a parent is no object."""
+    """Set a value at a dotted name, unless a parent is not an object."""
     *owners, last = name.split(".")
     for owner in owners:
         inner = block.setdefault(owner, {})
