@@ -339,6 +339,16 @@ def test_a_content_without_a_type_is_a_fault(value: Any) -> None:
         loads(json.dumps(document))
 
 
+@pytest.mark.parametrize("version", [2, 0, -1, True, 1.0, "1", None])
+def test_loads_refuses_a_version_of_the_format_that_it_cannot_read(version: Any) -> None:
+    document = {"contentmodel": version, "kind": "message", "value": {"role": "user", "contents": []}}
+    with pytest.raises(DecodeError, match=r"version .* at \$\.contentmodel$"):
+        loads(json.dumps(document))
+    if version == 2:
+        with pytest.raises(DecodeError, match="update contentmodel"):
+            loads(json.dumps(document))
+
+
 def test_importing_it_loads_neither_pydantic_nor_an_sdk() -> None:
     script = (
         "import sys, contentmodel\n"

@@ -93,8 +93,7 @@ def loads(data: bytes | str, kind: Any = None) -> Any:
         raise DecodeError(
             "contentmodel", [Fault("$", "expected a contentmodel document, an object with the key contentmodel")]
         )
-    if not isinstance(document["contentmodel"], int):
-        raise DecodeError("contentmodel", [Fault("$.contentmodel", "expected the version of the format, an integer")])
+    _check_version(document["contentmodel"])
     name = document.get("kind")
     if not isinstance(name, str) or name not in _KINDS:
         wanted = ", ".join(_KINDS)
@@ -104,6 +103,14 @@ def loads(data: bytes | str, kind: Any = None) -> Any:
         wanted = getattr(kind, "__name__", str(kind)) if isinstance(kind, type) else str(kind)
         raise DecodeError("contentmodel", [Fault("$", f"expected {wanted}, got a document of the kind {name!r}")])
     return value
+
+
+def _check_version(version: object) -> None:
+    if type(version) is not int or version < 1:
+        raise DecodeError("contentmodel", [Fault("$.contentmodel", "expected the version of the format, an integer")])
+    if version > VERSION:
+        newer = f"the document has version {version} of the format, this library reads {VERSION}: update contentmodel"
+        raise DecodeError("contentmodel", [Fault("$.contentmodel", newer)])
 
 
 def to_builtins(value: object) -> Any:
