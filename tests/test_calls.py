@@ -201,6 +201,15 @@ def test_made_ids_and_names_fit_any_alphabet_with_room(characters: str, make: An
     assert all(takes.accepts(text) for text in made)
 
 
+def test_made_ids_have_the_minimum_length() -> None:
+    takes = IdentifierRule("[a-zA-Z0-9]", 9, 9)
+    ids = Bijection(takes, _call_id)
+    made = [ids(text) for text in ("call_1", "c1", "toolu_01ABC", "123456789", "x" * 40)]
+    assert made[3] == "123456789"
+    assert all(takes.accepts(text) and len(text) == 9 for text in made)
+    assert len(set(made)) == 5
+
+
 @pytest.mark.parametrize(("characters", "longest"), [("[a-z]", 3), ("[0-9]", 9), ("[é]", 64), ("a", 64), ("[ab]", 20)])
 def test_an_alphabet_without_room_is_refused(characters: str, longest: int) -> None:
     with pytest.raises(ValueError, match="no ids or names can be made"):

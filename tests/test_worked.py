@@ -1,7 +1,8 @@
-"""The worked adapter of docs/writing-an-adapter.md: the module is built from the page, and packaged like ours."""
+"""The worked adapter of docs/writing-an-adapter.md: the files are those of the page, and the kit accepts them."""
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import re
@@ -10,43 +11,79 @@ import subprocess
 import sys
 import tomllib
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+import contentmodel
+from contentmodel_conformance import Report, check_adapter
+from contentmodel_conformance.checks import CHECKS, LAWS
 
 TESTS = Path(__file__).parent
 WORKED = TESTS / "worked"
 PAGE = TESTS.parent / "docs" / "writing-an-adapter.md"
-FILES = ("chat_log.py", "chat_log_tests.py", "log.json", "pyproject.toml")
+FILES = sorted(str(path.relative_to(WORKED)) for path in WORKED.rglob("*") if path.suffix in (".py", ".toml", ".json"))
+FIRST = "Requests of other APIs"
+"""The heading that follows the first version of the adapter."""
+OTHERS = ("anthropic-messages", "openai-chat")
+SLOW = {"bounds", "precision"}
 
 
 def files_of(page: str) -> dict[str, str]:
-    """The files of a page: their blocks one below the other, the last line last; methods go on in their class."""
+    """Return the files of a page: their blocks one below the other. Later blocks replace one that is so "at first"."""
     files: dict[str, str] = defaultdict(str)
-    ends: dict[str, str] = {}
+    first: dict[str, str] = {}
     for title, block in re.findall(r'```\w+ title="([^"]+)"\n(.*?)```', page, re.DOTALL):
         name, _, place = title.partition(",")
         if place:
-            ends[name] = block
+            first[name] = block
         else:
-            between = "\n" if block.startswith(" ") else "\n\n"
-            files[name] += (between if files[name] else "") + block
-    return {name: text + (f"\n\n{ends[name]}" if name in ends else "") for name, text in files.items()}
+            files[name] += ("\n\n" if files[name] else "") + block
+    return {**first, **files}
 
 
-def run(
-    *words: str, folder: Path, path: Path | None = None, given: str | None = None
-) -> subprocess.CompletedProcess[str]:
-    """Run `python -m ...` in a folder, with another folder of installed packages."""
-    environment = {**os.environ, "COLUMNS": "200", "PYTHONIOENCODING": "utf-8"}
-    environment.pop("CONTENTMODEL_CORPUS", None)
-    if path is not None:
-        environment["PYTHONPATH"] = os.pathsep.join([str(path), environment.get("PYTHONPATH", "")])
-    command = [sys.executable, "-m", *words]
-    return subprocess.run(
-        command, cwd=folder, env=environment, input=given, capture_output=True, text=True, encoding="utf-8", check=False
-    )
+def until(heading: str, folder: Path) -> Path:
+    """Write the files as the page has them before a heading, and return the folder."""
+    for name, text in files_of(PAGE.read_text().partition(f"\n## {heading}\n")[0]).items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+@contextmanager
+def imported(folder: Path, name: str = "mistral_chat") -> Iterator[Any]:
+    """Import a module from a folder, and forget it and its package afterwards."""
+
+    def forget() -> None:
+        for module in [module for module in sys.modules if module.partition(".")[0].startswith("mistral_chat")]:
+            del sys.modules[module]
+
+    forget()
+    sys.path.insert(0, str(folder))
+    importlib.invalidate_caches()
+    try:
+        yield importlib.import_module(name)
+    finally:
+        sys.path.remove(str(folder))
+        forget()
+
+
+def checked(module: Any, *only: str, **settings: Any) -> Report:
+    """Return the report of the class of tests in a module, or of its adapter."""
+    tests = getattr(module, "TestMistralChat", None)
+    if tests is not None:
+        settings |= {name: getattr(tests, name) for name in ("payloads", "examples", "limits")}
+    others = [contentmodel.adapter(api) for api in OTHERS]
+    return check_adapter((tests or module).adapter, only=only, others=others, **settings)
+
+
+def failures(report: Report) -> dict[str, str]:
+    """Return the checks that fail, each with its first finding."""
+    return {one.check: one.findings[0].detail for one in report.outcomes if one.status == "failed"}
 
 
 # -- the page ----------------------------------------------------------------------------------------------------------
@@ -61,106 +98,138 @@ def test_the_page_has_no_other_files() -> None:
     assert set(files_of(PAGE.read_text())) == set(FILES)
 
 
-def test_the_module_is_short() -> None:
-    assert len((WORKED / "chat_log.py").read_text().splitlines()) < 200
+def test_the_adapter_imports_only_the_interface_for_authors() -> None:
+    text = "\n".join(path.read_text() for path in (WORKED / "mistral_chat").glob("*.py"))
+    modules = set(re.findall(r"^(?:from|import) ([\w.]+)", text, re.MULTILINE))
+    own = {module for module in modules if module.partition(".")[0] == "mistral_chat"}
+    assert modules - own == {"__future__", "collections.abc", "typing", "contentmodel", "contentmodel.authoring"}
 
 
-def until(heading: str, folder: Path) -> Path:
-    """A folder with the files as the page has them before a heading."""
-    for name, text in files_of(PAGE.read_text().partition(f"\n## {heading}\n")[0]).items():
-        (folder / name).write_text(text)
-    return folder
+def claude() -> dict[str, Any]:
+    """Return the request of Anthropic that the page converts."""
+    (block,) = re.findall(r"```json\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    request: dict[str, Any] = json.loads(block)
+    return request
 
 
-def failures(folder: Path, target: str, *only: str) -> dict[str, str]:
-    """Return the checks that fail, each with its first finding."""
-    options = [word for name in only for word in ("--only", name)]
-    found = run("contentmodel_conformance", "run", target, *options, "--report", "report.json", folder=folder)
-    report = json.loads((folder / "report.json").read_text())
-    failed = {one["check"]: one["findings"][0]["detail"] for one in report["outcomes"] if one["status"] == "failed"}
-    assert found.returncode == (1 if failed else 0), found.stderr
-    return failed
+def losses_of(page: str) -> list[tuple[int, str, str]]:
+    """Return the rows of the tables of losses on the page: count, kind, and the first line of the text."""
+    rows = re.findall(r"^ +(\d+)   (dropped|degraded|moved|synthesized) +(.*)$", page, re.MULTILINE)
+    return [(int(count), kind, text) for count, kind, text in rows]
+
+
+def test_the_first_version_keeps_payloads_and_lacks_streams(tmp_path: Path) -> None:
+    with imported(until(FIRST, tmp_path)) as module:
+        found = failures(checked(module, "face", "detection", "identity"))
+    assert set(found) == {"face/adapter"}
+    assert found["face/adapter"] in PAGE.read_text()
+
+
+def test_the_first_version_loses_what_the_page_says(tmp_path: Path) -> None:
+    with imported(until(FIRST, tmp_path)) as module:
+        request = contentmodel.adapter("anthropic-messages").decode_request(claude())
+        losses = module.adapter.encode_request(request).losses
+    on_page = losses_of(PAGE.read_text())[:2]
+    assert sorted(f"{loss.what}: {loss.why}" for loss in losses) == sorted(text for _, _, text in on_page)
+
+
+def test_the_adapter_converts_the_request_as_the_page_says() -> None:
+    with imported(WORKED) as module:
+        request = contentmodel.adapter("anthropic-messages").decode_request(claude())
+        encoded = module.adapter.encode_request(request, model="mistral-large-latest")
+        assert module.adapter.check_request(encoded.payload) == []
+        losses = [loss for loss in encoded.losses if loss.path != "$.model"]
+    roles = [message["role"] for message in encoded.payload["messages"]]
+    assert roles == ["system", "user", "assistant", "tool", "assistant", "user"]
+    assert sorted(loss.kind for loss in losses) == ["degraded", "degraded", "synthesized"]
+    on_page = losses_of(PAGE.read_text())[2:]
+    assert [(count, kind) for count, kind, _ in on_page] == [(2, "degraded"), (1, "synthesized")]
+
+
+def test_the_rules_find_what_the_page_says() -> None:
+    message = {"role": "assistant", "content": "", "tool_calls": [{"id": "call_1", "function": {"name": "look_up"}}]}
+    result = {"role": "tool", "tool_call_id": "call_1", "content": "A small animal."}
+    user = {"role": "user", "content": "Hi."}
+    with imported(WORKED) as module:
+        found = module.adapter.check_request({"model": "m", "messages": [user, message, result, user]})
+        names = [(f"{one.severity} {one.rule} at {one.path}") for one in found if one.rule != "shape"]
+        two = {**message, "tool_calls": message["tool_calls"] * 2}
+        unanswered = module.adapter.check_request({"messages": [user, two, result]})
+        badly_named = module.adapter.check_request(
+            {"model": "m", "messages": [], "tools": [{"function": {"name": "ü"}}]}
+        )
+    assert all(f"\n{name}\n" in PAGE.read_text() for name in names)
+    assert len(names) == 3
+    assert {"a-model-is-named", "every-call-has-a-result"} <= {one.rule for one in unanswered}
+    assert [one.rule for one in badly_named] == ["names-of-tools-are-plain"]
+
+
+# -- the kit -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
-def test_the_adapter_without_its_methods_fails_as_the_page_says(tmp_path: Path) -> None:
-    found = failures(until("What every adapter says", tmp_path), "chat_log", "face", "detection", "identity/table")
-    assert set(found) == {"face/adapter", "detection/written"}
-    page = PAGE.read_text()
-    assert all(detail.partition(" (")[0] in page for detail in found.values())
+def test_the_kit_accepts_the_adapter() -> None:
+    """All laws but the slowest, with two other adapters: the report of the page has all of them."""
+    with imported(WORKED, "mistral_chat_tests") as module:
+        report = checked(module, *(law for law in LAWS if law not in SLOW))
+    assert failures(report) == {}
+    assert sum(one.status == "passed" for one in report.outcomes) > 70
 
 
-@pytest.mark.slow
-def test_the_adapter_without_its_passes_fails_nothing_and_loses_instructions(tmp_path: Path) -> None:
-    folder = until("What comes from elsewhere", tmp_path)
-    assert failures(folder, "chat_log", "face", "detection", "settling", "section", "honesty") == {}
-    (line,) = re.findall(r"^ +1 +dropped +(.*)$", PAGE.read_text(), re.MULTILINE)
-    request = {"model": "m", "max_tokens": 9, "system": "Be brief.", "messages": [{"role": "user", "content": "Hi."}]}
-    code = (
-        "import json, sys, contentmodel, chat_log; source = contentmodel.adapter('anthropic-messages'); "
-        "encoded = chat_log.adapter.encode_request(source.decode_request(sys.stdin.read())); "
-        "print(*(f'{loss.what}: {loss.why}' for loss in encoded.losses))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=folder, input=json.dumps(request), capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == line
+def test_the_tests_of_the_page_are_collected() -> None:
+    with imported(WORKED, "mistral_chat_tests") as module:
+        assert callable(module.TestMistralChat.test_identity_table)
 
 
-@pytest.mark.slow
-def test_the_tempting_line_is_found(tmp_path: Path) -> None:
+def test_the_mistake_of_the_page_is_found(tmp_path: Path) -> None:
     folder = until("(the end)", tmp_path)
-    module = folder / "chat_log.py"
-    (tempting,) = re.findall(r"^return .* if message\.contents\]$", PAGE.read_text(), re.MULTILINE)
-    good = tempting.replace(" if message.contents", "")
-    assert good in module.read_text()
-    module.write_text(module.read_text().replace(good, tempting))
-    assert set(failures(folder, "chat_log_tests:TestChatLog", "disturbance")) == {"disturbance/anywhere"}
+    file = folder / "mistral_chat" / "stream.py"
+    (tempting,) = re.findall(r"```text\n(EMPTY: .*?)```", PAGE.read_text(), re.DOTALL)
+    good = re.compile(r"def without_text\(.*?\n\n\n", re.DOTALL)
+    assert good.search(file.read_text())
+    file.write_text(good.sub(lambda _: f"{tempting}\n\n", file.read_text()))
+    with imported(folder, "mistral_chat_tests") as module:
+        assert set(failures(checked(module, "stream-cuts/written"))) == {"stream-cuts/written"}
 
 
 @pytest.mark.slow
-def test_lines_that_change_when_others_follow_are_found(tmp_path: Path) -> None:
-    """Where a log has its conversation is found out: no format has to call it as others do."""
-    folder = until("(the end)", tmp_path)
-    module = folder / "chat_log.py"
-    good = "return [LINE.encode(message, context) for message in value]"
-    assert good in module.read_text()
-    module.write_text(
-        module.read_text().replace(good, good.replace("context) for", 'context) | {"of": len(value)} for'))
-    )
-    assert "prefixes/home" in failures(folder, "chat_log_tests:TestChatLog", "prefixes")
-
-
-@pytest.mark.slow
-def test_the_tests_of_the_page_run(tmp_path: Path) -> None:
-    """What is tried on its own payloads and within its limits: nothing fails."""
-    folder = until("(the end)", tmp_path)
-    laws = ("identity", "purity", "model-json", "disturbance", "settling", "section", "prefixes/home", "pairing")
-    assert failures(folder, "chat_log_tests:TestChatLog", *laws) == {}
-    collected = run("pytest", "-q", "-p", "no:cacheprovider", "chat_log_tests.py", "-k", "face or table", folder=folder)
-    assert collected.returncode == 0, collected.stdout
+@pytest.mark.skipif("CONTENTMODEL_CORPUS" not in os.environ, reason="no recorded traffic")
+def test_recorded_traffic_comes_back() -> None:
+    # Some parts have no row, on purpose; the audit does not find the definition of a tool without a type.
+    skipped = ("known/recorded", "accounting/recorded", "precision/recorded")
+    names = [name for name in CHECKS if name.endswith("/recorded") and name not in skipped]
+    with imported(WORKED, "mistral_chat_tests") as module:
+        report = checked(module, *names, corpus=os.environ["CONTENTMODEL_CORPUS"])
+    assert failures(report) == {}
 
 
 # -- the distribution --------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the worked distribution installed, by pip where its build backend is there: nothing is fetched.
+def run(*words: str, folder: Path, path: Path, given: str | None = None) -> subprocess.CompletedProcess[str]:
+    """Run `python -m ...` in a folder, with another folder of installed packages."""
+    environment = {**os.environ, "COLUMNS": "200", "PYTHONIOENCODING": "utf-8"}
+    environment["PYTHONPATH"] = os.pathsep.join([str(path), environment.get("PYTHONPATH", "")])
+    command = [sys.executable, "-m", *words]
+    return subprocess.run(
+        command, cwd=folder, env=environment, input=given, capture_output=True, text=True, encoding="utf-8", check=False
+    )
 
-    Where it is not, the module and the metadata are put there as an installer would.
+
+def installed(target: Path, source: Path) -> Path:
+    """Return a folder with the worked distribution installed, by pip if its build backend is there.
+
+    Otherwise the package and the metadata are copied as an installer would: nothing is downloaded.
     """
-    target, source = tmp_path_factory.mktemp("installed"), tmp_path_factory.mktemp("source")
-    for name in FILES:
-        shutil.copy(WORKED / name, source)
+    shutil.copytree(WORKED, source, dirs_exist_ok=True)
     if find_spec("hatchling") is not None:
         words = ("--no-deps", "--no-build-isolation", "--no-index", "--target", str(target), str(source))
-        done = run("pip", "install", "--quiet", *words, folder=source)
+        done = run("pip", "install", "--quiet", *words, folder=source, path=source)
         assert done.returncode == 0, done.stderr
         return target
     project = tomllib.loads((WORKED / "pyproject.toml").read_text())
-    for name in project["tool"]["hatch"]["build"]["targets"]["wheel"]["only-include"]:
-        shutil.copy(WORKED / name, target)
+    for name in project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]:
+        shutil.copytree(WORKED / name, target / name)
     about = project["project"]
     folder = target / f"{about['name'].replace('-', '_')}-{about['version']}.dist-info"
     folder.mkdir()
@@ -172,31 +241,11 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-def test_the_adapter_is_found_by_its_entry_point(installed: Path, tmp_path: Path) -> None:
-    done = run("contentmodel.cli", "apis", "--json", folder=tmp_path, path=installed)
+def test_the_command_finds_the_installed_adapter(tmp_path: Path) -> None:
+    path = installed(tmp_path / "installed", tmp_path / "source")
+    words = ("contentmodel.cli", "convert", "-", "--from", "mistral-chat", "--to", "openai-chat")
+    done = run(*words, folder=tmp_path, path=path, given=(WORKED / "request.json").read_text())
     assert done.returncode == 0, done.stderr
-    assert "chat-log" in done.stdout
-    assert "chat-log" not in run("contentmodel.cli", "apis", "--json", folder=tmp_path).stdout
-
-
-@pytest.mark.slow
-def test_the_command_detects_and_converts_it(installed: Path, tmp_path: Path) -> None:
-    log = (WORKED / "log.json").read_text()
-    detected = run("contentmodel.cli", "detect", "-", folder=tmp_path, path=installed, given=log)
-    assert detected.stdout.split() == ["chat-log", "request"]
-    there = run("contentmodel.cli", "convert", "-", "--to", "openai-chat", folder=tmp_path, path=installed, given=log)
-    assert there.returncode == 0, there.stderr
-    assert json.loads(there.stdout)["messages"][0] == {"role": "system", "content": "Be brief."}
-    back = run(
-        "contentmodel.cli", "convert", "-", "--to", "chat-log", folder=tmp_path, path=installed, given=there.stdout
-    )
-    lines = json.loads(log)["lines"]
-    del lines[1]["seat"]
-    assert json.loads(back.stdout)["lines"] == lines
-
-
-@pytest.mark.slow
-def test_it_ends_in_a_green_report(installed: Path, tmp_path: Path) -> None:
-    done = run("contentmodel_conformance", "run", "chat-log", folder=tmp_path, path=installed)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert ", 0 fail," in done.stdout
+    messages = json.loads(done.stdout)["messages"]
+    assert messages[0] == {"role": "system", "content": "Be brief."}
+    assert messages[-1] == {"role": "user", "content": "Thanks."}

@@ -383,10 +383,11 @@ def long_text(size: int) -> ChatRequest:
 
 
 def metadata(size: int) -> ChatRequest:
-    """Return options with `size` metadata entries and stop sequences."""
+    """Return options with `size` metadata entries, and a few more stop sequences."""
     options = ChatOptions(
         metadata={f"key_{n:04}": f"value {n:04}" for n in range(size)},
-        stop_sequences=[f"stop {n:04}" for n in range(size)],
+        # More than any API takes, so that sequences are lost at every size.
+        stop_sequences=[f"stop {n:04}" for n in range(size + 8)],
     )
     return _request(options=options)
 

@@ -171,10 +171,11 @@ class Rules(Sequence[Rule]):
 
 
 class IdentifierRule(msgspec.Struct, frozen=True):
-    """The format of an id or a name: the `characters` (a regular expression class) and the maximum length."""
+    """The format of an id or a name: the `characters` (a regular expression class), the maximum and minimum length."""
 
     characters: str
     longest: int
+    shortest: int = 1
 
     def accepts(self, text: Any) -> bool:
         """Return whether `text` is a valid id or name."""
@@ -183,7 +184,7 @@ class IdentifierRule(msgspec.Struct, frozen=True):
     @property
     def pattern(self) -> str:
         """The regular expression that the whole text must match."""
-        return f"{self.characters}{{1,{self.longest}}}"
+        return f"{self.characters}{{{self.shortest},{self.longest}}}"
 
     def __str__(self) -> str:
         return f"^{self.pattern}$"

@@ -35,7 +35,7 @@ def validator(takes: IdentifierRule) -> Callable[[str], bool]:
     """
     matches = re.compile(takes.pattern, re.DOTALL).fullmatch
     first, rest = _letters(takes)
-    if len(first) * len(rest) ** (min(takes.longest, _MADE) - 1) < _ROOM:
+    if len(first) * len(rest) ** (_length(takes) - 1) < _ROOM:
         raise ValueError(
             f"the rule {takes} allows fewer than {_ROOM:,} texts, too few for ids or names: allow more characters"
         )
@@ -49,16 +49,21 @@ def validator(takes: IdentifierRule) -> Callable[[str], bool]:
 
 
 _MADE, _ROOM = 24, 2**32
-"""The length of generated texts, and the minimum number of texts that a rule has to allow."""
+"""The usual length of generated texts, and the minimum number of texts that a rule has to allow."""
 _PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))
 
 
 @cache
 def _letters(takes: IdentifierRule) -> tuple[str, str]:
     """Return the printable ASCII characters that may start a text, and those that may follow."""
-    matches = re.compile(takes.pattern, re.DOTALL).fullmatch
+    matches = re.compile(f"{takes.characters}{{1,2}}", re.DOTALL).fullmatch
     first = "".join(letter for letter in _PRINTABLE if matches(letter))
     return first, "".join(letter for letter in _PRINTABLE if matches(first[:1] + letter))
+
+
+def _length(takes: IdentifierRule) -> int:
+    """Return the length of generated texts."""
+    return max(min(takes.longest, _MADE), takes.shortest)
 
 
 def _spelled(digest: str, takes: IdentifierRule) -> str:
@@ -66,7 +71,7 @@ def _spelled(digest: str, takes: IdentifierRule) -> str:
     first, rest = _letters(takes)
     number, index = divmod(int(digest, 16), len(first))
     made = first[index]
-    for _ in range(min(takes.longest, _MADE) - 1):
+    for _ in range(_length(takes) - 1):
         number, index = divmod(number, len(rest))
         made += rest[index]
     return made

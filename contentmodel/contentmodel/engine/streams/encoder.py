@@ -508,11 +508,13 @@ class StreamEncoder:
         """Return an answer whose choices with calls have the finish reason "tool_calls" (`passes.waiting_finish`)."""
         if self.is_native:
             return response
+        calls: dict[int, list[ToolCallContent]] = {}
+        for block in self._written.values():
+            if block.call is not None and block.call.executor == "client":
+                calls.setdefault(block.choice, []).append(block.call)
         choices = []
         for number, choice in enumerate(response.choices):
-            written = (block.call for block in self._written.values() if block.choice == number)
-            calls = [call for call in written if call is not None and call.executor == "client"]
-            finish = waiting_finish(choice.finish_reason, calls)
+            finish = waiting_finish(choice.finish_reason, calls.get(number, []))
             if finish is not None and finish is not choice.finish_reason:
                 path, reason = f"$.choices[{number}].finish_reason.raw", finish.raw or finish.reason
                 lost = loss_of(reasons.NO_FINISH_REASON, path, "raw", self.api, family="settings", word=reason)

@@ -286,7 +286,7 @@ class ArgumentsText(Codec[JsonObject | str]):
     An empty text of another API becomes an empty object: hosts of Chat send one for a call without arguments.
     """
 
-    classes = (str,)
+    classes: tuple[type, ...] = (str,)
     identity = False
 
     def quick_decode(self, name: str, call: str, bind: Bind) -> str:

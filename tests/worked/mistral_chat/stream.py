@@ -1,0 +1,282 @@
+"""Streams: chunks whose deltas make up the message of each choice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from contentmodel import FunctionCallContent, ReasoningContent, TextContent
+from contentmodel.authoring import (
+    ArgumentsDelta,
+    BlockState,
+    OutgoingBlock,
+    ReasoningDelta,
+    StreamDecoder,
+    StreamEncoder,
+    TextDelta,
+    WireEvent,
+    Written,
+    growing,
+    is_incomplete_call,
+    laid_out,
+    lengthen,
+    list_of,
+    merge_into,
+    object_of,
+    reasons,
+    write,
+)
+from mistral_chat.answers import USAGE
+from mistral_chat.fitting import EMPTY_LINE
+from mistral_chat.table import CALLS, PARTS, is_text
+
+ANSWER, CHUNK = "chat.completion", "chat.completion.chunk"
+
+
+def without_text(part: dict[str, Any]) -> dict[str, Any]:
+    """Return a part before its text."""
+    if part["type"] == "thinking":
+        return {**part, "thinking": []}
+    return {**part, "text": ""} if part["type"] == "text" else part
+
+
+class Message:
+    """The message of one choice so far: its parts, its calls, and the other fields."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.choice: dict[str, Any] = {}
+        self.fields: dict[str, Any] = {}
+        self.parts: list[BlockState] = []
+        self.calls: list[BlockState] = []
+        self.places: dict[int, BlockState] = {}
+        self.is_list = False
+
+    def wire(self) -> dict[str, Any]:
+        """Return the choice as an answer without a stream has it."""
+        parts: Any = [block.wire for block in self.parts]
+        if len(parts) == 1 and not self.is_list and is_text(parts[0]):
+            parts = parts[0]["text"]
+        message = {"role": "assistant", **self.fields}
+        message |= {"content": parts} if parts else {}
+        message |= {"tool_calls": [block.wire for block in self.calls]} if self.calls else {}
+        return {**self.choice, "message": message}
+
+
+class Decoder(StreamDecoder):
+    """Read the chunks of one answer."""
+
+    def __init__(self, adapter: Any, *, deltas: bool = True) -> None:
+        super().__init__(adapter, deltas=deltas)
+        self._messages: dict[int, Message] = {}
+
+    def read(self, name: str | None, wire: dict[str, Any]) -> None:
+        if "choices" not in wire:
+            if "message" in wire:
+                self.fail_with(wire)
+            else:
+                self.wire_event(name, wire)
+            return
+        head = {key: value for key, value in wire.items() if key not in ("choices", "object", "p")}
+        merge_into(self.answer, head, ("id", "created", "model"))
+        self.begin({"object": ANSWER, **self.answer})
+        self.count(USAGE, head.get("usage"))
+        for choice in wire["choices"]:
+            number = choice.get("index", 0)
+            message = self._messages.setdefault(number, Message(len(self._messages)))
+            for key, value in choice.items():
+                if key == "delta":
+                    self._read_delta(message, value)
+                elif value is not None or key not in ("finish_reason", "logprobs"):
+                    merge_into(message.choice, {key: value})
+
+    def _read_delta(self, message: Message, delta: dict[str, Any]) -> None:
+        for key, value in delta.items():
+            if key == "content" and isinstance(value, list):
+                for part in value:
+                    message.is_list = message.is_list or part.get("type") == "text"
+                    self._read_part(message, part)
+            elif key == "content" and value:
+                self._read_part(message, {"type": "text", "text": value})
+            elif key == "tool_calls" and value:
+                for call in value:
+                    self._read_call(message, call)
+            elif key not in ("role", "index"):
+                merge_into(message.fields, {key: value})
+
+    def _read_part(self, message: Message, part: dict[str, Any]) -> None:
+        """Append to the last part if it is of the same type, else begin another one."""
+        kind = part["type"]
+        last = message.parts[-1] if message.parts else None
+        if last is None or kind not in ("text", "thinking") or last.wire["type"] != kind:
+            self._stop_last(message)
+            wire = without_text(part)
+            begun = {key: value for key, value in wire.items() if key != "thinking"}
+            last = self.start(wire, PARTS.decode(begun, self.context()), message.number)
+            message.parts.append(last)
+        merge_into(last.wire, {key: value for key, value in part.items() if key not in ("text", "thinking")})
+        if kind == "text":
+            self._lengthen(last, last.wire, part["text"], TextDelta)
+        for inner in list_of(part, "thinking") if kind == "thinking" else ():
+            before = last.wire["thinking"]
+            if not before or not is_text(before[-1]) or not is_text(inner):
+                before.append({**inner, "text": ""} if is_text(inner) else inner)
+            if is_text(inner):
+                self._lengthen(last, before[-1], inner["text"], ReasoningDelta)
+
+    def _lengthen(self, block: BlockState, owner: dict[str, Any], text: str, event: Any) -> None:
+        lengthen(owner, "text", text)
+        if text:
+            self.emit(event(index=block.index, text=text))
+
+    def _stop_last(self, message: Message) -> None:
+        """Complete the part before another block begins, so that it can be sent on."""
+        if message.parts and not message.calls:
+            self.stop(message.parts[-1], PARTS.decode(message.parts[-1].wire, self.context()))
+
+    def _read_call(self, message: Message, call: dict[str, Any]) -> None:
+        """Append to the call with this index, or begin another one: most calls come whole."""
+        function = object_of(call, "function")
+        text = function.get("arguments")
+        block = message.places.get(call.get("index", -1))
+        is_same = "index" in call and block is not None and call.get("id") in (None, "", "null", block.wire.get("id"))
+        if block is None or (function.get("name") and not is_same):
+            self._stop_last(message)
+            wire = {**call, "function": {**function, "arguments": "" if isinstance(text, str) else text}}
+            block = self.start(wire, CALLS.decode(wire, self.context()), message.number)
+            message.calls.append(block)
+            message.places[call.get("index", -1)] = block
+        if isinstance(text, str):
+            lengthen(block.wire["function"], "arguments", text)
+            if text:
+                self.emit(ArgumentsDelta(index=block.index, text=text))
+
+    def is_ready(self) -> bool:
+        messages = self._messages.values()
+        return bool(messages) and all(message.choice.get("finish_reason") for message in messages)
+
+    def done(self) -> None:
+        # The marker [DONE] ends the answer, also without a finish reason.
+        if self.answer:
+            self.finish()
+
+    def finish(self) -> None:
+        response = self.adapter.read_response(self._answer())
+        self.complete(response, self._stop_all(response))
+
+    def broken(self) -> Any:
+        wire = self._answer()
+        return wire, self._stop_all(self.adapter.read_response(wire))
+
+    def _answer(self) -> dict[str, Any]:
+        choices = [message.wire() for message in self._messages.values()]
+        return {"object": ANSWER, **self.answer, "choices": choices}
+
+    def _stop_all(self, response: Any) -> Any:
+        """Stop every block with the content that the whole answer has for it."""
+        order = []
+        for message, choice in zip(self._messages.values(), response.choices, strict=True):
+            contents = [content for made in choice.messages for content in made.contents]
+            blocks = [*message.parts, *message.calls]
+            if len(contents) > len(blocks):
+                # An empty text, which had no delta.
+                blocks.insert(0, self.whole(contents[0], message.number))
+            is_complete = not self.is_broken or "finish_reason" in message.choice
+            for block, content in zip(blocks, contents, strict=True):
+                self.stop(block, content, is_complete=is_complete)
+            order.append([block.index for block in blocks])
+        return laid_out(response, order)
+
+
+class Encoder(StreamEncoder):
+    """Write the chunks of one answer: texts and reasoning as they grow, calls whole."""
+
+    choices = True
+
+    def __init__(self, adapter: Any, policies: Any = None) -> None:
+        super().__init__(adapter, policies)
+        self._head: dict[str, Any] = {}
+        self._begun: set[int] = set()
+        self._parted: dict[int, bool] = {}
+        """Whether another content follows the last text of a choice."""
+
+    def begin(self, payload: dict[str, Any]) -> None:
+        head = {key: value for key, value in payload.items() if key not in ("choices", "usage")}
+        self._head = {"id": "", "created": 0, "model": "", **head, "object": CHUNK}
+
+    def _chunk(self, number: int, delta: dict[str, Any], **rest: Any) -> None:
+        role = {} if number in self._begun else {"role": "assistant"}
+        self._begun.add(number)
+        choice = {"index": number, "delta": {**role, **delta}, "finish_reason": None, **rest}
+        self.put({**self._head, "choices": [choice]})
+
+    def open(self, block: OutgoingBlock) -> None:
+        if not isinstance(block.content, TextContent | ReasoningContent):
+            return
+        message = self.encode_start(block.content)
+        if "content" not in message:
+            return
+        if block.choice not in self._begun:
+            self._chunk(block.choice, {"content": ""})
+        before, after = b'[{"type":"thinking","thinking":[{"type":"text","text":', b"}]}]"
+        if isinstance(block.content, TextContent):
+            is_string = isinstance(message["content"], str)
+            before, after = (b"", b"") if is_string else (b'[{"type":"text","text":', b"}]")
+        head = b"data: " + write({**self._head, "choices": []})[:-2] + b'{"index":%d,"delta":{"content":' % block.choice
+        block.grow = growing(head + before, after + b'},"finish_reason":null}]}\n\n')
+        if self._separator(block):
+            self.put_raw(block.grow(EMPTY_LINE))
+        self.say_begun(block)
+
+    def _separator(self, block: OutgoingBlock) -> str:
+        """Return what goes before a text: clients join texts, and other contents were between these."""
+        if self.is_native or not isinstance(block.content, TextContent):
+            return ""
+        parted, self._parted[block.choice] = self._parted.get(block.choice), False
+        return EMPTY_LINE if parted else ""
+
+    def shut(self, block: OutgoingBlock) -> None:
+        if block.choice in self._parted and not isinstance(block.content, TextContent):
+            self._parted[block.choice] = True
+        if is_incomplete_call(block):
+            self.report_loss((block.choice, block.index), block.content, reasons.HALF_A_CALL)
+            return
+        delta = {key: value for key, value in self.encode_block(block).items() if key != "role"}
+        if block.grow is not None:
+            if block.left(block.content.text):
+                self.say(block, block.left(block.content.text))
+            parts = [without_text(part) for part in list_of(delta, "content")]
+            delta = {"content": parts} if any(len(part) > 2 for part in parts) else {}
+        elif isinstance(delta.get("content"), str):
+            delta["content"] = self._separator(block) + delta["content"]
+        if delta:
+            self._chunk(block.choice, delta)
+
+    def amend(self, index: int, content: Any, written: Written) -> None:
+        if isinstance(content, FunctionCallContent):
+            self.report_loss((written.choice, index), content, reasons.WRITTEN_BEFORE)
+        elif getattr(content, "text", "")[written.sent :]:
+            message = self.encode([content.__class__(text=content.text[written.sent :])])
+            self._chunk(written.choice, {"content": message["content"]})
+
+    def finish(self, event: Any) -> None:
+        self._end_choices(event)
+        self.put_raw(b"data: [DONE]\n\n")
+
+    def fail(self, event: Any, payload: dict[str, Any]) -> None:
+        self._end_choices(event)
+        self.put(payload)
+
+    def _end_choices(self, event: Any) -> None:
+        """Write the last chunk of each choice, with all that belongs to no block."""
+        payload = self.encode_envelope(event)
+        choices = payload.pop("choices", [])
+        self._head |= {key: value for key, value in payload.items() if key != "object"}
+        for number, choice in enumerate(choices):
+            delta = {key: value for key, value in choice.pop("message", {}).items() if key != "role"}
+            choice.pop("index", None)
+            if event.response.choices[number].finish_reason is None:
+                choice.pop("finish_reason", None)
+            self._chunk(number, delta, **choice)
+
+    def wire_event(self, event: WireEvent) -> None:
+        self.put(event.data, event.name)
