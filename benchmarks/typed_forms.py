@@ -150,7 +150,7 @@ class Forms:
         return value
 
     def union(self, union: Union) -> list[Form]:
-        """Return the forms of those rows of a union that can be typed and that the tag alone chooses."""
+        """Return the forms of those rows of a union that can be typed and that the tag identifies."""
         if union.name not in self._unions:
             self._unions[union.name] = [form for row in union.rows if (form := self._form_in(row, union)) is not None]
         return self._unions[union.name]

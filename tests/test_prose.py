@@ -34,14 +34,6 @@ OPENINGS = ("What", "Whatever", "Wherever", "Whether", "Which", "Who", "Whoever"
 """Words that a docstring does not begin with."""
 
 PENDING = {
-    "adapters/contentmodel_adapters/google_generate_content/rules.py",
-    "adapters/contentmodel_adapters/google_generate_content/tools.py",
-    "adapters/contentmodel_adapters/openai_chat/rules.py",
-    "adapters/contentmodel_adapters/openai_responses/rules.py",
-    "adapters/contentmodel_adapters/shared/auto_fixes.py",
-    "adapters/contentmodel_adapters/shared/schemas.py",
-    "adapters/contentmodel_adapters/shared/settings.py",
-    "adapters/contentmodel_adapters/turn_blocks/rules.py",
     "contentmodel/contentmodel/cli/apis.py",
     "contentmodel/contentmodel/cli/app.py",
     "contentmodel/contentmodel/cli/console.py",
@@ -61,7 +53,6 @@ PENDING = {
     "contentmodel/contentmodel/cli/stores.py",
     "contentmodel/contentmodel/cli/tools.py",
     "contentmodel/contentmodel/cli/transcript.py",
-    "contentmodel/contentmodel/engine/losses/reasons.py",
     "contentmodel/contentmodel/history/common.py",
     "contentmodel/contentmodel/history/migrations.py",
     "contentmodel/contentmodel/runner/report.py",

@@ -123,7 +123,7 @@ def _ends_alike(response: ChatResponse, again: ChatResponse, losses: Iterable[Lo
 
 
 def _are_set_alike(before: Any, after: Any, losses: Iterable[Loss]) -> None:
-    """Check that options survive a round trip, but for defaults that are omitted and values that only the API has."""
+    """Check that options survive a round trip, except for omitted defaults and values that only the API has."""
     lost = [loss.path for loss in losses]
     for path, value, above in leaves(before.get("options", {}), "$.options"):
         restored = value_at(after, path)

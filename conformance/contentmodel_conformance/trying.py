@@ -196,7 +196,7 @@ _CONSTANTS: dict[Any, Any] = {}
 def _without_constants_of_modules() -> Iterator[None]:
     """Stop hypothesis from drawing constants of the loaded modules (it does since 6.131).
 
-    The loaded modules depend on what ran before, so a seed would give other examples if a check runs alone.
+    The loaded modules depend on what ran before, so the same seed would give other examples in a run of a single check.
     """
     constants: Any = getattr(providers, "Constants", None)
     patches: dict[str, Any] = {"_get_local_constants": lambda: constants(), "CONSTANTS_CACHE": _CONSTANTS}

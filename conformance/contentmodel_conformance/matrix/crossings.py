@@ -22,7 +22,7 @@ class Crossing(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `verdict` is "exact", "degraded" (values are reduced, moved or added), "dropped" (values are missing), "silent"
     (values are missing without a loss), "error", or "absent" (the source has no such content). `losses` counts each
-    loss by its text. `returns` is whether everything is restored on the way back.
+    loss by its text. `returns` is true if converting back restores everything.
     """
 
     source: str
@@ -66,7 +66,9 @@ def _crossed(named: dict[str, Any], reader: Any, writer: Any, family: Family) ->
     of_all = {_text(loss) for loss in usual.losses}
     losses = Counter(_text(loss) for loss in encoded.losses if _text(loss) not in of_all)
     original = _decode(reader, family.of, payload)
-    missing = [] if losses else [f"{value.path} is gone, and no loss says so" for value in _missing(original, encoded)]
+    missing = (
+        [] if losses else [f"{value.path} is missing, and no loss reports it" for value in _missing(original, encoded)]
+    )
     back = _decode(reader, family.of, _convert(writer, reader, family.of, encoded.payload).payload)
     return Crossing(
         **named,

@@ -102,7 +102,7 @@ def _sources(matrix: Matrix) -> Iterator[dict[str, Any]]:
 def _crossed(crossing: Crossing, key: str) -> Sign:
     subject = f"{crossing.family} ({crossing.of}) from {crossing.source} to {crossing.target}: {crossing.verdict}"
     losses = "; ".join(crossing.losses)
-    back = ". All of it is there again after the way back" if crossing.returns else ""
+    back = ". Converting the result back restores all content" if crossing.returns else ""
     return Sign(
         crossing.verdict,
         f"{subject}{f'. {losses}' if losses else ''}{back}.",

@@ -46,7 +46,7 @@ _OUTPUTS: dict[str, list[Any]] = {
 
 
 def handmade_turns(api: str) -> Iterator[tuple[str, list[Any]]]:
-    """Yield named assistant turns: the call and the result of every kind of hosted tool, together and alone.
+    """Yield named assistant turns: the call and the result of every kind of hosted tool, together and separately.
 
     If the application runs the tool, there is no result: it is not part of an answer.
     """
