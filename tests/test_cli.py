@@ -209,7 +209,7 @@ def test_refused_losses_write_no_payload(tmp_path: Path) -> None:
     assert result.exit_code == 1
     assert not output.exists()
     assert json.loads(lost.read_text())
-    assert "it would cost" in result.stderr
+    assert "the conversion would cost" in result.stderr
     assert "ReasoningContent" in result.stderr
     assert run(*arguments).stdout == ""
 
@@ -267,7 +267,7 @@ def test_a_broken_document_in_many_lines_is_one_document(tmp_path: Path) -> None
 def test_lines_are_never_pretty(tmp_path: Path) -> None:
     result = run("convert", put(tmp_path / "in.jsonl", CHAT), "--to", "openai-chat", "--pretty")
     assert result.exit_code == 2
-    assert "one line each" in result.stderr
+    assert "each document is one line" in result.stderr
 
 
 # files
@@ -364,7 +364,7 @@ def test_bad_input_is_a_message(tmp_path: Path, command: tuple[str, ...], conten
     [
         (("convert", "FILE", "--to", "openai-respones"), "did you mean openai-responses?"),
         (("convert", "FILE", "--to", "openai-chat", "--from", "antropic-messages"), "did you mean anthropic-messages?"),
-        (("show", "FILE", "--from", "chat"), "there is no API"),
+        (("show", "FILE", "--from", "chat"), "unknown API"),
         (("apis", "anthropic"), "did you mean anthropic-messages?"),
         (("convert", "FILE", "--to", "openai-chat", "--policy", "reasoning=sing"), "reasoning=drop|text"),
         (("convert", "FILE", "--to", "openai-chat", "--from", "openai-responses"), "--kind"),

@@ -205,7 +205,7 @@ def test_a_loss_that_is_refused_stops_the_stream_before_it(tmp_path: Path) -> No
     whole = run("convert", TIDE, "--to", "openai-chat").stdout
     assert whole.startswith(result.stdout)
     assert 0 < len(result.stdout) < len(whole)
-    assert "what was written before it stays" in result.stderr
+    assert "the output that was already written remains" in result.stderr
     assert "ReasoningContent" in result.stderr
     assert [loss["what"] for loss in json.loads(lost.read_text())] == ["ReasoningContent"]
 
@@ -223,7 +223,7 @@ def test_a_loss_that_is_refused_leaves_the_old_file(tmp_path: Path) -> None:
     result = run("convert", TIDE, "--to", "openai-chat", "--on-loss", "raise", "-o", output)
     assert result.exit_code == 1
     assert output.read_text() == "old"
-    assert "not converted: it would cost 1 loss" in result.stderr
+    assert "not converted: the conversion would cost 1 loss" in result.stderr
 
 
 # what is wrong with a stream
@@ -276,8 +276,8 @@ def test_an_error_of_the_provider_is_content(target: str) -> None:
         (b": nothing but a comment\n\n", "no event of this stream identifies its API"),
         (b"data: [DONE]\n\n", "--from API"),
         (b"<html>Bad gateway</html>", "no event of this stream identifies its API"),
-        (b"\n \n", "empty"),
-        (b"", "empty"),
+        (b"\n \n", "the input is empty"),
+        (b"", "the input is empty"),
     ],
 )
 @pytest.mark.parametrize("command", [("convert", "--to", "openai-chat"), ("show",)])
@@ -298,15 +298,15 @@ def test_an_api_that_is_said_need_not_be_told_by_an_event() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("convert", TIDE, "--to", "openai-chat", "--pretty"), "--pretty: the events"),
-        (("convert", TIDE, "--to", "openai-chat", "--model", "gpt-5.2"), "--model: "),
-        (("convert", TIDE, "--to", "openai-chat", "--maps", "maps.json"), "--maps: "),
-        (("convert", TIDE, "--to", "openai-chat", "--kind", "response"), "leave --kind out"),
+        (("convert", TIDE, "--to", "openai-chat", "--pretty"), "--pretty cannot be used with a stream"),
+        (("convert", TIDE, "--to", "openai-chat", "--model", "gpt-5.2"), "--model needs a request"),
+        (("convert", TIDE, "--to", "openai-chat", "--maps", "maps.json"), "--maps needs a request"),
+        (("convert", TIDE, "--to", "openai-chat", "--kind", "response"), "remove --kind"),
         (("convert", TIDE, "--to", "contentmodel", "--policy", "reasoning=text"), "--policy"),
         (("convert", "missing.sse", "--kind", "stream", "--to", "openai-chat"), "missing.sse: No such file"),
         (("convert", ".", "--kind", "stream", "--to", "openai-chat"), "directory"),
-        (("check", TIDE), "this is a stream: rules are for requests"),
-        (("plan", TIDE), "this is a stream: only requests and responses are planned"),
+        (("check", TIDE), "this is a stream: only requests can be checked"),
+        (("plan", TIDE), "this is a stream: only requests and responses can be planned"),
     ],
 )
 def test_what_a_stream_does_not_take_is_refused(
@@ -406,7 +406,7 @@ def test_a_block_that_changed_after_it_was_shown_is_shown_again() -> None:
     ]
     shown = [str(part) for step in steps for part in following.feed(step)]
     assert shown[-1] == "old"
-    assert [str(part) for part in following.close()] == ["(changed since it was shown:)", "new", "late"]
+    assert [str(part) for part in following.close()] == ["(changed after it was shown:)", "new", "late"]
 
 
 def test_blocks_of_several_answers_are_told_apart() -> None:

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import sys
 
-_NEEDED = {"typer", "rich"}
+from contentmodel.errors import MissingExtraError
+from contentmodel.extras import needs_extra
 
 
 def main() -> None:
-    """Runs the command with the arguments of the process, and exits."""
+    """Run the command with the arguments of the process, and exit."""
     try:
-        from contentmodel.cli.app import app
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in _NEEDED:
-            raise
-        print(
-            f'The contentmodel command needs {error.name}. Install it: pip install "contentmodel[cli]"',
-            file=sys.stderr,
-        )
+        with needs_extra("cli"):
+            from contentmodel.cli.app import app
+    except MissingExtraError as error:
+        print(f"error: {error}", file=sys.stderr)
         raise SystemExit(2) from None
     except KeyboardInterrupt:
         raise SystemExit(130) from None

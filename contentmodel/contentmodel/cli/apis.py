@@ -1,4 +1,4 @@
-"""`contentmodel apis`: the adapters that are installed, and what they map."""
+"""`contentmodel apis`: the installed adapters and their mapping tables."""
 
 from __future__ import annotations
 
@@ -16,12 +16,18 @@ from contentmodel.cli.console import out, safe_text
 from contentmodel.cli.errors import Problem
 from contentmodel.cli.installed import check_api, load, points
 
-Api = Annotated[str | None, typer.Argument(metavar="API", help="Show every wire type of this API.", show_default=False)]
-AsJson = Annotated[bool, typer.Option("--json", help="As JSON, for programs.")]
+Api = Annotated[str | None, typer.Argument(metavar="API", help="List the wire types of this API.", show_default=False)]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def apis(api: Api = None, as_json: AsJson = False) -> None:
-    """List the installed APIs; for one of them, every wire type and the content type that it becomes.
+    """List the installed APIs. With API, list the wire types of that API, and the content type of each.
+
+    The columns of the list: the [bold]issuer[/bold] is the provider that can read the opaque values of this API
+    (signatures, encrypted reasoning). [bold]rows[/bold] and [bold]unions[/bold] are the size of the mapping table. The
+    [bold]SDK extra[/bold] installs the provider's SDK, which the client of the API needs; conversions do not need it.
+
+    Exit codes: 0 listed; 2 unknown API, or a bad command line.
 
     \b
     [bold]Examples[/bold]
@@ -38,7 +44,7 @@ def apis(api: Api = None, as_json: AsJson = False) -> None:
 
 
 def overview() -> Iterator[dict[str, Any]]:
-    """What is installed, an adapter each."""
+    """Yield one entry per installed adapter."""
     for name, point in points().items():
         try:
             yield _entry(name, point)
@@ -47,20 +53,20 @@ def overview() -> Iterator[dict[str, Any]]:
 
 
 def _entry(name: str, point: EntryPoint) -> dict[str, Any]:
-    found = load(name)
-    described = found.describe()
+    instance = load(name)
+    described = instance.describe()
     unions = described.get("unions", {})
     return {
         "api": name,
-        "issuer": found.issuer,
+        "issuer": instance.issuer,
         "rows": len(described.get("records", {})) + sum(len(union["rows"]) for union in unions.values()),
         "unions": len(unions),
-        "extras": sdk_extras(point, found.issuer),
+        "extras": sdk_extras(point, instance.issuer),
     }
 
 
 def sdk_extras(point: EntryPoint, issuer: str) -> dict[str, bool]:
-    """The extra that brings the issuer's SDK, and whether that SDK is installed."""
+    """Return the extra that installs the issuer's SDK, and whether the SDK is installed."""
     distribution = point.dist
     if distribution is None or issuer not in (distribution.metadata.get_all("Provides-Extra") or ()):
         return {}
@@ -78,7 +84,7 @@ def _is_installed(distribution: str) -> bool:
 
 
 def wire_types(api: str) -> Iterator[tuple[str, str, str]]:
-    """Where a wire type stands, its name, and what it is in the model."""
+    """Yield the union of each wire type (or `(record)`), its name, and its content type in the model."""
     described = load(api).describe()
     for name, record in described.get("records", {}).items():
         yield "(record)", name, record["model"]
@@ -102,17 +108,17 @@ def _overview_table() -> Table:
 def _cells(entry: dict[str, Any]) -> tuple[str, ...]:
     if "error" in entry:
         return entry["api"], "-", "-", "-", entry["error"]
-    extras = (f"{name} ({'installed' if there else 'not installed'})" for name, there in entry["extras"].items())
+    extras = (f"{name} ({'installed' if present else 'not installed'})" for name, present in entry["extras"].items())
     return entry["api"], entry["issuer"], str(entry["rows"]), str(entry["unions"]), ", ".join(extras) or "-"
 
 
 def _rows_table(api: str) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("where")
+    table.add_column("union")
     table.add_column("wire type", overflow="fold")
     table.add_column("content type", overflow="fold")
-    before = None
-    for where, name, model in wire_types(api):
-        table.add_row(*map(safe_text, ("" if where == before else where, name, model)))
-        before = where
+    previous = None
+    for union, name, model in wire_types(api):
+        table.add_row(*map(safe_text, ("" if union == previous else union, name, model)))
+        previous = union
     return table

@@ -1,4 +1,4 @@
-"""The command line itself: its commands, and what they have in common."""
+"""The `contentmodel` command: its subcommands, and the options that they share."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from contentmodel.cli.tools import COMMANDS, tools_command
 
 
 class Commands(TyperGroup):
-    """Runs a command, and turns what goes wrong into a message and an exit code."""
+    """Run a command. Convert each expected error to a message and an exit code."""
 
     def invoke(self, ctx: Any) -> Any:
         with reported():
@@ -32,7 +32,7 @@ class Commands(TyperGroup):
 
 
 def new_app() -> typer.Typer:
-    """A command of commands, as ours are."""
+    """Return a Typer app with the settings of this command."""
     return typer.Typer(
         cls=Commands,
         no_args_is_help=True,
@@ -53,13 +53,17 @@ def _print_version(wanted: bool) -> None:
 
 
 Version = Annotated[
-    bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version, and exit.")
+    bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
 ]
 
 
-@app.callback()
 def contentmodel_command(version: Version = False) -> None:
-    """LLM conversations: show them, and convert them between the providers' APIs without silent losses.
+    """Show LLM conversations, and convert them between the APIs of the providers. Every loss is reported.
+
+    Commands read a file or standard input: a JSON document, JSON Lines, or a stream of server-sent events. The API
+    (openai-chat, anthropic-messages, ...) and the kind (request, response, stream) of the input are detected.
+
+    Run `contentmodel COMMAND --help` for the options, exit codes and examples of a command.
 
     \b
     [bold]Examples[/bold]
@@ -76,22 +80,28 @@ def contentmodel_command(version: Version = False) -> None:
 
 
 class Documents(StrEnum):
-    """What has a schema of its own."""
+    """The kinds of document that have a JSON Schema."""
 
     contentmodel = "contentmodel"
     tools = "tools"
 
 
-def schema(of: Annotated[Documents, typer.Argument(metavar="OF")] = Documents.contentmodel) -> None:
-    """Print a JSON Schema: of the documents that `--to contentmodel` writes, or (tools) of tool configuration files.
+def schema(
+    of: Annotated[
+        Documents, typer.Argument(metavar="OF", help="contentmodel: stored documents. tools: tool configuration files.")
+    ] = Documents.contentmodel,
+) -> None:
+    """Print the JSON Schema of stored documents, or of tool configuration files.
+
+    Stored documents are the documents that `convert --to contentmodel` writes.
 
     \b
     [bold]Examples[/bold]
     contentmodel schema > contentmodel.schema.json
     contentmodel schema tools > tools.schema.json
     """
-    found = contentmodel.schema() if of is Documents.contentmodel else _tool_file_schema()
-    typer.echo(msgspec.json.format(msgspec.json.encode(found), indent=2))
+    result = contentmodel.schema() if of is Documents.contentmodel else _tool_file_schema()
+    typer.echo(msgspec.json.format(msgspec.json.encode(result), indent=2))
 
 
 def _tool_file_schema() -> dict[str, Any]:
@@ -101,11 +111,12 @@ def _tool_file_schema() -> dict[str, Any]:
 
 
 def help_of(command: Callable[..., None]) -> str:
-    """The docstring with a line for each paragraph: typer would break the lines where the source does."""
+    """Return the docstring with each paragraph on one line; otherwise typer keeps the line breaks of the source."""
     paragraphs = inspect.cleandoc(command.__doc__ or "").split("\n\n")
     return "\n\n".join(text if text.startswith("\b") else " ".join(text.split()) for text in paragraphs)
 
 
+app.callback(help=help_of(contentmodel_command))(contentmodel_command)
 for command in (convert, show, export, check, plan, detect, apis, schema):
     app.command(help=help_of(command))(command)
 

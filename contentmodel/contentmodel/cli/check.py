@@ -23,21 +23,24 @@ _STYLES = {"refused": "bold red", "ignored": "yellow", "harmful": "magenta", "un
 
 For = Annotated[
     str | None,
-    typer.Option("--for", metavar="API", help="The API whose rules to check. Default: the one that is detected."),
+    typer.Option("--for", metavar="API", help="The API whose rules are checked. Default: the detected API."),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON object for each violation, a line each.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object per violation, one per line.")]
 
 
 def check(path: In = None, *, api: For = None, model: Model = None, as_json: AsJson = False) -> None:
-    """Say what an API would refuse, ignore or answer badly in requests, and what to do about it.
+    """Check requests against the rules of an API. Print each violation with its JSON path and its fix.
 
-    [bold]refused[/bold] is answered with an error; [bold]ignored[/bold] is accepted, and the model never sees it;
-    [bold]harmful[/bold] is accepted, and the answer is worse for it. Some rules are of some models only: --model says
-    which one a request is for, where it does not say so itself. [bold]unchecked[/bold] is no violation: the rule could
-    not be applied to the model, and the provider's newest model would refuse it. A model that is not listed counts as
-    the newest; a note on standard error says so, and with --json an unchecked [bold]listed-model[/bold].
+    The severities: [bold]refused[/bold]: the API answers with an error. [bold]ignored[/bold]: the API accepts the
+    value, but the model never sees it. [bold]harmful[/bold]: the API accepts the value, but the answer is worse.
+    [bold]unchecked[/bold]: not a violation. The rule cannot be checked for this model; the provider's newest model
+    would refuse the request.
 
-    Exit codes: 0 no rule is broken; 1 some are; 2 bad input, or a bad command line.
+    Some rules apply only to some models. If a request does not name its model, name it with --model. An unlisted
+    model counts as the provider's newest: a note on standard error reports this, and --json adds an unchecked object
+    of the rule [bold]listed-model[/bold].
+
+    Exit codes: 0 no violations; 1 violations; 2 bad input, or a bad command line.
 
     \b
     [bold]Examples[/bold]
@@ -47,11 +50,11 @@ def check(path: In = None, *, api: For = None, model: Model = None, as_json: AsJ
     """
     check_api(api, "--for", stored=False)
     console = out()
-    source = open_source(path, "rules are for requests")
-    found, notes = 0, set[str]()
+    source = open_source(path, "only requests can be checked")
+    count, notes = 0, set[str]()
 
     def work(document: Document) -> None:
-        nonlocal found
+        nonlocal count
         payload = identify(document, api, "request" if api is not None else None)
         violations = violations_of(payload, model)
         unlisted = _unlisted(payload, model)
@@ -60,7 +63,7 @@ def check(path: In = None, *, api: For = None, model: Model = None, as_json: AsJ
         elif unlisted is not None and unlisted.what not in notes:
             notes.add(unlisted.what)
             err().print(f"note: {visible(unlisted.what)}", style="dim", soft_wrap=True)
-        found += sum(violation.severity != "unchecked" for violation in violations)
+        count += sum(violation.severity != "unchecked" for violation in violations)
         for violation in violations:
             if as_json:
                 print_json(_listed(document, violation))
@@ -69,30 +72,32 @@ def check(path: In = None, *, api: For = None, model: Model = None, as_json: AsJ
 
     code = for_each(documents_of(source, "checking"), work, "--for API")
     if not as_json and not code:
-        _print_count(found, console)
-    raise typer.Exit(code or (VIOLATIONS_FOUND if found else 0))
+        _print_count(count, console)
+    raise typer.Exit(code or (VIOLATIONS_FOUND if count else 0))
 
 
 def violations_of(payload: Payload, model: str | None) -> Sequence[Violation]:
-    """The violations of one request. Problem where it is none."""
+    """Return the violations of one request. Raise Problem if the payload is not a request."""
     if payload.api == STORED:
-        raise Problem("a stored document breaks no API's rules", hint="convert it first: contentmodel convert --to API")
+        raise Problem(
+            "a stored document has no API to check", hint="convert it first: contentmodel convert FILE --to API"
+        )
     if payload.kind != "request":
-        raise Problem(f"a {payload.kind} of {payload.api}: rules are for requests")
-    found: Sequence[Violation] = load(payload.api).check_request(payload.value, model)
-    return found
+        raise Problem(f"this is a {payload.kind} of {payload.api}; only requests can be checked")
+    violations: Sequence[Violation] = load(payload.api).check_request(payload.value, model)
+    return violations
 
 
 def _unlisted(payload: Payload, model: str | None) -> Violation | None:
-    """Return that a request's model counts as the newest because its API's table does not list it; None if it does."""
+    """Return a note that the API's table does not list the request's model; None if the table lists it."""
     fields = payload.value if isinstance(payload.value, dict) else {}
-    named = fields.get("model") if model is None else model
-    what = load(payload.api).knowing(named if isinstance(named, str) else None).unlisted()
-    fix = "name a listed model by --model, or read the rules of the newest model as a guess"
+    model_id = fields.get("model") if model is None else model
+    message = load(payload.api).knowing(model_id if isinstance(model_id, str) else None).unlisted()
+    fix = "name a listed model with --model, or treat the result as a guess: the rules of the newest model were used"
     path = "$.model" if "model" in fields else "$"
-    if what is None:
+    if message is None:
         return None
-    return Violation(path=path, rule="listed-model", severity="unchecked", what=what, fix=fix)
+    return Violation(path=path, rule="listed-model", severity="unchecked", what=message, fix=fix)
 
 
 def _listed(document: Document, violation: Violation) -> dict[str, Any]:
@@ -110,8 +115,8 @@ def _print(document: Document, violation: Violation, console: Terminal) -> None:
     console.print(f"  {visible(violation.fix)}", style="dim", soft_wrap=True)
 
 
-def _print_count(found: int, console: Terminal) -> None:
-    if not found:
-        console.print("no rule is broken", style="green")
+def _print_count(count: int, console: Terminal) -> None:
+    if not count:
+        console.print("no violations", style="green")
     else:
-        console.print("1 violation" if found == 1 else f"{found:,} violations", style="yellow")
+        console.print("1 violation" if count == 1 else f"{count:,} violations", style="yellow")

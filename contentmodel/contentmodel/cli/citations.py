@@ -1,4 +1,4 @@
-"""Citations as numbered notes: the same source, quoted the same way, has one number in all of a transcript."""
+"""Citations as numbered notes. Equal citations share one number in the whole transcript."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Notes:
     numbers: dict[bytes, int] = field(default_factory=dict)
 
     def number(self, citations: Iterable[Citation]) -> tuple[list[int], list[tuple[int, Citation]]]:
-        """The number of each citation, and those that are new."""
+        """Return the number of each citation, and the new citations with their numbers."""
         numbers, fresh = [], []
         for citation in citations:
             key = source_key(citation)
@@ -34,7 +34,7 @@ class Notes:
 
 
 def with_markers(text: str, size: int, citations: Sequence[Citation], numbers: Sequence[int]) -> Text:
-    """The first `size` characters of a text, with the number of each citation where what it supports ends."""
+    """Return the first `size` characters of a text, with the number of each citation at the end of its span."""
     converter = SpanConverter(text)
     ends = [end_of_span(converter, citation.span) for citation in citations]
     markers = sorted({(end, number) for end, number in zip(ends, numbers, strict=True) if end <= size})
@@ -47,7 +47,7 @@ def with_markers(text: str, size: int, citations: Sequence[Citation], numbers: S
 
 
 def note_lines(notes: Iterable[tuple[int, Citation]]) -> Iterator[Text]:
-    """A line for each note: the number, the source, the place in it, and the words quoted."""
+    """Yield one line per note: the number, the source, the location in it, and the quoted text."""
     for number, citation in notes:
         line = Text(f"[{number}] ", style="cyan").append_text(safe_text(_source(citation), "dim"))
         if citation.cited_text:
@@ -61,7 +61,7 @@ def _source(citation: Citation) -> str:
     index = None if citation.document_index is None else f"document {citation.document_index}"
     results = f"results {', '.join(map(str, citation.source_indices))}" if citation.source_indices else None
     names = (citation.title, citation.filename, citation.url, citation.file_id or index or results)
-    return " · ".join(name for name in (*names, _location(citation.location)) if name) or "source not named"
+    return " · ".join(name for name in (*names, _location(citation.location)) if name) or "(unnamed source)"
 
 
 def _location(span: Span | None) -> str | None:

@@ -1,6 +1,6 @@
-"""Where text meets a terminal: consoles, and text that cannot harm one.
+"""Consoles, and text that is safe to print on a terminal.
 
-What a payload says is never markup, and its control characters are shown, not obeyed.
+Text of a payload is never parsed as markup, and its control characters are printed as escapes.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ HOSTILE = re.compile(
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f"  # invisible; tags smuggle text
     "]"
 )
-"""What a terminal would obey, or hide."""
+"""Characters that a terminal would interpret or hide."""
 
 
 def visible(text: str) -> str:
-    """`text` with every hostile character written as an escape."""
+    """Return `text` with every hostile character written as an escape."""
     return HOSTILE.sub(lambda match: _escape(match.group()), text.replace("\r\n", "\n"))
 
 
 def safe_text(text: str, style: str = "") -> Text:
-    """`visible(text)` for rich, the escapes marked so that nobody takes them for what was said."""
+    """Return `visible(text)` for rich, with the escapes highlighted to tell them from the original text."""
     text = text.replace("\r\n", "\n")
     result, end = Text(style=style), 0
     for match in HOSTILE.finditer(text):
@@ -42,7 +42,7 @@ def safe_text(text: str, style: str = "") -> Text:
 
 
 def safe_json(body: bytes) -> bytes:
-    """The same JSON value, with what a terminal would obey as JSON escapes."""
+    """Return the same JSON value with every hostile character written as a JSON escape."""
     text = body.decode("utf-8", "surrogatepass")
     return HOSTILE.sub(lambda match: _json_escape(match.group()), text).encode()
 
@@ -58,27 +58,27 @@ def _json_escape(character: str) -> str:
 
 
 class Terminal(Console):
-    """A console that leaves a broken pipe to whoever runs the command."""
+    """A console that raises BrokenPipeError; rich would exit."""
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
 
 
 def out(width: int | None = None) -> Terminal:
-    """Standard output. A character that its encoding does not have is written as an escape."""
+    """Return standard output. Characters outside its encoding are written as escapes."""
     _tolerate(sys.stdout)
     return Terminal(width=width, highlight=False, markup=False, emoji=False)
 
 
 def err() -> Terminal:
-    """Standard error: progress, summaries, what went wrong."""
+    """Return standard error, for progress, summaries and errors."""
     _tolerate(sys.stderr)
     return _err()
 
 
 @cache
 def _err() -> Terminal:
-    # One for all: what is printed stands above a progress bar, and not in its line.
+    # One shared console: text is printed above a progress bar, not inside its line.
     return Terminal(stderr=True, highlight=False, markup=False, emoji=False)
 
 

@@ -31,22 +31,25 @@ from contentmodel.serialize import dumps
 
 _POLICIES = "; ".join(f"{family}={'|'.join(choices)}" for family, choices in POLICIES.items())
 
-To = Annotated[str, typer.Option("--to", metavar="API", help="The API to convert to, or contentmodel.")]
+To = Annotated[str, typer.Option("--to", metavar="API", help="The target API, or contentmodel (stored documents).")]
 Output = Annotated[
-    str | None, typer.Option("--output", "-o", metavar="OUT", help="Where to write. Default: standard output.")
+    str | None, typer.Option("--output", "-o", metavar="OUT", help="The output file. Default: standard output.")
 ]
 Losses = Annotated[
-    str | None, typer.Option("--losses", metavar="FILE", help="List every loss there as JSON, with its path.")
+    str | None, typer.Option("--losses", metavar="FILE", help="Write every loss to this file as JSON, with its path.")
 ]
 Raising = Annotated[
-    OnLoss, typer.Option("--on-loss", help="raise: write nothing of a document that would lose something.")
+    OnLoss,
+    typer.Option(
+        "--on-loss", help="report: convert and report the losses. raise: do not convert a document with losses."
+    ),
 ]
 Policies = Annotated[
     list[str] | None,
     typer.Option(
         "--policy",
         metavar="FAMILY=CHOICE",
-        help=f"What becomes of content that the target has no place for: {_POLICIES}.",
+        help=f"How to convert content that the target cannot represent: {_POLICIES}. Repeatable.",
     ),
 ]
 KeptMaps = Annotated[
@@ -54,7 +57,7 @@ KeptMaps = Annotated[
     typer.Option(
         "--maps",
         metavar="FILE",
-        help="Where to keep what stands for which id and tool name in a converted request, as JSON.",
+        help="Write the replaced ids and tool names of a converted request to this file, for --undo-maps.",
     ),
 ]
 Answered = Annotated[
@@ -62,16 +65,18 @@ Answered = Annotated[
     typer.Option(
         "--undo-maps",
         metavar="FILE",
-        help="The maps of the request that a response answers: its ids, names and arguments are the source's again.",
+        help="The file that --maps wrote for the request. Restores its ids, names and arguments in the response.",
     ),
 ]
 Pretty = Annotated[
     bool | None,
     typer.Option(
-        "--pretty/--compact", help="Indented, or one line. JSON Lines are always one line each.", show_default="pretty"
+        "--pretty/--compact",
+        help="Indent the JSON, or write one line. JSON Lines are always compact.",
+        show_default="pretty",
     ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing about losses and progress.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Do not print the summary of losses and the progress bar.")]
 
 
 def convert(
@@ -90,16 +95,17 @@ def convert(
     pretty: Pretty = None,
     quiet: Quiet = False,
 ) -> None:
-    """Convert payloads and streams from one API to another, and say what was lost.
+    """Convert requests, responses and streams from one API to another, and report every loss.
 
-    What the input is of is detected, document by document. A summary of the losses goes to standard error.
+    The API and the kind of the input are detected for each document. The payload goes to standard output or to -o; a
+    summary of the losses goes to standard error.
 
-    A stream (server-sent events) is converted while it arrives: what has come is written before more is awaited. One
-    that is broken ends with the error of the target, and exit code 2; a provider's error in it is converted like
-    everything else. --to contentmodel stores the answer that it amounts to. --kind stream says what the beginning does
-    not tell: the JSON array that Gemini streams, or that a stored response is to become a stream.
+    A stream (server-sent events) is converted while it arrives. A broken stream ends with the error event of the
+    target, and with exit code 2. An error event of the provider is converted like any other event. --to contentmodel
+    stores the complete response. Use --kind stream for the JSON array that Gemini streams, and to convert a stored
+    response to a stream.
 
-    Exit codes: 0 converted; 1 something would have been lost (--on-loss raise); 2 bad input, or a bad command line.
+    Exit codes: 0 converted; 1 refused by --on-loss raise; 2 bad input, or a bad command line.
 
     \b
     [bold]Examples[/bold]
@@ -145,22 +151,27 @@ def convert(
     raise typer.Exit(code)
 
 
+_NOT_STORED = "--undo-maps needs a response of an API, but the input is a stored document"
+
+
 class _Refused(Exception):
-    """The one document would lose something: its losses are listed, and no output is written."""
+    """--on-loss raise refused the only document. List its losses, and write no output."""
 
 
 def _check_stored(options: Mapping[str, object]) -> None:
     for option, value in options.items():
         if value:
-            raise Problem(f"{option}: it is for conversions to an API, and not --to {STORED}", hint="leave it out")
+            raise Problem(f"{option} cannot be used with --to {STORED}; it needs a target API", hint=f"remove {option}")
 
 
 def _check_lines(pretty: bool | None, maps: str | None, undo_maps: str | None) -> None:
     if pretty:
-        raise Problem("--pretty: JSON Lines are one line each", hint="leave --pretty out")
+        raise Problem("--pretty cannot be used with JSON Lines: each document is one line", hint="remove --pretty")
     if maps or undo_maps:
         option = "--maps" if maps else "--undo-maps"
-        raise Problem(f"{option}: the maps of a conversation belong to one document", hint="convert it alone")
+        raise Problem(
+            f"{option} needs a single document, but the input is JSON Lines", hint="convert one document at a time"
+        )
 
 
 def _convert_source(source: Source, order: Order, outputs: Outputs, documents: Iterable[Document]) -> tuple[int, Tally]:
@@ -178,7 +189,7 @@ def _read_maps(path: str) -> Renames:
     try:
         return msgspec.json.decode(Path(path).read_bytes(), type=Renames)
     except (msgspec.MsgspecError, UnicodeError) as error:
-        raise Problem(f"{path}: no maps that --maps wrote: {error}") from None
+        raise Problem(f"{path}: not a file that --maps wrote: {error}") from None
 
 
 def _convert_all(
@@ -201,18 +212,18 @@ def _convert_all(
 
 
 def convert_document(document: Document, order: Order) -> tuple[bytes, tuple[Loss, ...], Renames]:
-    """One document as the target writes it, what was lost, and the maps. LossError where losing is refused."""
+    """Return a document as target JSON, its losses and its maps. Raise LossError if losses are refused."""
     payload = identify(document, order.api, order.kind)
     if order.renames is not None and payload.kind != "response":
-        raise Problem(f"--undo-maps: maps are undone in a response, and this is a {payload.kind}")
+        raise Problem(f"--undo-maps needs a response, but the input is a {payload.kind}", hint="remove --undo-maps")
     if order.renames is not None and payload.api == STORED:
-        raise Problem("--undo-maps: maps are undone in what the API answered, and not in a stored document")
+        raise Problem(_NOT_STORED, hint="give the response as the API sent it")
     if order.target == STORED:
         return dumps(decode(payload, document)), (), Renames()
     if payload.api == STORED:
         return _convert_stored(decode(payload, document), order)
     for api in (order.target, payload.api):
-        load(api)  # Problem where it cannot be loaded.
+        load(api)  # Raises Problem if it cannot be loaded.
     encoded = convert_payload(
         payload.value,
         target=order.target,
@@ -235,7 +246,7 @@ def _convert_stored(value: object, order: Order) -> tuple[bytes, tuple[Loss, ...
     else:
         raise Problem(
             "only stored requests and responses can be converted to an API",
-            hint="`contentmodel show` shows the others, and --to contentmodel rewrites them",
+            hint="`contentmodel show` displays other stored documents; --to contentmodel copies them",
         )
     losses = tuple(msgspec.structs.replace(loss, path="$.value" + loss.path[1:]) for loss in encoded.losses)
     if order.on_loss == "raise" and (refused := significant(losses)):

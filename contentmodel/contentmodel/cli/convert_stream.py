@@ -1,4 +1,4 @@
-"""`contentmodel convert` of a stream: what has arrived is written before more of it is awaited."""
+"""`contentmodel convert` of a stream: each received chunk is converted and written before the next is read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from contentmodel.serialize import dumps
 
 
 def convert_stream(stream: Stream, order: Order, outputs: Outputs) -> int:
-    """Converts one stream, and says what was lost and how it ended. Gives the exit code."""
+    """Convert one stream, and report its losses and its end. Return the exit code."""
     _check(order, outputs)
     document = Document(b"", stream.name)
     try:
@@ -45,73 +45,74 @@ def convert_stream(stream: Stream, order: Order, outputs: Outputs) -> int:
 
 
 def _check(order: Order, outputs: Outputs) -> None:
-    """Problem where an option is for documents."""
+    """Raise Problem if an option applies only to documents."""
     if order.model:
-        raise Problem("--model: a request is for a model, and a stream is an answer", hint="leave it out")
+        raise Problem("--model needs a request, but the input is a stream", hint="remove --model")
     if outputs.maps:
-        hint = "keep them when you convert the request, and give them to its answer: --undo-maps FILE"
-        raise Problem("--maps: only a converted request has maps, and this is a stream", hint=hint)
+        hint = "use --maps FILE when you convert the request, and --undo-maps FILE for the stream that answers it"
+        raise Problem("--maps needs a request, but the input is a stream", hint=hint)
     if order.pretty and order.target != STORED:
-        raise Problem("--pretty: the events of a stream are one line each", hint="leave --pretty out")
+        raise Problem("--pretty cannot be used with a stream: each event is one line", hint="remove --pretty")
 
 
 def _check_turn(turn: Turn, order: Order) -> None:
     if order.renames is not None and turn.api == STORED:
-        raise Problem("--undo-maps: maps are undone in what the API answered, and not in a stored document")
+        hint = "give the stream as the API sent it"
+        raise Problem("--undo-maps needs a stream of an API, but the input is a stored document", hint=hint)
 
 
 Ending = tuple[ErrorContent | None, tuple[Loss, ...]]
-"""The error that a turn ended with, and what was lost of it."""
+"""The error that a turn ended with, if any, and its losses."""
 
 
 def _fold(turn: Turn, order: Order, write: Write) -> Ending:
-    """Writes the stored response that a stream amounts to."""
-    gathered = Fold()
+    """Fold the stream into a response, and write it as a stored document."""
+    fold = Fold()
     for batch in turn.batches:
         for event in batch:
-            gathered.feed(event)
-    response = gathered.response
+            fold.feed(event)
+    response = fold.response
     write(layout(dumps(response), pretty=order.pretty is not False))
     return response.error, ()
 
 
 def _encode(turn: Turn, order: Order, write: Write) -> Ending:
-    """Writes the stream of the target, as the events come. LossError where losing is refused."""
+    """Write the stream of the target as the events arrive. Raise LossError if losses are refused."""
     encoder = load(order.target).stream_encoder(order.policies)
     error: ErrorContent | None = None
 
     def losses() -> tuple[Loss, ...]:
-        return tuple(_placed(loss, turn) for loss in encoder.losses)
+        return tuple(_with_input_path(loss, turn) for loss in encoder.losses)
 
     def write_all(pieces: Iterator[bytes]) -> None:
         done: list[bytes] = []
         try:
             for piece in pieces:
                 if order.on_loss == "raise" and (refused := significant(encoder.losses)):
-                    raise LossError(order.target, tuple(_placed(loss, turn) for loss in refused))
+                    raise LossError(order.target, tuple(_with_input_path(loss, turn) for loss in refused))
                 done.append(piece)
         finally:
             if data := b"".join(done):
                 write(data)
 
-    undone = _undoing(turn, order)
+    restore = _restorer(turn, order)
     for batch in turn.batches:
         error = next((event.error for event in batch if isinstance(event, TurnError)), error)
-        write_all(encoder.feed(found) for event in batch for found in undone(event))
+        write_all(encoder.feed(restored) for event in batch for restored in restore(event))
     write_all(iter([encoder.close()]))
     return error, losses()
 
 
-def _undoing(turn: Turn, order: Order) -> Callable[[StreamEvent], list[StreamEvent]]:
-    """What gives an event the ids, names and arguments of the request that the stream answers."""
+def _restorer(turn: Turn, order: Order) -> Callable[[StreamEvent], list[StreamEvent]]:
+    """Return a function that restores the ids, names and arguments of the original request in an event."""
     maps = order.renames
     if maps is None:
         return lambda event: [event]
     return maps.undoing(load(turn.api).restore_arguments)
 
 
-def _placed(loss: Loss, turn: Turn) -> Loss:
-    """A loss with its path in the document that was given, where that was one."""
+def _with_input_path(loss: Loss, turn: Turn) -> Loss:
+    """Return a loss with its path in the input, if the input is a stored document."""
     return msgspec.structs.replace(loss, path="$.value" + loss.path[1:]) if turn.api == STORED else loss
 
 
@@ -120,8 +121,8 @@ def _report_refused(stream: Stream, refused: LossError, tally: Tally, order: Ord
     if is_replaced(outputs.payload):
         print_problem(problem)
     else:
-        said = f"{stream.name}: converted up to what would be lost, and no further"
-        print_problem(Problem(said, hint=f"what was written before it stays; {problem.hint}"))
+        message = f"{stream.name}: the conversion stopped at an event that would cost a loss"
+        print_problem(Problem(message, hint=f"the output that was already written remains; {problem.hint}"))
     if not order.quiet:
         print_groups(tally, err())
     return LOSSES_REFUSED
@@ -129,13 +130,15 @@ def _report_refused(stream: Stream, refused: LossError, tally: Tally, order: Ord
 
 def _report(turn: Turn, error: ErrorContent | None, tally: Tally, order: Order) -> int:
     if error is not None and is_broken(turn, error):
-        code = report_broken(turn, error, "what came before it was converted, and ends with this error")
+        code = report_broken(
+            turn, error, "the events before the fault were converted; the output ends with an error event"
+        )
         if tally.count and not order.quiet:
             print_groups(tally, err())
         return code
     if error is not None:
-        said = visible(f"{turn.name}: the answer ends with an error: {error.code or 'error'}: {error.message}")
-        err().print(Text.assemble(("note:", "bold yellow"), " ", said), soft_wrap=True)
+        note = visible(f"{turn.name}: the answer ends with an error: {error.code or 'error'}: {error.message}")
+        err().print(Text.assemble(("note:", "bold yellow"), " ", note), soft_wrap=True)
     tally.converted = 1
     if not order.quiet:
         print_tally(tally, err(), target=order.target, is_lines=False)

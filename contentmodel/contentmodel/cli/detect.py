@@ -17,17 +17,19 @@ Files = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="FILE",
-        help="JSON, JSON Lines, or a stream; - is standard input, which is also read when something is piped in.",
+        help="JSON, JSON Lines, or a stream. Default, or with -: standard input.",
         show_default=False,
     ),
 ]
 
 
 def detect(paths: Files = None) -> None:
-    """Say which API payloads are of, and whether they are requests, responses or streams.
+    """Detect the API and the kind (request, response or stream) of payloads.
 
-    Prints `API KIND` for a document; for JSON Lines the line number stands before it. Of several files the name comes
-    first: `FILE API KIND`, `FILE:LINE API KIND`. Exit code 2 where a document is not recognised.
+    Prints `API KIND` for a document, and `LINE API KIND` for each document of a JSON Lines file. With several files,
+    each line begins with the file: `FILE API KIND`, `FILE:LINE API KIND`.
+
+    Exit codes: 0 all documents were recognized; 2 a document was not recognized, bad input, or a bad command line.
 
     \b
     [bold]Examples[/bold]
@@ -40,21 +42,21 @@ def detect(paths: Files = None) -> None:
 
 
 def _detect_in(path: str | None, *, named: bool) -> int:
-    """What one file holds; a file that cannot be read does not lose the others. Gives the exit code."""
+    """Print the documents of one file. Report an unreadable file and continue. Return the exit code."""
 
     def work(document: Document) -> None:
         payload = identify(document, None, None)
         if payload.api == STORED:
             decode(payload, document)
-        place = [document.name] if named else []
-        place += [] if document.line is None else [str(document.line)]
-        typer.echo(visible(" ".join(filter(None, (":".join(place), payload.api, payload.kind)))))
+        prefix = [document.name] if named else []
+        prefix += [] if document.line is None else [str(document.line)]
+        typer.echo(visible(" ".join(filter(None, (":".join(prefix), payload.api, payload.kind)))))
 
     try:
         source = open_input(path)
         if isinstance(source, Stream):
             return _detect_stream(source, named=named)
-        return for_each(documents_of(source, "detecting"), work, way="")
+        return for_each(documents_of(source, "detecting"), work, options="")
     except BrokenPipeError:
         raise
     except (Problem, OSError) as error:
@@ -64,7 +66,7 @@ def _detect_in(path: str | None, *, named: bool) -> int:
 
 
 def _detect_stream(stream: Stream, *, named: bool) -> int:
-    """Said as soon as an event tells: the rest of the stream is not awaited."""
+    """Print the API as soon as an event identifies it, without reading the rest of the stream."""
     try:
         api = read_turn(stream, None).api
     except BAD_DOCUMENT as error:

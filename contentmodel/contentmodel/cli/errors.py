@@ -1,4 +1,4 @@
-"""Every failure that is no defect of this library, as a message: where, what, and what to do next."""
+"""Convert expected errors to messages: the location, the problem, and the fix."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141
 
 NAMED_BY = "--from API and --kind request or --kind response"
-"""How most commands are told what a document is of."""
+"""The options of most commands that name the API and the kind of the input."""
 
 _FAULTS_SHOWN = 50
 
 
 class Problem(Exception):
-    """A message for people: one line, `details` below it, and a `hint` at what to do next."""
+    """An error message for the user: one line, `details` below it, and a `hint` with the fix."""
 
     def __init__(self, message: str, details: tuple[str, ...] = (), hint: str = "", code: int = BAD_INPUT) -> None:
         super().__init__(message)
@@ -34,32 +34,35 @@ class Problem(Exception):
 
 
 BAD_DOCUMENT = (Problem, ContentModelError, UnicodeError, RecursionError)
-"""What one bad document can raise. The others of its file can be read all the same."""
+"""The errors of one bad document. The other documents of the file can still be read."""
 
 
-def problem_of(error: Exception, where: str = "", way: str = NAMED_BY) -> Problem:
-    """The message for an error; `where` names the file and the line, `way` how to say what is in it, where one can."""
+def problem_of(error: Exception, location: str = "", options: str = NAMED_BY) -> Problem:
+    """Return the message for an error.
+
+    `location` is the file and the line; `options` are the options that name the API and the kind of the input, if any.
+    """
     if isinstance(error, Problem):
         problem = error
     elif isinstance(error, DecodeError):
-        problem = _decode_problem(error, way)
+        problem = _decode_problem(error, options)
     elif isinstance(error, DetectError):
-        problem = Problem(str(error), hint=way and f"name it with {way}")
+        problem = Problem(str(error), hint=options and f"name the API with {options}")
     elif isinstance(error, LossError):
         problem = _loss_problem(error)
     elif isinstance(error, UnknownApiError):
-        problem = Problem(str(error), hint="`contentmodel apis` lists what is installed")
+        problem = Problem(str(error), hint="`contentmodel apis` lists the installed APIs")
     elif isinstance(error, OSError):
-        return Problem(f"{error.filename or where or 'output'}: {error.strerror or error}")
+        return Problem(f"{error.filename or location or 'output'}: {error.strerror or error}")
     elif isinstance(error, RecursionError):
-        problem = Problem("nested too deeply")
+        problem = Problem("the JSON is nested too deeply")
     else:
         problem = Problem(str(error))
-    message = f"{where}: {problem.message}" if where else problem.message
+    message = f"{location}: {problem.message}" if location else problem.message
     return Problem(message, problem.details, problem.hint, problem.code)
 
 
-def _decode_problem(error: DecodeError, way: str) -> Problem:
+def _decode_problem(error: DecodeError, options: str) -> Problem:
     details = tuple(f"{fault.path}: {fault.message}" for fault in error.faults[:_FAULTS_SHOWN])
     if len(error.faults) > _FAULTS_SHOWN:
         details += (f"and {len(error.faults) - _FAULTS_SHOWN} more",)
@@ -72,19 +75,19 @@ def _decode_problem(error: DecodeError, way: str) -> Problem:
     faults = "1 fault" if len(error.faults) == 1 else f"{len(error.faults)} faults"
     if error.api == "contentmodel":
         return Problem(f"not a contentmodel document: {faults}", details)
-    hint = way and f"if it is something else, name it with {way}"
+    hint = options and f"if it is a payload of another API, name it with {options}"
     return Problem(f"cannot be read as {error.api}: {faults}", details, hint)
 
 
 def _loss_problem(error: LossError) -> Problem:
     count = "1 loss" if len(error.losses) == 1 else f"{len(error.losses)} losses"
-    message = f"not converted: it would cost {count}"
-    hint = "--on-loss report converts all the same, and says what was lost"
+    message = f"not converted: the conversion would cost {count}"
+    hint = "use --on-loss report to convert it anyway and report the losses"
     return Problem(message, hint=hint, code=LOSSES_REFUSED)
 
 
 def print_problem(problem: Problem, *, hint: bool = True) -> None:
-    """On standard error, in lines that are not broken up."""
+    """Print a problem on standard error, without breaking its lines."""
     console = err()
     console.print(Text.assemble(("error:", "bold red"), " ", visible(problem.message)), soft_wrap=True)
     for detail in problem.details:
@@ -95,7 +98,7 @@ def print_problem(problem: Problem, *, hint: bool = True) -> None:
 
 @contextmanager
 def naming(name: str) -> Iterator[None]:
-    """An error of the system that names no file names this one."""
+    """Add this name to an OSError that has no file name."""
     try:
         yield
     except OSError as error:
@@ -106,7 +109,7 @@ def naming(name: str) -> Iterator[None]:
 
 @contextmanager
 def reported() -> Iterator[None]:
-    """The one place where errors become messages and exit codes."""
+    """Print expected errors as messages, and exit with their codes."""
     try:
         yield
         sys.stdout.flush()
@@ -117,14 +120,14 @@ def reported() -> Iterator[None]:
         raise typer.Exit(INTERRUPTED) from None
     except (OSError, *BAD_DOCUMENT) as error:
         problem = problem_of(error)
-        with suppress(OSError):  # Standard error may be what is full.
+        with suppress(OSError):  # Standard error may be the full device.
             print_problem(problem)
         _silence_failing_stdout()
         raise typer.Exit(problem.code) from None
 
 
 def _silence_failing_stdout() -> None:
-    """What could not be written stays in the buffer: the interpreter would fail at it again, with a code of its own."""
+    """Discard unwritten output: otherwise the interpreter fails to flush it at exit, with another exit code."""
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -133,6 +136,6 @@ def _silence_failing_stdout() -> None:
 
 
 def _silence_stdout() -> None:
-    # The interpreter flushes once more at its end; it must find somebody who listens.
+    # The interpreter flushes standard output again at exit; redirect it so that this succeeds.
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""--executor and --header: where the calls of a tool configuration file go."""
+"""--executor and --header: the executors of a tool configuration file."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from contentmodel.cli.errors import Problem
-from contentmodel.errors import Fault
+from contentmodel.errors import Fault, MissingExtraError
 
 if TYPE_CHECKING:
     from contentmodel.tools.config import Executor, GraphQLExecutor, Operation, RestExecutor
@@ -15,7 +15,7 @@ _EXAMPLE = "--executor default=https://api.example.com, or default=sqlite:///sho
 
 
 class HttpExecutor:
-    """A URL that is a REST API's for tools with a path, and a GraphQL API's for tools with a query."""
+    """An executor for a URL: REST for tools with a path, GraphQL for tools with a query."""
 
     def __init__(self, url: str, headers: Mapping[str, str]) -> None:
         from contentmodel.tools.config import GraphQLExecutor, RestExecutor
@@ -23,15 +23,15 @@ class HttpExecutor:
         self._rest, self._graphql = RestExecutor(url, headers=headers), GraphQLExecutor(url, headers=headers)
 
     def check(self, operation: Operation) -> Iterable[Fault]:
-        """What is wrong with a call."""
+        """Yield the faults of an operation."""
         return self._of(operation).check(operation)
 
     def takes(self, operation: Operation) -> frozenset[str]:
-        """The arguments that a call has a place for."""
+        """Return the names of the arguments that the operation uses."""
         return self._of(operation).takes(operation)
 
     def run(self, operation: Operation, arguments: Mapping[str, Any]) -> Any:
-        """Makes a call."""
+        """Run a call."""
         return self._of(operation).run(operation, arguments)
 
     def _of(self, operation: Operation) -> RestExecutor | GraphQLExecutor:
@@ -39,21 +39,26 @@ class HttpExecutor:
 
 
 def parse_executors(texts: list[str], headers: list[str]) -> dict[str, Executor]:
-    """NAME=URL, by name. Problem where a URL cannot be used; it is not shown, for it may hold a password."""
-    made: dict[str, Executor] = {}
-    sent = dict(_header(text) for text in headers)
+    """Parse NAME=URL texts. Raise Problem if a URL is invalid; the URL is not printed, it may contain a password."""
+    executors: dict[str, Executor] = {}
+    header_map = dict(_header(text) for text in headers)
     for text in texts:
         name, _, url = text.partition("=")
         scheme, colon, _ = url.partition(":")
         if not name or not colon or "/" in name:
             raise Problem("--executor: expected NAME=URL", hint=_EXAMPLE)
-        if name in made:
-            raise Problem(f"--executor: {name} is there twice", hint="give each executor one URL")
+        if name in executors:
+            raise Problem(f"--executor: {name} is given twice", hint="give each executor one URL")
         try:
-            made[name] = HttpExecutor(url, sent) if scheme in ("http", "https") else _sql(url)
+            executors[name] = HttpExecutor(url, header_map) if scheme in ("http", "https") else _sql(url)
         except ValueError as error:
             raise Problem(f"--executor {name}: {error}", hint=_EXAMPLE) from None
-    return made
+        except MissingExtraError:
+            raise
+        except ModuleNotFoundError as error:
+            hint = "install the Python driver of this database"
+            raise Problem(f"--executor {name}: the driver {error.name} is not installed", hint=hint) from None
+    return executors
 
 
 def _sql(url: str) -> Executor:

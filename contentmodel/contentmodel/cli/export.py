@@ -45,8 +45,8 @@ SourcePath = Annotated[
     str | None,
     typer.Argument(
         metavar="SOURCE",
-        help="A store (a SQLite file, or postgresql://...), or what `show` reads: JSON, JSON Lines, a stream; "
-        "- is standard input.",
+        help="A store (a SQLite file or postgresql://...), JSON, JSON Lines, or a stream. Default, or with -: "
+        "standard input.",
         show_default=False,
     ),
 ]
@@ -55,22 +55,26 @@ To = Annotated[
     typer.Option(
         "--to",
         metavar="FORMAT",
-        help="html, json, jsonl, turn-blocks, or an API. Default: what the name of --output says, else html.",
+        help="html, json, jsonl, turn-blocks, or an API. Default: by the suffix of --output, else html.",
         show_default=False,
     ),
 ]
 ConversationId = Annotated[
-    str | None, typer.Option("--conversation", "-c", metavar="ID", help="The conversation of a store.")
+    str | None, typer.Option("--conversation", "-c", metavar="ID", help="The id of a conversation in a store.")
 ]
 Upto = Annotated[
     str | None,
-    typer.Option("--upto", metavar="TURN", help="The turn of it to end with. Default: the one that began last."),
+    typer.Option(
+        "--upto",
+        metavar="TURN",
+        help="The id of the last turn to read, e.g. the end of another branch. Default: the newest turn.",
+    ),
 ]
 Output = Annotated[
-    str | None, typer.Option("--output", "-o", metavar="OUT", help="Where to write. Default: standard output.")
+    str | None, typer.Option("--output", "-o", metavar="OUT", help="The output file. Default: standard output.")
 ]
-Title = Annotated[str | None, typer.Option("--title", metavar="TEXT", help="The title of the page (html).")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing about losses and progress.")]
+Title = Annotated[str | None, typer.Option("--title", metavar="TEXT", help="The title of the HTML page.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Do not print the summary of losses and the progress.")]
 
 
 def export(
@@ -85,15 +89,16 @@ def export(
     title: Title = None,
     quiet: Quiet = False,
 ) -> None:
-    """Export a conversation: as a page to read, as the model's JSON, as rows, or for an API.
+    """Export a conversation as an HTML page, as JSON, as rows, or as a request to an API.
 
-    html is one page that needs nothing else: it runs no scripts and fetches nothing, and what was said in it is text.
-    From a store it has times, branches and the conversation log. json is the model's own JSON, jsonl the same with
-    one transcript a line: all conversations of a store where none is named. turn-blocks has the rows of a store, with
-    ids and times; with the id of an API it is a request to it, and losses are summed up on standard error.
+    The formats: [bold]html[/bold] is one self-contained page without scripts; from a store it includes times,
+    branches and the conversation log. [bold]json[/bold] is a stored document, as `convert --to contentmodel` writes
+    it. [bold]jsonl[/bold] is one stored document per line: every conversation of a store, unless --conversation names
+    one. [bold]turn-blocks[/bold] is the rows of a store, with ids and times. The id of an API writes a request to
+    that API, and a summary of the losses to standard error.
 
-    A store that has one conversation needs no --conversation. Reading a store changes nothing in it, but that turns
-    of writers that have died are marked, and that an older version is brought up to date.
+    If a store has exactly one conversation, --conversation is optional. Opening a store migrates an older schema, and
+    marks the unfinished turns of crashed writers; it changes nothing else.
 
     Exit codes: 0 exported; 2 bad input, or a bad command line.
 
@@ -107,20 +112,20 @@ def export(
     contentmodel export chat.json -o chat.html
     curl -N ... | contentmodel export --to html > answer.html
     """
-    wanted = _format(to, output)
+    target = _format(to, output)
     check_api(api, "--from")
     check_output(output, [source], "--output")
-    if title is not None and wanted != HTML:
-        raise Problem(f"--title: it is for a page, and not for {wanted}", hint="leave it out, or say --to html")
-    order = Order(wanted, api, None if kind is None else kind.value, {}, "report", None, None, None, quiet)
+    if title is not None and target != HTML:
+        raise Problem(f"--title cannot be used with --to {target}; only a page has a title", hint="use --to html")
+    order = Order(target, api, None if kind is None else kind.value, {}, "report", None, None, None, quiet)
     if source is not None and is_store(source):
         check_store({"--from": api, "--kind": kind})
         raise typer.Exit(_export_store(source, conversation, upto, order, output, title))
     check_no_store({"--conversation": conversation, "--upto": upto})
-    found = open_input(source, order.kind)
-    if isinstance(found, Stream):
-        raise typer.Exit(_export_stream(found, order, output, title))
-    raise typer.Exit(_export_documents(found, order, output, title))
+    opened = open_input(source, order.kind)
+    if isinstance(opened, Stream):
+        raise typer.Exit(_export_stream(opened, order, output, title))
+    raise typer.Exit(_export_documents(opened, order, output, title))
 
 
 def _format(to: str | None, output: str | None) -> str:
@@ -131,7 +136,7 @@ def _format(to: str | None, output: str | None) -> str:
             check_api(to, "--to", stored=False)
         except Problem as problem:
             known = ", ".join((HTML, JSON, LINES, *points()))
-            raise Problem(f"--to: there is no format or API {to!r}", hint=f"there are: {known}") from problem
+            raise Problem(f"--to: unknown format or API {to!r}", hint=f"use one of: {known}") from problem
     return to
 
 
@@ -144,11 +149,11 @@ def _export_store(
     with open_store(path) as store:
         check_output(output, [file_of(path)], "--output")
         if upto is not None and conversation is None:
-            raise Problem("--upto: a turn of which conversation?", hint="name it with --conversation ID")
+            raise Problem("--upto needs --conversation", hint="name the conversation with --conversation ID")
         if conversation is None and order.target == LINES:
             with open_output(output) as write:
-                for found in counted(conversations(store), "conversations exported", quiet=order.quiet):
-                    write(layout(dumps(store.load(found.id)), pretty=False))
+                for each in counted(conversations(store), "conversations exported", quiet=order.quiet):
+                    write(layout(dumps(store.load(each.id)), pretty=False))
             return 0
         name = the_only(store, path) if conversation is None else conversation
         tally = Tally(documents=1)
@@ -174,11 +179,11 @@ def _stored_body(store: TurnStore, name: str, upto: str | None, order: Order, ti
 def _stored_page(store: TurnStore, name: str, upto: str | None, order: Order, title: str | None) -> bytes:
     from contentmodel.history.log import ConversationLog
 
-    told = read(store, name, upto, quiet=order.quiet)
+    stored = read(store, name, upto, quiet=order.quiet)
     entries = list(ConversationLog(store).stream(name))
     with _working(order.quiet):
-        titled = title or _title(entries) or name
-        return _page(told.request, turns=told.turns, log=entries, branches=told.every, title=titled)
+        page_title = title or _title(entries) or name
+        return _page(stored.request, turns=stored.turns, log=entries, branches=stored.every, title=page_title)
 
 
 def _title(entries: list[Any]) -> str | None:
@@ -188,7 +193,7 @@ def _title(entries: list[Any]) -> str | None:
 
 @contextmanager
 def _working(quiet: bool) -> Iterator[None]:
-    """Says on a terminal that there is work going on."""
+    """Show a status line on a terminal while the body runs."""
     console = err()
     if quiet or not console.is_terminal:
         yield
@@ -205,8 +210,8 @@ def _export_documents(source: Source, order: Order, output: str | None, title: s
 
     def work(document: Document) -> None:
         if order.target != LINES and tally.documents:
-            hint = "--to jsonl takes all; sed -n 3p FILE | contentmodel export - takes the third"
-            raise _Several(f"{source.name}: it has several documents, and {order.target} is one", hint=hint)
+            hint = "use --to jsonl for all of them, or sed -n 3p FILE | contentmodel export - for the third"
+            raise _Several(f"{source.name} has several documents, but {order.target} holds only one", hint=hint)
         tally.documents += 1
         write(_body(document, order, title, tally))
 
@@ -220,7 +225,7 @@ def _export_documents(source: Source, order: Order, output: str | None, title: s
 
 
 class _Several(Exception):
-    """There is more than the format has room for. No output is written."""
+    """The input has more documents than the format can hold. No output is written."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
@@ -247,13 +252,10 @@ def _value_body(value: Any, order: Order, title: str) -> bytes:
     return layout(dumps(value), pretty=order.target == JSON)
 
 
-def _page(value: Any, **said: Any) -> bytes:
+def _page(value: Any, **options: Any) -> bytes:
     from contentmodel.html import page
 
-    try:
-        return page(value, **said).encode()
-    except ImportError as error:
-        raise Problem(str(error)) from None
+    return page(value, **options).encode()
 
 
 def _converted(document: Document, order: Order, tally: Tally) -> bytes:
@@ -269,16 +271,16 @@ def _print(tally: Tally, order: Order) -> None:
 
 
 def _export_stream(stream: Stream, order: Order, output: str | None, title: str | None) -> int:
-    """Exports the answer that a stream amounts to; where it is broken, what there is of it."""
+    """Export the response of a stream. If the stream is broken, export the received part."""
     try:
         turn = read_turn(stream, order.api)
-        gathered = _gathered(turn)
+        response = _fold(turn).response
         tally = Tally(documents=1)
         if order.target in (HTML, JSON, LINES):
-            body = _value_body(gathered.response, order, title or Path(stream.name).name)
+            body = _value_body(response, order, title or Path(stream.name).name)
         else:
             stored = Order(order.target, STORED, "response", {}, "report", None, None, None, order.quiet)
-            body = _converted(Document(dumps(gathered.response), stream.name), stored, tally)
+            body = _converted(Document(dumps(response), stream.name), stored, tally)
         with open_output(output) as write:
             write(body)
     except BAD_DOCUMENT as fault:
@@ -286,15 +288,15 @@ def _export_stream(stream: Stream, order: Order, output: str | None, title: str 
         print_problem(problem)
         return problem.code
     _print(tally, order)
-    error = gathered.response.error
+    error = response.error
     if error is not None and is_broken(turn, error):
-        return report_broken(turn, error, "what came before it is exported")
+        return report_broken(turn, error, "the part before the fault was exported")
     return 0
 
 
-def _gathered(turn: Turn) -> Fold:
-    gathered = Fold()
+def _fold(turn: Turn) -> Fold:
+    fold = Fold()
     for batch in turn.batches:
         for event in batch:
-            gathered.feed(event)
-    return gathered
+            fold.feed(event)
+    return fold

@@ -1,4 +1,4 @@
-"""`contentmodel show` of a stream: as it comes on a terminal, else the transcript that it amounts to."""
+"""`contentmodel show` of a stream: live on a terminal, else the transcript of the complete stream."""
 
 from __future__ import annotations
 
@@ -28,54 +28,54 @@ _TAIL_LINES = 8
 
 
 def show_stream(stream: Stream, api: str | None, console: Terminal, page: Page) -> int:
-    """Shows one stream. Gives the exit code."""
+    """Show one stream. Return the exit code."""
     try:
         turn = read_turn(stream, api)
         console.print(Rule(safe_text(f"{turn.api} {STREAM}", "bold")))
-        gathered = Fold()
-        for part in _live(turn, gathered, console, page) if _is_live(console) else _whole(turn, gathered, page):
+        fold = Fold()
+        for part in _live(turn, fold, console, page) if _is_live(console) else _whole(turn, fold, page):
             console.print(part)
     except BAD_DOCUMENT as fault:
         problem = problem_of(fault, stream.name, NAMED_BY_API)
         print_problem(problem)
         return problem.code
-    error = gathered.response.error
+    error = fold.response.error
     if error is not None and is_broken(turn, error):
-        return report_broken(turn, error, "what came before it is shown")
+        return report_broken(turn, error, "the part before the fault is shown")
     return 0
 
 
 def _is_live(console: Terminal) -> bool:
-    # Not `console.is_terminal`: colours may be forced where nothing can be written twice.
+    # Not `console.is_terminal`: it is also true if colours are forced for output that cannot be rewritten.
     return sys.stdout is not None and sys.stdout.isatty() and not console.is_dumb_terminal
 
 
-def _whole(turn: Turn, gathered: Fold, page: Page) -> Parts:
+def _whole(turn: Turn, fold: Fold, page: Page) -> Parts:
     for batch in turn.batches:
         for event in batch:
-            gathered.feed(event)
-    yield from transcript(gathered.response, page)
+            fold.feed(event)
+    yield from transcript(fold.response, page)
 
 
-def _live(turn: Turn, gathered: Fold, console: Terminal, page: Page) -> Parts:
-    """Each block when it is complete. What is open stands below, and is written anew as it grows."""
-    following = Following(gathered, page)
+def _live(turn: Turn, fold: Fold, console: Terminal, page: Page) -> Parts:
+    """Yield each block when it is complete. Open blocks are drawn below, and redrawn as they grow."""
+    following = Following(fold, page)
     with Live(
         console=console, auto_refresh=False, transient=True, redirect_stdout=False, redirect_stderr=False
     ) as live:
         for batch in turn.batches:
             parts = [part for event in batch for part in following.feed(event)]
-            # What is finished leaves the open ones before it is printed above them.
+            # Remove finished blocks from the open blocks before they are printed above them.
             live.update(Group(*following.open_blocks()), refresh=True)
             yield from parts
     yield from following.close()
 
 
 class Following:
-    """A turn as it is shown while it comes."""
+    """The display of a turn that is still arriving."""
 
-    def __init__(self, gathered: Fold, page: Page) -> None:
-        self._gathered = gathered
+    def __init__(self, fold: Fold, page: Page) -> None:
+        self._fold = fold
         self._page = page
         self._open: set[int] = set()
         self._choices: dict[int, int] = {}
@@ -83,8 +83,8 @@ class Following:
         self._choice = -1
 
     def feed(self, event: StreamEvent) -> Parts:
-        """What is to be shown for good."""
-        self._gathered.feed(event)
+        """Yield the parts that are final."""
+        self._fold.feed(event)
         if isinstance(event, TurnStart):
             yield from beginning(event.response)
         elif isinstance(event, BlockStart | BlockCatchUp):
@@ -96,22 +96,22 @@ class Following:
             yield from self._show(event.index)
 
     def open_blocks(self) -> Parts:
-        """The ends of what is not complete."""
+        """Yield the last lines of the open blocks."""
         for index in sorted(self._open):
-            yield from _end_of(self._gathered.content(index), self._page)
+            yield from _end_of(self._fold.content(index), self._page)
 
     def close(self) -> Parts:
-        """Blocks that changed after they were shown, as they are now; then how it ended, and what it cost."""
+        """Yield the blocks that changed after they were shown, then the finish reason and the usage."""
         for index in sorted(self._choices):
-            content = self._gathered.content(index)
+            content = self._fold.content(index)
             if self._shown.get(index) != content:
                 if index in self._shown:
-                    yield Text("(changed since it was shown:)", style="dim")
+                    yield Text("(changed after it was shown:)", style="dim")
                 yield from self._show(index)
-        yield from ending(self._gathered.response, self._page)
+        yield from ending(self._fold.response, self._page)
 
     def _show(self, index: int) -> Parts:
-        choice, content = self._choices[index], self._gathered.content(index)
+        choice, content = self._choices[index], self._fold.content(index)
         if choice != self._choice:
             self._choice = choice
             yield Text()
@@ -121,7 +121,7 @@ class Following:
 
 
 def _end_of(content: Any, page: Page) -> Iterator[RenderableType]:
-    """The last lines of a content that grows."""
+    """Yield the last lines of an incomplete content."""
     if isinstance(content, ToolCallContent):
         yield from draw(msgspec.structs.replace(content, arguments=None), page)
         yield from indented([safe_text(_tail(content.arguments_text), "dim")], 4)

@@ -1,4 +1,4 @@
-"""Input as it arrives: the bytes of a file or of standard input, and streams, whose events are read while they come."""
+"""Incremental input: the bytes of a file or of standard input, and the events of a stream."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 STREAM: Final = "stream"
 NAMED_BY_API = "--from API"
-"""How a command is told what a stream is of."""
+"""The option that names the API of a stream."""
 
 _CHUNK = 1 << 16
 
 
 @dataclass(frozen=True)
 class Stream:
-    """The bytes of one stream, as they arrive."""
+    """The bytes of one stream, in chunks."""
 
     name: str
     chunks: Iterator[bytes]
@@ -41,7 +41,7 @@ class Stream:
 
 @dataclass(frozen=True)
 class Turn:
-    """A stream that is being read: the events of each piece of it, as it arrives."""
+    """A stream that is being read: the events of each chunk."""
 
     name: str
     api: str
@@ -52,7 +52,7 @@ class Turn:
 
 
 def chunks_of(path: str | None) -> Iterator[bytes]:
-    """The bytes of a file, or of standard input (None, "-"): what is there, and no waiting for more."""
+    """Yield the bytes of a file, or of standard input (None, "-"), as soon as they are available."""
     if path is None or path == "-":
         with naming("standard input"):
             if sys.stdin is not None:
@@ -66,7 +66,7 @@ def chunks_of(path: str | None) -> Iterator[bytes]:
 
 
 def peek(chunks: Iterator[bytes]) -> tuple[bool, Iterator[bytes]]:
-    """Whether these bytes begin as server-sent events do, and all of them."""
+    """Return whether the bytes begin like server-sent events, and an iterator over all bytes."""
     head: list[bytes] = []
     for chunk in chunks:
         head.append(chunk)
@@ -80,26 +80,26 @@ def peek(chunks: Iterator[bytes]) -> tuple[bool, Iterator[bytes]]:
 
 
 def read_turn(stream: Stream, api: str | None) -> Turn:
-    """The events of a stream, or of the stored response that is to become one.
+    """Return the events of a stream, or of a stored response.
 
-    Without an `api` it waits for the first event that says whose it is. DetectError where none does; Problem where
-    there is nothing at all, or something stored that is no response; DecodeError.
+    If `api` is None, read up to the first event that identifies the API. Raise DetectError if no event does, Problem
+    if the input is empty or a stored document that is not a response, and DecodeError if it is malformed.
     """
-    found, chunks = (api, stream.chunks) if api is not None else _find_api(stream)
-    if found == STORED:
+    name, chunks = (api, stream.chunks) if api is not None else _find_api(stream)
+    if name == STORED:
         return Turn(stream.name, STORED, [list(unfold(_stored_response(b"".join(chunks))))])
-    return Turn(stream.name, found, _batches(load(found).stream_decoder(), chunks))
+    return Turn(stream.name, name, _batches(load(name).stream_decoder(), chunks))
 
 
 def _batches(decoder: StreamDecoder, chunks: Iterable[bytes]) -> Iterator[list[StreamEvent]]:
-    # To the end of the bytes, though the answer may be over: whoever writes them is not to find a broken pipe.
+    # Read all bytes even after the end of the answer, so that the writer does not get a broken pipe.
     for chunk in chunks:
         yield decoder.feed(chunk)
     yield decoder.close()
 
 
 def _find_api(stream: Stream) -> tuple[str, Iterator[bytes]]:
-    """The API that the first telling event names, and the bytes with none missing."""
+    """Return the API of the first event that identifies one, and an iterator over all bytes."""
     load_all()
     framing, seen = AnyFraming(), []
     for chunk in stream.chunks:
@@ -110,12 +110,12 @@ def _find_api(stream: Stream) -> tuple[str, Iterator[bytes]]:
                 return api, chain(seen, stream.chunks)
     data = b"".join(seen)
     if not data.strip():
-        raise Problem("empty")
+        raise Problem("the input is empty")
     return detect(data, kind=STREAM)[0], iter(seen)
 
 
 def _api_of(data: bytes) -> str | None:
-    """The API of one event; None where it could be anybody's."""
+    """Return the API of one event, or None if the event does not identify one."""
     try:
         value = parse(data)
         return STORED if isinstance(value, dict) and STORED in value else detect(data, kind=STREAM)[0]
@@ -126,7 +126,7 @@ def _api_of(data: bytes) -> str | None:
 def _stored_response(data: bytes) -> ChatResponse:
     value = loads(data)
     if not isinstance(value, ChatResponse):
-        raise Problem("only a stored response becomes a stream", hint="a stream is what an API answers")
+        raise Problem("only a stored response can become a stream", hint="use the response, or remove --kind stream")
     return value
 
 
@@ -134,11 +134,11 @@ def _stored_response(data: bytes) -> ChatResponse:
 
 
 def is_broken(turn: Turn, error: ErrorContent | None) -> bool:
-    """Whether the bytes were at fault. An error of the provider's is content, and what is stored is whole."""
+    """Return whether the stream is truncated or malformed. An error event of the provider does not break it."""
     return error is not None and error.code in (ENDED, MALFORMED) and turn.api != STORED
 
 
 def report_broken(turn: Turn, error: ErrorContent, hint: str) -> int:
-    """Says what is wrong with a stream, and where. Gives the exit code."""
+    """Print the fault of a stream. Return the exit code."""
     print_problem(Problem(f"{turn.name}: {error.message}", hint=hint))
     return BAD_INPUT

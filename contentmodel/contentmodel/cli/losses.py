@@ -1,4 +1,4 @@
-"""What was lost, summed up for people and listed for programs."""
+"""The losses of a conversion: a summary for the terminal, and a JSON list."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from contentmodel.engine.losses.reasons import UNLISTED
 
 _GROUPS_SHOWN = 12
 _NAMED = 3
-"""How many values, and how many places, are named of a group."""
+"""The number of values and of paths that are named for a group."""
 LOSS_STYLES = {
     "dropped": "red",
     "degraded": "yellow",
@@ -30,29 +30,29 @@ LOSS_STYLES = {
 
 @dataclass
 class Group:
-    """Losses of one code: how many, of what, why, and where first."""
+    """Losses of one code: their number, values, reasons, and first paths."""
 
     count: int = 0
-    whats: dict[str, None] = field(default_factory=dict)
-    whys: dict[str, None] = field(default_factory=dict)
-    places: list[str] = field(default_factory=list)
+    values: dict[str, None] = field(default_factory=dict)
+    reasons: dict[str, None] = field(default_factory=dict)
+    paths: list[str] = field(default_factory=list)
 
-    def add(self, loss: Loss, place: str) -> None:
+    def add(self, loss: Loss, path: str) -> None:
         self.count += 1
-        self.whats[loss.what] = None
-        self.whys[loss.why] = None
-        if len(self.places) < _NAMED:
-            self.places.append(place)
+        self.values[loss.what] = None
+        self.reasons[loss.why] = None
+        if len(self.paths) < _NAMED:
+            self.paths.append(path)
 
 
 def _code_of(loss: Loss) -> str:
-    """Return what losses are grouped by: their code; the text where there is none."""
+    """Return the key that losses are grouped by: the code, or the text of a loss without a code."""
     return f"{loss.what}: {loss.why}" if loss.code == UNLISTED else loss.code
 
 
 @dataclass
 class Tally:
-    """The losses of all documents: counted for the summary, and written to a list as they come."""
+    """The losses of all documents, counted for the summary and written to `listing` as they are added."""
 
     listing: Write | None = None
     documents: int = 0
@@ -79,7 +79,7 @@ def _listed(document: Document, losses: Sequence[Loss]) -> bytes:
 
 
 def print_tally(tally: Tally, console: Console, *, target: str, is_lines: bool) -> None:
-    """One line, and a table of what was lost."""
+    """Print one line, and a table of the losses."""
     if not is_lines and not tally.converted:
         print_groups(tally, console)
         return
@@ -93,35 +93,35 @@ def print_tally(tally: Tally, console: Console, *, target: str, is_lines: bool) 
 
 
 def print_groups(tally: Tally, console: Console) -> None:
-    """Print the table alone, the most frequent losses first, and how many were insignificant."""
+    """Print the table, the most frequent losses first, and the number of insignificant losses."""
     most = sorted(tally.groups.items(), key=lambda item: -item[1].count)
     if most:
         console.print(_table(most[:_GROUPS_SHOWN]))
     if len(most) > _GROUPS_SHOWN:
-        more = f"and {len(most) - _GROUPS_SHOWN} more kinds of loss: --losses FILE lists them all"
+        more = f"and {len(most) - _GROUPS_SHOWN} more kinds of loss; --losses FILE lists all losses"
         console.print(more, style="dim")
     if tally.insignificant:
-        one = tally.insignificant == 1
-        subject = "1 insignificant value is" if one else f"{tally.insignificant:,} insignificant values are"
-        console.print(f"{subject} not counted: --losses FILE lists {'it' if one else 'them'}", style="dim")
+        is_one = tally.insignificant == 1
+        subject = "1 insignificant value is" if is_one else f"{tally.insignificant:,} insignificant values are"
+        console.print(f"{subject} not counted; --losses FILE lists {'it' if is_one else 'them'}", style="dim")
 
 
 def _table(groups: Iterable[tuple[tuple[str, str], Group]]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("count", justify="right", no_wrap=True)
     table.add_column("kind", no_wrap=True)
-    table.add_column("what, why, and where first", overflow="fold")
+    table.add_column("values: reason, and first paths", overflow="fold")
     for (kind, _), group in groups:
-        text = safe_text(f"{_named(group.whats, ', ')}: {_named(group.whys, '; ', most=1)}\n")
-        text.append_text(safe_text(_places(group), "dim"))
+        text = safe_text(f"{_named(group.values, ', ')}: {_named(group.reasons, '; ', most=1)}\n")
+        text.append_text(safe_text(_paths(group), "dim"))
         table.add_row(f"{group.count:,}", safe_text(kind, LOSS_STYLES.get(kind, "")), text)
     return table
 
 
 def _named(texts: Iterable[str], separator: str, *, most: int = _NAMED) -> str:
-    first, rest = (found := list(texts))[:most], len(found) - most
+    first, rest = (all_texts := list(texts))[:most], len(all_texts) - most
     return separator.join(first) + (f" and {rest} more" if rest > 0 else "")
 
 
-def _places(group: Group) -> str:
-    return ", ".join(group.places) + (", ..." if group.count > len(group.places) else "")
+def _paths(group: Group) -> str:
+    return ", ".join(group.paths) + (", ..." if group.count > len(group.paths) else "")

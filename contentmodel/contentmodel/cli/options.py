@@ -1,4 +1,4 @@
-"""What several commands take, and the checks of it."""
+"""Arguments and options that several commands share, and their checks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from contentmodel.literals import Policies
 
 
 class PayloadKind(StrEnum):
-    """The kinds of payload that an API has."""
+    """The kinds of payload of an API."""
 
     request = "request"
     response = "response"
@@ -23,7 +23,7 @@ class PayloadKind(StrEnum):
 
 
 class OnLoss(StrEnum):
-    """What to do about a loss."""
+    """How to handle losses."""
 
     report = "report"
     raise_ = "raise"
@@ -33,31 +33,35 @@ In = Annotated[
     str | None,
     typer.Argument(
         metavar="FILE",
-        help="JSON, JSON Lines, or a stream; - is standard input, which is also read when something is piped in.",
+        help="JSON, JSON Lines, or a stream. Default, or with -: standard input.",
         show_default=False,
     ),
 ]
 From = Annotated[
     str | None,
-    typer.Option("--from", metavar="API", help="The API that the input is of, or contentmodel. Default: detected."),
+    typer.Option(
+        "--from", metavar="API", help="The API of the input, or contentmodel (stored documents). Default: detected."
+    ),
 ]
-Kind = Annotated[PayloadKind | None, typer.Option("--kind", help="Which of these the input is. Default: detected.")]
+Kind = Annotated[PayloadKind | None, typer.Option("--kind", help="The kind of the input. Default: detected.")]
 
 
 Model = Annotated[
     str | None,
-    typer.Option("--model", metavar="MODEL", help="The model that a request is for. Default: the one that it names."),
+    typer.Option(
+        "--model", metavar="MODEL", help="The model that the request is for. Default: the model that the request names."
+    ),
 ]
 
 
 def parse_models(texts: list[str]) -> dict[str, str]:
-    """API=MODEL, by API. Problem where there is no such API."""
+    """Parse API=MODEL texts. Raise Problem if an API is unknown."""
     models = {}
     for text in texts:
         api, _, model = text.partition("=")
         if not model:
             raise Problem(
-                f"--model: expected API=MODEL, got {text!r}", hint="--model anthropic-messages=claude-opus-4-8"
+                f"--model: expected API=MODEL, got {text!r}", hint="example: --model anthropic-messages=claude-opus-4-8"
             )
         check_api(api, "--model", stored=False)
         models[api] = model
@@ -65,7 +69,7 @@ def parse_models(texts: list[str]) -> dict[str, str]:
 
 
 def parse_policies(texts: list[str]) -> Policies:
-    """FAMILY=CHOICE, as `convert` takes it. Problem where there is no such policy."""
+    """Parse FAMILY=CHOICE texts. Raise Problem if a policy is unknown."""
     return cast(Policies, dict(_parse_policy(text) for text in texts))
 
 
@@ -75,7 +79,7 @@ def _parse_policy(text: str) -> tuple[str, str]:
         _check_capabilities(choice)
     elif choice not in POLICIES.get(family, ()):
         known = "; ".join(f"{name}={'|'.join(choices)}" for name, choices in POLICIES.items())
-        raise Problem(f"--policy: there is no {text!r}", hint=f"there are: {known}; capabilities=MODEL|any|JSON")
+        raise Problem(f"--policy: unknown policy {text!r}", hint=f"use one of: {known}; capabilities=MODEL|any|JSON")
     return family, choice
 
 
@@ -83,4 +87,4 @@ def _check_capabilities(choice: str) -> None:
     try:
         check_choice(choice)
     except ValueError as error:
-        raise Problem(f"--policy: {error}", hint="capabilities=MODEL, capabilities=any, or capabilities=JSON") from None
+        raise Problem(f"--policy: {error}", hint="use capabilities=MODEL, =any, or =JSON") from None

@@ -1,4 +1,4 @@
-"""What `contentmodel convert` was asked for, and where everything goes."""
+"""The options and the outputs of `contentmodel convert`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from contentmodel.literals import OnLoss, PayloadKind, Policies
 
 @dataclass(frozen=True)
 class Order:
-    """What the command line asks for. `pretty` is None where it does not say."""
+    """The options of a conversion. `pretty` is None if the command line does not set it."""
 
     target: str
     api: str | None
@@ -27,19 +27,19 @@ class Order:
 
 @dataclass(frozen=True)
 class Outputs:
-    """Where everything goes; None is standard output for the payload, and nowhere for the others."""
+    """The output paths. None is standard output for the payload; the others are not written."""
 
     payload: str | None
     losses: str | None
     maps: str | None
 
     def check(self, path: str | None) -> None:
-        """Problem where one would take the place of the input, or of another."""
+        """Raise Problem if an output would overwrite the input or another output."""
         named = {"--output": self.payload or "-", "--losses": self.losses, "--maps": self.maps}
         taken = [path]
         for option, output in named.items():
             if output == "-" and "-" in taken[1:]:
                 hint = f"name a file: {option} FILE, or -o OUT for the payload"
-                raise Problem(f"{option} -: something else goes to standard output already", hint=hint)
+                raise Problem(f"{option} -: standard output is already used by another output", hint=hint)
             check_output(output, taken, option)
             taken.append(output)

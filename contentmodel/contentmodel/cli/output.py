@@ -1,4 +1,4 @@
-"""Output: standard output, or a file that is there whole or not at all."""
+"""Output: standard output, or a file that is written atomically."""
 
 from __future__ import annotations
 
@@ -22,57 +22,57 @@ Write = Callable[[bytes], object]
 
 @contextmanager
 def open_output(path: str | None, *, at_once: bool = False) -> Iterator[Write]:
-    """Takes bytes to a file, or to standard output (None, "-"). A file appears when the block ends well.
+    """Open a file, or standard output (None, "-"), for writing. A file is created when the block succeeds.
 
-    `at_once` lets nothing wait: a reader at the other end has everything that was written.
+    `at_once` flushes after each write, for a reader of a pipe.
     """
     if path is None or path == "-":
         yield _write_to_stdout(at_once=at_once)
         sys.stdout.flush()
         return
-    place = Path(os.path.realpath(path))
+    target = Path(os.path.realpath(path))
     if is_replaced(path):
-        with _atomic(place, path) as taking:
-            yield taking
+        with _atomic(target, path) as write_named:
+            yield write_named
         return
-    # A device or a pipe: there is nothing to rename over.
-    with _opened(place, "wb", path, at_once=at_once) as taking:
-        yield taking
+    # A device or a pipe cannot be replaced by renaming.
+    with _opened(target, "wb", path, at_once=at_once) as write_named:
+        yield write_named
 
 
 def open_optional(path: str | None) -> AbstractContextManager[Write | None]:
-    """The same for what is only written where somebody names a place for it."""
+    """Open an optional output. Yield None if `path` is None."""
     return nullcontext() if path is None else open_output(path)
 
 
 def is_replaced(path: str | None) -> bool:
-    """Whether an output is a file, which is there whole or not at all."""
+    """Return whether an output is a file, which is written atomically."""
     if path is None or path == "-":
         return False
-    place = Path(os.path.realpath(path))
-    return not place.exists() or place.is_file()
+    target = Path(os.path.realpath(path))
+    return not target.exists() or target.is_file()
 
 
 @contextmanager
-def _atomic(place: Path, name: str) -> Iterator[Write]:
-    if place.exists() and not os.access(place, os.W_OK):
+def _atomic(target: Path, name: str) -> Iterator[Write]:
+    if target.exists() and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), name)
-    draft = place.with_name(f".{place.name}.{uuid4().hex[:8]}.part")
+    draft = target.with_name(f".{target.name}.{uuid4().hex[:8]}.part")
     try:
-        with _opened(draft, "xb", name) as taking:
-            yield taking
+        with _opened(draft, "xb", name) as write_named:
+            yield write_named
         with suppress(FileNotFoundError):
-            draft.chmod(place.stat().st_mode & 0o7777)
-        os.replace(draft, place)
+            draft.chmod(target.stat().st_mode & 0o7777)
+        os.replace(draft, target)
     finally:
         draft.unlink(missing_ok=True)
 
 
 @contextmanager
-def _opened(place: Path, mode: str, name: str, *, at_once: bool = False) -> Iterator[Write]:
-    """Takes bytes to an open file. What fails there bears the name that the caller gave."""
+def _opened(path: Path, mode: str, name: str, *, at_once: bool = False) -> Iterator[Write]:
+    """Open a file for writing. Its errors carry `name`, the name that the user gave."""
     try:
-        file: IO[bytes] = open(place, mode)  # noqa: SIM115
+        file: IO[bytes] = open(path, mode)  # noqa: SIM115
     except OSError as error:
         raise OSError(error.errno, error.strerror, name) from None
 
@@ -94,29 +94,29 @@ def _write_to_stdout(*, at_once: bool = False) -> Write:
         raise Problem("standard output is closed", hint="write to a file with -o OUT")
     sys.stdout.flush()
     buffer = sys.stdout.buffer
-    written = safe_json if sys.stdout.isatty() else bytes
+    escape = safe_json if sys.stdout.isatty() else bytes
     if not at_once:
-        return lambda body: buffer.write(written(body))
+        return lambda body: buffer.write(escape(body))
 
     def write_at_once(body: bytes) -> None:
-        buffer.write(written(body))
+        buffer.write(escape(body))
         buffer.flush()
 
     return write_at_once
 
 
 def print_json(value: object) -> None:
-    """A value as a line of JSON on standard output."""
+    """Print a value as one line of JSON on standard output."""
     _write_to_stdout()(layout(write(value), pretty=False))
 
 
 def check_output(path: str | None, inputs: list[str | None], option: str) -> None:
-    """Problem where an output would take the place of an input, or of another output."""
+    """Raise Problem if an output would overwrite an input or another output."""
     if path is None or path == "-":
         return
     for other in inputs:
         if other is not None and other != "-" and _is_same(path, other):
-            raise Problem(f"{option}: {path} is read or written by this command already", hint="name another file")
+            raise Problem(f"{option}: {path} is already an input or output of this command", hint="name another file")
 
 
 def _is_same(path: str, other: str) -> bool:
@@ -128,7 +128,7 @@ def _is_same(path: str, other: str) -> bool:
 
 
 def layout(body: bytes, *, pretty: bool) -> bytes:
-    """A JSON text and a newline, in lines for people or compact."""
+    """Return a JSON text and a newline, indented if `pretty`, else unchanged."""
     if not pretty:
         return body + b"\n"
     try:

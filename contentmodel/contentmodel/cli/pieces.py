@@ -1,4 +1,4 @@
-"""Contents as lines of a transcript: one small function for each family of content."""
+"""Contents as lines of a transcript: one small function per family of content."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ _LINES = 40
 
 @dataclass
 class Page:
-    """What a transcript knows while it is drawn: whether texts are cut, and the numbers of the citations."""
+    """The state of a transcript while it is drawn: whether texts are cut, and the numbers of the citations."""
 
     full: bool = False
     notes: Notes = field(default_factory=Notes)
 
     def cut(self, text: str, limit: int) -> tuple[str, str]:
-        """The start of a text, and a note of how much follows."""
+        """Return the start of a text, and a note with the number of characters that were cut."""
         lines = text[: limit + 1].splitlines(keepends=True)
         size = min(limit, sum(map(len, lines[:_LINES])))
         if self.full or len(text) <= size:
@@ -68,18 +68,18 @@ class Page:
         return text[:size], f"… +{len(text) - size:,} characters"
 
     def text(self, text: str, style: str = "", limit: int = _TEXT) -> Text:
-        """A text, cut where it is long."""
+        """Return a text, cut if it is long."""
         start, rest = self.cut(text.rstrip("\n"), limit)
         return safe_text(start, style).append(rest and f" {rest}", style="dim italic")
 
     def json(self, value: Any, style: str = "") -> Text:
-        """A value as compact JSON, cut where it is long."""
+        """Return a value as compact JSON, cut if it is long."""
         return self.text(write(value).decode("utf-8"), style, _BRIEF)
 
 
 @dataclass
 class Indent:
-    """A part further right; unlike rich's padding it adds nothing behind the lines."""
+    """An indented part. Unlike rich's padding, it adds no trailing spaces."""
 
     part: RenderableType
     by: int
@@ -96,7 +96,7 @@ class Indent:
             yield Segment.line()
 
     def _lines_of(self, text: Text, console: Console, width: int) -> Iterable[Segment]:
-        """Return the lines of a text; one of plain letters and one style takes a short way, for most texts are such."""
+        """Yield the lines of a text. ASCII text of one style, the usual case, has a faster path."""
         before = " " * self.by
         if text.spans or "\t" in text.plain or not text.plain.isascii():
             for line in text.wrap(console, width, tab_size=console.tab_size):
@@ -122,16 +122,16 @@ def wrapped(line: str, width: int) -> Iterator[str]:
     starts = [0]
     used = 0
     for match in _WORD.finditer(line):
-        word, start = match.group(), match.start()
-        size = len(word.rstrip())
+        token, start = match.group(), match.start()
+        size = len(token.rstrip())
         if size <= width - used:
-            used += len(word)
+            used += len(token)
         elif size > width:
             starts += range(start, match.end(), width)
             used = match.end() - starts[-1]
         else:
             starts.append(start)
-            used = len(word)
+            used = len(token)
     starts = [*dict.fromkeys(starts), len(line)]
     for start, end in pairwise(starts):
         piece = line[start:end]
@@ -139,42 +139,42 @@ def wrapped(line: str, width: int) -> Iterator[str]:
 
 
 def indented(parts: Iterable[RenderableType], by: int = 2) -> Parts:
-    """Further right. What is indented twice is one part that is indented by both."""
+    """Indent parts. A part that is already indented is indented further."""
     for part in parts:
         yield Indent(part.part, part.by + by) if isinstance(part, Indent) else Indent(part, by)
 
 
 def print_parts(console: Console, parts: Iterable[RenderableType], at_once: int = 200) -> None:
-    """Print parts, many with one call: each call of rich's asks for the size of the terminal and fills a buffer."""
+    """Print parts in batches: each call of rich reads the size of the terminal and fills a buffer."""
     rest = iter(parts)
     while batch := list(islice(rest, at_once)):
         console.print(Group(*(Indent(part, 0) if isinstance(part, Text) else part for part in batch)))
 
 
 def label(name: str, style: str = "bold") -> Text:
-    """The head of a piece; what follows it is appended."""
+    """Return the heading of a content; callers append to it."""
     return safe_text(name, style)
 
 
 def joined(*parts: Text | str | None) -> Text:
-    """Parts with a space between them; those that are nothing are left out."""
+    """Join parts with spaces. Empty parts are left out."""
     texts = [safe_text(part) if isinstance(part, str) else part for part in parts if part]
     return Text(" ").join(texts)
 
 
 @singledispatch
 def draw(content: AIContent, page: Page) -> Parts:
-    """A content of a type that has no function of its own here: its name and its JSON."""
+    """Draw a content of any other type: its name and its JSON."""
     yield joined(label(f"[{content.__struct_config__.tag}]", "magenta"), page.json(content))
 
 
 @draw.register
 def draw_text(content: TextContent, page: Page) -> Parts:
-    words = content.text.rstrip("\n")
-    start, rest = page.cut(words, _TEXT)
+    plain = content.text.rstrip("\n")
+    start, rest = page.cut(plain, _TEXT)
     citations = content.annotations or []
     numbers, fresh = page.notes.number(citations)
-    text = with_markers(words, len(start), citations, numbers)
+    text = with_markers(plain, len(start), citations, numbers)
     yield text.append(rest and f" {rest}", style="dim italic") if text or rest else Text("(empty text)", style="dim")
     yield from indented(note_lines(fresh))
 
@@ -234,7 +234,7 @@ def _arguments(content: ToolCallContent, page: Page) -> Parts:
 
 
 def fields(value: dict[str, Any], page: Page) -> Parts:
-    """An object, a field a line."""
+    """Draw an object, one field per line."""
     for key, item in value.items():
         text = page.text(item, limit=_BRIEF) if isinstance(item, str) else page.json(item)
         yield joined(safe_text(f"{key}:", "cyan"), text) if "\n" not in text.plain else safe_text(f"{key}:", "cyan")
@@ -248,7 +248,7 @@ def draw_result(content: ToolResultContent, page: Page) -> Parts:
 
 
 def draw_outcome(content: ToolResultContent, page: Page, name: str) -> Parts:
-    """A result under `name`: beside its call, or alone."""
+    """Draw a result with the heading `name`, for a result with or without its call."""
     failed = content.error is not None
     head = label(f"✗ {name}" if failed else f"← {name}", "bold red" if failed else "bold green")
     yield joined(head, _status(content.status))
@@ -266,14 +266,14 @@ def _outputs(content: ToolResultContent, page: Page) -> Parts:
 
 
 def tool_label(tool: Any) -> str:
-    """The name of a tool in the provider's words."""
+    """Return the name of a provider-specific tool definition."""
     if isinstance(tool, dict):
         tool = tool.get("name") or tool.get("tool_name") or tool.get("type")
     return tool if isinstance(tool, str) else "?"
 
 
-def _media(words: Sequence[str | None], page: Page, *texts: str | None) -> Text:
-    line = joined(label("◆", "yellow"), safe_text(", ".join(word for word in words if word), "yellow"))
+def _media(labels: Sequence[str | None], page: Page, *texts: str | None) -> Text:
+    line = joined(label("◆", "yellow"), safe_text(", ".join(text for text in labels if text), "yellow"))
     for text in filter(None, texts):
         line = joined(line, page.text(" ".join(text.split()), limit=_LINE))
     return line
@@ -328,7 +328,7 @@ def draw_document(content: DocumentContent, page: Page) -> Parts:
 def draw_compaction(content: CompactionContent, page: Page) -> Parts:
     protected = content.protected
     kept = f"{protected.kind} by {protected.issuer}" if protected else None
-    yield joined(label("[earlier turns, summed up]", "magenta"), kept)
+    yield joined(label("[summary of earlier turns]", "magenta"), kept)
     if content.text:
         yield from indented([page.text(content.text)])
 
@@ -346,7 +346,7 @@ def draw_configuration(content: ConfigurationContent, page: Page) -> Parts:
 
 @draw.register
 def draw_reference(content: ReferenceContent, page: Page) -> Parts:
-    yield joined(label("[item kept by the provider]", "magenta"), content.item_id)
+    yield joined(label("[item stored by the provider]", "magenta"), content.item_id)
 
 
 @draw.register
@@ -371,7 +371,7 @@ def draw_approval_response(content: ToolApprovalResponseContent, page: Page) -> 
 
 @draw.register
 def draw_input_request(content: InputRequestContent, page: Page) -> Parts:
-    yield joined(label("? input wanted:", "bold yellow"), page.text(content.message or "", limit=_BRIEF))
+    yield joined(label("? input requested:", "bold yellow"), page.text(content.message or "", limit=_BRIEF))
 
 
 @draw.register
@@ -385,12 +385,12 @@ def draw_usage_content(content: UsageContent, page: Page) -> Parts:
 
 
 def usage_line(usage: Usage) -> Text:
-    """Tokens in and out, and how many of them were cached or thought."""
+    """Return the input and output tokens, with the cached tokens and the reasoning tokens."""
     inside = _counts(("read from cache", usage.cache_read_tokens), ("written to cache", usage.cache_write_tokens))
     outside = _counts(("reasoning", usage.reasoning_tokens))
     return Text(f"tokens: {usage.all_input_tokens:,} in{inside}, {usage.all_output_tokens:,} out{outside}", style="dim")
 
 
 def _counts(*counts: tuple[str, int | None]) -> str:
-    said = ", ".join(f"{count:,} {name}" for name, count in counts if count)
-    return f" ({said})" if said else ""
+    text = ", ".join(f"{count:,} {name}" for name, count in counts if count)
+    return f" ({text})" if text else ""

@@ -25,18 +25,19 @@ from contentmodel.response import ChatResponse
 
 Targets = Annotated[
     list[str] | None,
-    typer.Option("--to", metavar="API", help="A target to compare; several times for several. Default: all others."),
+    typer.Option("--to", metavar="API", help="A target API. Repeatable. Default: the APIs of all other providers."),
 ]
 Models = Annotated[
     list[str] | None,
-    typer.Option("--model", metavar="API=MODEL", help="The target's model that the transcript would be sent to."),
+    typer.Option("--model", metavar="API=MODEL", help="The model of a target. Repeatable."),
 ]
 Policies = Annotated[
-    list[str] | None, typer.Option("--policy", metavar="FAMILY=CHOICE", help="As `contentmodel convert` takes it.")
+    list[str] | None,
+    typer.Option("--policy", metavar="FAMILY=CHOICE", help="As for `contentmodel convert`. Repeatable."),
 ]
 _WIDE = 10_000
-_FIRST, _RULES = "what is lost of", "broken rules"
-AsJson = Annotated[bool, typer.Option("--json", help="The plans as JSON, with every loss and its path.")]
+_FIRST, _RULES = "losses by family", "violations"
+AsJson = Annotated[bool, typer.Option("--json", help="Print the plans as JSON, with every loss and its path.")]
 
 
 def plan(
@@ -49,10 +50,13 @@ def plan(
     policy: Policies = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare what each target API would drop or degrade of a transcript, the cheapest first.
+    """Compare the losses of a transcript for each target API, the lowest cost first.
 
-    Nothing is sent and nothing is written: the transcript is converted to every target, and the losses are counted by
-    family of content. What a target's rules would still refuse stands below the table.
+    The transcript is converted to every target in memory, and the losses are counted by family of content. The
+    [bold]cost[/bold] is the weighted sum of the losses, plus 100 for each violation that the target refuses. The
+    violations of each converted request are listed below the table. Nothing is sent or written.
+
+    Exit codes: 0 compared; 2 bad input, or a bad command line.
 
     \b
     [bold]Examples[/bold]
@@ -70,16 +74,18 @@ def plan(
         payload = identify(document, api, None if kind is None else kind.value)
         value = decode(payload, document) if payload.api == STORED else payload.value
         if payload.api == STORED and not isinstance(value, ChatRequest | ChatResponse):
-            raise Problem("only requests and responses are planned")
-        source, of = (None, None) if payload.api == STORED else (payload.api, payload.payload_kind)
-        plans = plan_transcript(value, targets=target or None, source=source, kind=of, models=models, policies=policies)
+            raise Problem("only stored requests and responses can be planned")
+        source, source_kind = (None, None) if payload.api == STORED else (payload.api, payload.payload_kind)
+        plans = plan_transcript(
+            value, targets=target or None, source=source, kind=source_kind, models=models, policies=policies
+        )
         if as_json:
             print_json(plans)
         else:
             _print(document, plans)
 
     load_all()
-    source = open_source(path, "only requests and responses are planned", None if kind is None else kind.value)
+    source = open_source(path, "only requests and responses can be planned", None if kind is None else kind.value)
     raise typer.Exit(for_each(documents_of(source, "planning"), work))
 
 
@@ -90,7 +96,7 @@ def _print(document: Document, plans: Sequence[Plan]) -> None:
     for number, table in enumerate(_tables(plans, console.width)):
         if number:
             console.print()
-        # A terminal that is narrower than one target breaks the lines itself.
+        # The terminal breaks the lines if it is narrower than one target.
         out(_WIDE).print(table)
     for plan in plans:
         for violation in plan.violations:
@@ -98,7 +104,7 @@ def _print(document: Document, plans: Sequence[Plan]) -> None:
 
 
 def _tables(plans: Sequence[Plan], width: int) -> Iterator[Table]:
-    """As many tables as it takes to show every target without a break in a word: each has those that fit the width."""
+    """Yield tables of the targets that fit the width, so that no cell is wrapped."""
     names = [_FIRST, _RULES, *(family for plan in plans for family in plan.families)]
     room = width - max(map(len, names)) - 1
     some: list[Plan] = []
@@ -114,14 +120,14 @@ def _tables(plans: Sequence[Plan], width: int) -> Iterator[Table]:
 
 
 def _column(plan: Plan) -> Iterator[Text]:
-    """Every cell of a target."""
+    """Yield the cells of a target."""
     yield safe_text(plan.target)
     yield from map(_counts, plan.families.values())
     yield Text(f"{plan.cost:g}")
 
 
 def _table(plans: Sequence[Plan]) -> Table:
-    # Narrow: three API ids stand side by side in 80 columns.
+    # Narrow, so that three API ids fit in 80 columns.
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
     table.add_column(_FIRST, no_wrap=True)
     for plan in plans:

@@ -1,4 +1,4 @@
-"""A progress bar, for input that takes a while."""
+"""A progress bar for long inputs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LONG_LINES = 200
 
 
 def documents_of(source: Source, doing: str, *, quiet: bool = False, output: str | None = None) -> Iterable[Document]:
-    """The documents of a source, with a progress bar where a terminal shows it, and nothing else."""
+    """Return the documents of a source, with a progress bar if standard error is a terminal that shows nothing else."""
     console = err()
     to_terminal = output in (None, "-") and sys.stdout is not None and sys.stdout.isatty()
     if quiet or to_terminal or not console.is_terminal:
@@ -25,7 +25,7 @@ def documents_of(source: Source, doing: str, *, quiet: bool = False, output: str
 
 
 def tracked(source: Source, doing: str, console: Console) -> Iterator[Document]:
-    """The documents of a source, with a bar on `console` once the input turns out to be long."""
+    """Yield the documents of a source, with a bar on `console` once the input is known to be long."""
     bar: Progress | None = None
     done = 0
     try:

@@ -1,4 +1,7 @@
-"""Input: files and standard input, as documents; JSON Lines as a document a line. A stream is left to `incoming`."""
+"""Input: the documents of files and of standard input. JSON Lines have one document per line.
+
+`incoming` reads streams.
+"""
 
 from __future__ import annotations
 
@@ -21,24 +24,24 @@ from contentmodel.serialize import loads
 
 @dataclass(frozen=True)
 class Document:
-    """The bytes of one JSON document; `line` is its number where it is a line of a file."""
+    """The bytes of one JSON document. `line` is its line number in a JSON Lines file."""
 
     data: bytes
     name: str
     line: int | None = None
 
     @property
-    def where(self) -> str:
+    def location(self) -> str:
         return self.name if self.line is None else f"{self.name}, line {self.line}"
 
     def at(self, path: str) -> str:
-        """A JSON path in this document, for a list of what is found in the documents of one file."""
+        """Return a JSON path in this document, with the line number in a JSON Lines file."""
         return path if self.line is None else f"line {self.line}: {path}"
 
 
 @dataclass(frozen=True)
 class Source:
-    """What a file holds. `size` is in bytes, `is_lines` whether it is JSON Lines."""
+    """The documents of a file. `size` is in bytes; `is_lines` is True for JSON Lines."""
 
     name: str
     is_lines: bool
@@ -48,7 +51,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Payload:
-    """A document as JSON values, and what it is of."""
+    """A parsed document, its API and its kind."""
 
     value: Any
     api: str
@@ -56,14 +59,14 @@ class Payload:
 
     @property
     def payload_kind(self) -> PayloadKind | None:
-        """The kind, if it is one that the payloads of an API have."""
+        """Return the kind if it is a kind of API payload, else None."""
         return next((kind for kind in KINDS if kind == self.kind), None)
 
 
 def open_input(path: str | None, kind: str | None = None) -> Source | Stream:
-    """What a file holds, or standard input ("-", or None where something is piped in): documents, or one stream."""
+    """Open a file, or standard input ("-", or None if it is a pipe). Return its documents, or one stream."""
     if path is None and (sys.stdin is None or sys.stdin.isatty()):
-        raise Problem("no input", hint="name a file, or pipe JSON in")
+        raise Problem("no input", hint="name a file, or pipe JSON to standard input")
     name = "standard input" if path is None or path == "-" else path
     if kind == STREAM:
         return Stream(name, chunks_of(path))
@@ -71,23 +74,23 @@ def open_input(path: str | None, kind: str | None = None) -> Source | Stream:
         return Source(name, True, os.stat(name).st_size, _lines_of(name))
     is_stream, chunks = peek(chunks_of(path))
     if is_stream and kind is not None:
-        raise Problem(f"{name}: this begins as a stream does, and not as a {kind}", hint="leave --kind out")
+        raise Problem(f"{name}: this is a stream, not a {kind}", hint="remove --kind")
     return Stream(name, chunks) if is_stream else _divide(b"".join(chunks), name)
 
 
 def open_source(path: str | None, refusal: str, kind: str | None = None) -> Source:
-    """The documents of a file, for a command that takes no stream: Problem, with the `refusal`, where it is one."""
+    """Return the documents of a file. Raise Problem with the text `refusal` if it is a stream."""
     source = open_input(path, kind)
     if isinstance(source, Stream):
-        hint = "contentmodel convert FILE --to contentmodel makes a stored response of it"
+        hint = "convert it to a stored response first: contentmodel convert FILE --to contentmodel"
         raise Problem(f"{source.name}: this is a stream: {refusal}", hint=hint)
     return source
 
 
 def _divide(data: bytes, name: str) -> Source:
-    """One document where the whole of it is JSON, else lines where they are."""
+    """Return one document if the whole input is JSON, else one document per line if the lines are JSON."""
     if not data.strip():
-        raise Problem(f"{name}: empty")
+        raise Problem(f"{name}: the input is empty")
     try:
         parse(data)
     except DecodeError:
@@ -97,7 +100,7 @@ def _divide(data: bytes, name: str) -> Source:
 
 
 def _has_lines(data: bytes) -> bool:
-    """Whether at least two lines have something, and one of them is an object from its first column on."""
+    """Return whether at least two lines are not blank and one of them is a JSON object without indentation."""
     lines = [line for line in data.removeprefix(b"\xef\xbb\xbf").split(b"\n") if line.strip()]
     return len(lines) > 1 and any(_is_object(line) for line in lines)
 
@@ -123,12 +126,12 @@ def _number(lines: Iterable[bytes], name: str) -> Iterator[Document]:
 
 
 def identify(document: Document, api: str | None, kind: PayloadKind | None) -> Payload:
-    """Parses a document, and finds out what nobody said. DecodeError, DetectError."""
+    """Parse a document, and detect its API and kind if they are None. Raise DecodeError or DetectError."""
     value = _parse(document)
     if api == STORED or (api is None and isinstance(value, dict) and STORED in value):
         return _identify_stored(value, kind)
     if isinstance(value, list) and not _is_conversation(value):
-        hint = f"a file of many has one a line: jq -c '.[]' {document.name}"
+        hint = f"several payloads must be JSON Lines: jq -c '.[]' {document.name} | contentmodel ..."
         raise Problem("expected a payload, or an array of messages, got an array of other values", hint=hint)
     if not isinstance(value, dict | list):
         raise Problem(f"expected an object: a payload, got {kind_of(value)}")
@@ -139,7 +142,7 @@ def identify(document: Document, api: str | None, kind: PayloadKind | None) -> P
 
 
 def _is_conversation(values: list[Any]) -> bool:
-    """Return whether an array holds messages, and not payloads or what else objects are."""
+    """Return whether an array holds messages, not payloads or other objects."""
     keys = ("role", "parts", "type")
     return all(isinstance(v, dict) and any(k in v for k in keys) and "messages" not in v for v in values)
 
@@ -155,24 +158,24 @@ def _parse(document: Document) -> Any:
 
 
 def _identify_stored(value: Any, kind: str | None) -> Payload:
-    said = value.get("kind") if isinstance(value, dict) else None
-    if kind is not None and said != kind:
-        raise DecodeError(STORED, [Fault("$.kind", f"expected {kind!r}, got {said!r}")])
-    return Payload(value, STORED, said if isinstance(said, str) else "document")
+    stored_kind = value.get("kind") if isinstance(value, dict) else None
+    if kind is not None and stored_kind != kind:
+        raise DecodeError(STORED, [Fault("$.kind", f"expected {kind!r}, got {stored_kind!r}")])
+    return Payload(value, STORED, stored_kind if isinstance(stored_kind, str) else "document")
 
 
 def decode(payload: Payload, document: Document) -> Any:
-    """The model value of a payload: a request, a response, or what else a stored document holds."""
+    """Decode a payload to a request, a response, or any other value of a stored document."""
     if payload.api == STORED:
         return loads(document.data)
     reader = load(payload.api)
     return reader.decode_request(payload.value) if payload.kind == "request" else reader.decode_response(payload.value)
 
 
-def for_each(documents: Iterable[Document], work: Callable[[Document], None], way: str = NAMED_BY) -> int:
-    """Does `work` with every document; a bad one is reported and does not lose the others. Gives the exit code.
+def for_each(documents: Iterable[Document], work: Callable[[Document], None], options: str = NAMED_BY) -> int:
+    """Call `work` with every document. Report a bad document and continue. Return the exit code.
 
-    `way` is how the command line says what a document is of.
+    `options` are the options that name the API and the kind of a document.
     """
     code = 0
     hints = {""}
@@ -180,7 +183,7 @@ def for_each(documents: Iterable[Document], work: Callable[[Document], None], wa
         try:
             work(document)
         except BAD_DOCUMENT as error:
-            problem = problem_of(error, document.where, way)
+            problem = problem_of(error, document.location, options)
             print_problem(problem, hint=problem.hint not in hints)
             hints.add(problem.hint)
             code = max(code, problem.code)

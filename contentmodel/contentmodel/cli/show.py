@@ -19,9 +19,12 @@ from contentmodel.cli.stores import check_no_store, check_store, is_store, show_
 from contentmodel.cli.transcript import transcript
 
 Width = Annotated[
-    int | None, typer.Option("--width", metavar="COLUMNS", min=20, help="Columns. Default: those of the terminal.")
+    int | None,
+    typer.Option(
+        "--width", metavar="COLUMNS", min=20, help="The width of the output. Default: the width of the terminal."
+    ),
 ]
-Full = Annotated[bool, typer.Option("--full", help="Cut no long texts.")]
+Full = Annotated[bool, typer.Option("--full", help="Print long texts completely.")]
 
 
 def show(
@@ -33,12 +36,16 @@ def show(
     width: Width = None,
     full: Full = False,
 ) -> None:
-    """Show payloads as readable transcripts: any API's, or stored documents, or streams, or a store of conversations.
+    """Show payloads of any API, stored documents, streams and stores as readable transcripts.
 
-    On a terminal a stream is shown while it comes, each block as soon as it is complete and what grows below them.
-    Calls stand with their results. Control characters of the content are shown as escapes.
+    Each tool call is shown together with its result. Long texts are cut; --full prints them completely. Control
+    characters of the content are printed as escapes.
 
-    A store is a SQLite file or the URL of a PostgreSQL: without --conversation its conversations are listed.
+    On a terminal, a stream is shown while it arrives: complete blocks first, then the last lines of open blocks.
+
+    A store is a SQLite file or the URL of a PostgreSQL database. Without --conversation, its conversations are listed.
+
+    Exit codes: 0 shown; 2 bad input, or a bad command line.
 
     \b
     [bold]Examples[/bold]
@@ -61,8 +68,8 @@ def show(
     def work(document: Document) -> None:
         payload = identify(document, api, None if kind is None else kind.value)
         value = decode(payload, document)
-        where = "" if document.line is None else f"line {document.line} · "
-        console.print(Rule(safe_text(f"{where}{payload.api} {payload.kind}", "bold")))
+        prefix = "" if document.line is None else f"line {document.line} · "
+        console.print(Rule(safe_text(f"{prefix}{payload.api} {payload.kind}", "bold")))
         print_parts(console, transcript(value, Page(full)))
 
     source = open_input(path, None if kind is None else kind.value)

@@ -1,4 +1,4 @@
-"""Stores as input: which paths are one, opening it without making one, and what is in it."""
+"""Stores as input: recognize a store, open it without creating one, and read it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from contentmodel.cli.console import Terminal, err, safe_text, visible
 from contentmodel.cli.errors import Problem
 from contentmodel.cli.pieces import Page
 from contentmodel.cli.transcript import transcript
-from contentmodel.errors import ContentModelError
+from contentmodel.errors import ContentModelError, MissingExtraError
 from contentmodel.request import ChatRequest
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ _NAMED = 5
 
 
 class StoredConversation(msgspec.Struct, frozen=True):
-    """A conversation as it was read: its transcript, the turns of it, and all turns there are, on every branch."""
+    """A conversation that was read: its transcript, its turns, and the turns of all branches (`every`)."""
 
     id: str
     request: ChatRequest
@@ -46,13 +46,13 @@ class StoredConversation(msgspec.Struct, frozen=True):
 
     @property
     def ends(self) -> list[Turn]:
-        """The turns that other branches end with."""
+        """Return the last turns of the other branches."""
         followed = {turn.previous for turn in self.every} | {part.turn.id for part in self.turns}
         return [turn for turn in self.every if turn.id not in followed]
 
 
 def is_store(path: str | None) -> bool:
-    """Whether an input is a store: the URL of a database, or a SQLite file."""
+    """Return whether an input is a store: the URL of a database, or a SQLite file."""
     if path is None or path == "-":
         return False
     if not os.path.isfile(path):
@@ -62,40 +62,41 @@ def is_store(path: str | None) -> bool:
 
 
 def check_no_store(options: dict[str, object]) -> None:
-    """Problem where an option is for stores, and the input is none."""
+    """Raise Problem if an option needs a store; the input is not a store."""
     for option, value in options.items():
         if value is not None:
-            raise Problem(f"{option}: it is for a store, and the input is none", hint="name a SQLite file or a URL")
+            raise Problem(
+                f"{option} needs a store, but the input is not a store", hint="name a SQLite file or a database URL"
+            )
 
 
 def check_store(options: dict[str, object]) -> None:
-    """Problem where an option is for documents, and the input is a store."""
+    """Raise Problem if an option needs documents; the input is a store."""
     for option, value in options.items():
         if value is not None:
-            raise Problem(f"{option}: it is for documents, and the input is a store", hint="leave it out")
+            raise Problem(f"{option} cannot be used with a store", hint=f"remove {option}")
 
 
 @contextmanager
 def open_store(path: str) -> Iterator[TurnStore]:
-    """The store at a path or URL. Problem where there is none: reading makes no store. Passwords are not repeated.
+    """Open the store at a path or URL. Raise Problem if there is none. Passwords are not printed.
 
-    Opening a store of an older version brings it up to date, and marks the turns of writers that have died.
+    Opening migrates an older schema, and marks the unfinished turns of crashed writers.
     """
-    try:
-        from contentmodel.history import TurnStore
-    except ImportError as error:
-        raise _missing(error) from None
+    from contentmodel.history import TurnStore
+
     name = _without_password(path)
     try:
         url = _url(path)
         if not _has_store(url):
-            raise Problem(f"{name}: a database, and no store of conversations", hint="contentmodel.history makes one")
+            hint = "stores are created with contentmodel.history, e.g. TurnStore.open(path)"
+            raise Problem(f"{name}: this database is not a store of conversations", hint=hint)
         with TurnStore.open(path) as store:
             yield store
-    except ImportError as error:
-        raise _missing(error) from None
+    except MissingExtraError:
+        raise
     except ContentModelError as error:
-        hint = f"contentmodel show {name} lists the conversations" if isinstance(error, LookupError) else ""
+        hint = f"`contentmodel show {name}` lists the conversations" if isinstance(error, LookupError) else ""
         raise Problem(f"{name}: {' '.join(str(error).split())}", hint=hint) from None
 
 
@@ -106,7 +107,7 @@ def _without_password(path: str) -> str:
 
 
 def file_of(path: str) -> str | None:
-    """The file that a store is kept in, where it is one."""
+    """Return the file of a SQLite store, else None."""
     url = _url(path)
     return url.database if url.get_backend_name() == "sqlite" else None
 
@@ -117,28 +118,23 @@ def _url(path: str) -> URL:
     try:
         return url_of(path, is_async=False)
     except ValueError as error:
-        raise Problem(f"{_without_password(path)}: no URL of a database: {error}") from None
-
-
-def _missing(error: ImportError) -> Problem:
-    extra = "postgresql" if (error.name or "").startswith("psycopg") else "history"
-    return Problem(f"reading a store needs {error.name}", hint=f'pip install "contentmodel[{extra}]"')
+        raise Problem(f"{_without_password(path)}: not the URL of a database: {error}") from None
 
 
 def _has_store(url: URL) -> bool:
-    """Whether there is a store, found out in a way that changes nothing."""
-    from contentmodel.history.common import told_plainly
+    """Return whether the database is a store, without changing it."""
+    from contentmodel.history.common import translated_errors
     from contentmodel.history.engines import BUSY, is_in_memory, make_engine
 
     if is_in_memory(url):
-        raise Problem("a database in memory is empty", hint="name a SQLite file or the URL of a database")
+        raise Problem("an in-memory database is always empty", hint="name a SQLite file or the URL of a database")
     if url.get_backend_name() == "sqlite":
         return _has_table(str(url.database))
     from sqlalchemy import inspect
 
     engine = make_engine(url, BUSY)
     try:
-        with told_plainly():
+        with translated_errors():
             return inspect(engine).has_table(_TABLE)
     finally:
         engine.dispose()
@@ -149,8 +145,8 @@ def _has_table(path: str) -> bool:
     try:
         connection = sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True)
         try:
-            found = connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (_TABLE,))
-            return found.fetchone() is not None
+            rows = connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (_TABLE,))
+            return rows.fetchone() is not None
         finally:
             connection.close()
     except sqlite3.Error as error:
@@ -161,7 +157,7 @@ def _has_table(path: str) -> bool:
 
 
 def conversations(store: TurnStore) -> Iterator[Conversation]:
-    """Every conversation, in the order in which they were begun."""
+    """Yield every conversation, in the order of creation."""
     after: Conversation | None = None
     while page := store.conversations(_PAGE, after):
         yield from page
@@ -169,7 +165,7 @@ def conversations(store: TurnStore) -> Iterator[Conversation]:
 
 
 def every_turn(store: TurnStore, conversation: str) -> Iterator[Turn]:
-    """Every turn of a conversation, on all its branches."""
+    """Yield every turn of a conversation, on all branches."""
     after: Turn | None = None
     while page := store.turns(conversation, _PAGE, after):
         yield from page
@@ -177,7 +173,7 @@ def every_turn(store: TurnStore, conversation: str) -> Iterator[Turn]:
 
 
 def read(store: TurnStore, conversation: str, upto: str | None, *, quiet: bool = False) -> StoredConversation:
-    """A conversation up to a turn, by default to the one that began last. NotFoundError."""
+    """Read a conversation up to a turn, by default the newest. Raise NotFoundError if it does not exist."""
     every = list(every_turn(store, conversation))
     turns = list(counted(store.stream(conversation, upto), "turns read", quiet=quiet))
     request = store.load(conversation, turns[0].turn) if turns else store.load(conversation)
@@ -186,7 +182,7 @@ def read(store: TurnStore, conversation: str, upto: str | None, *, quiet: bool =
 
 
 def counted(items: Iterable[T], doing: str, *, quiet: bool = False) -> Iterator[T]:
-    """The items, and how many there were so far where a terminal shows it and there are many."""
+    """Yield the items, and show their number on a terminal if there are many."""
     console = err()
     if quiet or not console.is_terminal:
         yield from items
@@ -206,25 +202,25 @@ def counted(items: Iterable[T], doing: str, *, quiet: bool = False) -> Iterator[
 
 
 def the_only(store: TurnStore, name: str) -> str:
-    """The conversation of a store that has one. Problem where it has none, or others."""
-    found = store.conversations(_NAMED + 1)
-    if len(found) == 1:
-        return found[0].id
-    if not found:
-        raise Problem(f"{name}: it has no conversations yet")
-    names = tuple(conversation.id for conversation in found[:_NAMED])
-    more = ("...",) if len(found) > _NAMED else ()
-    hint = "--conversation ID names one, and --to jsonl takes all"
-    raise Problem(f"{name}: it has several conversations", (*names, *more), hint)
+    """Return the only conversation of a store. Raise Problem if it has none or several."""
+    first = store.conversations(_NAMED + 1)
+    if len(first) == 1:
+        return first[0].id
+    if not first:
+        raise Problem(f"{name}: the store has no conversations")
+    names = tuple(conversation.id for conversation in first[:_NAMED])
+    more = ("...",) if len(first) > _NAMED else ()
+    hint = "choose one with --conversation ID, or export all with --to jsonl"
+    raise Problem(f"{name}: the store has several conversations", (*names, *more), hint)
 
 
 # -- showing -----------------------------------------------------------------------------------------------------------
 
 
 def show_store(path: str, conversation: str | None, upto: str | None, console: Terminal, page: Page) -> None:
-    """Lists the conversations of a store, or shows one of them."""
+    """List the conversations of a store, or show one of them."""
     if upto is not None and conversation is None:
-        raise Problem("--upto: a turn of which conversation?", hint="name it with --conversation ID")
+        raise Problem("--upto needs --conversation", hint="name the conversation with --conversation ID")
     with open_store(path) as store:
         if conversation is None:
             _list(store, console)
@@ -234,27 +230,29 @@ def show_store(path: str, conversation: str | None, upto: str | None, console: T
 
 def _list(store: TurnStore, console: Terminal) -> None:
     count = 0
-    for count, found in enumerate(conversations(store), 1):
+    for count, conversation in enumerate(conversations(store), 1):
         if count == 1:
-            head = f"{'turns':>7}  {'begun':<19}  {'changed (UTC)':<19}  conversation"
+            head = f"{'turns':>7}  {'created (UTC)':<19}  {'changed (UTC)':<19}  conversation"
             console.print(Text(head, style="bold"), soft_wrap=True)
-        line = Text(f"{found.turns:>7,}  ").append(f"{found.created_at:%Y-%m-%d %H:%M:%S}  ", style="dim")
-        line.append(f"{found.updated_at:%Y-%m-%d %H:%M:%S}  ", style="dim").append_text(safe_text(found.id))
+        line = Text(f"{conversation.turns:>7,}  ").append(f"{conversation.created_at:%Y-%m-%d %H:%M:%S}  ", style="dim")
+        line.append(f"{conversation.updated_at:%Y-%m-%d %H:%M:%S}  ", style="dim").append_text(
+            safe_text(conversation.id)
+        )
         console.print(line, soft_wrap=True)
     if not count:
         console.print("no conversations", style="dim")
 
 
-def _show(told: StoredConversation, console: Terminal, page: Page) -> None:
-    console.print(Rule(safe_text(f"conversation {told.id}", "bold")))
-    for part in transcript(told.request, page):
+def _show(stored: StoredConversation, console: Terminal, page: Page) -> None:
+    console.print(Rule(safe_text(f"conversation {stored.id}", "bold")))
+    for part in transcript(stored.request, page):
         console.print(part)
-    unfinished = [part.turn for part in told.turns if part.turn.status != "complete"]
-    if unfinished or told.ends:
+    unfinished = [part.turn for part in stored.turns if part.turn.status != "complete"]
+    if unfinished or stored.ends:
         console.print()
     for turn in unfinished:
-        why = f": {turn.error.message}" if turn.error is not None else ""
-        console.print(safe_text(f"turn {turn.number} ({turn.role}) is {turn.status}{why}", "red"), soft_wrap=True)
-    for turn in told.ends:
-        said = f"another branch ends with turn {turn.number}: --upto {turn.id} shows it"
-        console.print(Text(visible(said), style="dim"), soft_wrap=True)
+        reason = f": {turn.error.message}" if turn.error is not None else ""
+        console.print(safe_text(f"turn {turn.number} ({turn.role}) is {turn.status}{reason}", "red"), soft_wrap=True)
+    for turn in stored.ends:
+        note = f"another branch ends with turn {turn.number}; --upto {turn.id} shows it"
+        console.print(Text(visible(note), style="dim"), soft_wrap=True)

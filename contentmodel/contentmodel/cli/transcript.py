@@ -28,7 +28,7 @@ _OPTION = 40
 
 
 def heading(name: str, style: str, note: str | None = None) -> Rule:
-    """A line across the page."""
+    """Return a heading: a line across the page."""
     return Rule(
         joined(safe_text(name, f"bold {style}"), safe_text(note or "", "dim")), style=f"dim {style}", align="left"
     )
@@ -36,7 +36,7 @@ def heading(name: str, style: str, note: str | None = None) -> Rule:
 
 @singledispatch
 def transcript(value: Any, page: Page) -> Parts:
-    """Any value of the model, top to bottom."""
+    """Yield the parts of any value of the model."""
     raise TypeError(type(value).__name__)
 
 
@@ -90,12 +90,12 @@ def _of_response(value: ChatResponse, page: Page) -> Parts:
 
 
 def beginning(value: ChatResponse) -> Parts:
-    """What is known of a response before it says anything."""
+    """Yield the fields of a response that are known before its first block."""
     yield from _labelled("model", value.model)
 
 
 def ending(value: ChatResponse, page: Page) -> Parts:
-    """What stands below the messages of a response that was shown while it came."""
+    """Yield the parts below the messages of a response that was shown live."""
     for choice in value.choices:
         yield from _finished(choice)
     if value.error is not None:
@@ -114,7 +114,7 @@ def _finish(finish: FinishReason) -> Text:
     style = "dim" if finish.reason in _GOOD_ENDS else "red"
     raw = f"({finish.raw})" if finish.raw not in (None, finish.reason) else None
     stop = f"at {finish.stop_sequence!r}" if finish.stop_sequence else None
-    more = "- send the conversation again for the rest" if finish.resumable else None
+    more = "- send the conversation again to continue" if finish.resumable else None
     line = joined(f"finished: {finish.reason}", raw, stop, more)
     line.stylize(style)
     return line
@@ -130,7 +130,7 @@ def _options(options: ChatOptions) -> str:
 
 
 def _flat(value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The options, those inside another by their dotted names; schemas and the like stay whole."""
+    """Yield the options, nested ones by dotted names. Deeper values stay whole."""
     for name, item in value.items():
         if isinstance(item, dict):
             yield from ((f"{name}.{inner}", value) for inner, value in item.items())
@@ -144,28 +144,28 @@ def _brief(value: Any) -> str:
 
 
 def conversation(messages: Sequence[ChatMessage], page: Page) -> Parts:
-    """Messages under the headings of their roles; one that holds nothing but paired results has been shown already."""
+    """Yield messages with role headings. Results follow their calls; a message with only such results is skipped."""
     messages = [msgspec.structs.replace(message, contents=flowing(message.contents)) for message in messages]
     pairs = TranscriptIndex(messages)
     for index, message in enumerate(messages):
-        places = [(index, at) for at in range(len(message.contents))]
-        if places and all(place in pairs.call_of for place in places):
+        positions = [(index, at) for at in range(len(message.contents))]
+        if positions and all(position in pairs.call_of for position in positions):
             continue
         yield Text()
         yield heading(message.role, _ROLES.get(message.role, "yellow"), message.author_name)
         yield from contents_of(messages, index, page, pairs)
-        if not places:
+        if not positions:
             yield Text("(empty)", style="dim")
 
 
 def contents(value: list[AIContent], page: Page) -> Parts:
-    """Contents that stand in no message."""
+    """Yield contents without a message."""
     messages = [ChatMessage(role="", contents=flowing(value))]
     yield from contents_of(messages, 0, page, TranscriptIndex(messages))
 
 
 def contents_of(messages: Sequence[ChatMessage], index: int, page: Page, pairs: TranscriptIndex) -> Parts:
-    """The contents of one message, each call with its result below it."""
+    """Yield the contents of one message, each call followed by its result."""
     for at, content in enumerate(messages[index].contents):
         if (index, at) in pairs.call_of:
             continue
