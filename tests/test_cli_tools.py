@@ -81,7 +81,7 @@ def test_all_faults_of_all_files_are_told(faulty: Path) -> None:
     lines = result.stdout.splitlines()
     assert len(lines) == 4
     assert lines[0] == (
-        f"{faulty}: a: there is no method \"get\": did you mean 'GET'? there are "
+        f"{faulty}: a: unknown method \"get\": did you mean 'GET'? use one of "
         "DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT (at $[0].api.method)"
     )
     listed = [json.loads(line) for line in run("tools", "check", faulty, "--json").stdout.splitlines()]
@@ -95,7 +95,7 @@ def test_executors_are_checked_where_they_are_given(shop_db: str) -> None:
     assert result.exit_code == 1
     assert "there is no executor default" in result.stdout
     result = run("tools", "check", NOTES, "--executor", "default=sqlite://")
-    assert "a path needs a REST one" in result.stdout
+    assert "a SQL executor cannot call a path" in result.stdout
 
 
 def test_a_file_that_is_not_there_does_not_lose_the_others(tmp_path: Path, faulty: Path) -> None:
@@ -155,7 +155,7 @@ def test_a_faulty_file_is_not_shown(faulty: Path) -> None:
     result = run("tools", "show", faulty)
     assert result.exit_code == 2
     assert "3 faults" in result.stderr
-    assert "$[0].api.method: a: there is no method" in result.stderr
+    assert "$[0].api.method: a: unknown method" in result.stderr
     assert run("tools", "show", SHOP, "--for", "openai").exit_code == 2
 
 
@@ -209,18 +209,18 @@ def test_a_failure_is_told_and_ends_with_1(rest: Rest, tmp_path: Path) -> None:
     assert "more than" in run("tools", "call", path, "flood", *place).stderr
     image = run("tools", "call", path, "image", *place)
     assert (image.exit_code, image.stdout) == (0, "")
-    assert "image/png, 8 bytes: --json shows them" in image.stderr
+    assert "image/png, 8 bytes: --json prints them" in image.stderr
     assert json.loads(run("tools", "call", path, "image", *place, "--json").stdout)[0]["media_type"] == "image/png"
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("orders", "{"), "what is not JSON"),
+        (("orders", "{"), "invalid JSON"),
         (("orders", '{"limit": 0, "status": "lost"}'), "$.status: expected one of"),
-        (("order",), "there are: orders, cancel_order, add_note, show_order"),
-        (("InternalGetChatMessages",), "there is no tool"),
-        (("show_order",), "run by the application"),
+        (("order",), "the tools of the file: orders, cancel_order, add_note, show_order"),
+        (("InternalGetChatMessages",), "unknown tool"),
+        (("show_order",), "is a local tool"),
     ],
 )
 def test_what_cannot_be_called_is_said(shop_db: str, arguments: tuple[str, ...], said: str) -> None:
@@ -233,16 +233,16 @@ def test_what_cannot_be_called_is_said(shop_db: str, arguments: tuple[str, ...],
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ((), "--executor default=URL says where it goes"),
-        (("--context", "customer=7"), "--executor default=URL says where it goes"),
+        ((), "name its executor with --executor default=URL"),
+        (("--context", "customer=7"), "name its executor with --executor default=URL"),
         (("--executor", "sqlite://"), "expected NAME=URL"),
-        (("--executor", "default=ftp://me:hunter2@x"), "is no database"),
-        (("--executor", "default=https://me:hunter2@x/#y"), "has no fragment"),
-        (("--executor", "default=sqlite://", "--executor", "default=sqlite://"), "there twice"),
+        (("--executor", "default=ftp://me:hunter2@x"), "the database cannot be opened"),
+        (("--executor", "default=https://me:hunter2@x/#y"), "have no fragment"),
+        (("--executor", "default=sqlite://", "--executor", "default=sqlite://"), "is given twice"),
         (("--executor", "default=sqlite://", "--header", "hunter2"), "expected NAME:VALUE"),
         (("--executor", "default=sqlite://"), "customer is missing"),
         (("--executor", "default=sqlite://", "--context", "customer"), "expected NAME=VALUE"),
-        (("--executor", "default=sqlite://", "--context", "custmer=7"), "it asks for customer"),
+        (("--executor", "default=sqlite://", "--context", "custmer=7"), "its context values: customer"),
         (("--executor", "default=sqlite://", "--context", "customer=x"), "expects integer"),
     ],
 )

@@ -400,9 +400,9 @@ def test_a_server_that_ends_fails_its_calls_and_closes() -> None:
             await asyncio.sleep(0)
             for name in ("exit", "add"):
                 ended = await run(tools, name, **({"a": 1, "b": 2} if name == "add" else {}))
-                assert ended.error.message == f"{name} of the MCP server tests: the server is gone"
+                assert ended.error.message == f"{name} of the MCP server tests: the server closed the connection"
             assert (await hanging).is_error
-        with pytest.raises(McpError, match="it was closed"):
+        with pytest.raises(McpError, match="the connection was closed"):
             await server.call("add", {"a": 1, "b": 2})
 
     asyncio.run(main())
@@ -428,7 +428,7 @@ def test_closing_fails_what_is_under_way() -> None:
 
 def test_tools_of_a_server_opened_with_with_run_on_any_thread_and_loop() -> None:
     with stdio(prefix="math_", only=["add", "gone"]) as server:
-        assert [str(fault) for fault in server.refused] == ["gone: the server has no such tool at $.tools"]
+        assert [str(fault) for fault in server.refused] == ["gone: the server has no tool with this name at $.tools"]
         [add] = server.tools
         assert add.name == add.definition.name == "math_add"
         texts: list[str] = []
@@ -450,12 +450,12 @@ def test_bad_tools_are_refused_one_by_one_and_unknown_blocks_are_kept() -> None:
             tools = ToolSet(server.tools)
             assert tools.names == ("good", "untyped", "promise", "garbage", "bomb", "silence")
             assert [str(fault) for fault in server.refused] == [
-                "text: its inputSchema: arguments are an object: the schema's type must be object at $ at $.tools[1]",
-                "circle: its inputSchema: $ref goes in a circle, or through more than 64 schemas at $ at $.tools[2]",
-                "wrong: its inputSchema: 5 is not of type 'array' at $.required at $.tools[4]",
-                "a tool: it has no name at $.tools[5]",
-                "a tool: it has no name at $.tools[11]",
-                "untyped: its outputSchema is not used: $ref 'http://example.com/' does not lead to a schema in this "
+                "text: the inputSchema: the type of the schema must be object at $ at $.tools[1]",
+                "circle: the inputSchema: $ref is circular, or refers through more than 64 schemas at $ at $.tools[2]",
+                "wrong: the inputSchema: 5 is not of type 'array' at $.required at $.tools[4]",
+                "a tool: the name is missing at $.tools[5]",
+                "a tool: the name is missing at $.tools[11]",
+                "untyped: its outputSchema is ignored: $ref 'http://example.com/' does not refer to a schema in this "
                 "document at $ at $.tools",
                 "good: another tool of the server has this name at $.tools",
             ]
@@ -464,7 +464,7 @@ def test_bad_tools_are_refused_one_by_one_and_unknown_blocks_are_kept() -> None:
             assert good.outputs[1] == TextContent(text="Hello.", extra={"mcp": {"new": {"field": None}}})
             assert '$.sum: expected integer, got "many"' in (await run(tools, "promise")).error.message
             assert '$: expected string, got {"a": 1}' in (await run(tools, "bomb")).error.message
-            assert "what it sent is not MCP" in (await run(tools, "garbage")).error.message
+            assert "the server sent invalid MCP" in (await run(tools, "garbage")).error.message
             assert (await run(tools, "silence")).error.code == "timeout"
 
     asyncio.run(main())
@@ -472,7 +472,7 @@ def test_bad_tools_are_refused_one_by_one_and_unknown_blocks_are_kept() -> None:
 
 def test_a_list_without_end_is_cut_and_said() -> None:
     with stdio("rogue", "endless") as server:
-        cut = "the list of tools does not end: read no further than 2 pages at $.nextCursor"
+        cut = "the list of tools has no end: reading stopped after 2 pages at $.nextCursor"
         assert cut in [str(fault) for fault in server.refused]
         assert "good" in ToolSet(server.tools)
 
@@ -481,7 +481,7 @@ def test_a_list_without_end_is_cut_and_said() -> None:
     ("server", "why"),
     [
         (McpTools.stdio("/no/such/server"), "No such file"),
-        (McpTools.stdio(sys.executable, ["-c", "pass"]), "the server is gone"),
+        (McpTools.stdio(sys.executable, ["-c", "pass"]), "the server closed the connection"),
         (stdio("rogue", "mute", connect_timeout=0.5), "did not answer in time"),
         (McpTools.http("http://127.0.0.1:9/mcp"), "MCP server 127.0.0.1"),
     ],
@@ -602,13 +602,13 @@ def test_our_tools_are_offered_by_mcp_and_read_back() -> None:
             assert wrong.error.code == "invalid_arguments"
             assert wrong.error.message.endswith('- $.number: expected a valid integer, got "4"')
             assert wrong.error.details["faults"][0]["path"] == "$.number"
-            assert "needs an approval" in (await run(tools, "erase")).error.message
+            assert "was not approved" in (await run(tools, "erase")).error.message
             assert (await run(tools, "broken", how="dies")).error.message == "dies"
             assert (await run(tools, "broken", how="hang")).error.code == "timeout"
             assert (await run(tools, "data")).text == '{"state": 5}'
-            with pytest.raises(McpError, match="no tool is named gone"):
+            with pytest.raises(McpError, match="unknown tool gone"):
                 await server.call("gone", {})
-            with pytest.raises(McpError, match="await call"):
+            with pytest.raises(McpError, match="await `call`"):
                 server.call_sync("double", {"number": 4})
             there = await asyncio.to_thread(server.call_sync, "double", {"number": 4})
             assert there.text == "8"

@@ -35,7 +35,7 @@ def liar(mode: str = "tools", **options: Any) -> McpTools:
 
 def test_results_of_a_lying_server_are_bounded() -> None:
     with no_hang(), liar() as server:
-        with pytest.raises(McpError, match=r"outputSchema says: \$\.a: expected pattern"):
+        with pytest.raises(McpError, match=r"match the outputSchema: \$\.a: expected pattern"):
             server.call_sync("promise", {})
         assert server.call_sync("unique", {}).error is None
         with pytest.raises(McpError, match="at most 10,000 blocks, got 100,000"):
@@ -63,9 +63,9 @@ def test_arguments_are_checked_by_an_evil_pattern_in_bounded_work() -> None:
 def test_tools_that_imitate_others_or_are_too_long_are_refused() -> None:
     with liar() as server:
         assert [str(fault) for fault in server.refused[:3]] == [
-            "says\u200b: its name has more than 128 characters, or some that are not printable at $.tools[10]",
-            "x" * 128 + ": its name has more than 128 characters, or some that are not printable at $.tools[11]",
-            "told: its description has more than 100,000 characters at $.tools[12]",
+            "says\u200b: the name has more than 128 characters, or unprintable characters at $.tools[10]",
+            "x" * 128 + ": the name has more than 128 characters, or unprintable characters at $.tools[11]",
+            "told: the description has more than 100,000 characters at $.tools[12]",
         ]
         assert 'ahead: its inputSchema: the pattern "(?=a)b" is not enforced' in str(server.refused[3])
         assert ToolSet(server.tools)["ahead"].definition.extra == {"mcp": {"::form": "note"}}
@@ -74,7 +74,7 @@ def test_tools_that_imitate_others_or_are_too_long_are_refused() -> None:
 def test_list_that_never_ends_is_read_to_a_limit() -> None:
     with no_hang(), liar("pages") as server:
         assert 1000 <= len(server.tools) <= 1030
-        assert "does not end" in str(server.refused[-1])
+        assert "has no end" in str(server.refused[-1])
 
 
 @pytest.mark.parametrize(("mode", "seconds"), [("huge", 20), ("slow", 1)])
@@ -111,8 +111,8 @@ OK = b"HTTP/1.1 200 OK\r\ncontent-type: "
     ("head", "said"),
     [
         (OK + b"application/json\r\n\r\n", "more than 1,000,000 bytes"),
-        (OK + b"text/event-stream\r\n\r\ndata: ", "the server is gone"),
-        (OK + b"application/json\r\ncontent-encoding: gzip\r\n\r\n", "it compressed its answer"),
+        (OK + b"text/event-stream\r\n\r\ndata: ", "the server closed the connection"),
+        (OK + b"application/json\r\ncontent-encoding: gzip\r\n\r\n", "the server compressed its answer"),
     ],
 )
 def test_http_server_whose_answer_never_ends_is_an_error(head: bytes, said: str) -> None:
@@ -147,7 +147,8 @@ def test_codec_keeps_lines_up_to_its_limit_however_they_are_cut(size: int) -> No
     lines = ["", "a", "häß", "x" * 40, "\N{GRINNING FACE}" * 9, '{"id": 7, "result": "' + "y" * 50, "z" * 41, "end"]
     data = "\n".join(lines).encode()
     text = decoded([data[start : start + size] for start in range(0, len(data), size)], 40)
-    refusal = '{"jsonrpc": "2.0", "id": 7, "error": {"code": -32600, "message": "what it sent has more than 40 bytes"}}'
+    message = "the message of the server has more than 40 bytes"
+    refusal = f'{{"jsonrpc": "2.0", "id": 7, "error": {{"code": -32600, "message": "{message}"}}}}'
     assert text.split("\n") == [*lines[:5], refusal, "{}", "end"]
 
 

@@ -149,7 +149,7 @@ def test_a_file_that_is_no_list_is_refused_as_such(source: Any) -> None:
     with pytest.raises(ToolFileError) as caught:
         load_tools(source)
     assert [fault.message for fault in caught.value.faults] == [
-        "a file of tools is a list: put its tools between [ and ]"
+        "expected a list of tools: put the tools between [ and ]"
     ]
 
 
@@ -203,14 +203,14 @@ def test_bad_tool_keeps_no_good_tool_from_loading(bad: Any) -> None:
 
 
 def test_file_with_no_good_tool_is_refused() -> None:
-    with pytest.raises(ToolFileError, match="there is no type"):
+    with pytest.raises(ToolFileError, match="unknown type"):
         load_tools([{"type": "nonsense"}])
 
 
 def test_tool_whose_text_has_a_key_twice_is_left_out() -> None:
     twice = '{"type": "client", "type": "local", "function": {"name": "a"}}'
     text = f'[{twice}, {{"type": "client", "function": {{"name": "b"}}}}]'
-    with pytest.warns(ToolFileWarning, match="is there twice"):
+    with pytest.warns(ToolFileWarning, match="is duplicated"):
         assert [definition.name for definition in load_tools(text).definitions] == ["b"]
 
 
@@ -230,7 +230,7 @@ def test_local_tool_that_cannot_run_is_a_fault() -> None:
     entry = {"type": "local", "function": {"name": "empty"}}
     path, message = only_fault(entry, functions={"empty": Empty()})
     assert path == "$[0].function.name"
-    assert "it has no method run" in message
+    assert "the class has no method run" in message
 
 
 def test_tool_of_the_type_function_may_have_a_context() -> None:
@@ -264,13 +264,13 @@ def test_the_schema_is_a_schema_and_refuses_what_is_no_file() -> None:
     [
         (b"[{", "not JSON"),
         ("", "not JSON"),
-        ("tools.json", "give Path('tools.json')"),
-        ("{}", "a file of tools is a list"),
+        ("tools.json", "pass Path('tools.json')"),
+        ("{}", "expected a list of tools"),
         (b"\xff\xfe[]", "not JSON"),
         ("[" * 100_000, "nested too deeply"),
-        ([float("nan")], "no JSON value"),
-        ('[{"type": "client", "type": "client", "function": {"name": "a"}}]', "'type' is there twice"),
-        ([3], "a tool is an object, and this is an integer"),
+        ([float("nan")], "not a JSON value"),
+        ('[{"type": "client", "type": "client", "function": {"name": "a"}}]', "'type' is duplicated"),
+        ([3], "expected an object (a tool), got an integer"),
         ([{"function": {}}], "the key 'type' is missing"),
     ],
 )
@@ -282,55 +282,55 @@ def test_what_is_no_file_of_tools_is_refused(source: Any, said: str) -> None:
     ("entry", "path", "said"),
     [
         ({"type": "apo", "function": {"name": "a"}}, "$[0].type", "did you mean 'api'?"),
-        ({"type": ["api"], "function": {"name": "a"}}, "$[0].type", "there is no type"),
+        ({"type": ["api"], "function": {"name": "a"}}, "$[0].type", "unknown type"),
         ({"type": "api", "function": {"name": "a"}}, "$[0]", "'api' is missing"),
         ({"type": "api", "function": {"name": "a"}, "api": None}, "$[0].api", "expected an object, got null"),
-        ({"type": "client", "function": {"name": "a"}, "api": {}}, "$[0].api", "there is no key 'api' here"),
-        (api_tool("a", {}), "$[0].api", "neither a path nor a query"),
-        (api_tool("a", {"path": "/", "query": "{ a }"}), "$[0].api", "both a path and a query"),
-        (api_tool("a", {"query": "{ a }", "method": "POST"}), "$[0].api", "a method belongs to a path"),
+        ({"type": "client", "function": {"name": "a"}, "api": {}}, "$[0].api", "unknown key 'api'"),
+        (api_tool("a", {}), "$[0].api", "path and query are both missing"),
+        (api_tool("a", {"path": "/", "query": "{ a }"}), "$[0].api", "path and query are both set"),
+        (api_tool("a", {"query": "{ a }", "method": "POST"}), "$[0].api", "method is only allowed with path"),
         (api_tool("a", {"path": "/", "metod": "GET"}), "$[0].api.metod", "did you mean 'method'?"),
         (api_tool("a", {"path": "/", "method": "get"}), "$[0].api.method", "did you mean 'GET'?"),
-        (api_tool("a", {"path": "/", "method": "TRACE"}), "$[0].api.method", "there is no method"),
+        (api_tool("a", {"path": "/", "method": "TRACE"}), "$[0].api.method", "unknown method"),
         (api_tool("a", {"path": "/"}, context="x"), "$[0].context", "expected an array, got a string"),
-        (api_tool("a", {"path": "/"}, context=["x"]), "$[0].context[0]", "x is no parameter"),
+        (api_tool("a", {"path": "/"}, context=["x"]), "$[0].context[0]", "x is not a parameter"),
         (api_tool("", {"path": "/"}), "$[0].function.name", "empty"),
-        (api_tool("a", {"path": "/{x}"}), "$[0].api.path", "no parameter and no context supplies {x}"),
-        (api_tool("a", {"path": "/"}, {"x": {}}), "$[0].function.parameters.properties.x", "x has no place"),
+        (api_tool("a", {"path": "/{x}"}), "$[0].api.path", "no parameter or context value supplies {x}"),
+        (api_tool("a", {"path": "/"}, {"x": {}}), "$[0].function.parameters.properties.x", "x is not used"),
         (
             api_tool("a", {"path": "/{x}"}, {"x": {"type": "strin"}}),
             "$[0].function.parameters.properties.x.type",
             "strin",
         ),
-        (api_tool("a", {"path": "https://e.example/"}), "$[0].api.path", "begins with one slash"),
-        (api_tool("a", {"path": "//e.example/"}), "$[0].api.path", "begins with one slash"),
-        (api_tool("a", {"path": "{x}/"}, {"x": {}}), "$[0].api.path", "begins with one slash"),
-        (api_tool("a", {"path": "/../a"}), "$[0].api.path", "no segments . and .."),
-        (api_tool("a", {"path": "/%2E%2e/a"}), "$[0].api.path", "no segments . and .."),
+        (api_tool("a", {"path": "https://e.example/"}), "$[0].api.path", "begin with exactly one slash"),
+        (api_tool("a", {"path": "//e.example/"}), "$[0].api.path", "begin with exactly one slash"),
+        (api_tool("a", {"path": "{x}/"}, {"x": {}}), "$[0].api.path", "begin with exactly one slash"),
+        (api_tool("a", {"path": "/../a"}), "$[0].api.path", "no segments . or .."),
+        (api_tool("a", {"path": "/%2E%2e/a"}), "$[0].api.path", "no segments . or .."),
         (api_tool("a", {"path": "/a b"}), "$[0].api.path", "percent-encode"),
         (api_tool("a", {"path": "/a%b"}), "$[0].api.path", "percent-encode"),
         (api_tool("a", {"path": "/a\\b"}), "$[0].api.path", "percent-encode"),
         (api_tool("a", {"path": "/a#b"}), "$[0].api.path", "percent-encode"),
         (api_tool("a", {"path": "/a?b=1?c"}), "$[0].api.path", "two question marks"),
-        (api_tool("a", {"path": "/{}"}), "$[0].api.path", "an argument stands as {name}"),
-        (api_tool("a", {"path": "/{x"}, {"x": {}}), "$[0].api.path", "an argument stands as {name}"),
-        (api_tool("a", {"path": "/a?{x}=1"}, {"x": {}}), "$[0].api.path", "in the value of a parameter"),
-        (api_tool("a", {"path": "/a?{x}"}, {"x": {}}), "$[0].api.path", "in the value of a parameter"),
-        (api_tool("a", {"query": "query { a("}), "$[0].api.query", "this is no GraphQL"),
+        (api_tool("a", {"path": "/{}"}), "$[0].api.path", "a placeholder must be {name}"),
+        (api_tool("a", {"path": "/{x"}, {"x": {}}), "$[0].api.path", "a placeholder must be {name}"),
+        (api_tool("a", {"path": "/a?{x}=1"}, {"x": {}}), "$[0].api.path", "in the value of a query parameter"),
+        (api_tool("a", {"path": "/a?{x}"}, {"x": {}}), "$[0].api.path", "in the value of a query parameter"),
+        (api_tool("a", {"query": "query { a("}), "$[0].api.query", "not valid GraphQL"),
         (api_tool("a", {"query": "query($x: Int!) { a(x: $x) }"}), "$[0].api.query", "supplies $x"),
-        (api_tool("a", {"query": "query($x: Int) { a }"}), "$[0].api.query", "$x is declared and not used"),
-        (api_tool("a", {"query": "{ a(x: $x) }"}), "$[0].api.query", "$x is used and not declared"),
-        (api_tool("a", {"query": "query A { a } query B { b }"}), "$[0].api.query", "this document has 2"),
-        (api_tool("a", {"query": "subscription { a }"}), "$[0].api.query", "a subscription has no end"),
+        (api_tool("a", {"query": "query($x: Int) { a }"}), "$[0].api.query", "$x is declared but not used"),
+        (api_tool("a", {"query": "{ a(x: $x) }"}), "$[0].api.query", "$x is used but not declared"),
+        (api_tool("a", {"query": "query A { a } query B { b }"}), "$[0].api.query", "it has 2"),
+        (api_tool("a", {"query": "subscription { a }"}), "$[0].api.query", "subscriptions are not supported"),
         (api_tool("a", {"query": "{ a }"}, {"x": {}}), "$[0].function.parameters.properties.x", "no variable $x"),
-        (api_tool("a", {"query": "SELEC a FROM b"}), "$[0].api.query", "this is no SQL"),
-        (api_tool("a", {"query": "hello world"}), "$[0].api.query", "no SQL statement"),
-        (api_tool("a", {"query": "SELECT 1; DROP TABLE a"}), "$[0].api.query", "there are 2 of them"),
-        (api_tool("a", {"query": "-- nothing"}), "$[0].api.query", "there are 0 of them"),
+        (api_tool("a", {"query": "SELEC a FROM b"}), "$[0].api.query", "not valid SQL"),
+        (api_tool("a", {"query": "hello world"}), "$[0].api.query", "not a SQL statement"),
+        (api_tool("a", {"query": "SELECT 1; DROP TABLE a"}), "$[0].api.query", "it has 2"),
+        (api_tool("a", {"query": "-- nothing"}), "$[0].api.query", "it has 0"),
         (api_tool("a", {"query": "SELECT :x"}), "$[0].api.query", "supplies :x"),
-        (api_tool("a", {"query": "SELECT ?"}), "$[0].api.query", "written as :name"),
-        (api_tool("a", {"query": "SELECT %(x)s"}, {"x": {}}), "$[0].api.query", "this is no SQL"),
-        (api_tool("a", {"query": "BEGIN"}), "$[0].api.query", "transaction of its own"),
+        (api_tool("a", {"query": "SELECT ?"}), "$[0].api.query", "placeholders as :name"),
+        (api_tool("a", {"query": "SELECT %(x)s"}, {"x": {}}), "$[0].api.query", "not valid SQL"),
+        (api_tool("a", {"query": "BEGIN"}), "$[0].api.query", "its own transaction"),
         (
             api_tool("a", {"query": "SELECT ':x'"}, {"x": {}}),
             "$[0].function.parameters.properties.x",
@@ -382,10 +382,10 @@ def test_executors_are_checked_by_name_and_by_kind() -> None:
     sql, rest, graphql = SqlExecutor("sqlite://"), RestExecutor("http://a.example"), GraphQLExecutor("http://a.example")
     path, query = api_tool("a", {"path": "/"}), api_tool("a", {"query": "{ a }"})
     assert "there is no executor default" in only_fault(path, executors={"other": rest})[1]
-    assert "a path needs a REST one" in only_fault(path, executors={"default": sql})[1]
-    assert "a path needs a REST one" in only_fault(path, executors={"default": graphql})[1]
-    assert "a query needs" in only_fault(query, executors={"default": rest})[1]
-    assert "this is no SQL" in only_fault(query, executors={"default": sql})[1]
+    assert "a SQL executor cannot call a path" in only_fault(path, executors={"default": sql})[1]
+    assert "a GraphQL executor cannot call a path" in only_fault(path, executors={"default": graphql})[1]
+    assert "a REST executor cannot run a query" in only_fault(query, executors={"default": rest})[1]
+    assert "not a SQL statement" in only_fault(query, executors={"default": sql})[1]
     assert all(isinstance(executor, Executor) for executor in (sql, rest, graphql))
 
 
@@ -459,7 +459,7 @@ def test_a_schema_without_other_properties_refuses_the_name(shop: ToolFile) -> N
 
 
 def test_a_context_that_lacks_a_value_or_has_a_wrong_one_is_an_error(shop: ToolFile) -> None:
-    with pytest.raises(ToolContextError, match="customer is missing, and orders needs it") as caught:
+    with pytest.raises(ToolContextError, match="customer is missing; the tool orders needs it") as caught:
         shop.tools()
     assert len(caught.value.faults) == 4
     with pytest.raises(ToolContextError, match='customer: orders expects integer, got "7"'):
@@ -481,9 +481,9 @@ def test_the_context_is_the_values_of_when_the_tools_were_made(rest: Rest) -> No
 def test_a_field_that_cannot_be_taken_out_of_the_schema_is_a_fault() -> None:
     entry = api_tool("a", {"path": "/{x}"}, {"x": {}}, context=["x"])
     entry["function"]["parameters"]["allOf"] = [{"required": ["x"]}]
-    assert "cannot be taken out" in only_fault(entry)[1]
+    assert "cannot be removed" in only_fault(entry)[1]
     entry = api_tool("a", {"path": "/{x}"}, {"x": {}}, context=["x", "x"])
-    assert "there twice" in only_fault(entry)[1]
+    assert "listed twice" in only_fault(entry)[1]
 
 
 # Local and client tools
@@ -516,9 +516,9 @@ def test_a_local_tool_has_the_settings_of_a_tool_and_may_be_async(rest: Rest) ->
 @pytest.mark.parametrize(
     ("function", "said"),
     [
-        (lambda user, day: "", "the function takes no argument text"),
-        (lambda user, day, text, more: "", "the function needs the argument more"),
-        (lambda *args: "", "cannot fill"),
+        (lambda user, day: "", "the function has no argument text"),
+        (lambda user, day, text, more: "", "the function requires the argument more"),
+        (lambda *args: "", "are not supported"),
     ],
 )
 def test_a_function_that_does_not_fit_is_a_fault(function: Any, said: str) -> None:
@@ -590,7 +590,7 @@ def test_arguments_that_are_too_long_are_refused(rest: Rest) -> None:
 
 
 def test_half_a_character_is_refused(rest: Rest) -> None:
-    with pytest.raises(ExecutorError, match="half a character"):
+    with pytest.raises(ExecutorError, match="an unpaired surrogate"):
         run(rest_tool(rest, "/{x}", {"x": {}}), x="\ud83d")
 
 
@@ -612,7 +612,7 @@ def test_values_have_their_stated_text(rest: Rest) -> None:
 
 
 def test_an_argument_that_is_not_set_cannot_stand_in_a_path(rest: Rest) -> None:
-    with pytest.raises(ExecutorError, match="the argument x is needed"):
+    with pytest.raises(ExecutorError, match="needs a value for the argument x"):
         run(rest_tool(rest, "/a/{x}", {"x": {}}))
 
 
@@ -624,7 +624,7 @@ def test_what_has_no_place_is_the_body_or_is_refused(rest: Rest) -> None:
     assert rest.last.body == b""
     run(rest_tool(rest, "/a", {"x": {}}, method="PATCH"))
     assert rest.last.json == {}
-    with pytest.raises(ExecutorError, match="takes no argument more"):
+    with pytest.raises(ExecutorError, match="has no argument more"):
         run(rest_tool(rest, "/a/{x}", {"x": {}}, method="DELETE"), x=1, more=2)
 
 
@@ -663,7 +663,7 @@ def test_an_image_is_data_and_bytes_that_are_no_text_are_said(rest: Rest) -> Non
     assert (image.media_type, image.to_bytes()) == ("image/png", PNG)
     text, note = run(rest_tool(rest, "/bytes"))
     assert text.text == "caf\ufffd"
-    assert "no text" in note.text
+    assert "not text" in note.text
     text, note = run(rest_tool(rest, "/puny"))
     assert len(text.text) == 300_002
 
@@ -692,8 +692,8 @@ def test_a_late_answer_is_a_timeout(rest: Rest) -> None:
         ("/silent", "did not answer within 0.3 seconds"),
         ("/drip", "did not answer within 0.3 seconds"),
         ("/odd", "compressed"),
-        ("/torn", "not compressed as it says"),
-        ("/cut", "cut short"),
+        ("/torn", "not valid compressed data"),
+        ("/cut", "is incomplete"),
         ("/circle", "redirected more than 5 times"),
     ],
 )
@@ -821,13 +821,13 @@ def test_errors_stand_beside_the_data(corpus: Path) -> None:
 
 def test_what_a_query_does_not_take_is_refused(corpus: Path, rick: Store) -> None:
     tools = graphql_file(corpus, "rickandmorty", rick).tools()
-    with pytest.raises(ExecutorError, match="takes no argument more: leave it out"):
+    with pytest.raises(ExecutorError, match="has no argument more: remove it"):
         run(named(tools, "character_by_name"), name="x", more=1)
     file = load_tools(
         [api_tool("a", {"query": "query ($x: Int!) { a(x: $x) }"}, {"x": {}})],
         executors={"default": GraphQLExecutor(rick.url)},
     )
-    with pytest.raises(ExecutorError, match="a needs x"):
+    with pytest.raises(ExecutorError, match="a needs a value for x"):
         run(named(file.tools(), "a"))
 
 
@@ -835,7 +835,7 @@ def test_an_answer_that_is_no_graphql_is_an_error(rest: Rest) -> None:
     def ask(path: str) -> Any:
         return GraphQLExecutor(rest.url + path).run(Operation("a", query="{ a }"), {})
 
-    with pytest.raises(ExecutorError, match="is this the URL of a GraphQL API"):
+    with pytest.raises(ExecutorError, match="the URL belongs to a GraphQL API"):
         ask("/advice")
     assert "404" in contents_of(ask("/missing")).error.message  # type: ignore[union-attr]
     assert (rest.last.method, rest.last.json) == ("POST", {"query": "{ a }", "variables": {}})
@@ -935,7 +935,7 @@ def test_a_placeholder_may_be_cast(database_url: str) -> None:
             {"x": {}, "y": {}},
         )
         assert json.loads(run(made, x="1", y=2)) == [{"z": 3, "a": "a:x::b", "l": [1, 2]}]
-        with pytest.raises(ExecutorError, match="the database refused this"):
+        with pytest.raises(ExecutorError, match="the database refused the statement"):
             run(sql_tool(executor, "SELECT date 'infinity' AS d"))
     executor.close()
 
@@ -1011,7 +1011,7 @@ def test_floods_of_rows_are_cut_and_the_cut_is_said(database_url: str) -> None:
     executor = SqlExecutor(database_url, max_rows=3, timeout=60)
     rows, note = run(sql_tool(executor, SERIES + " LIMIT 1000"))
     assert [row["n"] for row in json.loads(rows.text)] == [1, 2, 3]
-    assert note.text == "Only the first 3 rows are here; there are more of them."
+    assert note.text == "Only the first 3 rows are included; the result has more rows."
     assert len(json.loads(run(sql_tool(executor, SERIES + " LIMIT 3")))) == 3
     small = SqlExecutor(database_url, max_bytes=50)
     rows, note = run(sql_tool(small, SERIES + " LIMIT 1000"))
@@ -1030,14 +1030,14 @@ def test_a_statement_that_takes_too_long_is_ended(database_url: str) -> None:
 
 def test_what_the_database_refuses_is_an_error_for_the_model(database_url: str) -> None:
     executor = SqlExecutor(database_url)
-    with pytest.raises(ExecutorError, match=r"the database refused this: .*nothing"):
+    with pytest.raises(ExecutorError, match=r"the database refused the statement: .*nothing"):
         run(sql_tool(executor, "SELECT * FROM nothing"))
     for value in (10**30, "\ud83d", {"a": 1}):
         made = sql_tool(executor, "INSERT INTO orders (id) VALUES (:x)", {"x": {}})
         if not (isinstance(value, dict) and database_url.startswith("sqlite")):
-            with pytest.raises(ExecutorError, match="the database refused this"):
+            with pytest.raises(ExecutorError, match="the database refused the statement"):
                 run(made, x=value)
-    with pytest.raises(ExecutorError, match="takes no argument more"):
+    with pytest.raises(ExecutorError, match="has no argument more"):
         run(sql_tool(executor, "SELECT :x AS x", {"x": {}}), x=1, more=2)
     executor.close()
 
@@ -1054,7 +1054,7 @@ def test_nobody_is_shown_where_the_database_is() -> None:
         SqlExecutor("sqlite+pysqlcipher://me:hunter2@/x")
     assert "hunter2" not in str(absent.value)
     for url in ("hunter2", "nosuch://me:hunter2@x/y", "", "postgresql://me:hunter2@x:port/y"):
-        with pytest.raises(ValueError, match="is no database") as refused:
+        with pytest.raises(ValueError, match="the database cannot be opened") as refused:
             SqlExecutor(url)
         assert "hunter2" not in str(refused.value)
 
@@ -1315,14 +1315,17 @@ def load_rows(value: Any) -> list[ChatMessage]:
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
-        ("no JSON", "no JSON"),
+        ("no JSON", "not JSON"),
         ({"a": 1, "b": 2}, "expected a list of messages, got object"),
         ([1], "expected a list of messages"),
         ([{"content": "x"}], "message 1 has no role"),
-        ([{"role": "user", "content": 3}], "the content of message 1 is no text"),
+        ([{"role": "user", "content": 3}], "the content of message 1 is not a text"),
         ([{"role": "assistant", "functionCall": "{"}], "the function call of message 1"),
         ([{"role": "assistant", "functionCall": "[]"}], "the function call of message 1"),
-        ([{"role": "assistant", "functionCall": {"name": "a", "arguments": 3}}], "arguments that are no object"),
+        (
+            [{"role": "assistant", "functionCall": {"name": "a", "arguments": 3}}],
+            "the arguments of the function call of message 1 are not an object",
+        ),
         (ErrorContent(message="down"), "down"),
         (ExecutorError("gone"), "gone"),
     ],
@@ -1362,7 +1365,7 @@ def test_a_log_has_what_its_file_has() -> None:
     entry = {"type": "api", "function": {"name": "InternalGetChatMessages"}, "api": {"query": "all"}}
     log = load_tools([entry], executors={"default": Rows([])}).messages()
     assert log is not None
-    with pytest.raises(MessageStoreError, match="the file has no InternalSaveChatMessage"):
+    with pytest.raises(MessageStoreError, match="the file has no tool InternalSaveChatMessage"):
         log.save(SAID[0])
     with pytest.raises(ValueError, match="at least 1"):
         log.load(0)
@@ -1371,11 +1374,11 @@ def test_a_log_has_what_its_file_has() -> None:
 @pytest.mark.parametrize(
     ("entry", "said"),
     [
-        ({"type": "client", "function": {"name": "InternalSaveChatMessage"}}, "its type is api"),
-        (api_tool("InternalSaveChatMessage", {"query": "INSERT INTO m VALUES (:role)"}), "takes no content"),
+        ({"type": "client", "function": {"name": "InternalSaveChatMessage"}}, "must have the type api"),
+        (api_tool("InternalSaveChatMessage", {"query": "INSERT INTO m VALUES (:role)"}), "has no argument content"),
         (
             api_tool("InternalSaveChatMessage", {"query": "INSERT INTO m VALUES (:role, :content)"}, context=["who"]),
-            "messages of all would be mixed",
+            "the messages of all callers would be mixed",
         ),
         (api_tool("InternalGetChatMessages", {"query": "SELECT * FROM m WHERE who = :who"}), "supplies :who"),
     ],

@@ -158,7 +158,7 @@ def test_validation_that_multiplies_is_refused_in_bounded_work(schema: dict[str,
     call = FunctionCallContent(call_id="1", name="made", arguments={"a": value})
     with no_hang(), pytest.raises(ToolInputError) as raised:
         validate_input(Made(), call)
-    assert "bounded work" in raised.value.faults[0].expected
+    assert "within the limits" in raised.value.faults[0].expected
 
 
 def test_many_false_schemas_show_the_value_once() -> None:
@@ -240,10 +240,12 @@ def test_arguments_are_bounded_in_size_and_depth() -> None:
 def test_limits_of_a_validation_can_be_set() -> None:
     numbers = list(range(1000))
     assert faults({"items": {"type": "integer"}}, numbers) == []
-    assert faults({"items": {"type": "integer"}}, numbers, max_steps=100)[0].startswith("$: arguments that the schema")
+    assert faults({"items": {"type": "integer"}}, numbers, max_steps=100)[0].startswith(
+        "$: arguments that can be checked"
+    )
     with no_hang():
         found = faults({"items": {"anyOf": [{"type": "string"}] * 900}}, [1] * 10_000, max_steps=10**9, seconds=0.2)
-    assert "bounded work" in found[0]
+    assert "within the limits" in found[0]
     with pytest.raises(ValueError, match="max_depth=0"):
         InputLimits(max_depth=0)
 
@@ -347,7 +349,9 @@ def test_sqlite_refuses_a_value_beyond_max_bytes_before_it_is_read(database: Sql
 
     tracemalloc.start()
     try:
-        with pytest.raises(ExecutorError, match="a value has more than 1,048,576 bytes: ask for a part of it"):
+        with pytest.raises(
+            ExecutorError, match="a value of the result has more than 1,048,576 bytes: select a part of it"
+        ):
             database.run(Operation("it", query=query), {})
         assert tracemalloc.get_traced_memory()[1] < 20_000_000
     finally:

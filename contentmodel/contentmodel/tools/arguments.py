@@ -54,14 +54,14 @@ def arguments_of(tool: str, kind: Any) -> Arguments:
         return SchemaArguments(kind)
     if not is_schema_type(kind):
         known = "a pydantic model, msgspec Struct, dataclass, TypedDict or JSON Schema"
-        raise ToolDefinitionError(tool, [f"args_schema is {known}, not {kind!r}"])
+        raise ToolDefinitionError(tool, [f"args_schema must be {known}, not {kind!r}"])
     try:
-        made = StructArguments(kind) if issubclass(kind, msgspec.Struct) else PydanticArguments(kind)
+        arguments = StructArguments(kind) if issubclass(kind, msgspec.Struct) else PydanticArguments(kind)
     except TypeError as error:
         raise ToolDefinitionError(tool, [f"args_schema {kind.__name__}: {error}"]) from error
-    if made.schema.get("type") != "object":
+    if arguments.schema.get("type") != "object":
         raise ToolDefinitionError(tool, [f"args_schema {kind.__name__} does not describe an object"])
-    return made
+    return arguments
 
 
 class PydanticArguments:

@@ -42,8 +42,8 @@ class Aside:
         self.is_busy = False
         if error is not None:
             raise error
-        made: T = value
-        return made
+        result: T = value
+        return result
 
     def end(self) -> None:
         """End the thread, once its work is done."""

@@ -54,7 +54,7 @@ class Tool:
 
         It may return any value that `contents_of` accepts.
         """
-        raise NotImplementedError(f"{type(self).__name__} has no method run")
+        raise NotImplementedError(f"{type(self).__name__} does not implement run")
 
     def invoke(self, args: Any, context: ToolContext | None = None) -> Any:
         """Run the tool, with the context if the method takes one. The result is awaitable if `is_async`."""
@@ -77,8 +77,8 @@ class Tool:
             for name in method.missing
         ]
         if not self._methods:
-            missing = f"it has no method {', '.join(NAMES[:-1])} or {NAMES[-1]}"
-            faults = [f"{missing}: define one, or give its `definition`, a FunctionTool"]
+            missing = f"the class has no method {', '.join(NAMES[:-1])} or {NAMES[-1]}"
+            faults = [f"{missing}: define one, or pass its `definition`, a FunctionTool"]
         if faults:
             raise ToolDefinitionError(self.name or type(self).__name__, faults)
 
@@ -97,7 +97,7 @@ class Tool:
     def definition(self) -> FunctionTool:
         """The declaration of this tool for a model."""
         if not isinstance(self.name, str) or not self.name:
-            raise ToolDefinitionError(type(self).__name__, ["a tool needs a name"])
+            raise ToolDefinitionError(type(self).__name__, ["the tool has no name: set `name`"])
         return FunctionTool(
             name=self.name,
             description=self.description or self._documented or self.arguments.description,
@@ -111,9 +111,7 @@ class Tool:
             return self.approval
         answer: Any = self.approval(args)
         if inspect.isawaitable(answer):
-            raise TypeError(
-                f"approval of {self.name} is asked of a function that waits: it must be True or False at once"
-            )
+            raise TypeError(f"approval of {self.name} must be a sync function that returns True or False")
         return bool(answer)
 
     def format_use(self, args: Any) -> str:
@@ -159,10 +157,10 @@ class CallableTool(Tool, Generic[P, R]):
         description: str | None = None,
         local_names: Mapping[str, Any] | None = None,
     ) -> None:
-        said, texts = read_docstring(function)
+        summary, texts = read_docstring(function)
         self.function = function
         self.name = name or _function_name(function)
-        self.description = description or said
+        self.description = description or summary
         self._signature = read_signature(self.name, function, texts, local_names)
         self._format_use: Callable[[Any], str] | None = None
         self._format_result: Callable[[ToolOutcome], str] | None = None
@@ -251,7 +249,9 @@ def tool(
 
     def decorate(function: Callable[..., Any]) -> CallableTool[..., Any]:
         if inspect.iscoroutinefunction(approval):
-            raise ToolDefinitionError(name or _function_name(function), ["approval is asked of a function that waits"])
+            raise ToolDefinitionError(
+                name or _function_name(function), ["approval must be a sync function that returns True or False"]
+            )
         made = CallableTool(function, name=name, description=description, local_names=local_names)
         made.strict, made.terminates, made.approval = strict, terminates, approval
         made.timeout, made.concurrent = timeout, concurrent
@@ -264,5 +264,5 @@ def tool(
 def _function_name(function: Callable[..., Any]) -> str:
     name: str = getattr(function, "__name__", "")
     if not name.isidentifier():
-        raise ToolDefinitionError(repr(function), ["it has no name of its own: give one"])
+        raise ToolDefinitionError(repr(function), ["the function has no name: set name="])
     return name

@@ -18,11 +18,11 @@ def read_docstring(function: Callable[..., Any]) -> tuple[str | None, dict[str, 
     from docstring_parser import ParseError, parse
 
     try:
-        found = parse(text)
+        parsed = parse(text)
     except ParseError:
         return text, {}
-    said = {param.arg_name.lstrip("*"): _one_line(param.description) for param in found.params if param.description}
-    return (found.description or "").strip() or None, said
+    texts = {param.arg_name.lstrip("*"): _one_line(param.description) for param in parsed.params if param.description}
+    return (parsed.description or "").strip() or None, texts
 
 
 def _one_line(text: str) -> str:

@@ -41,8 +41,8 @@ class ToolInputError(ContentModelError, ValueError):
 
     def to_json(self) -> dict[str, Any]:
         """Return the error as data: the tool, the faults, and the number of unlisted faults."""
-        said = {"error": "invalid_arguments", "tool": self.tool, "faults": msgspec.to_builtins(self.faults)}
-        return {**said, "faults": list(said["faults"]), **({"more": self.more} if self.more else {})}
+        fields = {"error": "invalid_arguments", "tool": self.tool, "faults": msgspec.to_builtins(self.faults)}
+        return {**fields, "faults": list(fields["faults"]), **({"more": self.more} if self.more else {})}
 
 
 class InvalidArguments(Exception):

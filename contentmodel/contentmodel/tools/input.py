@@ -76,19 +76,21 @@ def is_slow(tool: Tool, call: FunctionCallContent) -> bool:
 
 def _parsed(name: str, call: FunctionCallContent, limits: InputLimits) -> tuple[bytes, dict[str, Any]]:
     """Return the arguments as JSON text and as an object. Raise ToolInputError if they are invalid or too large."""
-    given = call.arguments
-    if isinstance(given, str) and len(given) > limits.max_bytes:
-        raise _too_large(name, len(given), limits)
+    arguments = call.arguments
+    if isinstance(arguments, str) and len(arguments) > limits.max_bytes:
+        raise _too_large(name, len(arguments), limits)
     try:
         text = (
-            (given.strip() or "{}").encode("utf-8", "surrogatepass") if isinstance(given, str) else write(given or {})
+            (arguments.strip() or "{}").encode("utf-8", "surrogatepass")
+            if isinstance(arguments, str)
+            else write(arguments or {})
         )
         if len(text) > limits.max_bytes:
             raise _too_large(name, len(text), limits)
         value = parse(text)
     except (DecodeError, EncodeError, RecursionError) as error:
-        why = error.faults[0].message.removeprefix("not JSON: ") if isinstance(error, DecodeError) else str(error)
-        raise ToolInputError(name, [InputFault("$", "a JSON object", f"what is not JSON: {why}")]) from None
+        problem = error.faults[0].message.removeprefix("not JSON: ") if isinstance(error, DecodeError) else str(error)
+        raise ToolInputError(name, [InputFault("$", "a JSON object", f"invalid JSON: {problem}")]) from None
     if not isinstance(value, dict):
         raise ToolInputError(name, [InputFault("$", "a JSON object", shown(value))])
     if _is_deeper(value, limits.max_depth):

@@ -50,20 +50,20 @@ class Budget:
         if self._until_clock < 0:
             self._until_clock = _CLOCK_EVERY
             if self.deadline is not None and time.monotonic() > self.deadline:
-                raise OverBudget("more time than there is")
+                raise OverBudget("more time than is left")
 
     def pattern(self, text: str) -> Pattern:
         """Return a compiled pattern. Each pattern is charged once in a validation."""
         if text not in self._patterns:
-            made = self._patterns[text] = compiled(text)
-            self.charge(10 + len(text) // 10 + (_FAILED if made.size is None else made.size // 5))
+            pattern = self._patterns[text] = compiled(text)
+            self.charge(10 + len(text) // 10 + (_FAILED if pattern.size is None else pattern.size // 5))
         return self._patterns[text]
 
     def matches(self, pattern: str, text: str) -> bool:
         """Return whether a pattern matches anywhere in `text`."""
-        found = self.pattern(pattern)
-        self.charge(1 + len(text) // 100 + (found.size or 0) * len(text) // 1000)
-        return found.matches(text)
+        program = self.pattern(pattern)
+        self.charge(1 + len(text) // 100 + (program.size or 0) * len(text) // 1000)
+        return program.matches(text)
 
 
 budget: ContextVar[Budget] = ContextVar("budget of a validation")
@@ -85,15 +85,15 @@ def validator_class() -> Any:
         "unevaluatedProperties": _unevaluated,
         "uniqueItems": _unique_items,
     }
-    made: Any = validators.extend(
-        plain, {word: _counted(word, own.get(word, kw)) for word, kw in plain.VALIDATORS.items()}
+    extended: Any = validators.extend(
+        plain, {name: _counted(name, own.get(name, kw)) for name, kw in plain.VALIDATORS.items()}
     )
     # jsonschema changes to another class if a subschema names its dialect, and shows the whole value if a schema is
     # False. Neither would be counted.
-    made.evolve = _evolve
-    made.iter_errors = _refusing(plain.iter_errors)
-    made.descend = _descending(plain.descend)
-    return made
+    extended.evolve = _evolve
+    extended.iter_errors = _refusing(plain.iter_errors)
+    extended.descend = _descending(plain.descend)
+    return extended
 
 
 @cache
@@ -106,10 +106,10 @@ def format_checker() -> Any:
     return FormatChecker(formats=names)
 
 
-def _counted(word: str, keyword: Keyword) -> Keyword:
+def _counted(name: str, keyword: Keyword) -> Keyword:
     def counted(validator: Any, limit: Any, value: Any, schema: Any) -> Iterator[Any]:
         spent = budget.get()
-        spent.charge(1 + _length(limit) // 8 + (_length(value) if word in _EACH else 0))
+        spent.charge(1 + _length(limit) // 8 + (_length(value) if name in _EACH else 0))
         for error in keyword(validator, limit, value, schema) or ():
             # The message contains the value, so its length is charged.
             spent.charge(6 + len(error.message) // 100)
@@ -127,8 +127,8 @@ def _length(value: Any) -> int:
 
 def _evolve(self: Any, **changes: Any) -> Any:
     budget.get().charge(1)
-    kept = {"schema": self.schema, "format_checker": self.format_checker, "registry": self._registry}
-    return type(self)(**{**kept, "_resolver": self._resolver, **changes})
+    settings = {"schema": self.schema, "format_checker": self.format_checker, "registry": self._registry}
+    return type(self)(**{**settings, "_resolver": self._resolver, **changes})
 
 
 def _refusing(iter_errors: Any) -> Any:
@@ -199,8 +199,8 @@ def _additional_properties(validator: Any, allowed: Any, value: Any, schema: Any
 
 
 def _enum(validator: Any, values: Any, value: Any, schema: Any) -> Iterator[Any]:
-    wanted = _key(value)
-    if not any(_key(each) == wanted for each in values if _may_equal(each, value)):
+    key = _key(value)
+    if not any(_key(each) == key for each in values if _may_equal(each, value)):
         yield _error(f"{shown(value)} is not one of {shown(values)}")
 
 
@@ -230,10 +230,10 @@ def _key(value: Any) -> Any:
 
 def _unevaluated(validator: Any, allowed: Any, value: Any, schema: Any) -> Iterator[Any]:
     """Apply `unevaluatedProperties` to an object, or `unevaluatedItems` to a list."""
-    word = "unevaluatedProperties" if isinstance(value, dict) else "unevaluatedItems"
-    if not isinstance(value, dict | list) or schema.get(word) is not allowed:
+    keyword = "unevaluatedProperties" if isinstance(value, dict) else "unevaluatedItems"
+    if not isinstance(value, dict | list) or schema.get(keyword) is not allowed:
         return
-    rest = {key: each for key, each in schema.items() if key != word}
+    rest = {key: each for key, each in schema.items() if key != keyword}
     evaluated = _evaluated(validator, value, rest)
     for key, each in value.items() if isinstance(value, dict) else enumerate(value):
         if key not in evaluated:
@@ -245,16 +245,16 @@ def _evaluated(validator: Any, value: Any, schema: Any) -> set[Any]:
     if not isinstance(schema, dict):
         return set()
     budget.get().charge(4 + len(schema) + len(value))
-    found = _named_in(value, schema) if isinstance(value, dict) else _placed_in(validator, value, schema)
-    for word in ("$ref", "$dynamicRef"):
-        if word in schema:
-            resolved = validator._resolver.lookup(schema[word])
+    evaluated = _named_in(value, schema) if isinstance(value, dict) else _placed_in(validator, value, schema)
+    for keyword in ("$ref", "$dynamicRef"):
+        if keyword in schema:
+            resolved = validator._resolver.lookup(schema[keyword])
             inner = validator.evolve(schema=resolved.contents, _resolver=resolved.resolver)
-            found |= _evaluated(inner, value, resolved.contents)
+            evaluated |= _evaluated(inner, value, resolved.contents)
     for subschema in _subschemas(validator, value, schema):
         if _is_valid(validator, value, subschema):
-            found |= _evaluated(validator, value, subschema)
-    return found
+            evaluated |= _evaluated(validator, value, subschema)
+    return evaluated
 
 
 def _named_in(value: dict[str, Any], schema: dict[str, Any]) -> set[Any]:
@@ -266,16 +266,16 @@ def _named_in(value: dict[str, Any], schema: dict[str, Any]) -> set[Any]:
 def _placed_in(validator: Any, value: list[Any], schema: dict[str, Any]) -> set[Any]:
     if "items" in schema or "unevaluatedItems" in schema:
         return set(range(len(value)))
-    found = set(range(len(schema.get("prefixItems", ()))))
+    indexes = set(range(len(schema.get("prefixItems", ()))))
     if "contains" in schema:
-        found |= {index for index, item in enumerate(value) if _is_valid(validator, item, schema["contains"])}
-    return found
+        indexes |= {index for index, item in enumerate(value) if _is_valid(validator, item, schema["contains"])}
+    return indexes
 
 
 def _subschemas(validator: Any, value: Any, schema: dict[str, Any]) -> Iterator[Any]:
     """Yield the subschemas of `schema` that apply to the whole value."""
-    for word in ("allOf", "anyOf", "oneOf"):
-        yield from schema.get(word, ())
+    for keyword in ("allOf", "anyOf", "oneOf"):
+        yield from schema.get(keyword, ())
     yield from (each for name, each in schema.get("dependentSchemas", {}).items() if name in value)
     if "if" in schema:
         yield schema["if"]

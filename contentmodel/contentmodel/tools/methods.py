@@ -43,8 +43,8 @@ class Method(msgspec.Struct, frozen=True):
             if not self.context:
                 return function(args) if self.context is None else function(args, context)
             return function(args, **{self.context: context})
-        given = {name: value for name, value in values_of(args).items() if self.names is None or name in self.names}
-        return function(**given, **({self.context: context} if self.context else {}))
+        named = {name: value for name, value in values_of(args).items() if self.names is None or name in self.names}
+        return function(**named, **({self.context: context} if self.context else {}))
 
 
 def methods_of(tool: Any, base: Callable[..., Any], arguments: Sequence[str] | None) -> list[Method]:
@@ -52,12 +52,12 @@ def methods_of(tool: Any, base: Callable[..., Any], arguments: Sequence[str] | N
 
     `arguments` are the names in the tool's schema; None if its class has no schema.
     """
-    found = []
+    methods = []
     for name in NAMES:
         function = getattr(tool, name, None)
         if callable(function) and getattr(function, "__func__", function) is not base:
-            found.append(_method(name, function, arguments))
-    return found
+            methods.append(_method(name, function, arguments))
+    return methods
 
 
 def _method(name: str, function: Callable[..., Any], arguments: Sequence[str] | None) -> Method:

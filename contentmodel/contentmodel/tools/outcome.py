@@ -48,8 +48,8 @@ class ToolOutcome(msgspec.Struct, frozen=True):
     @property
     def contents(self) -> list[AIContent]:
         """`results` as contents, followed by the note."""
-        made = _contents(self.results)
-        return made if self.note is None else [*made, TextContent(text=self.note)]
+        contents = _contents(self.results)
+        return contents if self.note is None else [*contents, TextContent(text=self.note)]
 
     @property
     def error(self) -> ErrorContent | None:
@@ -74,10 +74,10 @@ class ToolOutcome(msgspec.Struct, frozen=True):
 def _line(content: Any) -> str:
     if isinstance(content, ErrorContent):
         return content.message
-    return content.text if isinstance(content, TextContent) else f"[{_what(content)}]"
+    return content.text if isinstance(content, TextContent) else f"[{_description(content)}]"
 
 
-def _what(content: AIContent) -> str:
+def _description(content: AIContent) -> str:
     """Return a short description of a content, such as "image image/png, 12 KB"."""
     if not isinstance(content, MediaContent):
         return content_tag(type(content).__name__).replace("_", " ")
@@ -96,8 +96,8 @@ def _size(content: DataContent) -> str:
 class NotSerialisable(Exception):
     """A value in a result has no JSON form."""
 
-    def __init__(self, what: str, path: str) -> None:
-        super().__init__(f"the tool's result cannot be sent: {what} at {path} is not JSON")
+    def __init__(self, subject: str, path: str) -> None:
+        super().__init__(f"the tool's result cannot be sent: {subject} at {path} is not JSON")
 
 
 def contents_of(value: Any) -> ToolOutcome:
@@ -112,7 +112,7 @@ def contents_of(value: Any) -> ToolOutcome:
     | bytes, and other values without a JSON form | an error with the type and the path |
     """
     if isinstance(value, ToolOutcome):
-        return ToolOutcome(_contents(value.results), _words(value.note), _words(value.display))
+        return ToolOutcome(_contents(value.results), _writable_or_none(value.note), _writable_or_none(value.display))
     return ToolOutcome(_contents(value))
 
 
@@ -162,10 +162,10 @@ def error_of(error: BaseException, *, details: bool = False) -> ErrorContent:
 
 def _message(error: BaseException) -> str:
     try:
-        said = str(error)
+        text = str(error)
     except Exception:
-        said = ""
-    return writable(said) or f"the tool failed: {type(error).__name__}"
+        text = ""
+    return writable(text) or f"the tool failed: {type(error).__name__}"
 
 
 def _contents(value: Any) -> list[AIContent]:
@@ -181,19 +181,19 @@ def _contents(value: Any) -> list[AIContent]:
         return [ErrorContent(message=str(error), code="result_not_serialisable")]
     except Exception as error:
         # The value's own methods may raise anything.
-        what = f"a value of type {type(value).__name__} ({type(error).__name__} when read)"
-        return [ErrorContent(message=str(NotSerialisable(what, "$")), code="result_not_serialisable")]
+        subject = f"a value of type {type(value).__name__} ({type(error).__name__} when read)"
+        return [ErrorContent(message=str(NotSerialisable(subject, "$")), code="result_not_serialisable")]
     return [TextContent(text=writable(text))]
 
 
 def _sound(content: AIContent) -> AIContent:
     """Return a content as decoded from its own JSON: a tool may have put values of a wrong type into its fields."""
     try:
-        made = msgspec.json.decode(_encoded(content), type=Content)
+        decoded = msgspec.json.decode(_encoded(content), type=Content)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
-        what = f"a {type(content).__name__} of which this is no part ({error})"
-        return ErrorContent(message=str(NotSerialisable(what, "$")), code="result_not_serialisable")
-    return content if made == content else made
+        subject = f"a {type(content).__name__} with an invalid field ({error})"
+        return ErrorContent(message=str(NotSerialisable(subject, "$")), code="result_not_serialisable")
+    return content if decoded == content else decoded
 
 
 def _encoded(content: AIContent) -> bytes:
@@ -217,7 +217,7 @@ def writable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _words(value: Any) -> str | None:
+def _writable_or_none(value: Any) -> str | None:
     return None if value is None else writable(str(value))
 
 
@@ -254,10 +254,10 @@ def _opened(value: Any, path: str) -> Any:
         return _fields(value, dataclasses.fields(value), "name")
     if callable(getattr(value, "model_dump", None)) and not isinstance(value, type):
         return value.model_dump(mode="json")
-    what = f"a value of type {type(value).__name__}"
+    subject = f"a value of type {type(value).__name__}"
     if isinstance(value, bytes | bytearray | memoryview):
-        what += " (give a DataContent, which says their media type)"
-    raise NotSerialisable(what, _short(path))
+        subject += " (return a DataContent, which has a media type)"
+    raise NotSerialisable(subject, _short(path))
 
 
 def _fields(value: Any, fields: Iterable[Any], written: str) -> dict[str, Any]:
@@ -270,8 +270,8 @@ def _key(key: Any, path: str) -> str:
     if isinstance(key, str):
         return key
     if isinstance(key, bool | int | float | UUID | date):
-        made: str = json.dumps(key) if isinstance(key, bool | int | float) else str(key)
-        return made
+        name: str = json.dumps(key) if isinstance(key, bool | int | float) else str(key)
+        return name
     raise NotSerialisable(f"a key of type {type(key).__name__}", _short(path))
 
 

@@ -68,24 +68,24 @@ def compiled(pattern: str) -> Pattern:
     try:
         program = re2.compile(translated(pattern).encode("utf-8", "replace"), options)
     except re2.error as error:
-        said = error.args[0] if error.args else b""
-        return Pattern(None, f"RE2 does not take it: {_text(said)}")
+        message = error.args[0] if error.args else b""
+        return Pattern(None, f"RE2 refuses it: {_text(message)}")
     return Pattern(program.programsize, "", program)
 
 
-def _text(said: Any) -> str:
-    return said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
+def _text(message: Any) -> str:
+    return message.decode("utf-8", "replace") if isinstance(message, bytes) else str(message)
 
 
 def translated(pattern: str) -> str:
     """Translate a pattern of ECMA-262 to the syntax of RE2."""
-    made: list[str] = []
+    pieces: list[str] = []
     in_class = False
     for token in _TOKEN.finditer(_PAIR.sub(_joined, pattern)):
         if token["plain"] == "[" or token["plain"] == "]":
             in_class = token["plain"] == "["
-        made.append(_token(token, in_class))
-    return _REPEAT.sub(_split, "".join(made))
+        pieces.append(_token(token, in_class))
+    return _REPEAT.sub(_split, "".join(pieces))
 
 
 def _joined(pair: re.Match[str]) -> str:

@@ -110,11 +110,11 @@ def _with_structs(schema: dict[str, Any]) -> dict[str, Any]:
         kind = value.get(_STRUCT)
         if kind is None:
             return {key: put(item) for key, item in value.items()}
-        made = msgspec.json.schema(kind)
-        for name, definition in made.pop("$defs", {}).items():
+        inlined = msgspec.json.schema(kind)
+        for name, definition in inlined.pop("$defs", {}).items():
             if definitions.setdefault(name, definition) != definition:
-                raise TypeError(f"two types are named {name}")
-        return {**made, **{key: item for key, item in value.items() if key != _STRUCT}}
+                raise TypeError(f"two different types have the name {name}: rename one")
+        return {**inlined, **{key: item for key, item in value.items() if key != _STRUCT}}
 
     put_in = put(schema)
     for name, definition in list(definitions.items()):
@@ -130,22 +130,22 @@ def tidied(schema: dict[str, Any]) -> dict[str, Any]:
     if name:
         root = {**definitions[name], **root}
     used = _used(root, definitions)
-    kept = {key: value for key, value in definitions.items() if key in used}
-    made: dict[str, Any] = _untitled({**root, "$defs": kept} if kept else root)
-    return made
+    used_definitions = {key: value for key, value in definitions.items() if key in used}
+    result: dict[str, Any] = _untitled({**root, "$defs": used_definitions} if used_definitions else root)
+    return result
 
 
 def _used(root: Any, definitions: dict[str, Any]) -> set[str]:
     """Return the names of the definitions that `root` needs."""
-    found: set[str] = set()
+    names: set[str] = set()
     todo = [root]
     while todo:
         for reference in _references(todo.pop()):
             name = reference.rpartition("/")[2]
-            if name in definitions and name not in found:
-                found.add(name)
+            if name in definitions and name not in names:
+                names.add(name)
                 todo.append(definitions[name])
-    return found
+    return names
 
 
 def _references(value: Any) -> Iterator[str]:
@@ -180,15 +180,19 @@ def schema_faults(schema: Any) -> list[Fault]:
     if size_fault is not None:
         return [size_fault]
     if not isinstance(schema, dict) or schema.get("type", "object") != "object":
-        return [Fault("$", "arguments are an object: the schema's type must be object")]
+        return [Fault("$", "the type of the schema must be object")]
     return _reference_faults(schema) or _dialect_faults(schema) or _pattern_faults(schema)
 
 
 def unenforced_patterns(schema: dict[str, Any]) -> list[Fault]:
     """Return the patterns of a valid schema that are not enforced, with the reasons."""
     with counted() as budget:
-        found = [(path, text, budget.pattern(text).problem) for path, text in _patterns(schema)]
-    return [Fault(path, f"the pattern {shown(text)} is not enforced: {why}") for path, text, why in found if why]
+        patterns = [(path, text, budget.pattern(text).problem) for path, text in _patterns(schema)]
+    return [
+        Fault(path, f"the pattern {shown(text)} is not enforced: {problem}")
+        for path, text, problem in patterns
+        if problem
+    ]
 
 
 def _patterns(schema: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -234,10 +238,10 @@ def _is_text(value: Any) -> bool:
 def _reference_faults(schema: dict[str, Any]) -> list[Fault]:
     faults = []
     for path, node in _nodes(schema, "$"):
-        for word in ("$ref", "$dynamicRef"):
-            target = node.get(word)
+        for keyword in ("$ref", "$dynamicRef"):
+            target = node.get(keyword)
             if target is not None and not (isinstance(target, str) and _resolved(schema, target) is not None):
-                faults.append(Fault(path, f"{word} {target!r} does not lead to a schema in this document"))
+                faults.append(Fault(path, f"{keyword} {target!r} does not refer to a schema in this document"))
     return faults or _circles(schema)
 
 
@@ -250,12 +254,12 @@ def _circles(schema: dict[str, Any]) -> list[Fault]:
             return False
         if id(node) in above or len(above) > MAX_DEPTH:
             return True
-        found = any(circles(inner, (*above, id(node))) for inner in _same_value(schema, node))
+        is_circular = any(circles(inner, (*above, id(node))) for inner in _same_value(schema, node))
         done.add(id(node))
-        return found
+        return is_circular
 
     return [
-        Fault(path, f"$ref goes in a circle, or through more than {MAX_DEPTH} schemas")
+        Fault(path, f"$ref is circular, or refers through more than {MAX_DEPTH} schemas")
         for path, node in _nodes(schema, "$")
         if isinstance(node.get("$ref"), str) and circles(node, ())
     ]
@@ -263,11 +267,11 @@ def _circles(schema: dict[str, Any]) -> list[Fault]:
 
 def _same_value(schema: dict[str, Any], node: dict[str, Any]) -> Iterator[Any]:
     """Yield the schemas that apply to the same value as `node`."""
-    for word in ("$ref", "$dynamicRef"):
-        if isinstance(node.get(word), str):
-            yield _resolved(schema, node[word])
-    for word in _IN_PLACE:
-        inner = node.get(word)
+    for keyword in ("$ref", "$dynamicRef"):
+        if isinstance(node.get(keyword), str):
+            yield _resolved(schema, node[keyword])
+    for keyword in _IN_PLACE:
+        inner = node.get(keyword)
         yield from inner if isinstance(inner, list) else (inner,)
     dependent = node.get("dependentSchemas")
     yield from dependent.values() if isinstance(dependent, dict) else ()
@@ -279,11 +283,11 @@ def _nodes(value: Any, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
         yield path, value
         for key, item in value.items():
             named = key in _NAMED and isinstance(item, dict)
-            for inner, where in (
+            for inner, inner_path in (
                 [(m, f"{path}.{key}.{n}") for n, m in item.items()] if named else [(item, f"{path}.{key}")]
             ):
                 if named or key not in _DATA:
-                    yield from _nodes(inner, where)
+                    yield from _nodes(inner, inner_path)
     elif isinstance(value, list):
         for index, item in enumerate(value):
             yield from _nodes(item, f"{path}[{index}]")
@@ -293,16 +297,16 @@ def _resolved(schema: dict[str, Any], reference: str) -> Any:
     """Return the target of a JSON Pointer reference; None if it is missing or outside of the document."""
     if not reference.startswith("#") or (reference != "#" and not reference.startswith("#/")):
         return None
-    found: Any = schema
+    target: Any = schema
     for part in reference[2:].split("/") if reference != "#" else ():
         key = part.replace("~1", "/").replace("~0", "~")
-        if isinstance(found, dict) and key in found:
-            found = found[key]
-        elif isinstance(found, list) and key.isdecimal() and int(key) < len(found):
-            found = found[int(key)]
+        if isinstance(target, dict) and key in target:
+            target = target[key]
+        elif isinstance(target, list) and key.isdecimal() and int(key) < len(target):
+            target = target[int(key)]
         else:
             return None
-    return found if isinstance(found, dict | bool) else None
+    return target if isinstance(target, dict | bool) else None
 
 
 def _dialect_faults(schema: dict[str, Any]) -> list[Fault]:
@@ -328,5 +332,5 @@ def is_schema_type(kind: Any) -> bool:
     """Return whether `kind` is a pydantic model, msgspec Struct, dataclass or TypedDict."""
     if not isinstance(kind, type):
         return False
-    known = issubclass(kind, msgspec.Struct) or dataclasses.is_dataclass(kind) or hasattr(kind, "model_json_schema")
-    return known or is_typed_dict(kind)
+    is_known = issubclass(kind, msgspec.Struct) or dataclasses.is_dataclass(kind) or hasattr(kind, "model_json_schema")
+    return is_known or is_typed_dict(kind)

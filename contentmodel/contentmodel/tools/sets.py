@@ -30,7 +30,9 @@ class ToolSet:
         self._entries = tuple(tools)
         strange = [repr(entry) for entry in self._entries if not isinstance(entry, Tool | Definition)]
         if strange:
-            raise ToolDefinitionError("tools", [f"{entry} is no tool: put @tool on a function" for entry in strange])
+            raise ToolDefinitionError(
+                "tools", [f"{entry} is not a tool: decorate the function with @tool" for entry in strange]
+            )
         for entry in self._entries:
             if isinstance(entry, Tool):
                 entry.check()
@@ -38,9 +40,9 @@ class ToolSet:
             entry.definition if isinstance(entry, Tool) else entry for entry in self._entries
         ]
         counts = Counter(name for definition in self.definitions for name in _names(definition))
-        twice = [f"{name} is there {count} times" for name, count in counts.items() if count > 1]
-        if twice:
-            raise ToolDefinitionError("tools", twice)
+        duplicates = [f"{count} tools have the name {name}" for name, count in counts.items() if count > 1]
+        if duplicates:
+            raise ToolDefinitionError("tools", duplicates)
         self._names = tuple(counts)
         self._tools = {entry.name: entry for entry in self._entries if isinstance(entry, Tool)}
         self._hosted = [definition for definition in self.definitions if isinstance(definition, HostedTool)]
@@ -58,7 +60,7 @@ class ToolSet:
         try:
             return self._tools[name]
         except KeyError:
-            raise UnknownToolError(f"no tool is named {name}: there are {', '.join(self._tools) or 'none'}") from None
+            raise UnknownToolError(f"unknown tool {name}; the tools: {', '.join(self._tools) or 'none'}") from None
 
     def __contains__(self, name: object) -> bool:
         return name in self._names
@@ -93,8 +95,8 @@ class ToolSet:
     def _check(self, names: list[str]) -> None:
         unknown = [name for name in names if name not in self._names]
         if unknown or not names:
-            said = ", ".join(unknown) or "an empty list"
-            raise UnknownToolError(f"cannot choose {said}: there are {', '.join(self._names) or 'no tools'}")
+            names_text = ", ".join(unknown) or "an empty list"
+            raise UnknownToolError(f"cannot choose {names_text}; the tools: {', '.join(self._names) or 'none'}")
 
 
 def bind(

@@ -45,9 +45,9 @@ class Signature:
 
     def bound(self, values: Mapping[str, Any], context: Any) -> tuple[list[Any], dict[str, Any]]:
         """Return positional and named arguments for a call. Only positional-only parameters are passed by position."""
-        given = {**values, **({self.context: context} if self.context else {})}
+        arguments = {**values, **({self.context: context} if self.context else {})}
         by_position = [p.name for p in self.parameters if p.kind is p.POSITIONAL_ONLY]
-        return [given.pop(name) for name in by_position], given
+        return [arguments.pop(name) for name in by_position], arguments
 
 
 def read_signature(
@@ -65,10 +65,12 @@ def read_signature(
     parameters = _parameters(name, function)
     variable = [p.name for p in parameters if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     if variable:
-        raise ToolDefinitionError(name, [f"parameter {p}: a model cannot fill *args or **kwargs" for p in variable])
+        raise ToolDefinitionError(name, [f"parameter {p}: *args and **kwargs are not supported" for p in variable])
     contexts = [p.name for p in parameters if is_context(hints.get(p.name))]
     if len(contexts) > 1:
-        raise ToolDefinitionError(name, [f"more than one parameter is a ToolContext: {', '.join(contexts)}"])
+        raise ToolDefinitionError(
+            name, [f"only one parameter can be a ToolContext, but there are several: {', '.join(contexts)}"]
+        )
     shown = [p for p in parameters if p.name not in contexts]
     fields = {f"field_{number}": parameter for number, parameter in enumerate(shown)}
     return Signature(
@@ -107,11 +109,13 @@ def _hints(name: str, function: Callable[..., Any], local_names: Mapping[str, An
 def _parameters(name: str, function: Callable[..., Any]) -> tuple[inspect.Parameter, ...]:
     """Return the parameters without an unannotated `self` or `cls`."""
     try:
-        found = tuple(inspect.signature(function).parameters.values())
+        parameters = tuple(inspect.signature(function).parameters.values())
     except ValueError as error:
         raise ToolDefinitionError(name, [str(error)]) from error
-    unbound = found and found[0].name in ("self", "cls") and found[0].annotation is inspect.Parameter.empty
-    return found[1:] if unbound else found
+    unbound = (
+        parameters and parameters[0].name in ("self", "cls") and parameters[0].annotation is inspect.Parameter.empty
+    )
+    return parameters[1:] if unbound else parameters
 
 
 def _field(parameter: inspect.Parameter, hints: Mapping[str, Any], texts: Mapping[str, str]) -> tuple[Any, Any]:
@@ -120,19 +124,19 @@ def _field(parameter: inspect.Parameter, hints: Mapping[str, Any], texts: Mappin
     from pydantic.fields import FieldInfo
 
     annotation, default = adapted(hints.get(parameter.name, Any)), parameter.default
-    said: dict[str, Any] = {"alias": parameter.name, "validation_alias": parameter.name}
+    settings: dict[str, Any] = {"alias": parameter.name, "validation_alias": parameter.name}
     if parameter.name in texts and not _described(annotation, default):
-        said["description"] = texts[parameter.name]
+        settings["description"] = texts[parameter.name]
     if isinstance(default, FieldInfo):
-        return Annotated[annotation, default], Field(**said)
+        return Annotated[annotation, default], Field(**settings)
     if default is not parameter.empty:
-        said["default"] = default
-    return annotation, Field(**said)
+        settings["default"] = default
+    return annotation, Field(**settings)
 
 
 def _described(annotation: Any, default: Any) -> bool:
     """Return whether a Field, in the metadata or as the default, has a description."""
-    return any(getattr(found, "description", None) for found in (*getattr(annotation, "__metadata__", ()), default))
+    return any(getattr(each, "description", None) for each in (*getattr(annotation, "__metadata__", ()), default))
 
 
 def adapted(annotation: Any) -> Any:

@@ -37,7 +37,7 @@ class InputLimits:
     def __post_init__(self) -> None:
         wrong = [f"{name}={value}" for name, value in vars(self).items() if value is not None and not value > 0]
         if wrong:
-            raise ValueError(f"a limit has to be above 0: {', '.join(wrong)}")
+            raise ValueError(f"limits must be above 0: {', '.join(wrong)}")
 
 
 _deadline: ContextVar[float | None] = ContextVar("deadline of validations", default=None)
@@ -76,24 +76,24 @@ class SchemaValidator:
         try:
             return self.read(value, _faults)
         except OverBudget as over:
-            fault = InputFault("$", "arguments that the schema can check in bounded work", f"what takes {over}")
+            fault = InputFault("$", "arguments that can be checked within the limits", f"arguments that take {over}")
             raise InvalidArguments([fault]) from None
 
     def read(self, value: Any, reader: Callable[[Any], Iterable[Fault]]) -> list[Fault]:
         """Return the results of `reader` for each error of `value`, without duplicates. Raise OverBudget."""
         with counted():
-            found = list(islice(self._validator.iter_errors(value), MAX_ERRORS))
-            errors = sorted(found, key=lambda error: str(error.json_path))
+            unsorted = list(islice(self._validator.iter_errors(value), MAX_ERRORS))
+            errors = sorted(unsorted, key=lambda error: str(error.json_path))
             return list(dict.fromkeys(fault for error in errors for fault in reader(error)))
 
 
 @contextmanager
 def counted() -> Iterator[Budget]:
     """Count the work in the block against the limits that apply."""
-    made = Budget(_steps.get(), _deadline.get())
-    token = budget.set(made)
+    counter = Budget(_steps.get(), _deadline.get())
+    token = budget.set(counter)
     try:
-        yield made
+        yield counter
     finally:
         budget.reset(token)
 

@@ -96,8 +96,8 @@ def _private_class() -> Any:
 
 def private_url(url: httpx2.URL) -> httpx2.URL:
     """Return the same URL, marked for `redact_log`."""
-    made: httpx2.URL = _private_class()(url)
-    return made
+    private: httpx2.URL = _private_class()(url)
+    return private
 
 
 @cache

@@ -48,11 +48,11 @@ class ToolFile:
     @property
     def context(self) -> dict[str, tuple[str, ...]]:
         """The fields that the caller supplies, and the tools that need each."""
-        found: dict[str, tuple[str, ...]] = {}
+        result: dict[str, tuple[str, ...]] = {}
         for entry in self._offered:
             for name in entry.context:
-                found[name] = (*found.get(name, ()), entry.function.name)
-        return found
+                result[name] = (*result.get(name, ()), entry.function.name)
+        return result
 
     def tools(self, context: Mapping[str, Any] | None = None) -> list[Tool | FunctionTool]:
         """Return the tools for one caller, for `ToolSet` and `bind`. `client` and `function` tools are declarations.
@@ -118,7 +118,7 @@ class ToolFile:
         if isinstance(entry, ApiTool) and entry.api.name not in self._executors:
             return unknown_executor(entry.api.name, self._executors)
         if isinstance(entry, LocalTool) and entry.function.name not in self._functions:
-            return f"no function is registered for this: give functions={{{entry.function.name!r}: ...}}"
+            return f"no function is registered for this tool: pass functions={{{entry.function.name!r}: ...}}"
         return None
 
     def _context_values(self, entries: Sequence[Entry], context: Mapping[str, Any]) -> dict[str, Any]:
@@ -134,15 +134,17 @@ class ToolFile:
 
 
 def _definition(entry: Entry) -> FunctionTool:
-    said = entry.function
-    parameters = shown_parameters(said.parameters, entry.context)
-    return FunctionTool(name=said.name, description=said.description, parameters=parameters, strict=said.strict)
+    declared = entry.function
+    parameters = shown_parameters(declared.parameters, entry.context)
+    return FunctionTool(
+        name=declared.name, description=declared.description, parameters=parameters, strict=declared.strict
+    )
 
 
 def _context_faults(entry: Entry, values: Mapping[str, Any]) -> Iterator[str]:
     for name in context_needed(entry):
         if name not in values:
-            yield f"{name} is missing, and {entry.function.name} needs it"
+            yield f"{name} is missing; the tool {entry.function.name} needs it"
             continue
         schema = context_parameters(entry.function.parameters, name)
         for fault in _value_faults(schema, {name: values[name]}) if schema is not None else ():

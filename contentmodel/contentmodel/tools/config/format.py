@@ -25,13 +25,13 @@ Text = Annotated[str, Meta(min_length=1)]
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A part of a tool configuration file: what it does not name, it does not have."""
+    """A part of a tool configuration file. Unknown keys are faults."""
 
 
 class Function(Part, frozen=True, kw_only=True):
-    """What a model is told of a tool. `parameters` is a JSON Schema of an object.
+    """The declaration of a tool, as the model sees it. `parameters` is the JSON Schema of an object.
 
-    `strict` asks the provider to hold the model to the schema.
+    `strict` asks the provider to enforce the schema.
     """
 
     name: Text
@@ -41,10 +41,10 @@ class Function(Part, frozen=True, kw_only=True):
 
 
 class Api(Part, frozen=True, kw_only=True):
-    """A call of an API: a `path` of a REST API, or a GraphQL or SQL `query`, on the executor called `name`.
+    """A call of an API by the executor `name`: a `path` of a REST API, or a GraphQL or SQL `query`.
 
-    `path` begins with a slash and has `{arguments}` in its path and in the values of its query. `method` belongs to a
-    path, and is GET where it is not said.
+    `path` begins with a slash. It can contain `{argument}` placeholders in its segments and in the values of its query
+    parameters. `method` is only allowed with `path`; the default is GET.
     """
 
     name: Text = "default"
@@ -54,7 +54,7 @@ class Api(Part, frozen=True, kw_only=True):
 
 
 class ApiTool(Part, frozen=True, kw_only=True, tag_field="type", tag="api"):
-    """A tool that is a call of an API. `context` names the parameters that the caller supplies, and never the model."""
+    """A tool that calls an API. `context` names the parameters that the caller supplies instead of the model."""
 
     function: Function
     context: list[Text] = []
@@ -69,14 +69,14 @@ class LocalTool(Part, frozen=True, kw_only=True, tag_field="type", tag="local"):
 
 
 class ClientTool(Part, frozen=True, kw_only=True, tag_field="type", tag="client"):
-    """A tool that somebody else runs: it is declared to the model, and its calls are handed back."""
+    """A tool that the application runs: it is declared to the model, and its calls are returned to the caller."""
 
     function: Function
     context: list[Text] = []
 
 
 class DeclaredTool(Part, frozen=True, kw_only=True, tag_field="type", tag="function"):
-    """A tool as the Chat Completions API of OpenAI has it. It is declared to the model, as a `client` tool is."""
+    """A tool in the format of OpenAI's Chat Completions API. It is declared to the model, like a `client` tool."""
 
     function: Function
     context: list[Text] = []

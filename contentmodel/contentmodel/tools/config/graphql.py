@@ -13,6 +13,7 @@ from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent
 from contentmodel.engine.json import parse, write
 from contentmodel.errors import DecodeError, EncodeError, Fault
+from contentmodel.extras import needs_extra
 from contentmodel.tools.config.faults import ExecutorError
 from contentmodel.tools.config.format import Operation
 from contentmodel.tools.config.http import MAX_BYTES, Answer, Endpoint, failure
@@ -47,7 +48,7 @@ class GraphQLExecutor:
     def check(self, operation: Operation) -> Iterator[Fault]:
         """Yield the faults of a call of this API."""
         if not operation.query:
-            yield Fault("api.path", "this executor is a GraphQL API's: a path needs a REST one")
+            yield Fault("api.path", "a GraphQL executor cannot call a path: use a REST executor, or set query")
         else:
             yield from check_graphql(operation)
 
@@ -60,10 +61,10 @@ class GraphQLExecutor:
         variables = _read(operation.query).variables
         unknown = [name for name in arguments if name not in variables]
         if unknown:
-            raise ExecutorError(f"{operation.tool} takes no argument {', '.join(unknown)}: leave it out")
+            raise ExecutorError(f"{operation.tool} has no argument {', '.join(unknown)}: remove it")
         missing = [name for name, needed in variables.items() if needed and arguments.get(name) is None]
         if missing:
-            raise ExecutorError(f"{operation.tool} needs {', '.join(missing)}: give it a value")
+            raise ExecutorError(f"{operation.tool} needs a value for {', '.join(missing)}")
         try:
             body = write({"query": operation.query, "variables": dict(arguments)})
         except EncodeError as error:
@@ -103,7 +104,7 @@ def check_graphql(operation: Operation) -> Iterator[Fault]:
         [name for name, needed in query.variables.items() if needed],
         query.variables,
         lambda name: f"${name}",
-        lambda name: f"the query has no variable ${name} for this parameter: its variables are {known}",
+        lambda name: f"the query has no variable ${name} for this parameter; its variables: {known}",
     )
 
 
@@ -122,20 +123,21 @@ def variables_of(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=512)
 def _read(text: str) -> Query:
-    from graphql import GraphQLError, OperationDefinitionNode, OperationType, parse
+    with needs_extra("tools"):
+        from graphql import GraphQLError, OperationDefinitionNode, OperationType, parse
 
     try:
         document = parse(text, no_location=True)
     except GraphQLError as error:
-        where = f" (line {error.locations[0].line}, column {error.locations[0].column})" if error.locations else ""
-        return Query({}, (f"this is no GraphQL: {error.message}{where}",))
+        position = f" (line {error.locations[0].line}, column {error.locations[0].column})" if error.locations else ""
+        return Query({}, (f"the query is not valid GraphQL: {error.message}{position}",))
     except RecursionError:
-        return Query({}, ("this query is nested too deeply",))
+        return Query({}, ("the query is nested too deeply",))
     operations = [part for part in document.definitions if isinstance(part, OperationDefinitionNode)]
     if len(operations) != 1:
-        return Query({}, (f"a tool is one operation, and this document has {len(operations)}",))
+        return Query({}, (f"the query must have exactly one operation, but it has {len(operations)}",))
     if operations[0].operation is OperationType.SUBSCRIPTION:
-        return Query({}, ("a tool is a query or a mutation: a subscription has no end",))
+        return Query({}, ("the operation must be a query or a mutation; subscriptions are not supported",))
     return _variables(document, operations[0])
 
 
@@ -157,10 +159,14 @@ def _variables(document: Any, operation: Any) -> Query:
 
     visit(document, Uses())
     faults = [
-        f"${name} is used and not declared: declare it behind the operation's name"
+        f"${name} is used but not declared: declare it after the name of the operation"
         for name in sorted(used - set(declared))
     ]
-    faults += [f"${name} is declared and not used: servers refuse this" for name in declared if name not in used]
+    faults += [
+        f"${name} is declared but not used, which servers refuse: remove it or use it"
+        for name in declared
+        if name not in used
+    ]
     return Query(declared, tuple(faults))
 
 
@@ -168,12 +174,12 @@ def _variables(document: Any, operation: Any) -> Query:
 
 
 def _contents(answer: Answer, tool: str) -> list[AIContent]:
-    said = _said(answer)
-    if said is None:
+    response = _response(answer)
+    if response is None:
         if 200 <= answer.status < 300:
-            raise ExecutorError("the answer is no GraphQL: is this the URL of a GraphQL API?")
+            raise ExecutorError("the answer is not GraphQL: check that the URL belongs to a GraphQL API")
         return failure(answer, tool)
-    data, errors = said.get("data"), said.get("errors") or []
+    data, errors = response.get("data"), response.get("errors") or []
     contents: list[AIContent] = []
     if data is not None or not errors:
         contents.append(TextContent(text=write(data).decode("utf-8", "surrogatepass")))
@@ -182,19 +188,19 @@ def _contents(answer: Answer, tool: str) -> list[AIContent]:
     return contents
 
 
-def _said(answer: Answer) -> dict[str, Any] | None:
+def _response(answer: Answer) -> dict[str, Any] | None:
     """Return the answer if it is a GraphQL response, else None."""
     try:
         value = parse(answer.body)
     except DecodeError:
         return None
-    known = isinstance(value, dict) and ("data" in value or isinstance(value.get("errors"), list))
-    return value if known else None
+    is_response = isinstance(value, dict) and ("data" in value or isinstance(value.get("errors"), list))
+    return value if is_response else None
 
 
 def _error(tool: str, errors: Any) -> ErrorContent:
-    said = [_message(error) for error in errors] if isinstance(errors, list) else [str(errors)]
-    return ErrorContent(message=f"{tool}: {'; '.join(said)}", code="graphql_errors", details={"errors": errors})
+    messages = [_message(error) for error in errors] if isinstance(errors, list) else [str(errors)]
+    return ErrorContent(message=f"{tool}: {'; '.join(messages)}", code="graphql_errors", details={"errors": errors})
 
 
 def _message(error: Any) -> str:

@@ -19,6 +19,7 @@ from contentmodel.content.base import AIContent
 from contentmodel.content.media import DataContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent
+from contentmodel.extras import needs_extra
 from contentmodel.tools.aside import Late, within
 from contentmodel.tools.config.clients import Clients, authorization, private_url, redact_log, shown_url
 from contentmodel.tools.config.faults import ExecutorError, ExecutorTimeoutError
@@ -79,16 +80,17 @@ class Endpoint:
         timeout: float,
         max_bytes: int,
     ) -> None:
-        import httpx2
+        with needs_extra("tools"):
+            import httpx2
 
         try:
-            given = httpx2.URL(url)
+            parsed = httpx2.URL(url)
         except (httpx2.InvalidURL, TypeError):
-            raise ValueError("this is no URL: it is written as https://host/path") from None
-        if given.scheme not in ("http", "https") or not given.host or given.fragment:
-            raise ValueError("the URL of an API begins with http:// or https:// and a host, and has no fragment")
-        self.url = given.copy_with(userinfo=b"")
-        self._headers = {**authorization(given.username, given.password), **_lower(headers or {})}
+            raise ValueError("the URL is not valid; example: https://host/path") from None
+        if parsed.scheme not in ("http", "https") or not parsed.host or parsed.fragment:
+            raise ValueError("the URL must begin with http:// or https:// and a host, and have no fragment")
+        self.url = parsed.copy_with(userinfo=b"")
+        self._headers = {**authorization(parsed.username, parsed.password), **_lower(headers or {})}
         self._timeout, self._max_bytes = timeout, max_bytes
         self._clients = Clients(client)
         redact_log()
@@ -122,7 +124,7 @@ class Endpoint:
         except httpx2.TimeoutException:
             raise _late(self._timeout) from None
         except zlib.error:
-            raise ExecutorError("the API's answer is not compressed as it says") from None
+            raise ExecutorError("the API's answer is not valid compressed data") from None
         except (httpx2.HTTPError, httpx2.InvalidURL, RuntimeError, ValueError) as error:
             # Without the cause and its message: they may contain a header or the URL.
             raise ExecutorError(f"the API could not be reached: {type(error).__name__}") from None
@@ -145,10 +147,10 @@ class Endpoint:
         """Send one request. Return the answer, or the next request of a redirect."""
         import httpx2
 
-        left = deadline - time.monotonic()
-        if left <= 0:
+        remaining = deadline - time.monotonic()
+        if remaining <= 0:
             raise _late(self._timeout)
-        request.extensions = {**request.extensions, "timeout": httpx2.Timeout(left).as_dict()}
+        request.extensions = {**request.extensions, "timeout": httpx2.Timeout(remaining).as_dict()}
         request.url = private_url(request.url)
         response = client.send(request, stream=True, follow_redirects=False)
         try:
@@ -163,7 +165,9 @@ class Endpoint:
     def _redirected(self, request: httpx2.Request, to: httpx2.Request) -> httpx2.Request:
         before, after = request.url, to.url
         if (before.scheme, before.host, before.port) != (after.scheme, after.host, after.port):
-            raise ExecutorError("the API redirected to another host, which is not followed: call that host instead")
+            raise ExecutorError(
+                "the API redirected to another host; such redirects are not followed. Call that host instead"
+            )
         return to
 
     def _bounded(self, response: httpx2.Response, deadline: float) -> Iterator[bytes]:
@@ -173,17 +177,17 @@ class Endpoint:
             yield self._whole(response.content)
             return
         decoder = _decoder(response.headers.get("content-encoding", "").strip().lower())
-        left = self._max_bytes
+        remaining = self._max_bytes
         for raw in response.iter_raw():
             if time.monotonic() > deadline:
                 raise _late(self._timeout)
-            piece = decoder.decode(raw, left + 1)
-            left -= len(piece)
-            if left < 0:
+            piece = decoder.decode(raw, remaining + 1)
+            remaining -= len(piece)
+            if remaining < 0:
                 raise self._too_much()
             yield piece
         if not decoder.is_whole:
-            raise ExecutorError("the API's answer was cut short")
+            raise ExecutorError("the API's answer is incomplete")
 
     def _whole(self, body: bytes) -> bytes:
         if len(body) > self._max_bytes:
@@ -194,27 +198,29 @@ class Endpoint:
         return ExecutorError(f"the API's answer has more than {self._max_bytes:,} bytes: ask for less")
 
 
-def contents_of_answer(answer: Answer, what: str) -> ToolOutcome:
+def contents_of_answer(answer: Answer, subject: str) -> ToolOutcome:
     """Convert an answer to contents. A status other than 2xx becomes an error with the beginning of the body."""
     if not 200 <= answer.status < 300:
-        return ToolOutcome(failure(answer, what))
+        return ToolOutcome(failure(answer, subject))
     if not answer.body:
-        return ToolOutcome([TextContent(text=f"{answer.status} {answer.reason}: done, with nothing in the answer")])
+        return ToolOutcome([TextContent(text=f"{answer.status} {answer.reason}: done; the answer is empty")])
     if not answer.media_type and _is_utf8(answer.body):
         return ToolOutcome([TextContent(text=answer.body.decode())])
     if answer.is_text:
         text, whole = answer.text()
-        note = None if whole else "Some bytes of the answer are no text; \N{REPLACEMENT CHARACTER} stands for them."
+        note = (
+            None if whole else "Some bytes of the answer are not text; each is replaced by \N{REPLACEMENT CHARACTER}."
+        )
         return ToolOutcome([TextContent(text=text)], note=note)
     media_type = answer.media_type or "application/octet-stream"
     return ToolOutcome([DataContent.from_bytes(answer.body, media_type)])
 
 
-def failure(answer: Answer, what: str) -> list[AIContent]:
+def failure(answer: Answer, subject: str) -> list[AIContent]:
     """Convert the answer of a failed call to an error with its status and body."""
     text = answer.text()[0] if answer.is_text or _is_utf8(answer.body) else f"{len(answer.body):,} bytes"
     shown = text if len(text) <= MAX_ERROR_TEXT else f"{text[:MAX_ERROR_TEXT]}… ({len(text):,} characters)"
-    message = f"{what} failed: {answer.status} {answer.reason}".rstrip() + (f": {shown}" if shown else "")
+    message = f"{subject} failed: {answer.status} {answer.reason}".rstrip() + (f": {shown}" if shown else "")
     details: dict[str, Any] = {"status": answer.status, "body": shown}
     return [ErrorContent(message=message, code="http_error", details=details)]
 
@@ -248,14 +254,14 @@ class _Compressed:
         return self._inflater is None or bool(self._inflater.eof)
 
     def decode(self, raw: bytes, most: int) -> bytes:
-        made = b""
-        while raw and len(made) < most:
+        data = b""
+        while raw and len(data) < most:
             if self.is_whole:
                 # Start of a gzip member: the first, or a following one.
                 self._inflater = zlib.decompressobj(47)
-            made += self._inflater.decompress(raw, most - len(made))
+            data += self._inflater.decompress(raw, most - len(data))
             raw = self._inflater.unused_data
-        return made
+        return data
 
 
 def _decoder(encoding: str) -> _Plain | _Compressed:
@@ -263,12 +269,12 @@ def _decoder(encoding: str) -> _Plain | _Compressed:
         return _Plain()
     if encoding in ("gzip", "x-gzip", "deflate"):
         return _Compressed()
-    raise ExecutorError("the API compressed its answer in a way that was not asked for")
+    raise ExecutorError("the API compressed its answer with an encoding that was not requested")
 
 
-def _charset(said: str | None) -> str:
+def _charset(charset: str | None) -> str:
     """Return the codec name of a charset. Refuse Python codecs that are not a charset: some are very slow."""
-    name = codecs.lookup(said or "utf-8").name
+    name = codecs.lookup(charset or "utf-8").name
     if name in ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7"):
         raise LookupError(name)
     return name

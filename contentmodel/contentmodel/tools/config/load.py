@@ -42,10 +42,10 @@ def load_tools(
     A tool with a fault is left out. `faults` of the result has every fault, and a ToolFileWarning reports them. With
     `strict`, or if no tool is left, raise ToolFileError instead. Raise OSError if a path cannot be read.
     """
-    found = read_tools(source, executors, functions or {}, strict=strict)
-    if found.faults:
-        warnings.warn(ToolFileWarning(found.faults), stacklevel=2)
-    return found
+    result = read_tools(source, executors, functions or {}, strict=strict)
+    if result.faults:
+        warnings.warn(ToolFileWarning(result.faults), stacklevel=2)
+    return result
 
 
 def read_tools(
@@ -54,11 +54,11 @@ def read_tools(
     """Do the same without a warning. If `functions` is None, `local` tools are only declared."""
     name = name_of_source(source)
     value, faults = value_of_source(source)
-    found = [ToolFileFault(name, None, fault.path, fault.message) for fault in faults]
+    file_faults = [ToolFileFault(name, None, fault.path, fault.message) for fault in faults]
     if not isinstance(value, list):
-        if not found:
-            found = [ToolFileFault(name, None, "$", "a file of tools is a list: put its tools between [ and ]")]
-        raise ToolFileError(found)
+        if not file_faults:
+            file_faults = [ToolFileFault(name, None, "$", "expected a list of tools: put the tools between [ and ]")]
+        raise ToolFileError(file_faults)
     entries: dict[int, Entry] = {}
     for index, raw in enumerate(value):
         faults = shape_faults(raw)
@@ -69,14 +69,14 @@ def read_tools(
             # An unknown key is a fault, but the other checks still run.
             entries[index] = entry = msgspec.convert(known, Entry)
             faults += _entry_faults(entry, executors, functions)
-        found += [_placed(name, raw, index, fault) for fault in faults]
-    found += [_placed(name, value[index], index, fault) for index, fault in _doubled_names(value)]
-    good = [entry for index, entry in entries.items() if not any(_is_in(fault, index) for fault in found)]
-    if found and (strict or not good):
-        raise ToolFileError(dict.fromkeys(found))
+        file_faults += [_file_fault(name, raw, index, fault) for fault in faults]
+    file_faults += [_file_fault(name, value[index], index, fault) for index, fault in _doubled_names(value)]
+    good = [entry for index, entry in entries.items() if not any(_is_in(fault, index) for fault in file_faults)]
+    if file_faults and (strict or not good):
+        raise ToolFileError(dict.fromkeys(file_faults))
     local = [entry.function.name for entry in good if isinstance(entry, LocalTool)]
     tools = {name: function_tool(name, functions[name]) for name in local} if functions is not None else {}
-    return ToolFile(name, good, executors or {}, tools, dict.fromkeys(found))
+    return ToolFile(name, good, executors or {}, tools, dict.fromkeys(file_faults))
 
 
 def _is_in(fault: ToolFileFault, index: int) -> bool:
@@ -85,7 +85,7 @@ def _is_in(fault: ToolFileFault, index: int) -> bool:
     return fault.path == head or fault.path.startswith((f"{head}.", f"{head}["))
 
 
-def _placed(file: str, raw: Any, index: int, fault: Fault) -> ToolFileFault:
+def _file_fault(file: str, raw: Any, index: int, fault: Fault) -> ToolFileFault:
     joint = "" if not fault.path or fault.path.startswith("[") else "."
     return ToolFileFault(file, _name(raw), f"$[{index}]{joint}{fault.path}", fault.message)
 
@@ -102,8 +102,8 @@ def _doubled_names(value: list[Any]) -> Iterator[tuple[int, Fault]]:
     for index, raw in enumerate(value):
         name = _name(raw)
         if name in seen:
-            times = f"the name {name} is there {counts[name]} times"
-            yield index, Fault("function.name", f"{times}: give each tool its own")
+            message = f"{counts[name]} tools have the name {name}: give each tool a unique name"
+            yield index, Fault("function.name", message)
         seen.update([name] if name is not None else [])
 
 
@@ -117,9 +117,9 @@ def _entry_faults(
     yield from unusable
     internal = entry.function.name in INTERNAL
     if not unusable:
-        yield from context_faults(entry, known_alone=not internal)
+        yield from context_faults(entry, only_parameters=not internal)
     if internal and not isinstance(entry, ApiTool):
-        yield Fault("type", f"{entry.function.name} is called by the library, through an executor: its type is api")
+        yield Fault("type", f"{entry.function.name} must have the type api: the library calls it with an executor")
     elif isinstance(entry, ApiTool):
         yield from _api_faults(entry, executors)
     elif isinstance(entry, LocalTool) and functions is not None:
@@ -154,21 +154,28 @@ def _internal_faults(entry: ApiTool, taken: frozenset[str] | None) -> Iterator[F
         return
     needed = ("role", "content") if entry.function.name == SAVE else ()
     for name in (name for name in needed if name not in taken):
-        yield Fault("api", f"the call takes no {name}, which every message has: give it a place for it")
+        yield Fault("api", f"the call has no argument {name}, which every message needs: add it to the call")
     for index, name in enumerate(entry.context):
         if name not in taken and "context" not in taken:
-            yield Fault(f"context[{index}]", f"the call takes no {name} and no context: messages of all would be mixed")
+            message = (
+                f"the call has no argument {name} or context, so the messages of all callers would be mixed: add one"
+            )
+            yield Fault(f"context[{index}]", message)
 
 
 def _local_faults(entry: LocalTool, functions: Functions) -> Iterator[Fault]:
     name = entry.function.name
     if name not in functions:
-        known = f"; registered are {', '.join(functions)}" if functions else ""
-        yield Fault("function.name", f"no function is registered for this: give functions={{{name!r}: ...}}{known}")
+        known = f"; registered functions: {', '.join(functions)}" if functions else ""
+        yield Fault(
+            "function.name", f"no function is registered for this tool: pass functions={{{name!r}: ...}}{known}"
+        )
         return
     try:
         inner = function_tool(name, functions[name])
         inner.check()
         yield from function_faults(inner, property_names(entry.function.parameters))
     except ToolDefinitionError as error:
-        yield from (Fault("function.name", f"its function cannot be a tool: {fault}") for fault in error.faults)
+        yield from (
+            Fault("function.name", f"the registered function cannot be a tool: {fault}") for fault in error.faults
+        )

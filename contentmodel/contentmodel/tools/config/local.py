@@ -89,12 +89,12 @@ def function_tool(name: str, function: Callable[..., Any] | Tool) -> Tool:
 
 def function_faults(inner: Tool, names: Iterable[str]) -> Iterator[Fault]:
     """Yield the differences between the parameters of a file and those of its function."""
-    given, schema = list(names), inner.arguments.schema
+    declared, schema = list(names), inner.arguments.schema
     known = schema.get("properties", {})
-    for name in given if schema.get("additionalProperties") is False else ():
+    for name in declared if schema.get("additionalProperties") is False else ():
         if name not in known:
             path = f"function.parameters.properties.{name}"
-            yield Fault(path, f"the function takes no argument {name}; it takes {', '.join(known) or 'none'}")
+            yield Fault(path, f"the function has no argument {name}; its arguments: {', '.join(known) or 'none'}")
     for name in schema.get("required", ()):
-        if name not in given:
-            yield Fault("function.parameters", f"the function needs the argument {name}: add a parameter for it")
+        if name not in declared:
+            yield Fault("function.parameters", f"the function requires the argument {name}: add this parameter")

@@ -46,10 +46,10 @@ class Internal:
     def run(self, fields: Mapping[str, Any]) -> list[Any]:
         """Make the call, and return the results as contents. Raise MessageStoreError if it fails."""
         taken = self.taken
-        given = {**self.values, "context": dict(self.context), **fields}
+        available = {**self.values, "context": dict(self.context), **fields}
         # Never take fields of a message from the context: a field that is not set is left out.
-        given = {n: v for n, v in given.items() if n in fields or n not in MESSAGE_FIELDS}
-        arguments = {name: value for name, value in given.items() if taken is None or name in taken}
+        available = {n: v for n, v in available.items() if n in fields or n not in MESSAGE_FIELDS}
+        arguments = {name: value for name, value in available.items() if taken is None or name in taken}
         try:
             outcome = contents_of(self.executor.run(self.operation, arguments))
         except ExecutorError as error:
@@ -70,7 +70,7 @@ class MessageLog:
 
     def __init__(self, saving: Internal | None, loading: Internal | None, *, newest_first: bool, on_loss: str) -> None:
         if on_loss not in ("report", "raise"):
-            raise ValueError(f"on_loss is 'report' or 'raise', not {on_loss!r}")
+            raise ValueError(f"on_loss must be 'report' or 'raise', not {on_loss!r}")
         self._saving, self._loading = saving, loading
         self._newest_first, self._on_loss = newest_first, on_loss
         self._pairing = Pairing()
@@ -85,13 +85,13 @@ class MessageLog:
         Raise MessageStoreError if a row cannot be saved; the rows before it are saved.
         """
         if self._saving is None:
-            raise MessageStoreError(f"messages cannot be saved: the file has no {SAVE}")
+            raise MessageStoreError(f"messages cannot be saved: the file has no tool {SAVE}")
         losses: list[Loss] = []
         rows = list(rows_of(message, self._pairing, losses))
-        given = [fields for row in rows if (fields := self._fields(row, losses)) is not None]
+        saved = [fields for row in rows if (fields := self._fields(row, losses)) is not None]
         if losses and self._on_loss == "raise":
             raise LossError(SAVE, tuple(losses))
-        for fields in given:
+        for fields in saved:
             self._saving.run(fields)
         self._pairing.remember(rows)
         return tuple(losses)
@@ -106,9 +106,9 @@ class MessageLog:
         Raise MessageStoreError if loading fails, if rows are missing, or if rows are no messages.
         """
         if self._loading is None:
-            raise MessageStoreError(f"messages cannot be loaded: the file has no {LOAD}")
+            raise MessageStoreError(f"messages cannot be loaded: the file has no tool {LOAD}")
         if limit is not None and limit < 1:
-            raise ValueError(f"limit is at least 1, not {limit}")
+            raise ValueError(f"limit must be at least 1, not {limit}")
         rows = _rows(self._loading.run({} if limit is None else {"limit": limit}))
         if limit is not None:
             # A call that has no argument for a limit returns all rows.
@@ -138,7 +138,7 @@ def _rows(contents: list[Any]) -> list[dict[str, Any]]:
     try:
         value = parse(text)
     except DecodeError:
-        raise MessageStoreError(f"{LOAD}: what came is no JSON") from None
+        raise MessageStoreError(f"{LOAD}: the result is not JSON") from None
     if isinstance(value, dict) and len(value) == 1:
         value = next(iter(value.values())) or []
     if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):

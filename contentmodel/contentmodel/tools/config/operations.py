@@ -44,5 +44,5 @@ def context_needed(entry: Entry) -> list[str]:
 
 def unknown_executor(name: str, known: Iterable[str]) -> str:
     """Return the message about a missing executor."""
-    there = ", ".join(known) or "none"
-    return f"there is no executor {name}: give it with executors={{{name!r}: ...}}; there are {there}"
+    names = ", ".join(known) or "none"
+    return f"there is no executor {name}: pass executors={{{name!r}: ...}}; registered executors: {names}"

@@ -61,12 +61,12 @@ class RestExecutor:
     ) -> None:
         self._endpoint = Endpoint(base_url, headers=headers, client=client, timeout=timeout, max_bytes=max_bytes)
         if self._endpoint.url.query:
-            raise ValueError("the base URL of a REST API has no query: put what every call needs into headers")
+            raise ValueError("the base URL must have no query: send common values as headers")
 
     def check(self, operation: Operation) -> Iterator[Fault]:
         """Yield the faults of a call of this API."""
         if operation.query:
-            yield Fault("api.query", "this executor is a REST API's: a query needs a GraphQL or SQL one")
+            yield Fault("api.query", "a REST executor cannot run a query: use a GraphQL or SQL executor, or set path")
         else:
             yield from check_path(operation)
 
@@ -78,7 +78,9 @@ class RestExecutor:
         """Return the answer as contents: text, data (an image for example), or an error. Raise ExecutorError."""
         target, body = request_of(operation, arguments)
         if len(target) > MAX_TARGET:
-            raise ExecutorError(f"the arguments are too long for a URL: {len(target):,} characters of {MAX_TARGET:,}")
+            raise ExecutorError(
+                f"the arguments are too long for a URL: {len(target):,} characters, the limit is {MAX_TARGET:,}"
+            )
         base = self._endpoint.url.raw_path.decode("ascii").rstrip("/")
         url = self._endpoint.url.copy_with(raw_path=(base + target).encode("ascii"))
         answer = self._endpoint.exchange(operation.method, url, body)
@@ -107,7 +109,7 @@ def check_path(operation: Operation) -> Iterator[Fault]:
         dict.fromkeys(_ARGUMENT.findall(operation.path)),
         places_of(operation),
         lambda name: f"{{{name}}}",
-        lambda name: f"{name} has no place: a {operation.method} has no body, so put {{{name}}} into the path",
+        lambda name: f"{name} is not used: a {operation.method} has no body, so put {{{name}}} into the path",
     )
 
 
@@ -120,21 +122,21 @@ def places_of(operation: Operation) -> frozenset[str]:
 def _form_fault(path: str) -> str | None:
     """Return why the host, the segments or the parameter names of a path are not fixed, or None."""
     if not path.startswith("/") or path.startswith("//"):
-        return "a path begins with one slash: the host is the executor's, and no part of the file"
+        return "the path must begin with exactly one slash; the executor sets the host"
     static = _ARGUMENT.sub("", path)
     if "{" in static or "}" in static or not all(_ARGUMENT.findall(path)):
-        return "an argument stands as {name}: there is a brace that has no partner, or nothing between two"
-    place, _, query = path.partition("?")
+        return "a placeholder must be {name}, but a brace is unmatched or a name is missing"
+    plain_path, _, query = path.partition("?")
     if "?" in _ARGUMENT.sub("", query):
-        return "there are two question marks: write the second one as %3F"
+        return "the path has two question marks: write the second one as %3F"
     bad = _STATIC.sub("", static.replace("?", "", 1))
     if bad:
-        return f"{bad[0]!r} cannot stand in a path as it is: percent-encode it"
-    if any(_is_dots(unquote(segment)) for segment in place.split("/")):
-        return "a path has no segments . and .."
+        return f"the character {bad[0]!r} is not allowed in a path: percent-encode it"
+    if any(_is_dots(unquote(segment)) for segment in plain_path.split("/")):
+        return "the path must have no segments . or .."
     for pair in query.split("&") if query else ():
         if "{" in pair.partition("=")[0]:
-            return f"an argument stands in the value of a parameter, not in its name: {pair}"
+            return f"a placeholder must be in the value of a query parameter, not in its name: {pair}"
     return None
 
 
@@ -143,35 +145,35 @@ def _form_fault(path: str) -> str | None:
 
 def request_of(operation: Operation, arguments: Mapping[str, Any]) -> tuple[str, bytes | None]:
     """Return the path with its query, in ASCII, and the body. Raise ExecutorError for unsuitable arguments."""
-    place, _, query = operation.path.partition("?")
-    given = {name: value for name, value in arguments.items() if value is not None}
-    target = "/".join(_segment(part, given) for part in place.split("/"))
-    pairs = [text for pair in query.split("&") if (text := _pair(pair, given))] if query else []
+    plain_path, _, query = operation.path.partition("?")
+    set_arguments = {name: value for name, value in arguments.items() if value is not None}
+    target = "/".join(_segment(part, set_arguments) for part in plain_path.split("/"))
+    pairs = [text for pair in query.split("&") if (text := _pair(pair, set_arguments))] if query else []
     rest = {name: arguments[name] for name in arguments if name not in _ARGUMENT.findall(operation.path)}
     return target + ("?" + "&".join(pairs) if pairs else ""), _body(operation, rest)
 
 
-def _segment(template: str, given: Mapping[str, Any]) -> str:
+def _segment(template: str, arguments: Mapping[str, Any]) -> str:
     """Return one segment of the path with its arguments. It stays one segment however often a server decodes it."""
-    missing = [name for name in _ARGUMENT.findall(template) if name not in given]
+    missing = [name for name in _ARGUMENT.findall(template) if name not in arguments]
     if missing:
-        raise ExecutorError(f"the argument {', '.join(missing)} is needed for this call: give it a value")
-    made = _ARGUMENT.sub(lambda found: _encoded(found[1], given[found[1]]), template)
-    if made == template:
-        return made
+        raise ExecutorError(f"the call needs a value for the argument {', '.join(missing)}")
+    segment = _ARGUMENT.sub(lambda match: _encoded(match[1], arguments[match[1]]), template)
+    if segment == template:
+        return segment
     names = ", ".join(_ARGUMENT.findall(template))
-    for text in _decodings(made):
+    for text in _decodings(segment):
         if not text or _is_dots(text) or "/" in text or "\\" in text or _CONTROL.search(text):
-            why = "empty, . or .., nor have slashes, backslashes or control characters in it"
-            raise ExecutorError(f"the argument {names} stands in a path, where it cannot be {why}")
-    return made
+            rule = "must not be empty, . or .., or contain slashes, backslashes or control characters"
+            raise ExecutorError(f"the argument {names} is part of the path: it {rule}")
+    return segment
 
 
-def _pair(template: str, given: Mapping[str, Any]) -> str | None:
+def _pair(template: str, arguments: Mapping[str, Any]) -> str | None:
     """Return one parameter of the query; None if one of its arguments is not set."""
-    if any(name not in given for name in _ARGUMENT.findall(template)):
+    if any(name not in arguments for name in _ARGUMENT.findall(template)):
         return None
-    return _ARGUMENT.sub(lambda found: _encoded(found[1], given[found[1]]), template)
+    return _ARGUMENT.sub(lambda match: _encoded(match[1], arguments[match[1]]), template)
 
 
 def _body(operation: Operation, rest: Mapping[str, Any]) -> bytes | None:
@@ -179,7 +181,7 @@ def _body(operation: Operation, rest: Mapping[str, Any]) -> bytes | None:
         named = _ARGUMENT.findall(operation.path)
         return write(rest) if rest or any(name not in named for name in operation.body) else None
     if any(value is not None or name not in operation.parameters for name, value in rest.items()):
-        raise ExecutorError(f"{operation.tool} takes no argument {', '.join(rest)}: leave it out")
+        raise ExecutorError(f"{operation.tool} has no argument {', '.join(rest)}: remove it")
     return None
 
 
@@ -189,7 +191,7 @@ def _encoded(name: str, value: Any) -> str:
     try:
         return ",".join(quote(_text(item), safe="") for item in items)
     except UnicodeEncodeError:
-        raise ExecutorError(f"the argument {name} has half a character in it, which no URL can hold") from None
+        raise ExecutorError(f"the argument {name} contains an unpaired surrogate, which a URL cannot contain") from None
 
 
 def _text(value: Any) -> str:
@@ -197,7 +199,7 @@ def _text(value: Any) -> str:
         return value
     if isinstance(value, dict | list | bool | int | float):
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    raise ExecutorError(f"a value of type {kind_of(value)} cannot stand in a URL")
+    raise ExecutorError(f"a URL cannot contain a value of type {kind_of(value)}")
 
 
 def _is_plain(value: Any) -> bool:
@@ -211,7 +213,7 @@ def _decodings(text: str) -> Iterator[str]:
         if (plain := unquote(text)) == text:
             return
         text = plain
-    raise ExecutorError("an argument that stands in a path is percent-encoded too many times: give it as plain text")
+    raise ExecutorError("an argument in the path is percent-encoded too many times: give it as plain text")
 
 
 def _is_dots(segment: str) -> bool:

@@ -116,15 +116,15 @@ def _result_rows(
 def _result_text(path: str, result: FunctionResultContent, losses: list[Loss]) -> str:
     texts = []
     for index, output in enumerate(result.outputs):
-        where = f"{path}.outputs[{index}]"
+        output_path = f"{path}.outputs[{index}]"
         if isinstance(output, TextContent):
             texts.append(output.text)
-            losses += _unheld(output, where, ("text",))
+            losses += _unheld(output, output_path, ("text",))
         elif isinstance(output, ErrorContent):
             texts.append(output.message)
-            losses.append(loss_of(reasons.ROW_ERROR_AS_TEXT, where, "an error", family="tools"))
+            losses.append(loss_of(reasons.ROW_ERROR_AS_TEXT, output_path, "an error", family="tools"))
         else:
-            losses.append(loss_of(reasons.ROW_NO_OUTPUT, where, f"a {type(output).__name__}"))
+            losses.append(loss_of(reasons.ROW_NO_OUTPUT, output_path, f"a {type(output).__name__}"))
     if result.is_error and not any(isinstance(output, ErrorContent) for output in result.outputs):
         losses.append(loss_of(reasons.ROW_ERROR_AS_TEXT, path, "an error", family="tools"))
     return "\n".join(texts)
@@ -133,15 +133,15 @@ def _result_text(path: str, result: FunctionResultContent, losses: list[Loss]) -
 def _unheld(value: Any, path: str, held: tuple[str, ...]) -> Iterator[Loss]:
     """Yield losses for the set fields of a message or content that are not in `held`."""
     for name in type(value).__struct_fields__:
-        said = getattr(value, name)
-        if name not in held and said not in (None, [], {}):
+        field_value = getattr(value, name)
+        if name not in held and field_value not in (None, [], {}):
             yield loss_of(reasons.ROW_NO_FIELD, f"{path}.{name}", f"the {name.replace('_', ' ')}")
 
 
 def call_text(call: FunctionCallContent) -> str:
     """Return a call as JSON text: its name, its arguments (an object, or the original text), and its id."""
-    said = {"name": call.name, "arguments": {} if call.arguments is None else call.arguments}
-    return write({**said, **({"id": call.call_id} if call.call_id else {})}).decode()
+    fields = {"name": call.name, "arguments": {} if call.arguments is None else call.arguments}
+    return write({**fields, **({"id": call.call_id} if call.call_id else {})}).decode()
 
 
 # From rows to messages ------------------------------------------------------------------------------------------------
@@ -152,20 +152,20 @@ def messages_of(rows: list[dict[str, Any]]) -> list[ChatMessage]:
     messages: list[ChatMessage] = []
     pairing = Pairing()
     for number, row in enumerate(rows, 1):
-        made = _message(row, number, pairing)
+        message = _message(row, number, pairing)
         before = messages[-1] if messages else None
-        if before is not None and _continues(before, made):
+        if before is not None and _continues(before, message):
             messages[-1] = ChatMessage(
-                role=before.role, contents=[*before.contents, *made.contents], author_name=before.author_name
+                role=before.role, contents=[*before.contents, *message.contents], author_name=before.author_name
             )
         else:
-            messages.append(made)
+            messages.append(message)
     return messages
 
 
 def _continues(before: ChatMessage, message: ChatMessage) -> bool:
     """Return whether a row is another call of the message before it."""
-    calls = [isinstance(found.contents[-1:] and found.contents[-1], FunctionCallContent) for found in (before, message)]
+    calls = [isinstance(each.contents[-1:] and each.contents[-1], FunctionCallContent) for each in (before, message)]
     same = (before.role, before.author_name) == (message.role, message.author_name)
     return all(calls) and same and len(message.contents) == 1
 
@@ -191,22 +191,22 @@ def _message(row: dict[str, Any], number: int, pairing: Pairing) -> ChatMessage:
 def _text(row: dict[str, Any], key: str, number: int) -> str | None:
     value = row.get(key)
     if value is not None and not isinstance(value, str):
-        raise MessageStoreError(f"{LOAD}: the {key} of message {number} is no text")
+        raise MessageStoreError(f"{LOAD}: the {key} of message {number} is not a text")
     return value or None
 
 
 def _call(row: dict[str, Any], number: int) -> FunctionCallContent | None:
-    said = row.get("function_call") or row.get("functionCall")
-    if not said:
+    stored = row.get("function_call") or row.get("functionCall")
+    if not stored:
         return None
     try:
-        value = parse(said) if isinstance(said, str) else said
+        value = parse(stored) if isinstance(stored, str) else stored
     except DecodeError:
         value = None
     arguments = value.get("arguments") if isinstance(value, dict) else None
     if value is None or not isinstance(value, dict) or not isinstance(value.get("name"), str):
-        raise MessageStoreError(f"{LOAD}: the function call of message {number} is no JSON object with a name")
+        raise MessageStoreError(f"{LOAD}: the function call of message {number} is not a JSON object with a name")
     if arguments is not None and not isinstance(arguments, dict | str):
-        raise MessageStoreError(f"{LOAD}: the function call of message {number} has arguments that are no object")
+        raise MessageStoreError(f"{LOAD}: the arguments of the function call of message {number} are not an object")
     call_id = value.get("id") if isinstance(value.get("id"), str) else f"call_{number}"
     return FunctionCallContent(call_id=call_id, name=value["name"], arguments=arguments)

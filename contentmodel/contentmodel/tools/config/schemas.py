@@ -19,23 +19,26 @@ def property_names(parameters: Mapping[str, Any]) -> list[str]:
     return list(properties) if isinstance(properties, dict) else []
 
 
-def context_faults(entry: Entry, *, known_alone: bool) -> Iterator[Fault]:
-    """Yield the faults of a tool's context. If `known_alone`, the context may name only parameters."""
+def context_faults(entry: Entry, *, only_parameters: bool) -> Iterator[Fault]:
+    """Yield the faults of a tool's context. If `only_parameters`, the context may name only parameters."""
     parameters = entry.function.parameters
     names = property_names(parameters)
     if "$ref" in parameters:
-        yield Fault("function.parameters.$ref", "spell the parameters out: their names are needed here")
+        yield Fault(
+            "function.parameters.$ref", "replace $ref by the schema itself: the names of the parameters are needed"
+        )
     for index, name in enumerate(entry.context):
         path = f"context[{index}]"
         if name in entry.context[:index]:
-            yield Fault(path, f"{name} is there twice: remove one")
-        elif name not in names and known_alone:
+            yield Fault(path, f"{name} is listed twice: remove one")
+        elif name not in names and only_parameters:
             close = get_close_matches(name, names, n=1)
-            meant = f": did you mean {close[0]}?" if close else ":"
-            yield Fault(path, f"{name} is no parameter of this tool{meant} there are {', '.join(names) or 'none'}")
-        elif any(_mentions(value, name) for word, value in parameters.items() if word not in _HARMLESS):
-            why = f"{name} cannot be taken out of the schema that the model sees"
-            yield Fault(path, f"{why}: name it in properties and required alone")
+            hint = f"did you mean {close[0]}? " if close else ""
+            known = ", ".join(names) or "none"
+            yield Fault(path, f"{name} is not a parameter of this tool: {hint}its parameters: {known}")
+        elif any(_mentions(value, name) for keyword, value in parameters.items() if keyword not in _HARMLESS):
+            message = f"{name} cannot be removed from the schema that the model sees"
+            yield Fault(path, f"{message}: mention it only in properties and required")
 
 
 def shown_parameters(parameters: Mapping[str, Any], context: Iterable[str]) -> dict[str, Any]:
@@ -53,7 +56,7 @@ def context_parameters(parameters: Mapping[str, Any], name: str) -> dict[str, An
     """Return the schema of an object with only this parameter; None if the parameter has no schema."""
     if name not in parameters.get("properties", {}):
         return None
-    definitions = {word: parameters[word] for word in ("$defs", "definitions") if word in parameters}
+    definitions = {key: parameters[key] for key in ("$defs", "definitions") if key in parameters}
     # Keep the parameter's name, so that the path of a fault begins with it.
     return {**definitions, "type": "object", "properties": {name: parameters["properties"][name]}}
 

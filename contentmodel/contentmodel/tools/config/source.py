@@ -30,7 +30,7 @@ def value_of_source(source: Source) -> tuple[Any, list[Fault]]:
         try:
             return plain(source if isinstance(source, dict) else list(source), "json"), []
         except (DecodeError, TypeError) as error:
-            return None, [Fault("$", f"this is no JSON value: {error}")]
+            return None, [Fault("$", f"not a JSON value: {error}")]
     text = Path(source).read_bytes() if isinstance(source, os.PathLike) else source
     try:
         return parse(text), _doubled(text)
@@ -40,7 +40,7 @@ def value_of_source(source: Source) -> tuple[Any, list[Fault]]:
 
 def _hint(source: Source) -> str:
     is_name = isinstance(source, str) and len(source) < 260 and source.rstrip().endswith(".json")
-    return f"; to read a file of this name, give Path({source!r})" if is_name else ""
+    return f"; to read a file, pass Path({source!r})" if is_name else ""
 
 
 # Duplicate keys -------------------------------------------------------------------------------------------------------
@@ -67,7 +67,7 @@ def _doubled(text: str | bytes) -> list[Fault]:
 def _doubled_in(value: Any, path: str) -> Iterator[Fault]:
     if isinstance(value, _Object):
         for key in value.doubled:
-            yield Fault(child_path(path, key), f"the key {key!r} is there twice: remove one")
+            yield Fault(child_path(path, key), f"the key {key!r} is duplicated: remove one")
         for key, item in value.items():
             yield from _doubled_in(item, child_path(path, key))
     elif isinstance(value, list):
@@ -81,12 +81,12 @@ def _doubled_in(value: Any, path: str) -> Iterator[Fault]:
 def shape_faults(entry: Any) -> list[Fault]:
     """Return the faults of a file's entry, with paths relative to the entry ("api.query")."""
     if not isinstance(entry, dict):
-        return [Fault("", f"a tool is an object, and this is {_a(kind_of(entry))}")]
+        return [Fault("", f"expected an object (a tool), got {_a(kind_of(entry))}")]
     kind = entry.get("type")
     if kind is None:
-        return [Fault("type", f"the key 'type' is missing: add it, as one of {', '.join(KINDS)}")]
+        return [Fault("type", f"the key 'type' is missing: add it with one of {', '.join(KINDS)}")]
     if not isinstance(kind, str) or kind not in KINDS:
-        return [Fault("type", f"there is no type {shown(kind)}{_did_you_mean(str(kind), KINDS)}")]
+        return [Fault("type", f"unknown type {shown(kind)}{_did_you_mean(str(kind), KINDS)}")]
     errors = sorted(_validator(kind).iter_errors(entry), key=lambda error: error.json_path)
     return [fault for error in errors for fault in _faults(error)]
 
@@ -115,7 +115,7 @@ def _faults(error: Any) -> Iterator[Fault]:
     if error.validator == "additionalProperties":
         known = error.schema["properties"]
         for key in (key for key in value if key not in known):
-            yield Fault(_below(path, key), f"there is no key {key!r} here{_did_you_mean(key, known)}")
+            yield Fault(_below(path, key), f"unknown key {key!r}{_did_you_mean(key, known)}")
     elif error.validator == "required":
         for key in (key for key in limit if key not in value):
             yield Fault(path, f"the key {key!r} is missing: add it")
@@ -123,25 +123,25 @@ def _faults(error: Any) -> Iterator[Fault]:
         # A value that is not an object is reported by another error.
         yield from [Fault(path, _path_or_query(value))] if isinstance(value, dict) else []
     elif error.validator == "enum":
-        yield Fault(path, f"there is no {path.rpartition('.')[2]} {shown(value)}{_did_you_mean(str(value), limit)}")
+        yield Fault(path, f"unknown {path.rpartition('.')[2]} {shown(value)}{_did_you_mean(str(value), limit)}")
     elif error.validator == "minLength":
-        yield Fault(path, "this is empty: it needs a text")
+        yield Fault(path, "the text is empty: set it")
     else:
         yield Fault(path, f"expected {_a(str(limit))}, got {_a(kind_of(value))}")
 
 
 def _path_or_query(api: Any) -> str:
     if "path" in api and "query" in api:
-        return "there are both a path and a query: a call is one of them"
+        return "path and query are both set: remove one"
     if "query" in api:
-        return "a method belongs to a path: a query is sent as its executor sends queries, so leave the method out"
-    return "there is neither a path nor a query: add one"
+        return "method is only allowed with path: remove it, the executor decides how a query is sent"
+    return "path and query are both missing: add one"
 
 
 def _did_you_mean(name: str, known: Mapping[str, Any] | Sequence[str]) -> str:
     close = get_close_matches(name.lower(), {text.lower(): text for text in known}, n=1)
-    meant = next((text for text in known if close and text.lower() == close[0]), None)
-    return (f": did you mean {meant!r}?" if meant else ":") + f" there are {', '.join(known)}"
+    match = next((text for text in known if close and text.lower() == close[0]), None)
+    return (f": did you mean {match!r}?" if match else ":") + f" use one of {', '.join(known)}"
 
 
 def _below(path: str, key: str) -> str:

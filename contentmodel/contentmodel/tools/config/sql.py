@@ -18,6 +18,7 @@ import msgspec
 
 from contentmodel.engine.json import write
 from contentmodel.errors import Fault
+from contentmodel.extras import needs_extra
 from contentmodel.tools.aside import Late, within
 from contentmodel.tools.config.faults import ExecutorError, ExecutorTimeoutError
 from contentmodel.tools.config.format import Operation
@@ -51,7 +52,8 @@ class SqlExecutor:
     without a JSON form are text. Duplicate column names become name_2, name_3. A statement without rows returns the
     number of changed rows. Arrays and objects are bound as JSON text, and a missing argument as NULL.
 
-    Raise ValueError if the URL is invalid, and ImportError if SQLAlchemy or the driver is not installed.
+    Raise ValueError if the URL is invalid, MissingExtraError if SQLAlchemy or psycopg is not installed, and ImportError
+    if the driver of another database is not installed.
     """
 
     def __init__(
@@ -62,7 +64,8 @@ class SqlExecutor:
         max_rows: int = MAX_ROWS,
         max_bytes: int = MAX_BYTES,
     ) -> None:
-        from sqlalchemy import Engine
+        with needs_extra("tools"):
+            from sqlalchemy import Engine
 
         self._timeout, self._max_rows, self._max_bytes = timeout, max_rows, max_bytes
         self._owned = not isinstance(url_or_engine, Engine)
@@ -73,7 +76,7 @@ class SqlExecutor:
     def check(self, operation: Operation) -> Iterator[Fault]:
         """Yield the faults of a statement for this database."""
         if not operation.query:
-            yield Fault("api.path", "this executor is a database's: a path needs a REST one")
+            yield Fault("api.path", "a SQL executor cannot call a path: use a REST executor, or set query")
         else:
             yield from check_sql(operation, self._engine.dialect.name)
 
@@ -86,7 +89,7 @@ class SqlExecutor:
         statement = read_statement(operation.query, self._engine.dialect.name)
         unknown = [name for name in arguments if name not in statement.placeholders]
         if unknown:
-            raise ExecutorError(f"{operation.tool} takes no argument {', '.join(unknown)}: leave it out")
+            raise ExecutorError(f"{operation.tool} has no argument {', '.join(unknown)}: remove it")
         bound = {name: _bindable(arguments.get(name)) for name in statement.placeholders}
         call = partial(self._run, statement, bound)
         if self._engine.dialect.name == "sqlite":
@@ -161,7 +164,7 @@ class SqlExecutor:
             return ToolOutcome({"row_count": result.rowcount} if result.rowcount >= 0 else {"done": True})
         names = _column_names(list(result.keys()))
         rows: list[dict[str, Any]] = []
-        left = self._max_bytes
+        remaining = self._max_bytes
         for values in result:
             if time.monotonic() > deadline:
                 result.close()
@@ -169,10 +172,12 @@ class SqlExecutor:
             if any(_is_longer(value, self._max_bytes) for value in values):
                 raise self._too_long()
             row = dict(zip(names, map(_json_value, values), strict=True))
-            left -= len(write(row))
-            if len(rows) == self._max_rows or left < 0:
+            remaining -= len(write(row))
+            if len(rows) == self._max_rows or remaining < 0:
                 result.close()
-                return ToolOutcome(rows, note=f"Only the first {len(rows)} rows are here; there are more of them.")
+                return ToolOutcome(
+                    rows, note=f"Only the first {len(rows)} rows are included; the result has more rows."
+                )
             rows.append(row)
         return ToolOutcome(rows)
 
@@ -180,28 +185,30 @@ class SqlExecutor:
         from sqlalchemy.exc import DBAPIError
 
         if isinstance(error, DBAPIError) and error.connection_invalidated:
-            return ExecutorError("the connection to the database broke off")
-        said = str(getattr(error, "orig", None) or error).partition("\n")[0]
-        if said == "interrupted" or "statement timeout" in said:
+            return ExecutorError("the connection to the database was lost")
+        message = str(getattr(error, "orig", None) or error).partition("\n")[0]
+        if message == "interrupted" or "statement timeout" in message:
             return self._late()
-        if said == "string or blob too big":
+        if message == "string or blob too big":
             return self._too_long()
         secret = self._engine.url.password
-        return ExecutorError(f"the database refused this: {said.replace(secret, '***') if secret else said}")
+        return ExecutorError(
+            f"the database refused the statement: {message.replace(secret, '***') if secret else message}"
+        )
 
     def _late(self) -> ExecutorError:
         return ExecutorTimeoutError(f"the database did not answer within {self._timeout:g} seconds")
 
     def _too_long(self) -> ExecutorError:
-        return ExecutorError(f"a value has more than {self._max_bytes:,} bytes: ask for a part of it")
+        return ExecutorError(f"a value of the result has more than {self._max_bytes:,} bytes: select a part of it")
 
 
-def _engine_of(given: str | URL, timeout: float) -> Engine:
+def _engine_of(url_or_text: str | URL, timeout: float) -> Engine:
     from sqlalchemy import StaticPool, create_engine, make_url
     from sqlalchemy.exc import SQLAlchemyError
 
     try:
-        url = make_url(given)
+        url = make_url(url_or_text)
         if url.drivername == "postgresql":
             url = url.set(drivername="postgresql+psycopg")
         options: dict[str, Any] = {"hide_parameters": True}
@@ -212,11 +219,13 @@ def _engine_of(given: str | URL, timeout: float) -> Engine:
             if _is_in_memory(url):
                 # One connection for all threads: otherwise each thread would get a new, empty database.
                 options["poolclass"] = StaticPool
-        return create_engine(url, **options)
+        # No extra installs the drivers of other databases.
+        with needs_extra("postgresql") if url.drivername == "postgresql+psycopg" else nullcontext():
+            return create_engine(url, **options)
     except (SQLAlchemyError, ValueError, TypeError) as error:
         # Without the cause and its message: they show the URL.
-        fix = "a URL is written as sqlite:///file.db or postgresql://user:password@host/database"
-        raise ValueError(f"this is no database that can be reached ({type(error).__name__}): {fix}") from None
+        fix = "use a URL such as sqlite:///file.db or postgresql://user:password@host/database"
+        raise ValueError(f"the database cannot be opened ({type(error).__name__}): {fix}") from None
 
 
 def _is_in_memory(url: URL) -> bool:

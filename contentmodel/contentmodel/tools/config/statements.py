@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from contentmodel.errors import Fault
+from contentmodel.extras import needs_extra
 from contentmodel.tools.config.format import Operation
 from contentmodel.tools.config.matching import argument_faults
 
@@ -60,7 +61,7 @@ def check_sql(operation: Operation, dialect: str | None = None) -> Iterator[Faul
         statement.placeholders,
         statement.placeholders,
         lambda name: f":{name}",
-        lambda name: f"the statement has no placeholder :{name} for this parameter: its placeholders are {known}",
+        lambda name: f"the statement has no placeholder :{name} for this parameter; its placeholders: {known}",
     )
 
 
@@ -79,22 +80,23 @@ def read_statement(text: str, dialect: str | None = None) -> Statement:
 
 
 def _read(text: str, dialect: str | None) -> Statement:
-    import sqlglot
-    from sqlglot import errors, exp
+    with needs_extra("tools"):
+        import sqlglot
+        from sqlglot import errors, exp
 
     try:
         with _quiet():
             roots: list[Any] = [root for root in sqlglot.parse(text, dialect=dialect) if root is not None]
     except (errors.SqlglotError, RecursionError) as error:
-        return Statement(text, faults=(f"this is no SQL: {_reason(error)}",))
+        return Statement(text, faults=(f"the query is not valid SQL: {_reason(error)}",))
     if len(roots) != 1:
-        return Statement(text, faults=(f"a tool is one statement, and there are {len(roots)} of them here",))
+        return Statement(text, faults=(f"the query must be exactly one statement, but it has {len(roots)}",))
     faults = tuple(_faults(roots[0]))
     if isinstance(roots[0], exp.Command):
         # The parser reads only the first word of such a statement, so find its placeholders as SQLAlchemy does.
         return Statement(text, tuple(dict.fromkeys(_BOUND.findall(text))), faults=faults)
     colons = {token.start for token in sqlglot.tokenize(text, read=dialect) if token.text == ":"}
-    names = tuple(dict.fromkeys(found[1] for found in _NAMED.finditer(text) if found.start() in colons))
+    names = tuple(dict.fromkeys(match[1] for match in _NAMED.finditer(text) if match.start() in colons))
     changing = (exp.DML, exp.DDL, exp.Into, exp.Lock)
     reads = isinstance(roots[0], exp.Query) and not any(
         isinstance(node, changing) and not isinstance(node, exp.Query) for node in roots[0].walk()
@@ -108,12 +110,12 @@ def _literal(text: str, colons: set[int]) -> str:
 
     Insert a space into :name::integer (a placeholder with a cast), or SQLAlchemy does not find the placeholder.
     """
-    marks = {found.start(): "\\" for found in _ESCAPED.finditer(text)}
-    marks |= {found.start(): "\\" for found in _BOUND.finditer(text) if found.start() not in colons}
-    named = (found for found in _NAMED.finditer(text) if found.start() in colons)
-    marks |= {found.end(): " " for found in named if text.startswith(":", found.end())}
-    for place, mark in sorted(marks.items(), reverse=True):
-        text = f"{text[:place]}{mark}{text[place:]}"
+    marks = {match.start(): "\\" for match in _ESCAPED.finditer(text)}
+    marks |= {match.start(): "\\" for match in _BOUND.finditer(text) if match.start() not in colons}
+    named = (match for match in _NAMED.finditer(text) if match.start() in colons)
+    marks |= {match.end(): " " for match in named if text.startswith(":", match.end())}
+    for position, mark in sorted(marks.items(), reverse=True):
+        text = f"{text[:position]}{mark}{text[position:]}"
     return text
 
 
@@ -122,22 +124,24 @@ def _faults(root: Any) -> Iterator[str]:
 
     known = (exp.Query, exp.Values, exp.DML, exp.DDL, exp.Command, exp.Drop, exp.Alter, exp.TruncateTable)
     if isinstance(root, exp.Transaction | exp.Commit | exp.Rollback):
-        yield "every statement has a transaction of its own: leave BEGIN, COMMIT and ROLLBACK out"
+        yield "each statement runs in its own transaction: remove BEGIN, COMMIT and ROLLBACK"
     elif not isinstance(root, (*known, exp.Analyze, exp.Describe, exp.Pragma, exp.Show)):
-        yield "this is no SQL statement: it begins with SELECT, INSERT, UPDATE, DELETE, WITH or another of its verbs"
+        yield "not a SQL statement: it must begin with SELECT, INSERT, UPDATE, DELETE, WITH or another SQL verb"
     unnamed = any(node.this is None or not isinstance(node.this, str) for node in root.find_all(exp.Placeholder))
     if unnamed or root.find(exp.Parameter):
-        yield "a placeholder is written as :name, and not as ?, $1, @name or %(name)s"
+        yield "write placeholders as :name, not as ?, $1, @name or %(name)s"
 
 
 def _reason(error: Exception) -> str:
     details = getattr(error, "errors", None)
     if not details:
-        return "nested too deeply" if isinstance(error, RecursionError) else str(error).partition("\n")[0]
+        return "it is nested too deeply" if isinstance(error, RecursionError) else str(error).partition("\n")[0]
     first = details[0]
-    said = str(first.get("description", "")).partition(" but got <Token")[0].partition(" for <class")[0].rstrip(".")
+    description = (
+        str(first.get("description", "")).partition(" but got <Token")[0].partition(" for <class")[0].rstrip(".")
+    )
     near = f" at {first['highlight']!r}" if first.get("highlight") else ""
-    return f"{said}{near} (line {first.get('line')}, column {first.get('col')})"
+    return f"{description}{near} (line {first.get('line')}, column {first.get('col')})"
 
 
 @contextmanager

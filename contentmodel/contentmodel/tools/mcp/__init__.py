@@ -5,7 +5,7 @@ Needs the extra `mcp`. The package `mcp` is imported when a server is opened or 
 
 from contentmodel.extras import needs_extra
 
-with needs_extra("mcp", "mcp"):
+with needs_extra("mcp", "mcp", "httpx2"):
     from contentmodel.tools.mcp.blocks import McpBlocks, contents_from_mcp, contents_to_mcp
     from contentmodel.tools.mcp.client import McpOptions, McpTool, McpTools
     from contentmodel.tools.mcp.errors import McpError, McpTimeoutError

@@ -65,28 +65,28 @@ def contents_to_mcp(contents: Iterable[AIContent]) -> McpBlocks:
     `losses` of the list has the values that MCP cannot hold, with their paths in the list of contents. An error becomes
     a text with a mark in its `_meta`, because MCP has an error flag only for a whole result.
     """
-    given = list(contents)
+    items = list(contents)
     context = EncodeContext(API, API, "content")
-    made = McpBlocks(typed(block) for content in given for block in blocks_of(content, context))
-    made.losses = Encoded(None, given, context).losses
-    return made
+    blocks = McpBlocks(typed(block) for content in items for block in blocks_of(content, context))
+    blocks.losses = Encoded(None, items, context).losses
+    return blocks
 
 
 def json_of(value: Any) -> Any:
     """Return a value of the package `mcp`, or JSON, as JSON. Unset fields are left out, except a block's type."""
-    made = plain(value, API)
+    fields = plain(value, API)
     kind = None if isinstance(value, dict) else getattr(value, "type", None)
-    return {"type": kind, **made} if isinstance(kind, str) and isinstance(made, dict) else made
+    return {"type": kind, **fields} if isinstance(kind, str) and isinstance(fields, dict) else fields
 
 
 def typed(block: Any) -> Any:
     """Return a JSON block as its class in `mcp`. If there is none, or if it would lose fields, return the block."""
     kind = _class_of(block)
     try:
-        made = kind.model_validate(block, by_name=False) if kind else block
+        instance = kind.model_validate(block, by_name=False) if kind else block
     except ValueError:
         return block
-    return made if json_of(made) == block else block
+    return instance if json_of(instance) == block else block
 
 
 def _class_of(block: Any) -> Any:
@@ -149,8 +149,8 @@ def _residue(content: AIContent) -> dict[str, Any]:
 
 
 def _extra(rest: dict[str, Any]) -> dict[str, dict[str, Any]] | None:
-    kept = {key: value for key, value in rest.items() if key != "type"}
-    return {API: kept} if kept else None
+    fields = {key: value for key, value in rest.items() if key != "type"}
+    return {API: fields} if fields else None
 
 
 def _string(rest: dict[str, Any], key: str) -> str | None:
@@ -189,8 +189,8 @@ def _write_text(content: TextContent, context: EncodeContext) -> dict[str, Any]:
 
 
 def _write_error(content: ErrorContent, context: EncodeContext) -> dict[str, Any]:
-    said = {"code": content.code, "details": content.details}
-    mark = {key: value for key, value in said.items() if value is not None}
+    fields = {"code": content.code, "details": content.details}
+    mark = {key: value for key, value in fields.items() if value is not None}
     residue = _residue(content)
     return {**plain_error(content), "_meta": {**(residue.get("_meta") or {}), ERROR_MARK: mark}}
 
@@ -224,13 +224,13 @@ def _read_resource(rest: dict[str, Any]) -> AIContent | None:
         return None
     del resource["uri"]
     media_type = _string(resource, "mimeType")
-    kept = {**rest, "resource": resource}
+    fields = {**rest, "resource": resource}
     if not resource and (text is not None or _kind_of(media_type) is None):
-        del kept["resource"]
+        del fields["resource"]
     name = _name_of(uri)
     if name is None:
-        kept |= _UNNAMED.entry(True)
-    extra = _extra(_spelled(kept, blob or ""))
+        fields |= _UNNAMED.entry(True)
+    extra = _extra(_spelled(fields, blob or ""))
     return DataContent(data=blob or "", text=text, media_type=media_type, name=name, extra=extra)
 
 
@@ -247,10 +247,10 @@ def _write_data(content: DataContent, context: EncodeContext) -> dict[str, Any]:
         context.report_loss(content, "name", reasons.MCP_URI)
     if content.text is not None and not uri.startswith(_ATTACHMENT):
         context.report_loss(content, None, reasons.MCP_TEXT_WITH_URI)
-    said = {"uri": uri, "mimeType": content.media_type, "text": content.text}
+    fields = {"uri": uri, "mimeType": content.media_type, "text": content.text}
     if content.text is None:
-        said["blob"] = _base64(content, context)
-    written = {key: value for key, value in said.items() if value is not None}
+        fields["blob"] = _base64(content, context)
+    written = {key: value for key, value in fields.items() if value is not None}
     return {**residue, "type": "resource", "resource": {**(resource or {}), **written}}
 
 
@@ -302,8 +302,8 @@ def _write_link(content: UriContent, context: EncodeContext) -> dict[str, Any]:
     if content.name is None:
         context.report_loss(content, "name", reasons.MCP_LINK_NAME)
     name = content.title or content.uri if content.name is None else content.name
-    said = {"title": content.title, "description": content.text, "mimeType": content.media_type}
-    written = {key: value for key, value in said.items() if value is not None}
+    fields = {"title": content.title, "description": content.text, "mimeType": content.media_type}
+    written = {key: value for key, value in fields.items() if value is not None}
     return {**_residue(content), **written, "type": "resource_link", "uri": content.uri, "name": name}
 
 

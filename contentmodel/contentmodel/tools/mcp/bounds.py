@@ -44,10 +44,10 @@ def _register() -> None:
 
 
 def _codec(name: str) -> codecs.CodecInfo | None:
-    found = _CODEC.fullmatch(name)
-    if found is None:
+    match = _CODEC.fullmatch(name)
+    if match is None:
         return None
-    utf8, max_bytes = codecs.lookup("utf-8"), int(found[1])
+    utf8, max_bytes = codecs.lookup("utf-8"), int(match[1])
 
     class Decoder(_BoundedLines):
         limit = max_bytes
@@ -67,9 +67,9 @@ class _BoundedLines(codecs.IncrementalDecoder):
     def decode(self, data: Any, final: bool = False) -> str:
         """Return the text of the complete lines."""
         *ends, rest = bytes(data).split(b"\n")
-        made = b"".join(self._finished(end) + b"\n" for end in ends)
+        text = b"".join(self._finished(end) + b"\n" for end in ends)
         self._add(rest)
-        return self._utf8.decode(made + (self._finished(b"") if final else b""), final)
+        return self._utf8.decode(text + (self._finished(b"") if final else b""), final)
 
     def _add(self, piece: bytes) -> None:
         self._size += len(piece)
@@ -87,16 +87,16 @@ class _BoundedLines(codecs.IncrementalDecoder):
 
 
 def _refusal(head: bytes, limit: int) -> bytes:
-    found = _ID.search(head)
-    if found is None:
+    match = _ID.search(head)
+    if match is None:
         return b"{}"
     error = {"code": _TOO_LARGE, "message": too_large(limit)}
-    return json.dumps({"jsonrpc": "2.0", "id": json.loads(found[1]), "error": error}).encode()
+    return json.dumps({"jsonrpc": "2.0", "id": json.loads(match[1]), "error": error}).encode()
 
 
 def too_large(limit: int) -> str:
     """Return the reason why a message was not read."""
-    return f"what it sent has more than {limit:,} bytes"
+    return f"the message of the server has more than {limit:,} bytes"
 
 
 # Bodies of HTTP -------------------------------------------------------------------------------------------------------
@@ -115,10 +115,10 @@ def response_hook(max_bytes: int) -> Callable[[httpx2.Response], Awaitable[None]
             self._request = response.request
 
         async def __aiter__(self) -> AsyncIterator[bytes]:
-            left = max_bytes
+            remaining = max_bytes
             async for piece in self._inner:
-                left -= len(piece)
-                if left < 0:
+                remaining -= len(piece)
+                if remaining < 0:
                     raise httpx2.ReadError(too_large(max_bytes), request=self._request)
                 yield piece
 
@@ -127,7 +127,9 @@ def response_hook(max_bytes: int) -> Callable[[httpx2.Response], Awaitable[None]
 
     async def bound(response: httpx2.Response) -> None:
         if response.headers.get("content-encoding", "identity").strip().lower() != "identity":
-            raise httpx2.ReadError("it compressed its answer, which was not asked for", request=response.request)
+            raise httpx2.ReadError(
+                "the server compressed its answer, which was not requested", request=response.request
+            )
         if not response.headers.get("content-type", "").lower().startswith("text/event-stream"):
             response.stream = Body(response)
 

@@ -41,10 +41,11 @@ class McpOptions(TypedDict, total=False):
     - `only`: the server's names of the tools to use. Missing ones are added to `refused`.
     - `approval`: whether a tool needs approval before it runs. False: never; True: always; "destructive": if the tool
       may be destructive. By MCP's rule it may, unless the server sets `readOnlyHint` or `destructiveHint: false`; rely
-    on   these hints only if you trust the server. Or a function of the server's name of the tool and the arguments. -
-    `timeout`: seconds for one call. None leaves it to the runner; a call without any limit ends after ten minutes. -
-    `connect_timeout`: seconds for starting the server and reading its list of tools; default 30. - `max_bytes`: bytes
-    of one message of the server; default 16 MiB. A larger result is an McpError. A given session has   its own limits.
+      on these hints only if you trust the server. Or a function of the server's name of the tool and the arguments.
+    - `timeout`: seconds for one call. None leaves it to the runner; a call without any limit ends after ten minutes.
+    - `connect_timeout`: seconds for starting the server and reading its list of tools; default 30.
+    - `max_bytes`: bytes of one message of the server; default 16 MiB. A larger result is an McpError. An existing
+      session has its own limits.
     - `links`: "text" converts resource links to text, "uri" to UriContents.
     """
 
@@ -79,8 +80,8 @@ class McpTool(Tool):
     @cached_property
     def definition(self) -> FunctionTool:
         """The declaration for a model; other fields that the server sent are kept in `extra["mcp"]`."""
-        told = ["name", "description", "inputSchema"] + ([] if self.returns is None else ["outputSchema"])
-        rest = {key: value for key, value in self.received.items() if key not in told}
+        declared = ["name", "description", "inputSchema"] + ([] if self.returns is None else ["outputSchema"])
+        rest = {key: value for key, value in self.received.items() if key not in declared}
         return FunctionTool(
             name=self.name,
             description=self.description,
@@ -101,16 +102,16 @@ class McpTools:
     def __init__(self, opening: sessions.Open, label: str, options: McpOptions) -> None:
         approval = options.get("approval", False)
         if not (callable(approval) or isinstance(approval, bool) or approval == "destructive"):
-            raise ValueError(f'approval is a bool, "destructive" or a function, not {approval!r}')
+            raise ValueError(f'approval must be a bool, "destructive" or a function, not {approval!r}')
         self.name = options.get("name", label)
         self.tools: list[McpTool] = []
         self.refused: list[Fault] = []
         self._opening, self._options = opening, options
         self._validators: dict[str, SchemaValidator] = {}
         self._session: Any = None
-        self._home: SessionLoop | None = None
+        self._loop: SessionLoop | None = None
         self._own_loop: asyncio.AbstractEventLoop | None = None
-        self._given = False
+        self._is_given = False
 
     @classmethod
     def stdio(
@@ -150,17 +151,17 @@ class McpTools:
         contains an unknown tool or block, the whole answer is an McpError.
         """
 
-        async def given(stack: AsyncExitStack) -> Any:
+        async def opened(stack: AsyncExitStack) -> Any:
             return session
 
-        made = cls(given, "session", options)
-        made._given = True
-        return made
+        server = cls(opened, "session", options)
+        server._is_given = True
+        return server
 
     # Opening and closing ----------------------------------------------------------------------------------------------
 
     async def __aenter__(self) -> McpTools:
-        if self._given:
+        if self._is_given:
             self._own_loop = asyncio.get_running_loop()
             try:
                 async with asyncio.timeout(self._connect_timeout):
@@ -168,9 +169,9 @@ class McpTools:
             except TimeoutError as error:
                 raise sessions.as_mcp_error(error, self.name, None) from error
             return self
-        home = self._start()
+        loop = self._start()
         try:
-            await asyncio.wrap_future(home.opened)
+            await asyncio.wrap_future(loop.opened)
         except BaseException as error:
             await self.aclose()
             raise self._unopened(error) from error
@@ -180,11 +181,11 @@ class McpTools:
         await self.aclose()
 
     def __enter__(self) -> McpTools:
-        if self._given:
-            raise McpError(self.name, "a session that is given lives on its own event loop: use async with")
-        home = self._start()
+        if self._is_given:
+            raise McpError(self.name, "an existing session belongs to its event loop: use async with")
+        loop = self._start()
         try:
-            home.opened.result()
+            loop.opened.result()
         except BaseException as error:
             self.close()
             raise self._unopened(error) from error
@@ -196,16 +197,16 @@ class McpTools:
     async def aclose(self) -> None:
         """Close the server. Running calls fail. Never raises, and waits at most twenty seconds."""
         self._own_loop = None
-        if self._home is not None:
-            self._home.close()
-            await asyncio.wait([asyncio.wrap_future(self._home.ended)], timeout=CLOSE_TIMEOUT)
+        if self._loop is not None:
+            self._loop.close()
+            await asyncio.wait([asyncio.wrap_future(self._loop.ended)], timeout=CLOSE_TIMEOUT)
 
     def close(self) -> None:
         """Do the same as `aclose`, for sync code."""
         self._own_loop = None
-        if self._home is not None:
-            self._home.close()
-            self._home.wait(CLOSE_TIMEOUT)
+        if self._loop is not None:
+            self._loop.close()
+            self._loop.wait(CLOSE_TIMEOUT)
 
     # Calls ------------------------------------------------------------------------------------------------------------
 
@@ -226,7 +227,7 @@ class McpTools:
     def call_sync(self, name: str, args: dict[str, Any]) -> ToolOutcome:
         """Do the same as `call`, for sync code. It blocks its thread."""
         if self._own_loop is not None and self._own_loop is asyncio._get_running_loop():
-            raise McpError(self.name, "its session lives on this event loop: await call", tool=name)
+            raise McpError(self.name, "the session belongs to this event loop: await `call` instead", tool=name)
         future = self._submit(name, args)
         try:
             return self._outcome(name, future.result())
@@ -237,11 +238,11 @@ class McpTools:
     def _submit(self, name: str, args: dict[str, Any]) -> Future[dict[str, Any]]:
         if self._own_loop is not None:
             if self._own_loop.is_closed():
-                raise McpError(self.name, "the event loop of its session is closed", tool=name)
+                raise McpError(self.name, "the event loop of the session is closed", tool=name)
             return asyncio.run_coroutine_threadsafe(self._request(name, args), self._own_loop)
-        if self._home is None:
-            raise McpError(self.name, "it is not open: use it in a with or async with block", tool=name)
-        return self._home.submit(self._request(name, args))
+        if self._loop is None:
+            raise McpError(self.name, "the connection is not open: use it in a with or async with block", tool=name)
+        return self._loop.submit(self._request(name, args))
 
     async def _request(self, name: str, args: dict[str, Any]) -> dict[str, Any]:
         timeout = self._options.get("timeout") or sessions.LONGEST_CALL
@@ -251,13 +252,11 @@ class McpTools:
         if name in self._validators and result.get("isError") is not True:
             wrong = self._wrong(name, result.get("structuredContent"))
             if wrong:
-                raise McpError(
-                    self.name, f"its structured result is not what its outputSchema says: {wrong}", tool=name
-                )
+                raise McpError(self.name, f"the structured result does not match the outputSchema: {wrong}", tool=name)
         try:
             return outcome_from_mcp(result, links=self._options.get("links", "text"))
         except DecodeError as error:
-            raise McpError(self.name, f"what it sent is not MCP: {error}", tool=name) from error
+            raise McpError(self.name, f"the server sent invalid MCP: {error}", tool=name) from error
 
     def _wrong(self, name: str, value: Any) -> str:
         try:
@@ -265,7 +264,7 @@ class McpTools:
         except InvalidArguments as refused:
             return "; ".join(map(str, refused.faults))
         except Exception as error:
-            return f"it cannot be checked ({type(error).__name__})"
+            return f"the result cannot be checked ({type(error).__name__})"
 
     # On the session's event loop --------------------------------------------------------------------------------------
 
@@ -274,11 +273,11 @@ class McpTools:
         return self._options.get("connect_timeout", 30.0)
 
     def _start(self) -> SessionLoop:
-        if self._home is not None:
-            raise McpError(self.name, "it was opened before: make a new one")
-        self._home = SessionLoop(self._open, self._connect_timeout, lambda why: McpError(self.name, why))
-        self._home.start()
-        return self._home
+        if self._loop is not None:
+            raise McpError(self.name, "the connection cannot be reopened: make a new McpTools")
+        self._loop = SessionLoop(self._open, self._connect_timeout, lambda why: McpError(self.name, why))
+        self._loop.start()
+        return self._loop
 
     def _unopened(self, error: BaseException) -> BaseException:
         return sessions.as_mcp_error(error, self.name, None) if isinstance(error, Exception) else error
@@ -289,39 +288,39 @@ class McpTools:
             self.name = self._session.server_info.name
         received, faults = await sessions.list_tools(self._session, self.name, self._connect_timeout)
         self.refused = faults
-        wanted = None if self._options.get("only") is None else list(self._options["only"] or ())
+        names = None if self._options.get("only") is None else list(self._options["only"] or ())
         for tool in received:
-            if wanted is None or tool["name"] in wanted:
+            if names is None or tool["name"] in names:
                 self._take(tool)
-        missing = set(wanted or ()) - {tool["name"] for tool in received}
-        self.refused += [Fault("$.tools", f"{name}: the server has no such tool") for name in sorted(missing)]
+        missing = set(names or ()) - {tool["name"] for tool in received}
+        self.refused += [Fault("$.tools", f"{name}: the server has no tool with this name") for name in sorted(missing)]
 
     def _take(self, received: dict[str, Any]) -> None:
-        made = McpTool(self, received, self._options)
-        if any(tool.name == made.name for tool in self.tools):
-            self.refused.append(Fault("$.tools", f"{made.remote_name}: another tool of the server has this name"))
+        tool = McpTool(self, received, self._options)
+        if any(other.name == tool.name for other in self.tools):
+            self.refused.append(Fault("$.tools", f"{tool.remote_name}: another tool of the server has this name"))
             return
-        self.tools.append(made)
-        self._report_patterns(made.remote_name, "inputSchema", received["inputSchema"])
+        self.tools.append(tool)
+        self._report_patterns(tool.remote_name, "inputSchema", received["inputSchema"])
         returns = received.get("outputSchema")
         if returns is None:
             return
         wrong = _returns_faults(returns)
         if wrong:
-            self.refused.append(Fault("$.tools", f"{made.remote_name}: its outputSchema is not used: {wrong}"))
+            self.refused.append(Fault("$.tools", f"{tool.remote_name}: its outputSchema is ignored: {wrong}"))
         else:
-            made.returns = returns
-            self._validators[made.remote_name] = SchemaValidator(returns)
-            self._report_patterns(made.remote_name, "outputSchema", returns)
+            tool.returns = returns
+            self._validators[tool.remote_name] = SchemaValidator(returns)
+            self._report_patterns(tool.remote_name, "outputSchema", returns)
 
-    def _report_patterns(self, name: str, which: str, schema: dict[str, Any]) -> None:
-        self.refused += [Fault("$.tools", f"{name}: its {which}: {fault}") for fault in unenforced_patterns(schema)]
+    def _report_patterns(self, name: str, field: str, schema: dict[str, Any]) -> None:
+        self.refused += [Fault("$.tools", f"{name}: its {field}: {fault}") for fault in unenforced_patterns(schema)]
 
 
 def _returns_faults(schema: Any) -> str:
     """Return why a schema cannot check results. Unlike arguments, a result need not be an object."""
     if not isinstance(schema, dict):
-        return "it is no object"
+        return "it is not an object"
     return "; ".join(str(fault) for fault in schema_faults({**schema, "type": "object"}))
 
 

@@ -14,7 +14,7 @@ from contextlib import AsyncExitStack, suppress
 from typing import Any, TypeVar
 
 T = TypeVar("T")
-Gone = Callable[[str], Exception]
+ErrorMaker = Callable[[str], Exception]
 
 CLOSE_TIMEOUT = 20.0
 """Seconds that closing waits for a server to end; its process is killed well before."""
@@ -23,18 +23,20 @@ CLOSE_TIMEOUT = 20.0
 class SessionLoop:
     """Open a resource in a new event loop, and run coroutines there until it is closed.
 
-    `opening(stack)` is awaited first; the same task exits the stack at the end. `gone(why)` makes the error for calls
-    after the loop was closed or has ended by itself.
+    `opening(stack)` is awaited first; the same task exits the stack at the end. `make_error(reason)` makes the error
+    for calls after the loop was closed or has ended by itself.
     """
 
-    def __init__(self, opening: Callable[[AsyncExitStack], Awaitable[None]], timeout: float, gone: Gone) -> None:
-        self._opening, self._timeout, self._gone = opening, timeout, gone
+    def __init__(
+        self, opening: Callable[[AsyncExitStack], Awaitable[None]], timeout: float, make_error: ErrorMaker
+    ) -> None:
+        self._opening, self._timeout, self._make_error = opening, timeout, make_error
         self._lock = threading.Lock()
         self._under_way: set[Future[Any]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[None] | None = None
         self._closing = False
-        self._why = "it was closed"
+        self._reason = "the connection was closed"
         self._leaving = False
         self.opened: Future[None] = Future()
         self.ended: Future[None] = Future()
@@ -52,7 +54,7 @@ class SessionLoop:
         with self._lock:
             if self._loop is None or self._closing or self.ended.done():
                 work.close()
-                raise self._gone(self._why)
+                raise self._make_error(self._reason)
             future = asyncio.run_coroutine_threadsafe(self._carried(work), self._loop)
             self._under_way.add(future)
         future.add_done_callback(self._under_way.discard)
@@ -64,7 +66,7 @@ class SessionLoop:
         except asyncio.CancelledError:
             if self._leaving:
                 # The loop ends; the caller did not cancel.
-                raise self._gone(self._why) from None
+                raise self._make_error(self._reason) from None
             raise
 
     def close(self) -> None:
@@ -89,7 +91,7 @@ class SessionLoop:
         except BaseException as error:
             # An error during closing is ignored. Any other error is the reason in the errors of later calls.
             if not self._closing:
-                self._why = f"the connection ended: {reason(error)}"
+                self._reason = f"the connection ended: {reason(error)}"
         finally:
             self._end()
 
@@ -122,13 +124,13 @@ class SessionLoop:
 
     def _end(self) -> None:
         with self._lock:
-            left = [*self._under_way, self.opened]
+            unfinished = [*self._under_way, self.opened]
             self._loop = None
             self._closing = True
-        for future in left:
+        for future in unfinished:
             # The future may be done or cancelled at the same moment.
             with suppress(Exception):
-                future.set_exception(self._gone(self._why))
+                future.set_exception(self._make_error(self._reason))
         self.ended.set_result(None)
 
 

@@ -85,7 +85,7 @@ def outcome_from_mcp(result: Any, *, links: str = "text") -> ToolOutcome:
     if fields.get("resultType") == "complete":
         del fields["resultType"]
     if links == "text":
-        contents = [_in_words(content) for content in contents]
+        contents = [_as_text(content) for content in contents]
     if not contents:
         contents = [_EMPTY.on(TextContent(text=""), API, True)]
     if fields:
@@ -120,30 +120,30 @@ def result_to_mcp(result: Any) -> McpResult:
         if not _is_added(content)
         for block in _blocks(content, outputs, context)
     ]
-    said = {**fields, **structured, "content": written, **({"isError": True} if failed else {})}
-    return McpResult(CallToolResult.model_validate(said, by_name=False), Encoded(None, root, context).losses)
+    payload = {**fields, **structured, "content": written, **({"isError": True} if failed else {})}
+    return McpResult(CallToolResult.model_validate(payload, by_name=False), Encoded(None, root, context).losses)
 
 
 def with_structured(outcome: Any) -> ToolOutcome:
     """Return a tool's result; if it is one text of JSON, it is marked to be sent as structured content too."""
-    made = contents_of(outcome)
-    if len(made.results) != 1 or _STRUCTURED.of(made.results[0], API) is not None:
-        return made
-    is_json, value = _parsed(made.results[0])
-    if not is_json or not isinstance(made.results[0], TextContent):
-        return made
-    return msgspec.structs.replace(made, results=[_STRUCTURED.on(made.results[0], API, {"value": value})])
+    converted = contents_of(outcome)
+    if len(converted.results) != 1 or _STRUCTURED.of(converted.results[0], API) is not None:
+        return converted
+    is_json, value = _parsed(converted.results[0])
+    if not is_json or not isinstance(converted.results[0], TextContent):
+        return converted
+    return msgspec.structs.replace(converted, results=[_STRUCTURED.on(converted.results[0], API, {"value": value})])
 
 
 def _fields_of_result(outputs: list[AIContent]) -> dict[str, Any]:
-    found = (fields for output in outputs if (fields := _RESULT.of(output, API)) is not None)
-    return dict(next(found, {}))
+    results = (fields for output in outputs if (fields := _RESULT.of(output, API)) is not None)
+    return dict(next(results, {}))
 
 
 def _is_added(content: AIContent) -> bool:
     """Return whether a content only represents a field of the MCP result, or is an empty placeholder."""
     if _EMPTY.of(content, API):
-        return _words(content) == ""
+        return _text(content) == ""
     if isinstance(content, ErrorContent):
         return _ERROR.of(content, API) is not None and content.message == _SILENT
     structured = _STRUCTURED.of(content, API)
@@ -174,8 +174,8 @@ def _is_plain(content: ErrorContent, outputs: list[AIContent]) -> bool:
     """Return whether an error needs no mark, because `_with_error` restores it without one."""
     if content.code != FAILED or content.details is not None:
         return False
-    alone = sum(isinstance(output, ErrorContent) for output in outputs) == 1
-    return alone and next(output for output in outputs if _is_plain_text(output)) is content
+    is_single = sum(isinstance(output, ErrorContent) for output in outputs) == 1
+    return is_single and next(output for output in outputs if _is_plain_text(output)) is content
 
 
 def _is_plain_text(content: AIContent) -> bool:
@@ -189,10 +189,10 @@ def _is_plain_text(content: AIContent) -> bool:
 
 
 def _with_structured(contents: list[AIContent], value: Any) -> list[AIContent]:
-    if _say(contents, value):
+    if _contains(contents, value):
         index = next(i for i, content in enumerate(contents) if isinstance(content, TextContent | ErrorContent))
-        said = _STRUCTURED.on(contents[index], API, {"value": value})
-        return [*contents[:index], said, *contents[index + 1 :]]
+        marked = _STRUCTURED.on(contents[index], API, {"value": value})
+        return [*contents[:index], marked, *contents[index + 1 :]]
     added = TextContent(text=json.dumps(value, ensure_ascii=False))
     return [*contents, _STRUCTURED.on(added, API, {"value": value, "added": True})]
 
@@ -200,24 +200,24 @@ def _with_structured(contents: list[AIContent], value: Any) -> list[AIContent]:
 def _structured(outputs: list[AIContent], context: EncodeContext) -> dict[str, Any]:
     """Return the field `structuredContent` if the outputs still match it."""
     for output in outputs:
-        kept = _STRUCTURED.of(output, API)
-        if kept is None:
+        stored = _STRUCTURED.of(output, API)
+        if stored is None:
             continue
         is_json, value = _parsed(output)
-        if kept.get("added") and is_json:
+        if stored.get("added") and is_json:
             return {"structuredContent": value}
-        if not kept.get("added") and _say(outputs, kept["value"]):
-            return {"structuredContent": kept["value"]}
+        if not stored.get("added") and _contains(outputs, stored["value"]):
+            return {"structuredContent": stored["value"]}
         context.report_loss(output, _STRUCTURED.key, reasons.MCP_EDITED_VALUE, api=API)
     return {}
 
 
-def _say(contents: list[AIContent], value: Any) -> bool:
+def _contains(contents: list[AIContent], value: Any) -> bool:
     """Return whether the texts contain this value."""
-    said = [content for content in contents if not _is_added(content) and LINK.of(content, API) is None]
-    texts = [_words(content) for content in said if isinstance(content, TextContent | ErrorContent)]
-    wanted = _canonical(value)
-    if any(text == value or _text_form(text) == wanted for text in texts):
+    original = [content for content in contents if not _is_added(content) and LINK.of(content, API) is None]
+    texts = [_text(content) for content in original if isinstance(content, TextContent | ErrorContent)]
+    canonical = _canonical(value)
+    if any(text == value or _text_form(text) == canonical for text in texts):
         return True
     wrapped = isinstance(value, dict) and value.keys() == {"result"}
     inner = value["result"] if wrapped else value
@@ -231,8 +231,8 @@ def _is_text_of(text: str, value: Any) -> bool:
 
 
 def _text_form(text: str) -> str | None:
-    is_json, said = _loaded(text)
-    return _canonical(said) if is_json else None
+    is_json, value = _loaded(text)
+    return _canonical(value) if is_json else None
 
 
 def _canonical(value: Any) -> str:
@@ -240,12 +240,12 @@ def _canonical(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-def _words(content: AIContent) -> str:
+def _text(content: AIContent) -> str:
     return content.message if isinstance(content, ErrorContent) else getattr(content, "text", "")
 
 
 def _parsed(content: AIContent) -> tuple[bool, Any]:
-    return _loaded(_words(content))
+    return _loaded(_text(content))
 
 
 def _loaded(text: str) -> tuple[bool, Any]:
@@ -258,7 +258,7 @@ def _loaded(text: str) -> tuple[bool, Any]:
 # Blocks of a result ---------------------------------------------------------------------------------------------------
 
 
-def _in_words(content: AIContent) -> AIContent:
+def _as_text(content: AIContent) -> AIContent:
     if not isinstance(content, UriContent):
         return content
     [block] = blocks_of(content, EncodeContext(API, API, "content"))
@@ -267,12 +267,12 @@ def _in_words(content: AIContent) -> AIContent:
 
 def _holdable(content: AIContent, block: Any, context: EncodeContext) -> Any:
     """Return a block in a form that a result of the package `mcp` can hold."""
-    made = typed(block)
-    if not isinstance(made, dict) and getattr(made, "type", None) not in (None, "tool_use", "tool_result"):
-        return made
-    known = isinstance(block, dict) and block.get("type") in ("text", "image", "audio", "resource", "resource_link")
+    instance = typed(block)
+    if not isinstance(instance, dict) and getattr(instance, "type", None) not in (None, "tool_use", "tool_result"):
+        return instance
+    is_known = isinstance(block, dict) and block.get("type") in ("text", "image", "audio", "resource", "resource_link")
     context.report_loss(content, None, reasons.MCP_NO_CLASS)
-    if known and _with_less(block) is not None:
+    if is_known and _with_less(block) is not None:
         return _with_less(block)
     return {"type": "text", "text": json.dumps(block, ensure_ascii=False)}
 

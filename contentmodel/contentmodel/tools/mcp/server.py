@@ -51,12 +51,14 @@ def serve(
     async def call_tool(context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = own.get(params.name)
         if tool is None:
-            raise MCPError(types.INVALID_PARAMS, f"no tool is named {params.name}")
+            raise MCPError(types.INVALID_PARAMS, f"unknown tool {params.name}")
         call = FunctionCallContent(call_id=str(context.request_id), name=tool.name, arguments=params.arguments or {})
-        made = await _run(tool, call, ToolContext(call_id=call.call_id, state=state), tool.timeout or timeout, approve)
-        for loss in made.losses:
+        converted = await _run(
+            tool, call, ToolContext(call_id=call.call_id, state=state), tool.timeout or timeout, approve
+        )
+        for loss in converted.losses:
             log.warning("the result of %s: %s at %s is %s: %s", tool.name, loss.what, loss.path, loss.kind, loss.why)
-        result: types.CallToolResult = made.result
+        result: types.CallToolResult = converted.result
         return result
 
     return Server(name, version=version, instructions=instructions, on_list_tools=list_tools, on_call_tool=call_tool)
@@ -74,7 +76,7 @@ async def _run(
         # Slow validation runs off the event loop, so that other requests are not blocked.
         args = (await asyncio.to_thread(valid, tool, call) if is_slow(tool, call) else valid(tool, call)).args
         if tool.needs_approval(args) and not (approve and approve(tool, args)):
-            raise PermissionError(f"{tool.name} needs an approval that nobody gave: it did not run")
+            raise PermissionError(f"{tool.name} was not approved: it did not run")
         outcome = await _outcome(tool, args, context, timeout)
     except (Exception, SystemExit, KeyboardInterrupt) as error:
         # Every exception of a tool is a result. Only a cancellation of the request is raised.
@@ -92,7 +94,7 @@ async def _outcome(tool: Tool, args: Any, context: ToolContext, timeout: float) 
                 # A thread cannot be stopped. After the timeout, the client gets an answer and the thread continues.
                 outcome = await asyncio.to_thread(tool.invoke, args, context)
     except TimeoutError as error:
-        raise TimeoutError(str(error) or f"{tool.name} did not end within {timeout:g} seconds") from error
+        raise TimeoutError(str(error) or f"{tool.name} did not finish within {timeout:g} seconds") from error
     # If a tool declares an output schema, its result is sent as structured content too, besides the text.
     return with_structured(outcome) if tool.definition.returns else outcome
 
@@ -100,10 +102,10 @@ async def _outcome(tool: Tool, args: Any, context: ToolContext, timeout: float) 
 def _described(tool: Tool) -> Any:
     from mcp.types import Tool as McpToolType
 
-    told = tool.definition
-    rest = wire_fields((told.extra or {}).get("mcp", {}))
-    schema = {"type": "object", **(told.parameters or {})}
-    said = {**rest, "name": told.name, "description": told.description, "inputSchema": schema}
-    if told.returns is not None and told.returns.get("type") == "object":
-        said["outputSchema"] = told.returns
-    return McpToolType.model_validate({key: value for key, value in said.items() if value is not None})
+    definition = tool.definition
+    rest = wire_fields((definition.extra or {}).get("mcp", {}))
+    schema = {"type": "object", **(definition.parameters or {})}
+    fields = {**rest, "name": definition.name, "description": definition.description, "inputSchema": schema}
+    if definition.returns is not None and definition.returns.get("type") == "object":
+        fields["outputSchema"] = definition.returns
+    return McpToolType.model_validate({key: value for key, value in fields.items() if value is not None})

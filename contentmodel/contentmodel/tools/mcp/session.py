@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any, TextIO
 
-from contentmodel.errors import Fault
+from contentmodel.errors import Fault, MissingExtraError
 from contentmodel.tools.config.clients import authorization, private_url, redact_log
 from contentmodel.tools.mcp.blocks import json_of
 from contentmodel.tools.mcp.bounds import bounded_encoding, response_hook
@@ -85,9 +85,13 @@ def over_http(url: str, headers: Mapping[str, str] | None, max_bytes: int) -> Op
 
         redact_log()
         address = httpx2.URL(url)
-        given = {**authorization(address.username, address.password), **_lower(headers), "accept-encoding": "identity"}
+        all_headers = {
+            **authorization(address.username, address.password),
+            **_lower(headers),
+            "accept-encoding": "identity",
+        }
         hooks: dict[str, list[Any]] = {"request": [private], "response": [response_hook(max_bytes)]}
-        client = httpx2.AsyncClient(headers=given, timeout=timeout, event_hooks=hooks)
+        client = httpx2.AsyncClient(headers=all_headers, timeout=timeout, event_hooks=hooks)
         await stack.enter_async_context(client)
         plain_url = str(address.copy_with(userinfo=b""))
         streams = streamable_http_client(plain_url, http_client=client, max_sse_event_size=max_bytes)
@@ -125,8 +129,8 @@ def _with_kept_result(method: str, answer: dict[str, Any]) -> dict[str, Any]:
     """Return a result that the classes of `mcp` can always read, with the original answer in `_meta`."""
     if method != "tools/call" or not isinstance(answer.get("content"), list):
         return answer
-    kept: dict[str, Any] = {key: answer[key] for key in ("resultType", "isError") if key in answer}
-    return {**kept, "content": [], "_meta": {_KEPT: answer}}
+    simplified: dict[str, Any] = {key: answer[key] for key in ("resultType", "isError") if key in answer}
+    return {**simplified, "content": [], "_meta": {_KEPT: answer}}
 
 
 def _with_kept_tools(answer: dict[str, Any]) -> dict[str, Any]:
@@ -147,17 +151,17 @@ def _bare(tool: dict[str, Any]) -> dict[str, Any]:
 def _faults(tool: Any) -> list[str]:
     """Return why a tool of a server's list cannot be used."""
     if not isinstance(tool, dict) or not isinstance(tool.get("name"), str) or not tool["name"]:
-        return ["it has no name"]
+        return ["the name is missing"]
     if len(tool["name"]) > MAX_NAME or not tool["name"].isprintable():
-        return [f"its name has more than {MAX_NAME} characters, or some that are not printable"]
+        return [f"the name has more than {MAX_NAME} characters, or unprintable characters"]
     description = tool.get("description")
     if not isinstance(description, str | None):
-        return ["its description is no text"]
+        return ["the description is not a text"]
     if len(description or "") > MAX_DESCRIPTION:
-        return [f"its description has more than {MAX_DESCRIPTION:,} characters"]
+        return [f"the description has more than {MAX_DESCRIPTION:,} characters"]
     if not isinstance(tool.get("inputSchema"), dict):
-        return ["its inputSchema is no object"]
-    return [f"its inputSchema: {fault}" for fault in schema_faults(tool["inputSchema"])]
+        return ["the inputSchema is not an object"]
+    return [f"the inputSchema: {fault}" for fault in schema_faults(tool["inputSchema"])]
 
 
 async def list_tools(
@@ -178,12 +182,12 @@ async def _listed(session: Client | ClientSession, server: str) -> tuple[list[di
     while cursor not in seen and len(seen) < MAX_PAGES and count < MAX_TOOLS:
         seen.add(cursor)
         page = await _page(session, server, cursor)
-        kept: Any = (page.meta or {}).get(_KEPT)
-        received = kept or await asyncio.to_thread(_checked, json_of(page))
+        original: Any = (page.meta or {}).get(_KEPT)
+        received = original or await asyncio.to_thread(_checked, json_of(page))
         taken = {tool.name for tool in page.tools}
         for tool, wrong in zip(received["tools"], received["faults"], strict=True):
             if not wrong and tool["name"] not in taken:
-                wrong = ["the package mcp refuses it: an x-mcp-header in its inputSchema is not valid"]
+                wrong = ["the package mcp refuses the tool: an x-mcp-header in its inputSchema is not valid"]
             if not wrong and count >= MAX_TOOLS:
                 wrong = [_TOO_MANY]
             if wrong:
@@ -194,7 +198,7 @@ async def _listed(session: Client | ClientSession, server: str) -> tuple[list[di
         cursor = page.next_cursor
         if cursor is None:
             return tools, faults[:MAX_TOOLS]
-    faults.append(Fault("$.nextCursor", f"the list of tools does not end: read no further than {len(seen)} pages"))
+    faults.append(Fault("$.nextCursor", f"the list of tools has no end: reading stopped after {len(seen)} pages"))
     return tools, faults[-MAX_TOOLS:]
 
 
@@ -240,22 +244,21 @@ def as_mcp_error(error: Exception, server: str, tool: str | None) -> McpError:
     if isinstance(error, McpError):
         return error
     if isinstance(error, ModuleNotFoundError):
-        needed = (error.name or "").partition(".")[0]
-        return McpError(server, f"it takes the package {needed}: pip install 'contentmodel[mcp]'", tool=tool)
+        return McpError(server, str(MissingExtraError("mcp", error.name or "a package")), tool=tool)
     from mcp import MCPError
     from mcp.types import CONNECTION_CLOSED, REQUEST_TIMEOUT
     from pydantic import ValidationError
 
     if isinstance(error, TimeoutError):
-        return McpTimeoutError(server, "it did not answer in time", tool=tool)
+        return McpTimeoutError(server, "the server did not answer in time", tool=tool)
     if isinstance(error, MCPError):
         if error.code == REQUEST_TIMEOUT:
-            return McpTimeoutError(server, "it did not answer in time", tool=tool, code=error.code)
+            return McpTimeoutError(server, "the server did not answer in time", tool=tool, code=error.code)
         if error.code == CONNECTION_CLOSED:
-            return McpError(server, "the server is gone", tool=tool, code=error.code)
-        return McpError(server, error.message or "it refused", tool=tool, code=error.code)
+            return McpError(server, "the server closed the connection", tool=tool, code=error.code)
+        return McpError(server, error.message or "the server refused the request", tool=tool, code=error.code)
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False)[0]
-        where = ".".join(map(str, first["loc"]))
-        return McpError(server, f"what it sent is not MCP: {first['msg']} at {where}", tool=tool)
+        path = ".".join(map(str, first["loc"]))
+        return McpError(server, f"the server sent invalid MCP: {first['msg']} at {path}", tool=tool)
     return McpError(server, reason(error), tool=tool)
