@@ -336,7 +336,7 @@ def test_a_stream_that_is_left_leaves_a_transcript(script: list[ChatResponse], a
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        (ChatMessage(role="user", contents="Hi"), "a run begins with a ChatRequest, a list of messages or a text, got"),
+        (ChatMessage(role="user", contents="Hi"), "expected a ChatRequest, a list of messages or a text, got"),
         (None, "got NoneType"),
         (["Hi"], r"messages\[0\]: expected a ChatMessage, got str"),
         (ChatRequest(messages=["Hi"]), r"messages\[0\]: expected a ChatMessage, got str"),  # type: ignore[list-item]
@@ -515,8 +515,8 @@ def test_a_tool_that_hangs_is_not_waited_for() -> None:
     for max_concurrency in (1, 8):
         result, _ = run([*script, answer("Done.")], tools, timeout=0.05, max_concurrency=max_concurrency)
         assert outputs(result) == [
-            "work took longer than 0.05 s: its result is not waited for",
-            "later took longer than 0.05 s: its result is not waited for",
+            "work took longer than 0.05 s: its result is ignored",
+            "later took longer than 0.05 s: its result is ignored",
             "did ok",
         ]
         assert result.report.outcomes == {"timeout": 2, "ok": 1}
@@ -531,7 +531,7 @@ def test_a_tool_may_say_its_own_timeout() -> None:
         return "too late"
 
     result, _ = run([answer(call("slow", "a")), answer("Done.")], [slow], timeout=None)
-    assert outputs(result) == ["slow took longer than 0.05 s: its result is not waited for"]
+    assert outputs(result) == ["slow took longer than 0.05 s: its result is ignored"]
 
 
 def test_a_tool_that_floods_is_cut() -> None:
@@ -638,8 +638,8 @@ def test_tools_end_at_max_seconds(count: int, monkeypatch: pytest.MonkeyPatch) -
     assert (
         outputs(result)
         == [
-            "the time of the run was up before the tool had a result",
-            "the time of the run was up: the tool did not run",
+            "the run reached its time limit before the tool had a result",
+            "the run reached its time limit: the tool did not run",
         ][:count]
     )
 
@@ -648,7 +648,7 @@ def test_settings_that_allow_nothing_are_refused() -> None:
     with pytest.raises(ValueError, match="max_iterations=0, timeout=-1, max_failures=0"):
         ToolRunner(Scripted([]), max_iterations=0, timeout=-1, max_failures=0)
     assert run([answer(call("work", "a", what="ok")), answer("Done.")], timeout=math.inf)[0].text == "Done."
-    with pytest.raises(ValueError, match="3 choices"):
+    with pytest.raises(ValueError, match="asks for 3"):
         run([], asked=question(choices=3))
 
 
@@ -924,9 +924,9 @@ def test_what_was_not_answered_is_asked_again() -> None:
 
 def test_an_answer_to_nothing_is_refused() -> None:
     result, *_ = wanting()
-    with pytest.raises(ValueError, match="nobody asked about x: there are a, c"):
+    with pytest.raises(ValueError, match="no pending request x; pending requests: a, c"):
         result.answer({"x": True})
-    with pytest.raises(TypeError, match="that to a is none of these"):
+    with pytest.raises(TypeError, match="a text with the reason: a"):
         result.answer({"a": 1})  # type: ignore[dict-item]
 
 

@@ -279,7 +279,7 @@ def test_validation_ends_at_timeout() -> None:
     with no_hang():
         result = runner.run("Go.")
     assert (result.stop, result.report.outcomes) == ("completed", {"invalid": 6})
-    assert all("more time than there is" in (record.error or "") for record in result.report.calls)
+    assert all("more time than is left" in (record.error or "") for record in result.report.calls)
     assert result.text == "Done."
 
 
@@ -302,7 +302,7 @@ def test_validation_ends_at_max_seconds(monkeypatch: pytest.MonkeyPatch, clock: 
         result = ToolRunner(Scripted([answer(*SLOW, CALL), answer("Done.")]), [Slow(), work], **limited).run("Go.")
     outcomes = [record.outcome for record in result.report.calls]
     assert (result.stop, outcomes) == ("time_limit", ["invalid", *["not_run"] * 6])
-    assert "more time than there is" in (result.report.calls[0].error or "")
+    assert "more time than is left" in (result.report.calls[0].error or "")
     check_continues(result)
 
 

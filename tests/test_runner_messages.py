@@ -228,5 +228,5 @@ def test_store_that_fails_in_the_middle_leaves_the_messages_that_it_lacks(room: 
 
 def test_conversation_that_a_server_holds_is_refused(file: ToolFile) -> None:
     request = ChatRequest(options=ChatOptions(conversation_id="conv_1"))
-    with pytest.raises(ValueError, match="no server holds"):
+    with pytest.raises(ValueError, match="the server stores that conversation"):
         run("run", [], request, file, log_of(file))

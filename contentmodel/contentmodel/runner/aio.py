@@ -164,8 +164,8 @@ async def _ask(run: Run, step: Ask) -> None:
     ask = run.ask(step)
     try:
         with run.observer.asking(ask):
-            said = await _Waiting(run)(run.client.complete(step.request, timeout=run.timeout))
-            answer = None if said is None else run.loop.ids.of_answer(said)
+            response = await _Waiting(run)(run.client.complete(step.request, timeout=run.timeout))
+            answer = None if response is None else run.loop.ids.of_answer(response)
     except BaseException as error:
         failure = run.fail(ask, error)
         if failure is error:
@@ -210,7 +210,7 @@ def _events(run: Run, step: Ask | Execute | Say) -> AsyncGenerator[StreamEvent, 
 
 
 async def _message(run: Run, step: Say) -> AsyncGenerator[StreamEvent, None]:
-    for event in run.relay.say(step.message):
+    for event in run.relay.emit_message(step.message):
         yield event
     run.go_on()
 
@@ -249,6 +249,6 @@ async def _results(run: Run, step: Execute) -> AsyncGenerator[StreamEvent, None]
         yield event
     async with aclosing(in_tasks(run.loop.batch(step), run.cancellation, clock)) as happening:
         async for progress in happening:
-            for event in run.told(step, progress):
+            for event in run.progress_events(step, progress):
                 yield event
     run.go_on()

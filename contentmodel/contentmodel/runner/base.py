@@ -85,7 +85,7 @@ class BaseRunner:
 class Run:
     """A run in progress: the loop, its current step, and the events of its stream."""
 
-    def __init__(self, runner: BaseRunner, asked: ChatRequest, cancellation: Cancellation | None) -> None:
+    def __init__(self, runner: BaseRunner, request: ChatRequest, cancellation: Cancellation | None) -> None:
         self.client = runner.client
         self._timeout = runner.settings.request_timeout
         # Do not use the caller's Cancellation directly: other runs may share it.
@@ -97,7 +97,7 @@ class Run:
         self.failure: Exception | None = None
         self.observer = runner.observer
         self.loop = Loop(
-            asked,
+            request,
             runner.tools,
             runner.settings,
             server_keeps=self.client.keeps_conversations,
@@ -208,7 +208,7 @@ class Run:
             return self.loop.started(step, progress)
         return self.loop.finished(step, progress)
 
-    def told(self, step: Execute, progress: Started | Finished) -> Iterator[StreamEvent]:
+    def progress_events(self, step: Execute, progress: Started | Finished) -> Iterator[StreamEvent]:
         """Record that a job has started or finished, and yield the events of the stream."""
         task = self.note(step, progress)
         yield from self.relay.use(task) if isinstance(progress, Started) else self.relay.close(task)
@@ -217,8 +217,8 @@ class Run:
 class Beginning:
     """A run that begins when it is first read, in the context of the caller that created it."""
 
-    def __init__(self, runner: BaseRunner, asked: TurnRequest, cancellation: Cancellation | None) -> None:
-        self.request = request_of(asked)
+    def __init__(self, runner: BaseRunner, request: TurnRequest, cancellation: Cancellation | None) -> None:
+        self.request = request_of(request)
         self.keeping = Keeping(runner.messages, self.request)
         self.run: Run | None = None
         self._context = copy_context()
@@ -227,7 +227,7 @@ class Beginning:
     def begun(self) -> Run:
         """Return the run. The first call begins it."""
         if self.run is None:
-            self.run = self._context.run(self._begin, asked=self.keeping.request)
+            self.run = self._context.run(self._begin, request=self.keeping.request)
         return self.run
 
 
@@ -257,23 +257,25 @@ class BaseRunStream:
 
 
 LEFT = ErrorContent(code=CANCELLED, message="the run was cancelled in the middle of the answer")
-LATE = ErrorContent(code=TIME_LIMIT, message="the time of the run was up in the middle of the answer")
+LATE = ErrorContent(code=TIME_LIMIT, message="the run reached its time limit in the middle of the answer")
 STOPPED = ErrorContent(code=ENDED, message="the stream stopped in the middle of the answer")
 
 
-def request_of(asked: TurnRequest) -> ChatRequest:
+def request_of(run_input: TurnRequest) -> ChatRequest:
     """Convert the input of a run to a request. Raise ValueError if it asks for more than one choice."""
-    if isinstance(asked, str):
-        return ChatRequest(messages=[ChatMessage(role="user", contents=[TextContent(text=asked)])])
-    messages: Any = asked.messages if isinstance(asked, ChatRequest) else asked
+    if isinstance(run_input, str):
+        return ChatRequest(messages=[ChatMessage(role="user", contents=[TextContent(text=run_input)])])
+    messages: Any = run_input.messages if isinstance(run_input, ChatRequest) else run_input
     if not isinstance(messages, Sequence):
-        what = "a run begins with a ChatRequest, a list of messages or a text"
-        raise TypeError(f"{what}, got {type(messages).__name__}")
+        expected = "expected a ChatRequest, a list of messages or a text"
+        raise TypeError(f"{expected}, got {type(messages).__name__}")
     for index, message in enumerate(messages):
         if not isinstance(message, ChatMessage):
             raise TypeError(f"messages[{index}]: expected a ChatMessage, got {type(message).__name__}")
-    if not isinstance(asked, ChatRequest):
+    if not isinstance(run_input, ChatRequest):
         return ChatRequest(messages=list(messages))
-    if asked.options.choices not in (None, 1):
-        raise ValueError(f"a run goes on with one answer: the request asks for {asked.options.choices} choices")
-    return asked
+    if run_input.options.choices not in (None, 1):
+        raise ValueError(
+            f"a run needs one choice, but the request asks for {run_input.options.choices}: set choices to 1"
+        )
+    return run_input

@@ -58,7 +58,7 @@ class Settings:
         numbers = {name: value for name, value in vars(self).items() if name.startswith("max_") or "timeout" in name}
         wrong = [f"{name}={value}" for name, value in numbers.items() if value is not None and not value > 0]
         if wrong:
-            raise ValueError(f"what is not above 0 allows nothing: {', '.join(wrong)}")
+            raise ValueError(f"limits must be above 0: {', '.join(wrong)}")
 
 
 class Checking:
@@ -73,7 +73,7 @@ class Checking:
         self.deadline = deadline
         self._calls, self._settings = calls, settings
         self._done: dict[int, Any] = {}
-        self._is_given_up = False
+        self._is_abandoned = False
 
     @cached_property
     def is_slow(self) -> bool:
@@ -83,7 +83,7 @@ class Checking:
     def run(self) -> None:
         """Validate the calls, one after the other."""
         for tool, call in self._calls:
-            if self._is_given_up or (self.deadline is not None and time.monotonic() >= self.deadline):
+            if self._is_abandoned or (self.deadline is not None and time.monotonic() >= self.deadline):
                 return
             try:
                 self._done[id(call)] = validate_input(
@@ -95,16 +95,16 @@ class Checking:
 
     def give_up(self) -> None:
         """Start no further validation: the results are no longer needed."""
-        self._is_given_up = True
+        self._is_abandoned = True
 
     def args(self, call: FunctionCallContent) -> Any:
         """Return the validated arguments of a call. Raise its fault, or OutOfTime if it was not validated."""
         if id(call) not in self._done:
             raise OutOfTime(OUT_OF_TIME)
-        found = self._done[id(call)]
-        if isinstance(found, BaseException):
-            raise found
-        return found
+        result = self._done[id(call)]
+        if isinstance(result, BaseException):
+            raise result
+        return result
 
     def _limits(self, tool: Tool) -> InputLimits:
         limits = self._settings.input_limits
@@ -170,7 +170,7 @@ class Triage:
             return Task(call)
         if tool is None:
             names = ", ".join(self._tools.names) or "none"
-            return self.refused(call, "unknown", f"there is no tool named {call.name}: there are {names}")
+            return self.refused(call, "unknown", f"there is no tool named {call.name}; the tools: {names}")
         try:
             args = checked.args(call)
             needs_approval = tool.needs_approval(args)
@@ -180,8 +180,8 @@ class Triage:
             # Definitions, validators and conditions are the application's code. If they raise, the call does not run.
             return self.settled(Task(call, verdict="invalid" if isinstance(error, ToolInputError) else "failed"), error)
         if answer is not None and not answer.approved:
-            said = f": {answer.reason}" if answer.reason else ""
-            return self.refused(call, "refused", f"the user did not allow this call{said}")
+            reason = f": {answer.reason}" if answer.reason else ""
+            return self.refused(call, "refused", f"the user did not allow this call{reason}")
         if needs_approval and answer is None:
             return Task(call, request=_question(call))
         # Format the use before the tool runs: the tool may change its arguments.
@@ -268,9 +268,9 @@ def _question(call: FunctionCallContent) -> ToolApprovalRequestContent:
     return ToolApprovalRequestContent(request_id=call.call_id or "", name=call.name, arguments=call.arguments)
 
 
-def _shown(words: Callable[[], str], otherwise: str) -> str:
+def _shown(make_text: Callable[[], str], otherwise: str) -> str:
     """Return a display text from the tool. If the tool's code raises, return `otherwise`: the run must not fail."""
     try:
-        return str(words())
+        return str(make_text())
     except Exception:
         return otherwise

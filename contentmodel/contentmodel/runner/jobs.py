@@ -27,7 +27,7 @@ Outcome = ToolOutcome | BaseException
 OnOutcome = Callable[[Outcome], None]
 
 
-OUT_OF_TIME = "the time of the run was up"
+OUT_OF_TIME = "the run reached its time limit"
 GIVEN_UP = "the run was cancelled before the tool had a result"
 
 
@@ -58,9 +58,9 @@ class Job:
     def work(self) -> Outcome:
         """Run the tool in this thread; an async tool runs in a new event loop. Errors are returned, never raised."""
         try:
-            with self.watched() as told:
+            with self.watched() as report:
                 outcome = self._worked()
-                told(self.given_up[0] if self.given_up else outcome)
+                report(self.given_up[0] if self.given_up else outcome)
                 return outcome
         except BaseException as error:
             return error
@@ -68,9 +68,9 @@ class Job:
     async def perform(self) -> Outcome:
         """Run an async tool in this task. Errors are returned, never raised, even if the task is cancelled."""
         try:
-            with self.watched() as told:
+            with self.watched() as report:
                 outcome = await self._performed()
-                told(self.given_up[0] if self.given_up else outcome)
+                report(self.given_up[0] if self.given_up else outcome)
                 return outcome
         except BaseException as error:
             return error
@@ -155,8 +155,8 @@ class Batch:
         return started
 
     def _may_start(self, job: Job) -> bool:
-        alone = not job.tool.concurrent or any(not other.tool.concurrent for other in self._running)
-        return len(self._running) < self._bound and not (alone and self._running)
+        is_exclusive = not job.tool.concurrent or any(not other.tool.concurrent for other in self._running)
+        return len(self._running) < self._bound and not (is_exclusive and self._running)
 
     def patience(self, now: float) -> float | None:
         """Return how long to wait for a result, in seconds; None for no limit."""
@@ -189,7 +189,7 @@ class Batch:
     def _late(self, job: Job, now: float) -> Exception:
         if self._deadline is not None and self._deadline <= now:
             return OutOfTime(f"{OUT_OF_TIME} before the tool had a result")
-        return TimeoutError(f"{job.tool.name} took longer than {job.timeout:g} s: its result is not waited for")
+        return TimeoutError(f"{job.tool.name} took longer than {job.timeout:g} s: its result is ignored")
 
     def cancel(self, now: float) -> list[Finished]:
         """Give up all jobs."""
@@ -215,17 +215,17 @@ def cut(outputs: list[Any], longest: int | None) -> tuple[list[Any], int]:
     """
     if longest is None or sum(map(_size, outputs)) <= longest:
         return outputs, 0
-    kept: list[Any] = []
+    shortened: list[Any] = []
     room, left_out = longest, 0
     for content in outputs:
         size = _size(content)
-        shown = min(size, room) if size <= room or _is_words(content) else 0
-        kept.append(content if shown == size else _shorter(content, shown, size))
+        shown = min(size, room) if size <= room or _is_text(content) else 0
+        shortened.append(content if shown == size else _shorter(content, shown, size))
         room, left_out = room - shown, left_out + size - shown
-    return kept, left_out
+    return shortened, left_out
 
 
-def _is_words(content: Any) -> bool:
+def _is_text(content: Any) -> bool:
     return isinstance(content, TextContent) or (isinstance(content, ErrorContent) and content.details is None)
 
 
@@ -233,7 +233,7 @@ def _size(content: Any) -> int:
     """Return the number of characters of a content."""
     if isinstance(content, TextContent):
         return len(content.text)
-    if _is_words(content):
+    if _is_text(content):
         return len(content.message)
     return len(content.data) if isinstance(content, DataContent) and content.text is None else len(write(content))
 
@@ -242,7 +242,7 @@ def _shorter(content: Any, room: int, size: int) -> Any:
     tail = f"\n[{room} of {size} characters are shown: the result is longer than is allowed]"
     if isinstance(content, TextContent):
         return msgspec.structs.replace(content, text=f"{content.text[:room]}{tail}")
-    if _is_words(content):
+    if _is_text(content):
         return msgspec.structs.replace(content, message=f"{content.message[:room]}{tail}")
-    what = getattr(content, "media_type", None) or content.__struct_config__.tag
-    return TextContent(text=f"[{what} of {size} characters is left out: the result is longer than is allowed]")
+    kind = getattr(content, "media_type", None) or content.__struct_config__.tag
+    return TextContent(text=f"[{kind} of {size} characters is left out: the result is longer than is allowed]")

@@ -32,22 +32,23 @@ class MessageStore(Protocol):
 class Keeping:
     """The use of a store in one run. Without a store it does nothing."""
 
-    def __init__(self, store: MessageStore | None, asked: ChatRequest) -> None:
-        self._store, self._asked = store, asked
+    def __init__(self, store: MessageStore | None, request: ChatRequest) -> None:
+        self._store, self._original = store, request
         self._request: ChatRequest | None = None
         self._is_over = False
         self._saved = 0
-        if store is not None and (asked.options.conversation_id or asked.options.previous_response_id):
-            raise ValueError("messages= is for conversations that no server holds: this request names one")
+        if store is not None and (request.options.conversation_id or request.options.previous_response_id):
+            names = "conversation_id or previous_response_id"
+            raise ValueError(f"messages= cannot be used with {names}: the server stores that conversation")
 
     @property
     def request(self) -> ChatRequest:
         """The request of the run: instructions, stored messages, then new messages."""
         if self._store is None:
-            return self._asked
+            return self._original
         if self._request is None:
             messages = [*self._instructions, *self._store.load(), *self._new]
-            self._request = msgspec.structs.replace(self._asked, messages=messages)
+            self._request = msgspec.structs.replace(self._original, messages=messages)
         return self._request
 
     async def load(self) -> None:
@@ -90,11 +91,11 @@ class Keeping:
 
     @property
     def _new(self) -> list[ChatMessage]:
-        return [message for message in self._asked.messages if message.role not in INSTRUCTIONS]
+        return [message for message in self._original.messages if message.role not in INSTRUCTIONS]
 
     @property
     def _instructions(self) -> list[ChatMessage]:
-        return [message for message in self._asked.messages if message.role in INSTRUCTIONS]
+        return [message for message in self._original.messages if message.role in INSTRUCTIONS]
 
     def _save(self, store: MessageStore, result: RunResult) -> RunResult:
         """Save once. If the run has no new messages, save nothing, so that the same request can be tried again."""

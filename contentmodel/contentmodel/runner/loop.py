@@ -128,7 +128,7 @@ class Loop:
         self._history = with_distinct_calls(without_settled_questions(with_every_id(request.messages)))
         self.ids = Ids(self._history, server_keeps=self._server_keeps)
         self._answers: list[ChatResponse] = []
-        self._said: list[ChatMessage] = []
+        self._messages: list[ChatMessage] = []
         self._records: list[CallRecord] = []
         self._approvals: list[ToolApprovalRequestContent] = []
         self._handed_back: list[ToolCallContent] = []
@@ -175,7 +175,7 @@ class Loop:
         """Process an answer. It is added to the transcript unless it broke off or is still running."""
         self._answers.append(answer)
         self._triage.ending = DID_NOT_RUN
-        self._said += answer.messages
+        self._messages += answer.messages
         finish = answer.finish_reason
         if answer.error is not None:
             self._stop = self._why_broken_off(answer.error)
@@ -188,10 +188,10 @@ class Loop:
         if self._server_keeps and options.previous_response_id is not None and answer.id is not None:
             options = msgspec.structs.replace(options, previous_response_id=answer.id)
         self._request = msgspec.structs.replace(self._request, options=options)
-        said = [message for message in answer.messages if message.contents or message.extra]
-        self._history += said
+        messages = [message for message in answer.messages if message.contents or message.extra]
+        self._history += messages
         turn = last_turn(self._history)
-        has_calls = bool(said and turn.unanswered)
+        has_calls = bool(messages and turn.unanswered)
         yield from self._settle(turn, calls_cut_short(answer))
         if self._stop is None and not has_calls and not (finish is not None and finish.resumable):
             self._stop = "completed"
@@ -217,7 +217,7 @@ class Loop:
         if waiting:
             # If a call needs approval, no call of the turn runs yet: the user decides before any of them has an effect.
             message = ChatMessage(role="assistant", contents=list(waiting))
-            self._said.append(message)
+            self._messages.append(message)
             yield Say(message)
             tasks = [task for task in tasks if task.result is not None]
         decided = [self._triage.allowed(task) for task in tasks if not task.is_handed_back]
@@ -253,7 +253,7 @@ class Loop:
             return []
         yield Execute(tasks)
         results = [task.result for task in tasks if task.result is not None]
-        self._said.append(ChatMessage(role="tool", contents=list(results)))
+        self._messages.append(ChatMessage(role="tool", contents=list(results)))
         self._records += [
             msgspec.structs.replace(task.record or record_of(task), iteration=len(self._answers)) for task in tasks
         ]
@@ -333,7 +333,7 @@ class Loop:
         messages = unsent(self._history) if self._server_keeps and not is_waiting else list(self._history)
         return RunResult(
             stop=self._stop or "unfinished",
-            response=whole_response(self._answers, self._said, usage, self._error),
+            response=whole_response(self._answers, self._messages, usage, self._error),
             request=msgspec.structs.replace(self._request, messages=messages),
             responses=list(self._answers),
             report=RunReport(

@@ -48,7 +48,7 @@ class Relay:
         self._has_begun = False
         self._answer = Fold()
         # The new id of a call or result of this answer, by its block and its original id.
-        self._given: dict[tuple[int, str | None], str | None] = {}
+        self._new_ids: dict[tuple[int, str | None], str | None] = {}
         self._foreign: set[int] = set()
         self._of_task: dict[Task, int] = {}
 
@@ -92,12 +92,12 @@ class Relay:
     def _counted(self, event: TurnStart | UsageDelta) -> Iterator[StreamEvent]:
         """Add up the usage of all answers, and emit TurnStart only once."""
         is_start = isinstance(event, TurnStart)
-        said = event.response.usage if isinstance(event, TurnStart) else event.usage
+        usage = event.response.usage if isinstance(event, TurnStart) else event.usage
         if is_start and not self._has_begun:
             self._has_begun = True
             yield event
-        elif said is not None:
-            yield UsageDelta(usage=said if self._usage is None else self._usage + said)
+        elif usage is not None:
+            yield UsageDelta(usage=usage if self._usage is None else self._usage + usage)
 
     def _distinct(self, event: BlockStart | BlockStop | BlockCatchUp) -> StreamEvent:
         """Replace the call id of a block by its unique id. Blocks of other choices are not changed."""
@@ -108,9 +108,9 @@ class Relay:
             self._foreign.add(event.index)
             return event
         key = event.index, content.call_id
-        if key not in self._given:
-            self._given[key] = self._ids.of_content(content).call_id
-        changed: StreamEvent = msgspec.structs.replace(event, content=renamed(content, self._given[key]))
+        if key not in self._new_ids:
+            self._new_ids[key] = self._ids.of_content(content).call_id
+        changed: StreamEvent = msgspec.structs.replace(event, content=renamed(content, self._new_ids[key]))
         return changed
 
     def answer(self) -> ChatResponse:
@@ -122,13 +122,13 @@ class Relay:
         self._next += self._answer.count
         if response.usage is not None:
             self._usage = response.usage if self._usage is None else self._usage + response.usage
-        self._answer, self._given, self._foreign = Fold(), {}, set()
+        self._answer, self._new_ids, self._foreign = Fold(), {}, set()
         self._ids = self._every_id.next_answer()
         return response
 
     # -- what the loop adds ------------------------------------------------------------------------------------
 
-    def say(self, message: ChatMessage) -> Iterator[StreamEvent]:
+    def emit_message(self, message: ChatMessage) -> Iterator[StreamEvent]:
         """Emit a complete message."""
         yield from self.begin()
         for index, content in zip(self._blocks(len(message.contents)), message.contents, strict=True):

@@ -40,16 +40,16 @@ StopReason: TypeAlias = Literal[
 STOPS: dict[StopReason, str] = {
     "completed": "the model answered without a call",
     "terminated": "a tool that ends the loop has run",
-    "approval": "calls wait for somebody's approval",
-    "handed_back": "the model called what the application has to run itself",
-    "max_iterations": "the model was asked as often as is allowed",
-    "max_failures": "too many turns in a row in which every call failed",
-    "max_calls": "more calls were made than are allowed",
-    "time_limit": "the time was up",
+    "approval": "calls wait for approval",
+    "handed_back": "the model called tools that the application runs itself",
+    "max_iterations": "the limit of requests to the model was reached",
+    "max_failures": "every call failed in too many consecutive turns",
+    "max_calls": "the limit of calls was exceeded",
+    "time_limit": "the time limit was reached",
     "cancelled": "the run was cancelled",
-    "running": "the provider goes on with the answer in the background",
+    "running": "the provider continues the answer in the background",
     "unfinished": "the run is not over",
-    "error": "the answer is a failure, or broke off",
+    "error": "the request failed, or the answer broke off",
 }
 """A description of each stop reason."""
 
@@ -166,20 +166,20 @@ def answered(
     request: ChatRequest, approvals: list[ToolApprovalRequestContent], answers: Mapping[str, bool | str]
 ) -> ChatRequest:
     """Return a transcript with answers to approval requests in a user message."""
-    asked = [approval.request_id for approval in approvals]
-    strange = [request_id for request_id in answers if request_id not in asked]
-    if strange:
-        raise ValueError(f"nobody asked about {', '.join(strange)}: there are {', '.join(asked) or 'no requests'}")
-    odd = [request_id for request_id, said in answers.items() if not isinstance(said, bool | str)]
-    if odd:
-        raise TypeError(f"an answer is True, False, or why not: that to {', '.join(odd)} is none of these")
+    pending = [approval.request_id for approval in approvals]
+    unknown = [request_id for request_id in answers if request_id not in pending]
+    if unknown:
+        raise ValueError(f"no pending request {', '.join(unknown)}; pending requests: {', '.join(pending) or 'none'}")
+    invalid = [request_id for request_id, answer in answers.items() if not isinstance(answer, bool | str)]
+    if invalid:
+        raise TypeError(f"an answer must be True, False, or a text with the reason: {', '.join(invalid)}")
     if not answers:
         return request
     contents: list[Any] = [
         ToolApprovalResponseContent(
-            request_id=request_id, approved=said is True, reason=said if isinstance(said, str) else None
+            request_id=request_id, approved=answer is True, reason=answer if isinstance(answer, str) else None
         )
-        for request_id, said in answers.items()
+        for request_id, answer in answers.items()
     ]
     message = ChatMessage(role="user", contents=contents)
     return msgspec.structs.replace(request, messages=[*request.messages, message])
@@ -198,6 +198,6 @@ class RunInterrupted(ClientError):
     def after(cls, result: RunResult, cause: Exception) -> RunInterrupted:
         """Return the error for a run that has the result `result`."""
         fields = cause.fields if isinstance(cause, ClientError) else {}
-        made = cls(f"after {result.report.iterations} answers: {cause}", **fields)
-        made.result = result
-        return made
+        interrupted = cls(f"after {result.report.iterations} answers: {cause}", **fields)
+        interrupted.result = result
+        return interrupted

@@ -135,7 +135,7 @@ def _all(beginning: Beginning) -> Generator[StreamEvent, None, None]:
             elif isinstance(run.step, Execute):
                 yield from _results(run, run.step)
             else:
-                yield from run.relay.say(run.step.message)
+                yield from run.relay.emit_message(run.step.message)
                 run.go_on()
         run.result = keeping.kept(run.end())
         yield from run.relay.end(run.result)
@@ -204,7 +204,7 @@ class _Reader:
     def __init__(self, run: Run, step: Ask) -> None:
         self._run = run
         self._stream = run.client.stream(step.request, timeout=run.timeout)
-        self._aside = None if run.seconds_left is None else Aside("answer")
+        self._thread = None if run.seconds_left is None else Aside("answer")
         self._is_entered = False
 
     def __iter__(self) -> Iterator[StreamEvent]:
@@ -218,19 +218,19 @@ class _Reader:
         return next(self._stream, None)
 
     def _within(self, work: Callable[[], T]) -> T:
-        if self._aside is None:
+        if self._thread is None:
             return work()
         if self._run.is_late:
             raise Late
-        return self._aside.call(work, self._run.seconds_left or 0.0)
+        return self._thread.call(work, self._run.seconds_left or 0.0)
 
     def close(self) -> None:
         """Close the connection. If it hangs, close it on another thread."""
-        if self._aside is None:
+        if self._thread is None:
             self._stream.close()
             return
-        self._aside.end()
-        if self._aside.is_busy:
+        self._thread.end()
+        if self._thread.is_busy:
             apart(self._stream.close, "closing")
         else:
             self._stream.close()
@@ -240,5 +240,5 @@ def _results(run: Run, step: Execute) -> Generator[StreamEvent, None, None]:
     yield from run.relay.open(step.tasks)
     with closing(in_threads(run.loop.batch(step), run.cancellation, clock)) as happening:
         for progress in happening:
-            yield from run.told(step, progress)
+            yield from run.progress_events(step, progress)
     run.go_on()

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
 
 from contentmodel.runner.jobs import Batch, Clock, Finished, Job, Started, on_loop
-from contentmodel.runner.threads import Done, run_apart
+from contentmodel.runner.threads import Done, run_on_thread
 from contentmodel.tools.cancellation import Cancellation
 
 # Keep references: the event loop holds tasks weakly, and a task that was given up may still be running.
@@ -40,7 +40,7 @@ async def in_tasks(batch: Batch, cancellation: Cancellation, clock: Clock) -> As
 def _begin(job: Job, put: Callable[[Done], None], clock: Clock) -> None:
     """Start an async tool as a task, another tool on a thread."""
     if not job.tool.is_async:
-        run_apart(job, put, clock)
+        run_on_thread(job, put, clock)
         return
     task = asyncio.get_running_loop().create_task(_perform(job, put, clock), name=f"tool {job.tool.name}")
     _tasks.add(task)

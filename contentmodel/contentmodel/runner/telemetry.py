@@ -26,6 +26,7 @@ from contentmodel.content.outcomes import CompactionContent, ErrorContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, ToolCallContent, ToolResultContent
+from contentmodel.extras import needs_extra
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatOptions, ChatRequest
 from contentmodel.response import ChatChoice, ChatResponse
@@ -104,7 +105,7 @@ class OpenTelemetry(Observer):
     each as JSON. `agent` is the name of the application. `providers` maps API ids to `gen_ai.provider.name`, for
     example `{"openai-chat": "azure.ai.openai"}`. The default tracer and meter providers are the global ones.
 
-    Raise ImportError if `opentelemetry-api` is not installed.
+    Raise MissingExtraError if `opentelemetry-api` is not installed.
     """
 
     def __init__(
@@ -116,10 +117,8 @@ class OpenTelemetry(Observer):
         tracer_provider: TracerProvider | None = None,
         meter_provider: MeterProvider | None = None,
     ) -> None:
-        try:
+        with needs_extra("otel"):
             from opentelemetry import metrics, trace
-        except ImportError as error:
-            raise ImportError("OpenTelemetry needs its API: pip install 'contentmodel[otel]'") from error
 
         self._contents = contents
         self._agent = agent
@@ -146,8 +145,8 @@ class OpenTelemetry(Observer):
         from opentelemetry import context
         from opentelemetry.trace import SpanKind
 
-        attributes = _said({"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": self._agent})
-        attributes |= _said({"gen_ai.conversation.id": request.options.conversation_id})
+        attributes = _present({"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": self._agent})
+        attributes |= _present({"gen_ai.conversation.id": request.options.conversation_id})
         caller = context.get_current()
         begin = partial(
             self._tracer.start_span,
@@ -165,10 +164,10 @@ class OpenTelemetry(Observer):
             span.set_attribute("contentmodel.run.stop", result.stop)
             span.set_attributes(_of_usage(result.report.usage))
             last = result.responses[-1] if result.responses else ChatResponse()
-            span.set_attributes(_said({"gen_ai.response.finish_reasons": _finish_reasons(last)}))
+            span.set_attributes(_present({"gen_ai.response.finish_reasons": _finish_reasons(last)}))
             if result.stop in ("error", "cancelled"):
                 failure = error or result.error
-                _fail(span, "cancelled" if failure is None else _type_of(failure), _words(failure))
+                _fail(span, "cancelled" if failure is None else _type_of(failure), _error_text(failure))
             if self._contents and span.is_recording():
                 span.set_attribute("gen_ai.input.messages", _json(map(_message, run.request.messages)))
                 span.set_attribute("gen_ai.output.messages", _json(_outputs(last)))
@@ -181,20 +180,20 @@ class OpenTelemetry(Observer):
         """Begin the span of an answer."""
         from opentelemetry.trace import SpanKind
 
-        whose = _said({"gen_ai.provider.name": self._providers.get(api, api), "gen_ai.request.model": model})
-        run.span.set_attributes(whose)
-        whose["gen_ai.operation.name"] = "chat"
+        attributes = _present({"gen_ai.provider.name": self._providers.get(api, api), "gen_ai.request.model": model})
+        run.span.set_attributes(attributes)
+        attributes["gen_ai.operation.name"] = "chat"
         span = self._tracer.start_span(
             writable(f"chat {model}") if model else "chat",
             context=run.context,
             kind=SpanKind.CLIENT,
-            attributes={**whose, **_of_options(request.options)},
+            attributes={**attributes, **_of_options(request.options)},
         )
         if self._contents and span.is_recording():
             span.set_attribute("gen_ai.input.messages", _json(map(_message, request.messages)))
             if request.instructions:
                 span.set_attribute("gen_ai.system_instructions", _json(map(_part, request.instructions)))
-        return _Ask(span, whose)
+        return _Ask(span, attributes)
 
     def asking(self, ask: _Ask) -> AbstractContextManager[Any]:
         """Make the span of an answer current, as the parent of spans of the client's own instrumentation."""
@@ -209,24 +208,24 @@ class OpenTelemetry(Observer):
                 span.set_attribute("gen_ai.request.stream", True)
             failure = error or (response.error if response is not None else asyncio.CancelledError())
             if failure is not None:
-                ask.said["error.type"] = _type_of(failure)
-                _fail(span, ask.said["error.type"], _words(failure))
+                ask.attributes["error.type"] = _type_of(failure)
+                _fail(span, ask.attributes["error.type"], _error_text(failure))
             if response is not None:
                 self._answered(ask, response)
-            self._seconds.record(time.monotonic() - ask.begun, ask.said, ask.context)
+            self._seconds.record(time.monotonic() - ask.begun, ask.attributes, ask.context)
         finally:
             span.end()
 
     def _answered(self, ask: _Ask, response: ChatResponse) -> None:
-        ask.said |= _said({"gen_ai.response.model": response.model})
-        ask.span.set_attributes(ask.said)
+        ask.attributes |= _present({"gen_ai.response.model": response.model})
+        ask.span.set_attributes(ask.attributes)
         ask.span.set_attributes(_of_usage(response.usage))
         ask.span.set_attributes(
-            _said({"gen_ai.response.id": response.id, "gen_ai.response.finish_reasons": _finish_reasons(response)})
+            _present({"gen_ai.response.id": response.id, "gen_ai.response.finish_reasons": _finish_reasons(response)})
         )
         if self._contents and ask.span.is_recording():
             ask.span.set_attribute("gen_ai.output.messages", _json(_outputs(response)))
-        counted = {name: value for name, value in ask.said.items() if name != "error.type"}
+        counted = {name: value for name, value in ask.attributes.items() if name != "error.type"}
         for kind, tokens in _totals(response.usage).items():
             self._tokens.record(tokens, {**counted, "gen_ai.token.type": kind}, ask.context)
 
@@ -248,21 +247,21 @@ class OpenTelemetry(Observer):
             writable(f"execute_tool {tool.name}"),
             context=run.context,
             kind=SpanKind.INTERNAL,
-            attributes=_said(attributes),
+            attributes=_present(attributes),
         )
         try:
             if self._contents and span.is_recording():
                 span.set_attribute("gen_ai.tool.call.arguments", _json(_opened(call.arguments_text)))
             with _current(span):
-                yield partial(self._told, span)
+                yield partial(self._record_outcome, span)
         finally:
             span.end()
 
-    def _told(self, span: Span, outcome: Outcome) -> None:
+    def _record_outcome(self, span: Span, outcome: Outcome) -> None:
         """Record the outcome of a tool. Its error message may contain content, so it needs `contents`."""
         failure = outcome if isinstance(outcome, BaseException) else outcome.error
         if failure is not None:
-            _fail(span, _type_of(failure), _words(failure) if self._contents else None)
+            _fail(span, _type_of(failure), _error_text(failure) if self._contents else None)
         elif self._contents and not isinstance(outcome, BaseException) and span.is_recording():
             span.set_attribute("gen_ai.tool.call.result", _json(_response(outcome.contents)))
 
@@ -298,7 +297,7 @@ class _Ask:
     """A request to the model: its span, and the attributes of its metrics."""
 
     span: Span
-    said: Attributes
+    attributes: Attributes
     begun: float = field(default_factory=time.monotonic)
     is_streamed: bool = True
 
@@ -319,7 +318,7 @@ def _current(span: Span) -> AbstractContextManager[Span]:
 # -- attributes --------------------------------------------------------------------------------------------------------
 
 
-def _said(attributes: Attributes) -> Attributes:
+def _present(attributes: Attributes) -> Attributes:
     """Return the attributes that have a value, with texts that every exporter can write."""
     return {name: _exportable(value) for name, value in attributes.items() if value is not None}
 
@@ -331,13 +330,13 @@ def _exportable(value: Any) -> Any:
 
 
 def _of_options(options: ChatOptions) -> Attributes:
-    said = {name: getattr(options, option) for option, name in OPTIONS.items()}
+    attributes = {name: getattr(options, option) for option, name in OPTIONS.items()}
     for option in DOUBLES:
-        value = said[OPTIONS[option]]
-        said[OPTIONS[option]] = float(value) if isinstance(value, int) else value
+        value = attributes[OPTIONS[option]]
+        attributes[OPTIONS[option]] = float(value) if isinstance(value, int) else value
     if options.response_format is not None and options.response_format.kind in ("text", "json", "json_schema"):
-        said["gen_ai.output.type"] = options.response_format.kind.partition("_")[0]
-    return _said(said)
+        attributes["gen_ai.output.type"] = options.response_format.kind.partition("_")[0]
+    return _present(attributes)
 
 
 def _of_usage(usage: Usage | None) -> Attributes:
@@ -345,7 +344,7 @@ def _of_usage(usage: Usage | None) -> Attributes:
     if usage is None:
         return {}
     totals = _totals(usage)
-    return _said(
+    return _present(
         {
             "gen_ai.usage.input_tokens": totals.get("input"),
             "gen_ai.usage.output_tokens": totals.get("output"),
@@ -401,7 +400,7 @@ def _type_of(failure: BaseException | ErrorContent) -> str:
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
-def _words(failure: BaseException | ErrorContent | None) -> str | None:
+def _error_text(failure: BaseException | ErrorContent | None) -> str | None:
     if failure is None or isinstance(failure, asyncio.CancelledError | GeneratorExit):
         return None
     return writable(failure.message if isinstance(failure, ErrorContent) else error_of(failure).message)
@@ -433,7 +432,7 @@ def _opened(text: str) -> Any:
 
 
 def _message(message: ChatMessage) -> Attributes:
-    return _said(
+    return _present(
         {"role": message.role, "name": message.author_name, "parts": [_part(content) for content in message.contents]}
     )
 
@@ -464,11 +463,11 @@ def _part(content: Any) -> Attributes:
     if isinstance(content, DataContent | UriContent | HostedFileContent):
         return _media(content)
     fields = {name: getattr(content, name) for name in content.__struct_fields__ if name not in _INNER}
-    return {"type": kind, **_said(fields)}
+    return {"type": kind, **_present(fields)}
 
 
 _INNER = AIContent.__struct_fields__
-"""Fields of every content that are not recorded: citations, opaque state and residue."""
+"""Fields of all contents that are not recorded: citations, opaque state and residue."""
 
 
 def _call(call: ToolCallContent, kind: str) -> Attributes:
@@ -496,11 +495,14 @@ def _response(outputs: Iterable[Any]) -> Any:
 
 def _media(content: MediaContent) -> Attributes:
     kind = content.media_kind
-    said = {"mime_type": content.media_type, "modality": kind if kind in ("image", "video", "audio") else "document"}
+    attributes = {
+        "mime_type": content.media_type,
+        "modality": kind if kind in ("image", "video", "audio") else "document",
+    }
     if isinstance(content, UriContent):
-        return {"type": "uri", **said, "uri": content.uri}
+        return {"type": "uri", **attributes, "uri": content.uri}
     if isinstance(content, HostedFileContent):
-        return {"type": "file", **said, "file_id": content.file_id}
+        return {"type": "file", **attributes, "file_id": content.file_id}
     assert isinstance(content, DataContent)
     data = content.data if content.text is None else base64.b64encode(content.to_bytes()).decode()
-    return {"type": "blob", **said, "content": data}
+    return {"type": "blob", **attributes, "content": data}

@@ -25,7 +25,7 @@ def in_threads(batch: Batch, cancellation: Cancellation, clock: Clock) -> Happen
                 if cancellation.is_cancelled:
                     yield from batch.cancel(clock())
                 for started in batch.start(clock()):
-                    run_apart(started.job, done.put, clock)
+                    run_on_thread(started.job, done.put, clock)
                     yield started
                 if not batch.is_over:
                     yield from batch.settle(_arrived(done, batch.patience(clock())), clock())
@@ -33,7 +33,7 @@ def in_threads(batch: Batch, cancellation: Cancellation, clock: Clock) -> Happen
         batch.cancel(clock())
 
 
-def run_apart(job: Job, put: Callable[[Done], None], clock: Clock) -> None:
+def run_on_thread(job: Job, put: Callable[[Done], None], clock: Clock) -> None:
     """Run a job on a new thread, in a copy of the current context.
 
     A thread cannot be stopped. It is a daemon, so that a hanging tool does not keep the application alive.

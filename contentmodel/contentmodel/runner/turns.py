@@ -66,12 +66,12 @@ class Turn:
         others.
         """
         every = {**self.results, **{result.call_id: result for result in results}}
-        given: list[Any] = [every[call.call_id] for call in self.calls if call.call_id in every]
+        results_in_order: list[Any] = [every[call.call_id] for call in self.calls if call.call_id in every]
         asking: list[Any] = list(requests)
         answered: list[Any] = list(self.answers.values()) if asking else []
         parts = [
             ChatMessage(role="assistant", contents=asking),
-            msgspec.structs.replace(self.shell, contents=given),
+            msgspec.structs.replace(self.shell, contents=results_in_order),
             ChatMessage(role="user", contents=answered),
         ]
         return [*self.before, *(part for part in parts if part.contents), *self.rest]
@@ -93,25 +93,25 @@ def last_turn(messages: Sequence[ChatMessage]) -> Turn:
     answers = [p for p in approvals if p[0] >= size and isinstance(at(p), ToolApprovalResponseContent)]
     requests = [p for p in index.requests if p[0] < size and isinstance(at(p), ToolApprovalRequestContent)]
     # The loop's own approval requests for these calls: they are not sent to the model.
-    asked = set(requests).intersection(approvals)
-    before = [*messages[:begin], *without(asked, turn)]
+    own_requests = set(requests).intersection(approvals)
+    before = [*messages[:begin], *without(own_requests, turn)]
     ids = {at(call).call_id for call in calls}
     # Keep a second result of a call after the turn: the encoder reports it as a loss if the API does not accept it.
     repeated = [place for place in index.unmatched if at(place).call_id in ids]
-    known = {*results, *repeated, *answers}
+    placed = {*results, *repeated, *answers}
     behind = ((number, place) for number, message in enumerate(after, size) for place in range(len(message.contents)))
-    words = [p for p in behind if p not in known and not isinstance(at(p), ToolApprovalResponseContent)]
-    is_in_order = results == sorted(results) and not (results and words and words[0] < results[-1])
+    others = [p for p in behind if p not in placed and not isinstance(at(p), ToolApprovalResponseContent)]
+    is_in_order = results == sorted(results) and not (results and others and others[0] < results[-1])
     return Turn(
         before=before,
         calls=[at(call) for call in calls],
         results={at(result).call_id: at(result) for result in results},
         answers={at(answer).request_id: at(answer) for answer in answers},
-        open_requests=[at(p) for p in requests if p not in asked and p not in index.response_of],
+        open_requests=[at(p) for p in requests if p not in own_requests and p not in index.response_of],
         shell=next((since[p[0]] for p in sorted(results) if since[p[0]].role == "tool"), ChatMessage(role="tool")),
         rest=without({*results, *answers}, after, size),
-        went_on=bool(words),
-        has_asked=bool(asked),
+        went_on=bool(others),
+        has_asked=bool(own_requests),
         is_tidy=is_in_order and not answers and len(before) == end,
     )
 
@@ -160,12 +160,12 @@ def without(places: Container[Place], messages: Sequence[ChatMessage], first: in
 
     A message that loses all of its contents is dropped.
     """
-    kept = []
+    remaining = []
     for index, message in enumerate(messages, first):
         contents = [content for at, content in enumerate(message.contents) if (index, at) not in places]
         if contents or not message.contents:
-            kept.append(_with(message, contents))
-    return kept
+            remaining.append(_with(message, contents))
+    return remaining
 
 
 # -- ids ---------------------------------------------------------------------------------------------------------------
@@ -194,12 +194,12 @@ class Ids:
     def distinct(self, call: ToolCallContent) -> str:
         """Return a unique id for a new call."""
         call_id = call.call_id or "call"
-        made = call_id if call.call_id else f"{call_id}_1"
-        while made in self._taken:
+        unique = call_id if call.call_id else f"{call_id}_1"
+        while unique in self._taken:
             self._counts[call_id] += 1
-            made = f"{call_id}_{self._counts[call_id] + 1}"
-        self._taken.add(made)
-        return made
+            unique = f"{call_id}_{self._counts[call_id] + 1}"
+        self._taken.add(unique)
+        return unique
 
     def take(self, call: ToolCallContent) -> None:
         """Mark the id of a provider's own call as used. It is not changed, because its result refers to it."""
@@ -224,7 +224,7 @@ class AnswerIds:
         self._ids = ids
         self._index = TranscriptIndex()
         self._count = 0
-        self._given: dict[Place, str] = {}
+        self._new_ids: dict[Place, str] = {}
 
     def of_message(self, message: ChatMessage) -> ChatMessage:
         """Return a message of the answer with its new ids."""
@@ -238,10 +238,10 @@ class AnswerIds:
             if content.executor != "client":
                 self._ids.take(content)
                 return content
-            self._given[place] = self._ids.distinct(content)
+            self._new_ids[place] = self._ids.distinct(content)
         elif not (isinstance(content, ToolResultContent) and content.executor == "client"):
             return content
-        return renamed(content, self._given.get(self._index.call_of.get(place, place), content.call_id))
+        return renamed(content, self._new_ids.get(self._index.call_of.get(place, place), content.call_id))
 
 
 def renamed(content: Any, call_id: str | None) -> Any:
@@ -251,9 +251,9 @@ def renamed(content: Any, call_id: str | None) -> Any:
 
 def with_every_id(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     """Return a transcript in which every call and its result have an id."""
-    given = missing_ids(messages)
+    ids = missing_ids(messages)
     return [
-        _with(message, [renamed(content, given.get((index, at))) for at, content in enumerate(message.contents)])
+        _with(message, [renamed(content, ids.get((index, at))) for at, content in enumerate(message.contents)])
         for index, message in enumerate(messages)
     ]
 
@@ -261,8 +261,8 @@ def with_every_id(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
 def with_distinct_calls(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     """Return a transcript in which each call of the last turn has a unique id, and its result the same id."""
     begin, end = _place_of_last(messages)
-    given = [call.call_id for message in messages[begin:end] for call in message.tool_calls]
-    if len(set(given)) == len(given):
+    ids_in_turn = [call.call_id for message in messages[begin:end] for call in message.tool_calls]
+    if len(set(ids_in_turn)) == len(ids_in_turn):
         return list(messages)
     ids = Ids(messages[:begin]).next_answer()
     return [*messages[:begin], *map(ids.of_message, messages[begin:])]
@@ -312,12 +312,14 @@ def unsent(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
 
 
 def whole_response(
-    answers: Sequence[ChatResponse], said: list[ChatMessage], usage: Usage | None, error: ErrorContent | None
+    answers: Sequence[ChatResponse], messages: list[ChatMessage], usage: Usage | None, error: ErrorContent | None
 ) -> ChatResponse:
     """Return all messages of a run as one answer: the last answer, with all messages and the total usage."""
     last = answers[-1] if answers else ChatResponse()
     first = last.choices[0] if last.choices else ChatChoice()
-    choices = [msgspec.structs.replace(first, messages=list(said)), *last.choices[1:]] if said or last.choices else []
+    choices = (
+        [msgspec.structs.replace(first, messages=list(messages)), *last.choices[1:]] if messages or last.choices else []
+    )
     return msgspec.structs.replace(last, choices=choices, usage=usage, error=error or last.error)
 
 
