@@ -170,14 +170,14 @@ def test_a_document_that_is_none_is_the_json_that_it_is(log: ConversationLog) ->
 
 @pytest.mark.parametrize("kind", ["", "x" * 101, "a\nb", "\x00", 1, None])
 def test_a_kind_is_a_word(log: ConversationLog, kind: Any) -> None:
-    with pytest.raises(InvalidEntryError, match=r"the kind is .*: expected 1 to 100 printable characters"):
+    with pytest.raises(InvalidEntryError, match=r"the kind .* is not valid: expected 1 to 100 printable characters"):
         log.add("c", kind, "x")
 
 
 @pytest.mark.parametrize(
     ("said", "where"),
     [
-        ({"text": 1}, "the text of the entry 'note' is of int"),
+        ({"text": 1}, "the text of the entry 'note' must be str or None, not int"),
         ({"content": {"a": [object()]}}, r"cannot be stored: .*at \$\.a\[0\]"),
         ({"content": float("nan")}, "cannot be stored"),
         ({"content": {1: 2}}, "cannot be stored"),

@@ -5,7 +5,8 @@ Needs `contentmodel[history]`; for PostgreSQL `contentmodel[postgresql]` as well
 
 from contentmodel.extras import needs_extra
 
-with needs_extra("history"):
+# Without greenlet, SQLAlchemy raises an ImportError of its own.
+with needs_extra("history", "sqlalchemy", "greenlet"):
     from contentmodel.history.asynchronous import AsyncTurnStore
     from contentmodel.history.errors import (
         ConflictError,

@@ -96,7 +96,7 @@ class Json(Total):
         return value
 
 
-class Words(Total):
+class AnyText(Total):
     """Any text."""
 
     impl = Text

@@ -32,23 +32,23 @@ def utc_now() -> datetime:
 
 
 @contextmanager
-def told_plainly(name: str = "the database") -> Iterator[None]:
+def translated_errors(name: str = "the database") -> Iterator[None]:
     """Convert errors of the database `name` to errors of this library. Keep the original error as the cause."""
     try:
         yield
     except DamagedError as error:
         raise DamagedError(f"{name}: {error}") from error
     except IntegrityError as error:
-        raise ConflictError(f"somebody else was there first: {error.orig}") from error
+        raise ConflictError(f"another writer changed the same rows first: {error.orig}") from error
     except DBAPIError as error:
         raise HistoryError(f"the database failed: {error.orig}") from error
     except SQLAlchemyError as error:
         raise HistoryError(f"the database cannot be used: {error}") from error
     except RecursionError:
-        raise InvalidTurnError("this is nested too deeply to be stored") from None
+        raise InvalidTurnError("the value is nested too deeply to be stored") from None
     except UnicodeEncodeError as error:
         # Stored texts are escaped, so this error comes from a name in a query.
-        raise NotFoundError(f"nothing is stored under the name {error.object!r}") from None
+        raise NotFoundError(f"nothing is stored with the name {error.object!r}") from None
     except (UnicodeDecodeError, sqlite3.Error) as error:
         raise DamagedError(f"{name}: the database cannot be read: {error}") from error
 
@@ -73,7 +73,7 @@ def new_turn(
 
 def blocks_of(contents: Sequence[AIContent]) -> list[dict[str, Any]]:
     """Return the block rows of a complete turn."""
-    with told_plainly():
+    with translated_errors():
         return [rows.block_row(index, content) for index, content in enumerate(as_contents(contents, "contents"))]
 
 
@@ -84,7 +84,7 @@ def turns_of(messages: Sequence[ChatMessage]) -> list[Any]:
     for index, message in enumerate(messages):
         if not isinstance(message, ChatMessage):
             raise TypeError(f"messages[{index}]: expected a ChatMessage, got {type(message).__name__}")
-    with told_plainly():
+    with translated_errors():
         return rows.turn_rows(list(messages))
 
 
@@ -98,8 +98,8 @@ def turns_of_request(request: ChatRequest) -> list[Any]:
 def check_status(status: str) -> None:
     """Raise InvalidTurnError if a turn cannot end with this status."""
     if status not in STATUSES or status == "open":
-        wanted = ", ".join(name for name in STATUSES if name != "open")
-        raise InvalidTurnError(f"a turn ends as one of {wanted}, not as {status!r}")
+        known = ", ".join(name for name in STATUSES if name != "open")
+        raise InvalidTurnError(f"a turn cannot end with the status {status!r}: use one of {known}")
 
 
 def ending_of(
@@ -114,8 +114,8 @@ def ending_of(
     order: Sequence[int] | None,
 ) -> Ending:
     """Return the final values of a turn. Explicit arguments override the values of the response."""
-    said = rows.answer_columns(model=model, origin=origin, stop_reason=stop_reason, usage=usage, error=error)
+    columns = rows.answer_columns(model=model, origin=origin, stop_reason=stop_reason, usage=usage, error=error)
     if response is None:
-        return Ending(columns=said)
+        return Ending(columns=columns)
     count = sum(len(message.contents) for message in response.messages)
-    return Ending(columns={**rows.response_columns(response, turn.role), **said}, count=count, order=order)
+    return Ending(columns={**rows.response_columns(response, turn.role), **columns}, count=count, order=order)

@@ -16,6 +16,7 @@ from sqlalchemy.exc import ArgumentError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from contentmodel.engine.json import parse, write
+from contentmodel.extras import needs_extra
 from contentmodel.history.errors import HistoryError
 from contentmodel.history.leases import FileLeases, Leases, OwnLeases, SessionLeases
 
@@ -38,15 +39,15 @@ def url_of(url_or_path: str | Path, *, is_async: bool) -> URL:
         try:
             url = make_url(url_or_path)
         except (ArgumentError, ValueError) as error:
-            raise HistoryError(f"no URL of a database: {error}") from None
+            raise HistoryError(f"not the URL of a database: {error}") from None
     name = url.get_backend_name()
     if name not in DRIVERS:
-        raise HistoryError(f"a store is kept in SQLite or PostgreSQL, not in {name}")
+        raise HistoryError(f"a store needs SQLite or PostgreSQL, not {name}")
     url = url.set(drivername=f"{name}+{DRIVERS[name][is_async]}")
     if name == "postgresql" or is_in_memory(url):
         return url
     if str(url.database).startswith("file:"):
-        raise HistoryError("give the path of the SQLite file, not a URI of SQLite's own")
+        raise HistoryError("give the path of the SQLite file, not a SQLite URI (file:...)")
     # Use the absolute path: writers identify each other by it, and the working directory may change.
     return url.set(database=str(Path(str(url.database)).resolve()))
 
@@ -58,16 +59,23 @@ def is_in_memory(url: URL) -> bool:
 
 def make_engine(url: URL, busy_timeout: float) -> Engine:
     """Create a sync engine."""
-    engine = create_engine(url, **_options(url, busy_timeout))
+    with needs_extra(_extra_of(url)):
+        engine = create_engine(url, **_options(url, busy_timeout))
     _set_up(engine, busy_timeout)
     return engine
 
 
 def make_async_engine(url: URL, busy_timeout: float) -> AsyncEngine:
     """Create an async engine."""
-    engine = create_async_engine(url, **_options(url, busy_timeout))
+    with needs_extra(_extra_of(url)):
+        engine = create_async_engine(url, **_options(url, busy_timeout))
     _set_up(engine.sync_engine, busy_timeout)
     return engine
+
+
+def _extra_of(url: URL) -> str:
+    """Return the extra that installs the driver."""
+    return "postgresql" if url.get_backend_name() == "postgresql" else "history"
 
 
 def leases_for(url: URL) -> Leases:

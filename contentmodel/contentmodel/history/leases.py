@@ -70,7 +70,7 @@ class FileLeases:
                 lock = sqlite3.connect(self._path(writer), isolation_level=None, check_same_thread=False)
                 _lock(lock)
             except sqlite3.Error as error:
-                raise HistoryError(f"cannot lock {self._path(writer)}, to write beside others: {error}") from error
+                raise HistoryError(f"cannot lock {self._path(writer)}, which is needed to write: {error}") from error
             self._lock, self.writer = lock, writer
 
     def is_alive(self, connection: Connection, writer: str) -> bool:
@@ -78,15 +78,15 @@ class FileLeases:
             return True
         path = self._path(writer)
         try:
-            found = sqlite3.connect(f"file:{quote(str(path))}?mode=rw", uri=True, timeout=0, isolation_level=None)
+            lock = sqlite3.connect(f"file:{quote(str(path))}?mode=rw", uri=True, timeout=0, isolation_level=None)
         except sqlite3.OperationalError:
             return path.exists()
         try:
-            _lock(found)
+            _lock(lock)
         except sqlite3.OperationalError:
             return True
         finally:
-            found.close()
+            lock.close()
         _remove(path)
         return False
 

@@ -37,5 +37,5 @@ def record_notices(events: Iterable[StreamEvent], log: ConversationLog, turn: Tu
     conversation = turn.conversation if isinstance(turn, Turn) else log.store.turn(turn).conversation
     for event in events:
         if isinstance(event, Notice):
-            log.add(conversation, turn=turn, **log_entries.said_by(event))
+            log.add(conversation, turn=turn, **log_entries.notice_entry(event))
         yield event

@@ -31,5 +31,5 @@ async def arecord_notices(
     conversation = turn.conversation if isinstance(turn, Turn) else (await log.store.turn(turn)).conversation
     async for event in events:
         if isinstance(event, Notice):
-            await log.add(conversation, turn=turn, **log_entries.said_by(event))
+            await log.add(conversation, turn=turn, **log_entries.notice_entry(event))
         yield event

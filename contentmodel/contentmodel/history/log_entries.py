@@ -83,13 +83,13 @@ class NewEntry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def new_entry(
-    conversation: str, kind: str, said: str | None, content: Any, turn: Turn | str | None, parent: EntryOrId | None
+    conversation: str, kind: str, text: str | None, content: Any, turn: Turn | str | None, parent: EntryOrId | None
 ) -> NewEntry:
     """Create a NewEntry from the arguments of a log's method. Raise InvalidEntryError, NotFoundError."""
     if not isinstance(kind, str) or not kind or len(kind) > LONGEST_KIND or not kind.isprintable():
-        raise InvalidEntryError(f"the kind is {kind!r}: expected 1 to {LONGEST_KIND} printable characters")
-    if said is not None and not isinstance(said, str):
-        raise InvalidEntryError(f"the text of the entry {kind!r} is of {type(said).__name__}: expected str or None")
+        raise InvalidEntryError(f"the kind {kind!r} is not valid: expected 1 to {LONGEST_KIND} printable characters")
+    if text is not None and not isinstance(text, str):
+        raise InvalidEntryError(f"the text of the entry {kind!r} must be str or None, not {type(text).__name__}")
     turn_id = turn.id if isinstance(turn, Turn) else turn
     parent_id = parent.id if isinstance(parent, LogEntry) else parent
     for name in (conversation, turn_id or "", parent_id or ""):
@@ -97,7 +97,7 @@ def new_entry(
     return NewEntry(
         conversation=conversation,
         kind=kind,
-        text=said,
+        text=text,
         content=column_of(content, kind),
         turn=turn_id,
         parent=parent_id,
@@ -118,8 +118,8 @@ def column_of(content: Any, kind: str) -> Any:
         value = plain(content, "log")
     except (ContentModelError, RecursionError) as error:
         raise InvalidEntryError(f"the content of the entry {kind!r} cannot be stored: {error}") from None
-    is_kept_as_it_is = value is None or isinstance(value, list) or (isinstance(value, dict) and _DOCUMENT not in value)
-    return value if is_kept_as_it_is else {_DOCUMENT: 1, "kind": _JSON, "value": value}
+    is_plain = value is None or isinstance(value, list) or (isinstance(value, dict) and _DOCUMENT not in value)
+    return value if is_plain else {_DOCUMENT: 1, "kind": _JSON, "value": value}
 
 
 def _is_of_model(content: Any) -> bool:
@@ -142,11 +142,11 @@ def content_of(column: Any) -> Any:
 def entry_of(row: Mapping[Any, Any]) -> LogEntry:
     """Return the entry of a row. Raise DamagedError if it cannot be read."""
     with reading_row(log_entries, checked(log_entries, row)):
-        said = {name: row[name] for name in LogEntry.__struct_fields__ if name != "content"}
-        return LogEntry(**said, content=content_of(row["content"]))
+        fields = {name: row[name] for name in LogEntry.__struct_fields__ if name != "content"}
+        return LogEntry(**fields, content=content_of(row["content"]))
 
 
-def said_by(notice: Notice) -> dict[str, Any]:
+def notice_entry(notice: Notice) -> dict[str, Any]:
     """Return the arguments of `add` for a notice: its kind, its text, and its call id.
 
     A log refuses a kind that is too long or not printable. A notice of a provider must not end the turn with an error,
@@ -157,7 +157,7 @@ def said_by(notice: Notice) -> dict[str, Any]:
     return {"kind": kind or NOTICE, "text": notice.text, "content": content}
 
 
-def asked(request: ChatRequest) -> dict[str, Any]:
+def question_entry(request: ChatRequest) -> dict[str, Any]:
     """Return the arguments of `add` for a side request."""
     return {
         "kind": QUESTION,
@@ -184,7 +184,7 @@ def task(text: str, work: str | Sequence[ChatMessage]) -> dict[str, Any]:
         return {"kind": TASK, "text": text, "content": {"conversation": work}}
     messages = list(work)
     if not messages or not all(isinstance(message, ChatMessage) for message in messages):
-        raise InvalidEntryError("the work of a task is the id of a conversation, or the messages of a run")
+        raise InvalidEntryError("work must be the id of a conversation, or the messages of a run")
     return {"kind": TASK, "text": text, "content": messages}
 
 
@@ -217,19 +217,21 @@ def add(connection: Connection, site: Any, new: NewEntry) -> LogEntry:
 def _whole(number: Any, new: NewEntry) -> int:
     """Return the number of the last entry. Raise DamagedError if it is not an integer."""
     if number.__class__ is not int:
-        raise DamagedError(f"log_entries of the conversation {new.conversation!r}: the column number holds {number!r}")
+        raise DamagedError(
+            f"log_entries of the conversation {new.conversation!r}: the column number has the value {number!r}"
+        )
     return int(number)
 
 
 def _require(connection: Connection, conversation: str) -> None:
-    wanted = select(conversations.c.id).where(conversations.c.id == conversation)
-    if connection.execute(wanted.with_for_update(read=True, key_share=True)).scalar() is None:
-        raise NotFoundError(f"there is no conversation {conversation!r}: a log is kept of one that has begun")
+    query = select(conversations.c.id).where(conversations.c.id == conversation)
+    if connection.execute(query.with_for_update(read=True, key_share=True)).scalar() is None:
+        raise NotFoundError(f"there is no conversation {conversation!r}: add a turn before log entries")
 
 
 def _require_inside(connection: Connection, table: Table, new: NewEntry, name: str, kind: str) -> None:
-    wanted = select(table.c.conversation).where(table.c.id == name).with_for_update(read=True, key_share=True)
-    if connection.execute(wanted).scalar() != new.conversation:
+    query = select(table.c.conversation).where(table.c.id == name).with_for_update(read=True, key_share=True)
+    if connection.execute(query).scalar() != new.conversation:
         raise NotFoundError(f"the conversation {new.conversation!r} has no {kind} {name!r}")
 
 
@@ -248,21 +250,21 @@ def entries(
     check_name(conversation)
     if connection.execute(select(conversations.c.id).where(conversations.c.id == conversation)).scalar() is None:
         raise NotFoundError(f"there is no conversation {conversation!r}")
-    wanted = select(log_entries).where(log_entries.c.conversation == conversation)
+    query = select(log_entries).where(log_entries.c.conversation == conversation)
     if after is not None:
-        wanted = wanted.where(log_entries.c.number > (after if isinstance(after, int) else after.number))
+        query = query.where(log_entries.c.number > (after if isinstance(after, int) else after.number))
     if kinds is not None:
-        wanted = wanted.where(log_entries.c.kind.in_([kinds] if isinstance(kinds, str) else list(kinds)))
+        query = query.where(log_entries.c.kind.in_([kinds] if isinstance(kinds, str) else list(kinds)))
     if turn is not None:
-        wanted = wanted.where(log_entries.c.turn == turn)
-    found = connection.execute(wanted.order_by(log_entries.c.number).limit(limit)).mappings()
-    return [entry_of(row) for row in found]
+        query = query.where(log_entries.c.turn == turn)
+    rows_of_log = connection.execute(query.order_by(log_entries.c.number).limit(limit)).mappings()
+    return [entry_of(row) for row in rows_of_log]
 
 
 def entry(connection: Connection, name: str) -> LogEntry:
     """Return an entry by its id. Raise NotFoundError if it does not exist."""
     check_name(name)
-    found = connection.execute(select(log_entries).where(log_entries.c.id == name)).mappings().one_or_none()
-    if found is None:
+    row = connection.execute(select(log_entries).where(log_entries.c.id == name)).mappings().one_or_none()
+    if row is None:
         raise NotFoundError(f"there is no log entry {name!r}")
-    return entry_of(found)
+    return entry_of(row)

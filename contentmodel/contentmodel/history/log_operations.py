@@ -76,7 +76,7 @@ class LogOperations(Generic[S, C]):
         text and the whole response. If the response has an error or the client raises, the child is of the kind
         "error". Errors of the client are raised again. `timeout` is in seconds.
         """
-        question = yield from self._add(conversation, turn, parent, **log_entries.asked(request))
+        question = yield from self._add(conversation, turn, parent, **log_entries.question_entry(request))
         try:
             response = yield Call(partial(client.complete, request, timeout=timeout))
         except Exception as error:

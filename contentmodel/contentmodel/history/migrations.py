@@ -21,7 +21,7 @@ from sqlalchemy import (
     text,
 )
 
-from contentmodel.history.columns import Json, Moment, Words
+from contentmodel.history.columns import AnyText, Json, Moment
 from contentmodel.history.errors import SchemaError
 from contentmodel.history.tables import METADATA, conversations, turn_blocks, turns
 
@@ -43,7 +43,7 @@ def _conversation_log(connection: Connection) -> None:
         Column("conversation", conversation, nullable=False),
         Column("turn", ForeignKey(turns.c.id, ondelete="SET NULL")),
         Column("kind", String, nullable=False),
-        Column("text", Words),
+        Column("text", AnyText),
         Column("content", Json),
         Column("created_at", Moment, nullable=False),
         Index("log_entries_created", "conversation", "created_at", "id"),
@@ -82,7 +82,8 @@ def migrate(connection: Connection, *, to: int = VERSION) -> int:
     version = _version(connection)
     if version > VERSION:
         raise SchemaError(
-            f"this database has version {version} of the schema, and this library knows {VERSION}: install a newer one"
+            f"this database has version {version} of the schema, but this library supports version {VERSION}: "
+            "upgrade contentmodel"
         )
     for step in STEPS[version:to]:
         step(connection)
@@ -97,13 +98,14 @@ def _version(connection: Connection) -> int:
         taken = sorted(names & set(METADATA.tables))
         if taken:
             raise SchemaError(
-                f"this database has tables of somebody else's ({', '.join(taken)}): give the store one of its own"
+                f"this database has tables of another program ({', '.join(taken)}): "
+                "use a separate database for the store"
             )
         SCHEMA.create(connection)
         connection.execute(SCHEMA.insert().values(version=0))
     versions = connection.execute(select(SCHEMA.c.version)).scalars().all()
     if len(versions) != 1:
-        raise SchemaError(f"{SCHEMA.name} has {len(versions)} rows: it is to have one, the version of the schema")
+        raise SchemaError(f"{SCHEMA.name} must have one row, the version of the schema, but it has {len(versions)}")
     if versions[0].__class__ is not int or versions[0] < 0:
-        raise SchemaError(f"{SCHEMA.name} says version {versions[0]!r}: expected a number from 0 on")
+        raise SchemaError(f"{SCHEMA.name} has the version {versions[0]!r}: expected an integer of 0 or more")
     return versions[0]

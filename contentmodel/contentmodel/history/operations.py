@@ -23,7 +23,7 @@ from contentmodel.history.common import (
     ending_of,
     id_of,
     new_turn,
-    told_plainly,
+    translated_errors,
     turns_of,
     turns_of_request,
 )
@@ -105,7 +105,7 @@ class StoreOperations(Generic[E]):
         Storing the same block again changes nothing. Raise ConflictError if another block is stored under this
         `sequence` and `replace` is false, if the turn has ended, or if another store writes it.
         """
-        with told_plainly():
+        with translated_errors():
             block = rows.block_row(sequence, content)
         yield from self._write(writing.put_block, _id(turn), block, replace=replace)
 
@@ -139,7 +139,7 @@ class StoreOperations(Generic[E]):
         """
         check_status(status)
         known = turn if isinstance(turn, Turn) else (yield from self._read(writing.turn, turn))
-        with told_plainly():
+        with translated_errors():
             ending = ending_of(
                 known,
                 model=model,
@@ -215,7 +215,7 @@ class StoreOperations(Generic[E]):
         """
         way = yield from self._read(reading.path, conversation, id_of(upto))
         parts = yield from self._parts(way, reading.stored)
-        with told_plainly(self.name):
+        with translated_errors(self.name):
             return reading.request(way, parts)
 
     @paged
@@ -230,7 +230,7 @@ class StoreOperations(Generic[E]):
         """Return the transcript as rows for the adapter `turn-blocks`, with ids, times and usage. See `load`."""
         way = yield from self._read(reading.path, conversation, id_of(upto))
         parts = yield from self._parts(way, reading.wires)
-        with told_plainly(self.name):
+        with translated_errors(self.name):
             return reading.export(way, parts)
 
     @operation
@@ -270,7 +270,7 @@ class StoreOperations(Generic[E]):
     def _open(self) -> Steps[None]:
         """Create or migrate the tables, and mark the open turns of dead writers as interrupted."""
         try:
-            with told_plainly(self.name):
+            with translated_errors(self.name):
                 yield Work(partial(_in_transaction, migrate))
             yield from self._write(writing.interrupt_dead)
         except BaseException:
@@ -281,7 +281,7 @@ class StoreOperations(Generic[E]):
         self, change: Callable[Concatenate[Connection, Any, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> Steps[T]:
         site = self._site()
-        with told_plainly(self.name):
+        with translated_errors(self.name):
             changed: T = yield Work(
                 partial(_in_transaction, lambda connection: change(connection, site, *args, **kwargs))
             )
@@ -289,9 +289,9 @@ class StoreOperations(Generic[E]):
 
     def _read(self, read: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> Steps[T]:
         self._site()
-        with told_plainly(self.name):
-            found: T = yield Work(lambda connection: read(connection, *args, **kwargs))
-        return found
+        with translated_errors(self.name):
+            result: T = yield Work(lambda connection: read(connection, *args, **kwargs))
+        return result
 
     def _parts(self, way: reading.Path, read: Callable[[Connection, Sequence[str]], list[T]]) -> Steps[list[T]]:
         parts: list[T] = []
@@ -304,8 +304,8 @@ class StoreOperations(Generic[E]):
         if not isinstance(self._leases, SessionLeases):
             self._leases.hold(None)
             return
-        with told_plainly(self.name):
-            if self._session is not None and not (yield Work(_is_there, self._session)):
+        with translated_errors(self.name):
+            if self._session is not None and not (yield Work(_is_connected, self._session)):
                 self._session = None
             if self._session is None:
                 session = yield Call(self._engine.connect)
@@ -314,10 +314,10 @@ class StoreOperations(Generic[E]):
 
     def _site(self) -> Site:
         if os.getpid() != self._process:
-            raise HistoryError("this store was opened in another process: open one in this process")
+            raise HistoryError("this store was opened in another process: open a new one in this process")
         now = self._clock()
         if now.tzinfo is None:
-            raise HistoryError("the clock of this store tells no time zone: give it aware moments")
+            raise HistoryError("the clock of this store returns times without a time zone: return aware datetimes")
         return Site(now=now.astimezone(UTC), writer=self._leases.writer, is_alive=self._leases.is_alive)
 
 
@@ -331,7 +331,7 @@ def _begin_session(leases: Leases, session: Connection) -> None:
     leases.hold(session.execution_options(isolation_level="AUTOCOMMIT"))
 
 
-def _is_there(session: Connection) -> bool:
+def _is_connected(session: Connection) -> bool:
     try:
         session.execute(text("SELECT 1"))
     except DBAPIError:

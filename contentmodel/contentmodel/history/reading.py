@@ -37,10 +37,10 @@ class Path:
 
 def path(connection: Connection, conversation: str, upto: str | None) -> Path:
     """Return the path from the start of a conversation to a turn, by default the turn that was begun last."""
-    found = connection.execute(select(conversations).where(conversations.c.id == conversation)).one_or_none()
-    if found is None:
+    row = connection.execute(select(conversations).where(conversations.c.id == conversation)).one_or_none()
+    if row is None:
         raise NotFoundError(f"there is no conversation {conversation!r}")
-    end = found.head if upto is None else upto
+    end = row.head if upto is None else upto
     way = select(turns.c.id, turns.c.previous, turns.c.number).where(
         turns.c.id == end, turns.c.conversation == conversation
     )
@@ -51,7 +51,7 @@ def path(connection: Connection, conversation: str, upto: str | None) -> Path:
     ids = connection.execute(select(walk.c.id).order_by(walk.c.number)).scalars().all()
     if upto is not None and not ids:
         raise NotFoundError(f"the conversation {conversation!r} has no turn {upto!r}")
-    return Path(conversation, ids, checked(conversations, found._mapping)["settings"])
+    return Path(conversation, ids, checked(conversations, row._mapping)["settings"])
 
 
 def wires(connection: Connection, ids: Sequence[str]) -> list[dict[str, Any]]:
@@ -74,10 +74,10 @@ Mappings = list[Mapping[Any, Any]]
 
 
 def _with_blocks(connection: Connection, ids: Sequence[str]) -> list[tuple[Mapping[Any, Any], Mappings]]:
-    found = connection.execute(select(turns).where(turns.c.id.in_(ids))).mappings()
-    by_id = {row["id"]: checked(turns, row) for row in found}
-    wanted = select(turn_blocks).where(turn_blocks.c.turn.in_(ids))
-    ordered = connection.execute(wanted.order_by(turn_blocks.c.turn, turn_blocks.c.sequence)).mappings()
+    turn_rows = connection.execute(select(turns).where(turns.c.id.in_(ids))).mappings()
+    by_id = {row["id"]: checked(turns, row) for row in turn_rows}
+    query = select(turn_blocks).where(turn_blocks.c.turn.in_(ids))
+    ordered = connection.execute(query.order_by(turn_blocks.c.turn, turn_blocks.c.sequence)).mappings()
     checked_blocks = (checked(turn_blocks, row) for row in ordered)
     blocks = {name: list(group) for name, group in groupby(checked_blocks, key=lambda row: row["turn"])}
     # A turn may have been deleted since the path was read.
@@ -98,8 +98,8 @@ def export(way: Path, parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 def blocks(connection: Connection, turn: str) -> list[Block]:
     """Return the stored blocks of a turn, in order."""
-    wanted = select(turn_blocks).where(turn_blocks.c.turn == turn).order_by(turn_blocks.c.sequence)
-    return [_block(row) for row in connection.execute(wanted).mappings()]
+    query = select(turn_blocks).where(turn_blocks.c.turn == turn).order_by(turn_blocks.c.sequence)
+    return [_block(row) for row in connection.execute(query).mappings()]
 
 
 def _block(row: Mapping[Any, Any]) -> Block:
@@ -109,9 +109,9 @@ def _block(row: Mapping[Any, Any]) -> Block:
 
 def turns_of(connection: Connection, conversation: str, limit: int, after: int) -> list[Turn]:
     """Return the turns of a conversation on all branches, with numbers above `after`, in order."""
-    wanted = select(turns).where(turns.c.conversation == conversation, turns.c.number > after)
-    found = connection.execute(wanted.order_by(turns.c.number).limit(limit)).mappings()
-    return [turn_of(row) for row in found]
+    query = select(turns).where(turns.c.conversation == conversation, turns.c.number > after)
+    rows_of_turns = connection.execute(query.order_by(turns.c.number).limit(limit)).mappings()
+    return [turn_of(row) for row in rows_of_turns]
 
 
 def turn_of(row: Mapping[Any, Any]) -> Turn:
@@ -122,11 +122,11 @@ def turn_of(row: Mapping[Any, Any]) -> Turn:
 
 def interrupted(connection: Connection, limit: int, after: Turn | None) -> list[Turn]:
     """Return interrupted turns, the earliest first."""
-    wanted = select(turns).where(NOT_COMPLETE, turns.c.status == "interrupted")
+    query = select(turns).where(NOT_COMPLETE, turns.c.status == "interrupted")
     if after is not None:
-        wanted = wanted.where(tuple_(turns.c.started_at, turns.c.id) > tuple_(after.started_at, after.id))
-    found = connection.execute(wanted.order_by(turns.c.started_at, turns.c.id).limit(limit)).mappings()
-    return [turn_of(row) for row in found]
+        query = query.where(tuple_(turns.c.started_at, turns.c.id) > tuple_(after.started_at, after.id))
+    rows_of_turns = connection.execute(query.order_by(turns.c.started_at, turns.c.id).limit(limit)).mappings()
+    return [turn_of(row) for row in rows_of_turns]
 
 
 def conversations_of(
@@ -134,21 +134,21 @@ def conversations_of(
 ) -> list[Conversation]:
     """Return conversations in order of their creation."""
     key = tuple_(conversations.c.created_at, conversations.c.id)
-    wanted = select(conversations)
+    query = select(conversations)
     if after is not None:
         place = tuple_(after.created_at, after.id)
-        wanted = wanted.where(key < place if newest_first else key > place)
+        query = query.where(key < place if newest_first else key > place)
     columns = (conversations.c.created_at, conversations.c.id)
-    wanted = wanted.order_by(*(column.desc() if newest_first else column.asc() for column in columns))
-    return [_conversation(row) for row in connection.execute(wanted.limit(limit)).mappings()]
+    query = query.order_by(*(column.desc() if newest_first else column.asc() for column in columns))
+    return [_conversation(row) for row in connection.execute(query.limit(limit)).mappings()]
 
 
 def conversation(connection: Connection, name: str) -> Conversation:
     """Return a conversation by its id. Raise NotFoundError if it does not exist."""
-    found = connection.execute(select(conversations).where(conversations.c.id == name)).mappings().one_or_none()
-    if found is None:
+    row = connection.execute(select(conversations).where(conversations.c.id == name)).mappings().one_or_none()
+    if row is None:
         raise NotFoundError(f"there is no conversation {name!r}")
-    return _conversation(found)
+    return _conversation(row)
 
 
 def _conversation(row: Mapping[Any, Any]) -> Conversation:

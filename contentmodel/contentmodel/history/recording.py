@@ -45,7 +45,7 @@ def record(events: Iterable[StreamEvent], store: TurnStore, turn: Turn) -> Itera
     try:
         for event in events:
             for action in taking.take(event):
-                getattr(store, action.method)(turn, *action.args, **action.said)
+                getattr(store, action.method)(turn, *action.args, **action.kwargs)
             taking.is_over |= isinstance(event, TurnComplete | TurnError)
             yield event
     except BaseException as error:
@@ -64,7 +64,7 @@ async def arecord(events: AsyncIterable[StreamEvent], store: AsyncTurnStore, tur
     try:
         async for event in events:
             for action in taking.take(event):
-                await getattr(store, action.method)(turn, *action.args, **action.said)
+                await getattr(store, action.method)(turn, *action.args, **action.kwargs)
             taking.is_over |= isinstance(event, TurnComplete | TurnError)
             yield event
     except BaseException as error:
@@ -81,7 +81,7 @@ class Action(msgspec.Struct, frozen=True):
 
     method: str
     args: tuple[Any, ...] = ()
-    said: dict[str, Any] = {}
+    kwargs: dict[str, Any] = {}
 
 
 class Taking:
@@ -108,8 +108,8 @@ class Taking:
             return self._put(event.index)
         if isinstance(event, TurnComplete):
             # The end of the turn also completes blocks without a BlockStop.
-            left = [action for index in sorted(self._started - self._stored.keys()) for action in self._put(index)]
-            return [*left, Action("end_turn", (), {"status": "complete", **self._answer(event)})]
+            unstored = [action for index in sorted(self._started - self._stored.keys()) for action in self._put(index)]
+            return [*unstored, Action("end_turn", (), {"status": "complete", **self._answer(event)})]
         if isinstance(event, TurnError):
             status = "interrupted" if event.error.code == CANCELLED else "failed"
             return [Action("end_turn", (), {"status": status, "error": event.error, **self._answer(event)})]
@@ -123,12 +123,12 @@ class Taking:
         """
         if not isinstance(error, Exception):
             return {"status": "interrupted"}
-        said = ErrorContent(message=str(error) or type(error).__name__, code=type(error).__name__)
-        return {"status": "failed", "error": said}
+        failure = ErrorContent(message=str(error) or type(error).__name__, code=type(error).__name__)
+        return {"status": "failed", "error": failure}
 
     def _describe(self, event: TurnStart) -> list[Action]:
-        said = {"model": event.response.model, "origin": event.response.origin}
-        return [Action("describe_turn", (), said)] if any(said.values()) else []
+        fields = {"model": event.response.model, "origin": event.response.origin}
+        return [Action("describe_turn", (), fields)] if any(fields.values()) else []
 
     def _put(self, index: int) -> list[Action]:
         content = self._fold.content(index)

@@ -48,21 +48,21 @@ def block_row(sequence: int, content: Any) -> Json:
 def columns_of(row: Json, sequence: int) -> Json:
     """Return the columns of a block's row in the wire format. Raise InvalidTurnError if it cannot be stored."""
     if not isinstance(sequence, int) or sequence < 0:
-        raise InvalidTurnError(f"the sequence of a block is {sequence!r}: expected 0, 1, 2, ...")
+        raise InvalidTurnError(f"the sequence {sequence!r} of a block is not valid: expected 0, 1, 2, ...")
     row = {key: value for key, value in row.items() if key != "sequence"}
     try:
         row = plain(row, API)
     except DecodeError as error:
         raise InvalidTurnError(f"this block cannot be stored: {error}") from None
     kind = row.get("block_type", row.get("type"))
-    made = {
+    columns = {
         "sequence": sequence,
         "block_type": kind,
         "text_content": row.get("text_content") if isinstance(row.get("text_content"), str) else None,
         "content": row.get("content"),
         "rest": {k: v for k, v in row.items() if k not in ("block_type", "text_content", "content")} or None,
     }
-    return made if _wire_of(made) == row else {**made, "rest": {ROW: row}}
+    return columns if _wire_of(columns) == row else {**columns, "rest": {ROW: row}}
 
 
 def block_wire(row: Mapping[Any, Any], sequence: int) -> Json:
@@ -74,8 +74,8 @@ def _wire_of(row: Mapping[Any, Any]) -> Json:
     rest = row["rest"] or {}
     if set(rest) == {ROW}:
         return dict(rest[ROW])
-    said = {key: row[key] for key in ("text_content", "content") if row[key] is not None}
-    return {"block_type": row["block_type"], **said, **rest}
+    fields = {key: row[key] for key in ("text_content", "content") if row[key] is not None}
+    return {"block_type": row["block_type"], **fields, **rest}
 
 
 def same_block(row: Mapping[Any, Any], other: Mapping[Any, Any]) -> bool:
@@ -94,10 +94,10 @@ def block_of(row: Mapping[Any, Any]) -> Block:
 def check_turn(role: Any, blocks: Sequence[Mapping[Any, Any]] = ()) -> None:
     """Raise InvalidTurnError if a turn of this role may not be stored, or may not contain these blocks."""
     turn = {"role": role, "blocks": [_wire_of(block) for block in blocks]}
-    found = [v for v in rows().check_request({"turns": [turn]}) if v.severity == "refused"]
-    if found:
-        said = "; ".join(f"{v.what} at {v.path.removeprefix('$.turns[0].')}: {v.fix}" for v in found)
-        raise InvalidTurnError(f"this turn cannot be stored: {said}")
+    violations = [v for v in rows().check_request({"turns": [turn]}) if v.severity == "refused"]
+    if violations:
+        details = "; ".join(f"{v.what} at {v.path.removeprefix('$.turns[0].')}: {v.fix}" for v in violations)
+        raise InvalidTurnError(f"this turn cannot be stored: {details}")
 
 
 def turn_of(row: Mapping[Any, Any]) -> Turn:
@@ -140,12 +140,12 @@ def answer_columns(
     error: ErrorContent | None = None,
 ) -> Json:
     """Return the columns of the values that are set. Omit unset values."""
-    said: Json = {"model": model, "stop_reason": stop_reason}
-    said["origin"] = None if origin is None else to_builtins(origin)
-    said["usage"] = None if usage is None else to_builtins(usage)
+    columns: Json = {"model": model, "stop_reason": stop_reason}
+    columns["origin"] = None if origin is None else to_builtins(origin)
+    columns["usage"] = None if usage is None else to_builtins(usage)
     if error is not None:
-        said["error"] = {key: value for key, value in to_builtins(error).items() if key != "type"}
-    return {key: value for key, value in said.items() if value is not None}
+        columns["error"] = {key: value for key, value in to_builtins(error).items() if key != "type"}
+    return {key: value for key, value in columns.items() if value is not None}
 
 
 def response_columns(response: ChatResponse, role: str) -> Json:
@@ -160,19 +160,19 @@ def response_columns(response: ChatResponse, role: str) -> Json:
     if response.id is not None:
         # The id of the row is the store's.
         envelope["response"] = {"id": response.id, **envelope.get("response", {})}
-    said = {key: turn[key] for key in COLUMNS if key in turn}
-    return {**said, "envelope": envelope or None}
+    columns = {key: turn[key] for key in COLUMNS if key in turn}
+    return {**columns, "envelope": envelope or None}
 
 
 def usual_messages(role: str, contents: list[Any], origin: Origin | None) -> list[ChatMessage]:
     """Split the contents of a turn into messages, for a turn without a layout."""
-    made: list[ChatMessage] = rows().cut(role, contents, origin)
-    return made
+    messages: list[ChatMessage] = rows().cut(role, contents, origin)
+    return messages
 
 
 def turn_rows(messages: list[ChatMessage]) -> list[tuple[Json, list[Json]]]:
     """Return the columns of the turns that messages are stored as, each with the columns of its blocks."""
-    made = []
+    turns = []
     for turn in rows().encode_turns(messages):
         blocks = [columns_of(row, index) for index, row in enumerate(turn["blocks"] or [])]
         columns = {key: turn.get(key) for key in ("role", *COLUMNS)}
@@ -180,8 +180,8 @@ def turn_rows(messages: list[ChatMessage]) -> list[tuple[Json, list[Json]]]:
         imported = {key: value for key, value in turn.items() if key not in (*columns, "envelope", "blocks")}
         envelope = {**(turn.get("envelope") or {}), **({"imported": imported} if imported else {})}
         columns["envelope"] = envelope or None
-        made.append((columns, blocks))
-    return made
+        turns.append((columns, blocks))
+    return turns
 
 
 def turn_wire(row: Mapping[Any, Any], blocks: Iterable[Mapping[Any, Any]]) -> Json:
@@ -190,9 +190,9 @@ def turn_wire(row: Mapping[Any, Any], blocks: Iterable[Mapping[Any, Any]]) -> Js
     usual = sorted(by_sequence)
     order = usual if row["layout"] is None else [n for n in row["layout"] if n in by_sequence]
     numbered = [(n if row["layout"] is None else index, by_sequence[n]) for index, n in enumerate(order)]
-    said = {key: row[key] for key in ("id", "conversation", "previous", "role", "status", *COLUMNS)}
+    fields = {key: row[key] for key in ("id", "conversation", "previous", "role", "status", *COLUMNS)}
     times = {key: row[key].isoformat() for key in ("started_at", "ended_at") if row[key] is not None}
-    wire = {**said, **times, "envelope": row["envelope"]}
+    wire = {**fields, **times, "envelope": row["envelope"]}
     wire = {key: value for key, value in wire.items() if value is not None}
     return {**wire, "blocks": [block_wire(block, number) for number, block in numbered]}
 
@@ -202,12 +202,12 @@ def stored_turn(row: Mapping[Any, Any], blocks: Iterable[Mapping[Any, Any]]) -> 
     wire = turn_wire(row, blocks)
     if row["status"] == "open" and not wire["blocks"]:
         return StoredTurn(turn=turn_of(row), messages=[])
-    told = (wire.get("envelope") or {}).get("messages")
-    said: Json = {key: wire[key] for key in ("role", "origin") if key in wire}
-    if told is not None:
-        said["envelope"] = {"messages": told}
-    said["blocks"] = [{**block, "sequence": index} for index, block in enumerate(wire["blocks"])]
-    return StoredTurn(turn=turn_of(row), messages=rows().decode_messages(said))
+    messages = (wire.get("envelope") or {}).get("messages")
+    turn: Json = {key: wire[key] for key in ("role", "origin") if key in wire}
+    if messages is not None:
+        turn["envelope"] = {"messages": messages}
+    turn["blocks"] = [{**block, "sequence": index} for index, block in enumerate(wire["blocks"])]
+    return StoredTurn(turn=turn_of(row), messages=rows().decode_messages(turn))
 
 
 # -- conversations -----------------------------------------------------------------------------------------------------

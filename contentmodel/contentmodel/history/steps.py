@@ -185,8 +185,8 @@ def paged(steps: Callable[Concatenate[Any, P], Pages[T]]) -> Operation[P, Iterat
 
 def _like(steps: Callable[..., Any], result: str, method: Callable[..., T]) -> Callable[..., T]:
     """Copy the name, docstring and parameters of `steps` to a method. Format its return annotation with `result`."""
-    made: Any = wraps(steps)(method)
+    wrapped: Any = wraps(steps)(method)
     signature = inspect.signature(steps)
     item = str(signature.return_annotation).partition("[")[2].removesuffix("]")
-    made.__signature__ = signature.replace(return_annotation=result.format(item))
+    wrapped.__signature__ = signature.replace(return_annotation=result.format(item))
     return method

@@ -31,8 +31,8 @@ def checked(table: Table, row: Mapping[Any, Any]) -> Mapping[Any, Any]:
         if value is None and may_be_null:
             continue
         if kind is not None and value.__class__ is not kind:
-            wanted = f"expected {kind.__name__}, got {value.__class__.__name__}"
-            raise DamagedError(f"{place_of(table, row)}: the column {name} is damaged: {wanted}")
+            expected = f"expected {kind.__name__}, got {value.__class__.__name__}"
+            raise DamagedError(f"{place_of(table, row)}: the column {name} is damaged: {expected}")
     return row
 
 

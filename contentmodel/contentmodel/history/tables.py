@@ -16,7 +16,7 @@ from sqlalchemy import (
     text,
 )
 
-from contentmodel.history.columns import Json, Moment, Words
+from contentmodel.history.columns import AnyText, Json, Moment
 
 METADATA = MetaData()
 KIND = "kind"
@@ -46,9 +46,9 @@ turns = Table(
     Column("is_branch", Boolean, nullable=False),
     Column("role", String, nullable=False),
     Column("status", String, nullable=False),
-    Column("model", Words),
+    Column("model", AnyText),
     Column("origin", Json),
-    Column("stop_reason", Words),
+    Column("stop_reason", AnyText),
     Column("usage", Json),
     Column("started_at", Moment, nullable=False),
     Column("ended_at", Moment),
@@ -87,8 +87,8 @@ turn_blocks = Table(
     METADATA,
     Column("turn", ForeignKey("turns.id", ondelete="CASCADE"), primary_key=True),
     Column("sequence", Integer, primary_key=True, autoincrement=False),
-    Column("block_type", Words, nullable=False),
-    Column("text_content", Words),
+    Column("block_type", AnyText, nullable=False),
+    Column("text_content", AnyText),
     Column("content", Json),
     Column("rest", Json, info={KIND: dict}),
 )
@@ -100,7 +100,7 @@ log_entries = Table(
     Column("conversation", ForeignKey("conversations.id", ondelete="CASCADE"), nullable=False),
     Column("turn", ForeignKey("turns.id", ondelete="SET NULL")),
     Column("kind", String, nullable=False),
-    Column("text", Words),
+    Column("text", AnyText),
     Column("content", Json),
     Column("created_at", Moment, nullable=False),
     Column("number", Integer, nullable=False, server_default=text("0")),

@@ -67,7 +67,7 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
 def begin_turn(connection: Connection, site: Site, new: NewTurn) -> Turn:
     """Begin a turn that this store's writer writes."""
     if site.writer is None:
-        raise InvalidTurnError("a turn is begun by a writer")
+        raise InvalidTurnError("this store cannot begin a turn: it has no writer")
     rows.check_turn(new.role)
     (turn,) = _insert(connection, site, new, [({"role": new.role, **new.columns}, ())], status="open")
     return turn
@@ -80,11 +80,13 @@ def add_turn(connection: Connection, site: Site, new: NewTurn, blocks: Blocks) -
     return turn
 
 
-def add_turns(connection: Connection, site: Site, new: NewTurn, made: Sequence[tuple[Columns, Blocks]]) -> list[Turn]:
+def add_turns(
+    connection: Connection, site: Site, new: NewTurn, new_turns: Sequence[tuple[Columns, Blocks]]
+) -> list[Turn]:
     """Add complete turns in sequence. `new` has the position of the first one; its role and columns are unused."""
-    for columns, blocks in made:
+    for columns, blocks in new_turns:
         rows.check_turn(columns["role"], blocks)
-    return _insert(connection, site, new, made)
+    return _insert(connection, site, new, new_turns)
 
 
 def save(
@@ -92,32 +94,36 @@ def save(
     site: Site,
     conversation: str,
     request: ChatRequest,
-    made: Sequence[tuple[Columns, Blocks]],
+    new_turns: Sequence[tuple[Columns, Blocks]],
 ) -> list[Turn]:
     """Store a whole transcript as a new conversation. Raise ConflictError if it has turns or settings."""
-    found = _locked_conversation(connection, site, conversation)
-    if found.last_number or found.settings is not None:
-        raise ConflictError(f"the conversation {conversation!r} is there already: add turns to it, or save another")
-    added = add_turns(connection, site, NewTurn(conversation=conversation, role="user", previous=START), made)
+    row = _locked_conversation(connection, site, conversation)
+    if row.last_number or row.settings is not None:
+        raise ConflictError(f"the conversation {conversation!r} already exists: add turns to it, or use another id")
+    added = add_turns(connection, site, NewTurn(conversation=conversation, role="user", previous=START), new_turns)
     settings = rows.settings_of(request, added[-1].id if added else None)
     connection.execute(update(conversations).where(conversations.c.id == conversation).values(settings=settings))
     return added
 
 
 def _insert(
-    connection: Connection, site: Site, new: NewTurn, made: Sequence[tuple[Columns, Blocks]], status: str = "complete"
+    connection: Connection,
+    site: Site,
+    new: NewTurn,
+    new_turns: Sequence[tuple[Columns, Blocks]],
+    status: str = "complete",
 ) -> list[Turn]:
     """Insert turns, each after the one before it, and the first one at the position of `new`."""
     conversation = _locked_conversation(connection, site, new.conversation)
     previous = _predecessor(connection, site, conversation, new.previous)
     if not new.branch:
         _refuse_second(connection, new.conversation, previous)
-    if not made:
+    if not new_turns:
         return []
     number = conversation.last_number
     inserted: list[dict[str, Any]] = []
     inside: list[dict[str, Any]] = []
-    for columns, blocks in made:
+    for columns, blocks in new_turns:
         number += 1
         row = {
             **dict.fromkeys(column.name for column in turns.columns),
@@ -148,31 +154,31 @@ def _locked_conversation(connection: Connection, site: Site, name: str) -> Row[A
     """Return the row of a conversation, locked until the transaction ends. Create it if it does not exist."""
     if not isinstance(name, str) or not name or len(name) > LONGEST_NAME or not name.isprintable():
         raise InvalidTurnError(
-            f"the conversation is {name!r}: expected a name of 1 to {LONGEST_NAME} printable characters"
+            f"the id {name!r} of a conversation is not valid: expected 1 to {LONGEST_NAME} printable characters"
         )
-    wanted = select(conversations).where(conversations.c.id == name).with_for_update(key_share=True)
-    found = connection.execute(wanted).one_or_none()
-    if found is not None:
-        checked(conversations, found._mapping)
-        return found
+    query = select(conversations).where(conversations.c.id == name).with_for_update(key_share=True)
+    row = connection.execute(query).one_or_none()
+    if row is not None:
+        checked(conversations, row._mapping)
+        return row
     new = {"id": name, "turn_count": 0, "last_number": 0, "created_at": site.now, "updated_at": site.now}
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
     connection.execute(dialect.insert(conversations).values(new).on_conflict_do_nothing())
-    return connection.execute(wanted).one()
+    return connection.execute(query).one()
 
 
-def _predecessor(connection: Connection, site: Site, conversation: Row[Any], wanted: str | None) -> str | None:
+def _predecessor(connection: Connection, site: Site, conversation: Row[Any], requested: str | None) -> str | None:
     """Return the id of the turn before a new one; None at the start. Raise ConflictError if it is being written."""
-    if wanted == START:
+    if requested == START:
         return None
-    name = conversation.head if wanted is None else wanted
+    name = conversation.head if requested is None else requested
     if name is None:
         return None
-    found = connection.execute(select(turns).where(turns.c.id == name)).one_or_none()
-    if found is None or found.conversation != conversation.id:
+    row = connection.execute(select(turns).where(turns.c.id == name)).one_or_none()
+    if row is None or row.conversation != conversation.id:
         raise NotFoundError(f"the conversation {conversation.id!r} has no turn {name!r}")
-    checked(turns, found._mapping)
-    if found.status == "open" and not _settle(connection, site, found):
+    checked(turns, row._mapping)
+    if row.status == "open" and not _settle(connection, site, row):
         raise ConflictError(f"the turn {name} of {conversation.id!r} is still being written: end it first, or wait")
     return str(name)
 
@@ -183,10 +189,10 @@ def _refuse_second(connection: Connection, conversation: str, previous: str | No
         select(turns.c.id).where(turns.c.conversation == conversation, followed == (previous or ""), is_first)
     ).scalar()
     if other is not None:
-        where = f"the turn {previous}" if previous else "the start"
+        position = f"the turn {previous}" if previous else "the start"
         raise ConflictError(
-            f"{where} of {conversation!r} is followed by the turn {other} already: load the conversation again, "
-            "or ask for a branch"
+            f"{position} of {conversation!r} is already followed by the turn {other}: load the conversation again, "
+            "or set branch=True"
         )
 
 
@@ -195,19 +201,21 @@ def _refuse_second(connection: Connection, conversation: str, previous: str | No
 
 def put_block(connection: Connection, site: Site, name: str, block: Columns, *, replace: bool) -> bool:
     """Store a block of an open turn. Return False if the same block is already stored, else True."""
-    found = _turn_row(connection, name)
-    where = (turn_blocks.c.turn == name) & (turn_blocks.c.sequence == block["sequence"])
-    stored = connection.execute(select(turn_blocks).where(where)).mappings().one_or_none()
+    row = _turn_row(connection, name)
+    is_block = (turn_blocks.c.turn == name) & (turn_blocks.c.sequence == block["sequence"])
+    stored = connection.execute(select(turn_blocks).where(is_block)).mappings().one_or_none()
     if stored is not None and _is_same(stored, block):
         return False
     if stored is not None and not replace:
-        raise ConflictError(f"block {block['sequence']} of the turn {name} is stored already, and says something else")
-    _refuse_foreign(site, found)
-    rows.check_turn(found.role, [block])
+        raise ConflictError(
+            f"block {block['sequence']} of the turn {name} is already stored with other content: set replace=True"
+        )
+    _refuse_foreign(site, row)
+    rows.check_turn(row.role, [block])
     if stored is None:
         connection.execute(turn_blocks.insert().values(turn=name, **block))
     else:
-        connection.execute(update(turn_blocks).where(where).values(**block))
+        connection.execute(update(turn_blocks).where(is_block).values(**block))
     return True
 
 
@@ -227,42 +235,42 @@ def describe_turn(connection: Connection, site: Site, name: str, columns: Column
 def end_turn(connection: Connection, site: Site, name: str, status: str, ending: Ending) -> Turn:
     """End an open turn. Ending it again with the same status changes nothing."""
     _lock_conversation_of(connection, name)
-    found = _turn_row(connection, name)
-    if found.status != status:
-        _refuse_foreign(site, found)
+    row = _turn_row(connection, name)
+    if row.status != status:
+        _refuse_foreign(site, row)
         values = {"status": status, "ended_at": site.now, "writer": None, **ending.columns}
         if ending.count is not None:
             values["layout"] = _layout(connection, name, ending)
         connection.execute(update(turns).where(turns.c.id == name).values(**values))
-        changed = update(conversations).where(conversations.c.id == found.conversation)
+        changed = update(conversations).where(conversations.c.id == row.conversation)
         connection.execute(changed.values(updated_at=site.now))
     return turn(connection, name)
 
 
 def _layout(connection: Connection, name: str, ending: Ending) -> list[int] | None:
     """Return the sequence numbers of the blocks of the transcript; None if it is all blocks in order."""
-    wanted = select(turn_blocks.c.sequence).where(turn_blocks.c.turn == name).order_by(turn_blocks.c.sequence)
-    stored = list(connection.execute(wanted).scalars())
+    query = select(turn_blocks.c.sequence).where(turn_blocks.c.turn == name).order_by(turn_blocks.c.sequence)
+    stored = list(connection.execute(query).scalars())
     strange = [number for number in stored if number.__class__ is not int]
     if strange:
-        raise DamagedError(f"turn_blocks of the turn {name}: the column sequence holds {strange[0]!r}")
+        raise DamagedError(f"turn_blocks of the turn {name}: the column sequence has the value {strange[0]!r}")
     order = stored if ending.order is None else list(ending.order)
     missing = sorted(set(order) - set(stored))
     if missing or len(set(order)) != len(order):
-        raise InvalidTurnError(f"the order {order} names blocks that the turn {name} does not have, or one twice")
+        raise InvalidTurnError(f"the order {order} has blocks that the turn {name} does not have, or duplicates")
     if ending.count != len(order):
         raise InvalidTurnError(
-            f"this answer holds {ending.count} blocks, and the turn {name} has {len(order)}: give it whole, "
-            "or the order of the blocks that it holds"
+            f"this answer has {ending.count} blocks, but the turn {name} has {len(order)}: pass the complete answer, "
+            "or the order of its blocks"
         )
     return None if order == stored else order
 
 
-def _refuse_foreign(site: Site, found: Row[Any]) -> None:
-    if found.status != "open":
-        raise ConflictError(f"the turn {found.id} is {found.status}: nothing can be added to it")
-    if found.writer != site.writer:
-        raise ConflictError(f"the turn {found.id} is written by another store")
+def _refuse_foreign(site: Site, row: Row[Any]) -> None:
+    if row.status != "open":
+        raise ConflictError(f"the turn {row.id} is {row.status}: it cannot be changed")
+    if row.writer != site.writer:
+        raise ConflictError(f"the turn {row.id} is being written by another store")
 
 
 # -- dead writers ------------------------------------------------------------------------------------------------------
@@ -293,15 +301,15 @@ def interrupt_own(connection: Connection, site: Site) -> int:
 
 
 def _interrupt(connection: Connection, site: Site, writer: str) -> int:
-    left = update(turns).where(NOT_COMPLETE, turns.c.status == "open", turns.c.writer == writer)
-    return connection.execute(left.values(status="interrupted", ended_at=site.now, writer=None)).rowcount
+    unfinished = update(turns).where(NOT_COMPLETE, turns.c.status == "open", turns.c.writer == writer)
+    return connection.execute(unfinished.values(status="interrupted", ended_at=site.now, writer=None)).rowcount
 
 
-def _settle(connection: Connection, site: Site, found: Row[Any]) -> bool:
+def _settle(connection: Connection, site: Site, row: Row[Any]) -> bool:
     """If the writer of an open turn is dead, mark its turns as interrupted. Return whether it is dead."""
-    if _is_alive(connection, site, found.writer):
+    if _is_alive(connection, site, row.writer):
         return False
-    _interrupt(connection, site, found.writer)
+    _interrupt(connection, site, row.writer)
     return True
 
 
@@ -316,35 +324,35 @@ def delete(connection: Connection, site: Site, conversation: str) -> None:
         site,
         select(turns).where(NOT_COMPLETE, turns.c.conversation == conversation, turns.c.status == "open"),
     )
-    gone = connection.execute(conversations.delete().where(conversations.c.id == conversation)).rowcount
-    if not gone:
+    count = connection.execute(conversations.delete().where(conversations.c.id == conversation)).rowcount
+    if not count:
         raise NotFoundError(f"there is no conversation {conversation!r}")
 
 
 def delete_turn(connection: Connection, site: Site, name: str) -> int:
     """Delete a turn and all turns that follow it, on all branches. Return their number."""
     _lock_conversation_of(connection, name)
-    found = _turn_row(connection, name)
+    row = _turn_row(connection, name)
     follow = select(turns.c.id).where(turns.c.id == name).cte(recursive=True)
     # Not UNION ALL: the turns of a damaged database may form a cycle.
     follow = follow.union(select(turns.c.id).where(turns.c.previous == follow.c.id))
     ids = select(follow.c.id)
     _refuse_open(connection, site, select(turns).where(turns.c.id.in_(ids), turns.c.status == "open"))
-    gone = connection.execute(select(func.count()).select_from(follow)).scalar_one()
+    count = connection.execute(select(func.count()).select_from(follow)).scalar_one()
     connection.execute(turns.delete().where(turns.c.id.in_(ids)))
-    last = select(turns.c.id).where(turns.c.conversation == found.conversation).order_by(turns.c.number.desc()).limit(1)
+    last = select(turns.c.id).where(turns.c.conversation == row.conversation).order_by(turns.c.number.desc()).limit(1)
     connection.execute(
         update(conversations)
-        .where(conversations.c.id == found.conversation)
-        .values(head=last.scalar_subquery(), turn_count=conversations.c.turn_count - gone, updated_at=site.now)
+        .where(conversations.c.id == row.conversation)
+        .values(head=last.scalar_subquery(), turn_count=conversations.c.turn_count - count, updated_at=site.now)
     )
-    return gone
+    return count
 
 
-def _refuse_open(connection: Connection, site: Site, wanted: Select[Any]) -> None:
-    for found in connection.execute(wanted).all():
-        if not _settle(connection, site, found):
-            raise ConflictError(f"the turn {found.id} is still being written: end it first, or wait")
+def _refuse_open(connection: Connection, site: Site, query: Select[Any]) -> None:
+    for row in connection.execute(query).all():
+        if not _settle(connection, site, row):
+            raise ConflictError(f"the turn {row.id} is still being written: end it first, or wait")
 
 
 # -- turns -------------------------------------------------------------------------------------------------------------
@@ -352,22 +360,24 @@ def _refuse_open(connection: Connection, site: Site, wanted: Select[Any]) -> Non
 
 def turn(connection: Connection, name: str) -> Turn:
     """Return a turn by its id. Raise NotFoundError if it does not exist."""
-    found = connection.execute(select(turns).where(turns.c.id == name)).mappings().one_or_none()
-    if found is None:
+    row = connection.execute(select(turns).where(turns.c.id == name)).mappings().one_or_none()
+    if row is None:
         raise NotFoundError(f"there is no turn {name!r}")
-    return turn_of(found)
+    return turn_of(row)
 
 
 def _turn_row(connection: Connection, name: str) -> Row[Any]:
     """Return the row of a turn, locked until the transaction ends."""
-    wanted = select(turns).where(turns.c.id == name).with_for_update(key_share=True)
-    found = connection.execute(wanted).one_or_none()
-    if found is None:
+    query = select(turns).where(turns.c.id == name).with_for_update(key_share=True)
+    row = connection.execute(query).one_or_none()
+    if row is None:
         raise NotFoundError(f"there is no turn {name!r}")
-    checked(turns, found._mapping)
-    return found
+    checked(turns, row._mapping)
+    return row
 
 
 def _lock_conversation_of(connection: Connection, name: str) -> None:
-    whose = select(turns.c.conversation).where(turns.c.id == name).scalar_subquery()
-    connection.execute(select(conversations.c.id).where(conversations.c.id == whose).with_for_update(key_share=True))
+    conversation_id = select(turns.c.conversation).where(turns.c.id == name).scalar_subquery()
+    connection.execute(
+        select(conversations.c.id).where(conversations.c.id == conversation_id).with_for_update(key_share=True)
+    )
