@@ -48,7 +48,7 @@ from contentmodel.events import (
 )
 from contentmodel.server import EncodedEvent, EventReader, Hub, Log, Reader
 from contentmodel.server.hub import FAILED, INTERRUPTED
-from contentmodel.server.log import told
+from contentmodel.server.log import encoded_event
 from contentmodel.server.sse import HEARTBEAT, NAMES, frame, frames, name_of
 from contentmodel.server.transcript import prepared, sendable
 from contentmodel.tools.cancellation import Cancellation
@@ -313,7 +313,7 @@ def test_every_event_has_a_name() -> None:
     assert {name_of(event) for event in HELLO} | {"block_catchup", "usage", "notice", "wire", "turn_error"} == set(
         NAMES.values()
     )
-    assert frame(told(HELLO[2], 3)) == (
+    assert frame(encoded_event(HELLO[2], 3)) == (
         b'id: 3\nevent: block_delta\ndata: {"type":"text_delta","index":0,"text":"Hel"}\n\n'
     )
     assert frames([]) == HEARTBEAT
@@ -548,7 +548,7 @@ def test_what_a_conversation_says_counts_more_than_the_default() -> None:
 def test_what_nobody_knows_is_read_as_it_was_sent() -> None:
     strange = UnknownContent(api="contentmodel", block={"type": "hologram", "x": 1})
     event = BlockCatchUp(index=0, content=strange)
-    said = frame(told(event, 1))
+    said = frame(encoded_event(event, 1))
     assert b'"content":{"type":"hologram","x":1}' in said
     assert EventReader().feed(said) == [event]
     assert not isinstance(event, BlockDelta)

@@ -812,7 +812,7 @@ WRONG: list[tuple[str, str, Any, int, str]] = [
     ("GET", "/turns/{turn}/events?after=-1", None, 400, "after"),
     ("POST", "/turns/{turn}/approvals", {}, 400, "answers"),
     ("POST", "/turns/{turn}/approvals", {"x": 1}, 400, "$.x"),
-    ("POST", "/turns/{turn}/approvals", {"x": True}, 404, "nobody asked about 'x'"),
+    ("POST", "/turns/{turn}/approvals", {"x": True}, 404, "has no question 'x'"),
     ("GET", "/nowhere", None, 404, "Not Found"),
     ("PUT", "/conversations", None, 405, "Method Not Allowed"),
 ]
@@ -871,7 +871,7 @@ def test_a_turn_waits_for_approval(url: str, said: Any, outcome: str) -> None:
                 if isinstance(content, ToolApprovalRequestContent)
             ]
             where = f"/turns/{begun['turn']}/approvals"
-            assert "nobody asked" in json.dumps(await front.post(where, {"other": True}, 404))
+            assert "has no question" in json.dumps(await front.post(where, {"other": True}, 404))
             more = await front.post(where, {requests[0].request_id: said})
             assert (await front.post(where, {requests[0].request_id: True}, 409))["error"]["code"] == "conflict"
             after = Client(front, more["turn"])

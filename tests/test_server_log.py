@@ -12,7 +12,7 @@ from conftest import DATABASES
 from contentmodel import ChatMessage, DataContent, TextContent
 from contentmodel.events import Notice
 from contentmodel.history.log_async import AsyncConversationLog
-from contentmodel.history.log_entries import said_by
+from contentmodel.history.log_entries import notice_entry
 from contentmodel.runner import AsyncToolRunner
 from contentmodel.server import Limits
 from contentmodel.tools import ToolOutcome, tool
@@ -184,7 +184,7 @@ def test_wrong_query_of_a_log_is_refused(path: str, query: str, status: int) -> 
 
 @pytest.mark.parametrize("kind", ["", "x" * 1000, "\n", "a\x00b"])
 def test_kind_of_a_notice_that_no_log_keeps_is_shortened(kind: str) -> None:
-    entry = said_by(Notice(kind=kind, text="said"))
+    entry = notice_entry(Notice(kind=kind, text="said"))
     assert 0 < len(entry["kind"]) <= 100
     assert entry["kind"].isprintable()
 

@@ -5,7 +5,10 @@ Needs `contentmodel[server]`, and an ASGI server.
 
 from contentmodel.extras import needs_extra
 
-with needs_extra("server"):
+# Including those of the extras that `server` contains, so that one command installs all of them.
+_MODULES = ("cryptography", "starlette", "sqlalchemy", "docstring_parser", "jsonschema", "pydantic", "re2")
+
+with needs_extra("server", *_MODULES):
     from contentmodel.server.app import RunContext, create_app
     from contentmodel.server.hub import Hub, Live
     from contentmodel.server.limits import Limits

@@ -32,7 +32,7 @@ class Access:
     async def check(self, request: Request) -> None:
         """Raise HTTPException (403) if `authorize` rejects a request that is about no conversation."""
         if not await self._allows(request, None):
-            raise HTTPException(403, "this is not allowed")
+            raise HTTPException(403, "the request is not allowed")
 
     async def check_conversation(self, request: Request, conversation: str) -> None:
         """Raise NotFoundError if the caller may not see a conversation, whether it exists or not."""
@@ -63,11 +63,11 @@ class Access:
     async def _allows(self, request: Request, conversation: str | None) -> bool:
         return self._authorize is None or await _is_true(self._authorize(request, conversation))
 
-    async def check_files(self, request: Request, conversation: str, asked: TurnRequest) -> None:
+    async def check_files(self, request: Request, conversation: str, turn_request: TurnRequest) -> None:
         """Raise DecodeError if this caller did not upload a file of the user's turn to this conversation."""
         faults = [
-            Fault(path, "no such file was uploaded to this conversation")
-            for path, name in asked.files
+            Fault(path, "the file was not uploaded to this conversation")
+            for path, name in turn_request.files
             if self._uploads is None or not await _is_true(self._uploads(request, conversation, name))
         ]
         if faults:
@@ -81,21 +81,21 @@ class Access:
         At most `most` stored conversations are read. If that limit is reached, the page may be short or empty even
         though more conversations follow.
         """
-        found: list[Conversation] = []
-        place, left = after, most
-        while left > 0:
-            wanted = min(max(size + 1, BATCH), left)
-            batch = await store.conversations(wanted, place, newest_first=newest)
+        visible: list[Conversation] = []
+        place, remaining = after, most
+        while remaining > 0:
+            count = min(max(size + 1, BATCH), remaining)
+            batch = await store.conversations(count, place, newest_first=newest)
             for place in batch:
                 if not await self.shows(request, place.id):
                     continue
-                if len(found) == size:
-                    return found, found[-1]
-                found.append(place)
-            if len(batch) < wanted:
-                return found, None
-            left -= wanted
-        return found, place
+                if len(visible) == size:
+                    return visible, visible[-1]
+                visible.append(place)
+            if len(batch) < count:
+                return visible, None
+            remaining -= count
+        return visible, place
 
 
 async def _is_true(answer: Any) -> bool:

@@ -33,7 +33,7 @@ from contentmodel.server.limits import Limits
 from contentmodel.server.questions import turn_in
 from contentmodel.server.replies import answer, log_page, refuse, turn_json
 from contentmodel.server.sent import Rules
-from contentmodel.server.signals import heard
+from contentmodel.server.signals import stopping_on_signals
 from contentmodel.server.stored_replay import follow_stored
 from contentmodel.server.streaming import EventStream
 from contentmodel.server.transcript import prepared
@@ -91,8 +91,8 @@ def create_app(
     it is disconnected. `grace` is the time that turns and connections have to end after the server receives a stop
     signal. `app.state.hub` is the Hub.
     """
-    words = [TextContent(text=instructions)] if isinstance(instructions, str) else list(instructions)
-    defaults = ChatRequest(model=model, instructions=list(words), options=options or ChatOptions())
+    contents = [TextContent(text=instructions)] if isinstance(instructions, str) else list(instructions)
+    defaults = ChatRequest(model=model, instructions=list(contents), options=options or ChatOptions())
     rules = Rules(limits or Limits(), frozenset(scheme.lower() for scheme in link_schemes))
     front = Front(runner, defaults, Access(authorize, uploads), hub or Hub(), rules, queries.Cursors(secret))
     front.heartbeat, front.poll = heartbeat, poll
@@ -105,7 +105,7 @@ def create_app(
             if not isinstance(store, AsyncTurnStore):
                 front.use(await stack.enter_async_context(await AsyncTurnStore.open(store)))
             stack.push_async_callback(front.hub.close, grace)
-            stack.enter_context(heard(front.hub.stop))
+            stack.enter_context(stopping_on_signals(front.hub.stop))
             yield
 
     handlers: dict[Any, Any] = dict.fromkeys((HTTPException, ContentModelError, Exception), refuse)
@@ -187,56 +187,56 @@ class Front:
         await self.store.conversation(conversation)
         name = request.query_params.get("after")
         after = None if name is None else await turn_in(self.store, conversation, self._name("after", name))
-        found = await self.store.turns(conversation, limit + 1, after)
-        page = [turn_json(turn) for turn in found[:limit]]
+        turns = await self.store.turns(conversation, limit + 1, after)
+        page = [turn_json(turn) for turn in turns[:limit]]
         if with_blocks:
             page = await self._with_blocks(page)
-        return answer({"turns": page, "next": page[-1]["id"] if len(found) > len(page) else None})
+        return answer({"turns": page, "next": page[-1]["id"] if len(turns) > len(page) else None})
 
     async def _with_blocks(self, page: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Return turns with their blocks: as many as fit into `page_bytes`, and at least one."""
         shown: list[dict[str, Any]] = []
-        left = self.limits.page_bytes
+        remaining = self.limits.page_bytes
         for turn in page:
             whole = {**turn, "blocks": to_builtins(await self._blocks(turn["id"]))}
-            left -= len(write(whole))
-            if shown and left < 0:
+            remaining -= len(write(whole))
+            if shown and remaining < 0:
                 break
             shown.append(whole)
         return shown
 
     async def get_log(self, request: Request) -> Response:
         conversation = await self._conversation(request)
-        asked = queries.log_of(request)
-        if asked.turn is not None:
-            await turn_in(self.store, conversation, self._name("turn", asked.turn))
-        found = await AsyncConversationLog(self.store).entries(
-            conversation, asked.limit + 1, asked.after, asked.kinds, asked.turn
+        query = queries.log_of(request)
+        if query.turn is not None:
+            await turn_in(self.store, conversation, self._name("turn", query.turn))
+        entries = await AsyncConversationLog(self.store).entries(
+            conversation, query.limit + 1, query.after, query.kinds, query.turn
         )
-        return answer(log_page(found, asked.limit, self.limits.page_bytes))
+        return answer(log_page(entries, query.limit, self.limits.page_bytes))
 
     # -- turns ---------------------------------------------------------------------------------------------------------
 
     async def post_turn(self, request: Request) -> Response:
         conversation = await self._conversation(request)
         data = await request_models.body_of(request, self.limits.body_bytes)
-        asked = await request_models.decoded(request_models.asked_of, data, self.rules)
-        await self._access.check_files(request, conversation, asked)
-        begun, is_new = await self.conversing.ask(conversation, asked, self._choose(request, conversation))
+        turn_request = await request_models.decoded(request_models.turn_request_of, data, self.rules)
+        await self._access.check_files(request, conversation, turn_request)
+        begun, is_new = await self.conversing.ask(conversation, turn_request, self._choose(request, conversation))
         return await self._begun(request, begun, 201 if is_new else 200)
 
     async def post_approvals(self, request: Request) -> Response:
         turn = await self._turn(request)
         data = await request_models.body_of(request, self.limits.answer_bytes)
-        asked = request_models.TurnRequest(request_models.answers_of(data, self.rules), turn.id)
-        begun, _ = await self.conversing.ask(turn.conversation, asked, self._choose(request, turn.conversation))
+        turn_request = request_models.TurnRequest(request_models.answers_of(data, self.rules), turn.id)
+        begun, _ = await self.conversing.ask(turn.conversation, turn_request, self._choose(request, turn.conversation))
         return await self._begun(request, begun, 201)
 
     def _choose(self, request: Request, conversation: str) -> Callable[[], Any]:
         if self.hub.is_stopping:
-            raise HTTPException(503, "the server shuts down: no turn is begun any more")
+            raise HTTPException(503, "the server is shutting down and accepts no new turns")
         if self.hub.running + self.conversing.beginning >= self.limits.running:
-            raise HTTPException(503, "too many turns run: try again later", {"retry-after": "10"})
+            raise HTTPException(503, "too many turns are running: try again later", {"retry-after": "10"})
         runner = self._runner
         return lambda: runner if isinstance(runner, AsyncToolRunner) else runner(RunContext(conversation, request))
 
@@ -268,8 +268,8 @@ class Front:
         live = self.hub.find(turn)
         if live is not None:
             return EventStream(live.follow(after, self.heartbeat), status, headers)
-        found = await self.store.turn(turn)
-        batches = follow_stored(self.store, found, poll=self.poll, patience=self.heartbeat)
+        stored = await self.store.turn(turn)
+        batches = follow_stored(self.store, stored, poll=self.poll, patience=self.heartbeat)
         return EventStream(batches, status, headers)
 
     async def interrupt(self, request: Request) -> Response:
@@ -282,7 +282,7 @@ class Front:
             await self.store.recover()
         turn = await self.store.turn(turn)
         if turn.is_open:
-            raise ConflictError(f"the turn {turn.id} is written by another process: interrupt it there")
+            raise ConflictError(f"the turn {turn.id} runs in another process: interrupt it there")
         return answer(turn_json(turn))
 
     async def _blocks(self, turn: str) -> list[dict[str, Any]]:

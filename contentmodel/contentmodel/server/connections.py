@@ -61,7 +61,7 @@ class Connections:
             if self._latest.get(transport) is deadline:
                 del self._latest[transport]
             if deadline.expired() and transport is not None:
-                logger.info("a client kept its connection waiting for too long, and is disconnected")
+                logger.info("a client was too slow and is disconnected")
                 await _abort(transport, receive)
 
     def _patient_send(self, send: Send, deadline: asyncio.Timeout) -> Send:

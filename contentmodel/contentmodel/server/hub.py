@@ -19,8 +19,10 @@ from contentmodel.tools.cancellation import Cancellation
 
 logger = logging.getLogger("contentmodel.server")
 
-INTERRUPTED = ErrorContent(code="interrupted", message="the turn was interrupted: what was complete until then is kept")
-FAILED = ErrorContent(code="internal_error", message="the turn failed; the server's log says why")
+INTERRUPTED = ErrorContent(
+    code="interrupted", message="the turn was interrupted; the blocks that were complete are kept"
+)
+FAILED = ErrorContent(code="internal_error", message="the turn failed; the server's log has the reason")
 
 BREAK_OFF = 2.0
 """Seconds that a cancelled turn has to end."""
@@ -61,9 +63,9 @@ class Live:
         self.followers += 1
         try:
             while not reader.is_over:
-                news, found = self._news, reader.take()
-                if found or not await _happens(news, patience):
-                    yield found
+                news, events = self._news, reader.take()
+                if events or not await _happens(news, patience):
+                    yield events
         finally:
             self.followers -= 1
 
@@ -159,12 +161,12 @@ class Hub:
         A turn that ignores its cancellation for BREAK_OFF seconds is abandoned, and logged.
         """
         self.stop()
-        left = (self._stopped_at or 0.0) + grace - asyncio.get_running_loop().time()
-        late = await self._wait(max(left, 0.0))
+        remaining = (self._stopped_at or 0.0) + grace - asyncio.get_running_loop().time()
+        late = await self._wait(max(remaining, 0.0))
         for task in late:
             task.cancel()
         for task in await self._wait(BREAK_OFF):
-            logger.error("%s ignores its cancellation, and is left behind", task.get_name())
+            logger.error("%s ignores its cancellation and is abandoned", task.get_name())
 
     async def _wait(self, seconds: float) -> set[asyncio.Task[None]]:
         """Wait at most `seconds`, and return the turns that still run."""
@@ -175,8 +177,8 @@ class Hub:
     async def _run(self, live: Live, events: Events) -> None:
         error = INTERRUPTED
         try:
-            async with aclosing(events(live.cancellation)) as said:
-                async for event in said:
+            async with aclosing(events(live.cancellation)) as stream:
+                async for event in stream:
                     live.publish(event)
         except Exception:
             # Followers get a generic error. The cause may contain private data, so it is only logged.

@@ -46,7 +46,7 @@ class EncodedEvent(msgspec.Struct, frozen=True):
     data: bytes
 
 
-def told(event: StreamEvent, number: int | None = None) -> EncodedEvent:
+def encoded_event(event: StreamEvent, number: int | None = None) -> EncodedEvent:
     """Encode an event. Raise EncodeError if it cannot be written as JSON."""
     return EncodedEvent(number, event, write(to_builtins(event)))
 
@@ -84,7 +84,7 @@ class Log:
         """Add an event. Raise StreamError if the turn is over, or if the event's block has not started."""
         if self.is_over:
             raise StreamError(f"{type(event).__name__} after the end of the turn")
-        new = told(event, self.last + 1)
+        new = encoded_event(event, self.last + 1)
         self._fold.feed(event)
         self._remember(event)
         self.last += 1
@@ -106,11 +106,11 @@ class Log:
             self._end = event
 
     def _trim(self) -> None:
-        gone = 0
+        dropped = 0
         while self._size > self._limit:
-            self._size -= len(self._kept[gone].data)
-            gone += 1
-        del self._kept[:gone]
+            self._size -= len(self._kept[dropped].data)
+            dropped += 1
+        del self._kept[:dropped]
 
     def since(self, number: int, size: int = CHUNK) -> list[EncodedEvent] | None:
         """Return the next events after `number`, about `size` bytes. None if they were dropped or never existed."""
@@ -164,10 +164,10 @@ class Reader:
     def take(self, size: int = CHUNK) -> list[EncodedEvent]:
         """Return the next events, about `size` bytes. The list is empty if the client is up to date."""
         if self._next is None:
-            found = None if self._is_lost else self._log.since(self._place, size)
-            if found is not None:
-                self._place += len(found)
-                return found
+            events = None if self._is_lost else self._log.since(self._place, size)
+            if events is not None:
+                self._place += len(events)
+                return events
             self._catch_up()
         return self._pieces(size)
 
@@ -184,6 +184,6 @@ class Reader:
         while self._next is not None and (size > 0 or not pieces):
             event, self._next = self._next, next(self._rest, None)
             # Only the last piece has a number: a client that disconnects earlier must get the whole catch-up again.
-            pieces.append(told(event, self._place if self._next is None else None))
+            pieces.append(encoded_event(event, self._place if self._next is None else None))
             size -= len(pieces[-1].data)
         return pieces

@@ -29,9 +29,9 @@ def after_of(request: Request) -> int:
     return _number("after", "the number of an event", request.query_params.get("after", ""))
 
 
-def _number(name: str, wanted: str, text: str) -> int:
+def _number(name: str, expected: str, text: str) -> int:
     if text and not (text.isascii() and text.isdigit() and len(text) <= 18):
-        raise wrong(name, wanted, text)
+        raise wrong(name, expected, text)
     return int(text or "0")
 
 
@@ -50,8 +50,8 @@ def log_of(request: Request) -> LogQuery:
     kinds = query.getlist("kind")
     strange = next((kind for kind in kinds if not kind or len(kind) > LONGEST_KIND or not kind.isprintable()), None)
     if strange is not None or len(kinds) > MOST_KINDS:
-        wanted = f"at most {MOST_KINDS} kinds of 1 to {LONGEST_KIND} printable characters"
-        raise wrong("kind", wanted, strange or str(len(kinds)))
+        expected = f"at most {MOST_KINDS} kinds of 1 to {LONGEST_KIND} printable characters"
+        raise wrong("kind", expected, strange or str(len(kinds)))
     after = _number("after", "the `next` of a page", query.get("after", ""))
     return LogQuery(limit_of(request), after, kinds or None, query.get("turn"))
 
@@ -72,9 +72,9 @@ def flag_of(request: Request, name: str) -> bool:
     return text == "true"
 
 
-def wrong(name: str, wanted: str, text: str) -> HTTPException:
+def wrong(name: str, expected: str, text: str) -> HTTPException:
     """Return the error for an invalid query parameter."""
-    return HTTPException(400, f"{name}: expected {wanted}, got {text[:100]!r}")
+    return HTTPException(400, f"{name}: expected {expected}, got {text[:100]!r}")
 
 
 class _Place(msgspec.Struct, array_like=True):

@@ -30,10 +30,10 @@ async def asking_turn(store: AsyncTurnStore, conversation: str, previous: str | 
     """
     name = (await store.conversation(conversation)).head if previous is None else previous
     if name is None or name == START:
-        raise NotFoundError(f"the conversation {conversation!r} has no turn that asks before this one")
+        raise NotFoundError(f"the conversation {conversation!r} has no earlier turn with questions")
     turn = await turn_in(store, conversation, name)
     if turn.is_open:
-        raise ConflictError(f"the turn {turn.id} is still being written: its questions are known at its end")
+        raise ConflictError(f"the turn {turn.id} is still being written: answer its questions when it has ended")
     return turn
 
 
@@ -55,16 +55,18 @@ def check_answers(turn: Turn, stored: Sequence[Any], contents: Sequence[AIConten
     `stored` are the contents of the turn. Raise NotFoundError for an id that the turn did not ask about, and
     ConflictError for a question that was resolved in the turn itself.
     """
-    asked: list[Any] = [content for content in stored if turn.role == "assistant"]
+    turn_contents: list[Any] = [content for content in stored if turn.role == "assistant"]
     waiting = {
-        (type(c), c.request_id) for c in asked if isinstance(c, ToolApprovalRequestContent | InputRequestContent)
+        (type(c), c.request_id)
+        for c in turn_contents
+        if isinstance(c, ToolApprovalRequestContent | InputRequestContent)
     }
-    settled = {c.call_id for c in asked if isinstance(c, ToolResultContent)}
-    settled |= {c.request_id for c in asked if isinstance(c, ANSWERS)}
+    settled = {c.call_id for c in turn_contents if isinstance(c, ToolResultContent)}
+    settled |= {c.request_id for c in turn_contents if isinstance(c, ANSWERS)}
     answers: list[Any] = [content for content in contents if isinstance(content, ANSWERS)]
     for answer in answers:
         name = answer.request_id
         if (QUESTIONS[type(answer)], name) not in waiting:
-            raise NotFoundError(f"nobody asked about {name[:100]!r} in the turn {turn.id}")
+            raise NotFoundError(f"the turn {turn.id} has no question {name[:100]!r}")
         if name in settled:
-            raise ConflictError(f"the question {name[:100]!r} is settled already")
+            raise ConflictError(f"the question {name[:100]!r} is already answered")

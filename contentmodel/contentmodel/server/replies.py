@@ -36,23 +36,23 @@ PRIVATE_KINDS = (QUESTION, ERROR)
 """Kinds of log entries that are hidden from clients: the application's own model requests, and their errors."""
 
 
-def log_page(found: Sequence[LogEntry], limit: int, page_bytes: int) -> dict[str, Any]:
+def log_page(entries: Sequence[LogEntry], limit: int, page_bytes: int) -> dict[str, Any]:
     """Return a page of at most `limit` entries, and the `after` of the next page (None if there is none).
 
     Pass one entry more than `limit` if there are more. A page ends at `page_bytes`, and has at least one entry if any
     is visible.
     """
     shown: list[dict[str, Any]] = []
-    left, last = page_bytes, 0
-    for entry in found[:limit]:
+    remaining, last = page_bytes, 0
+    for entry in entries[:limit]:
         if entry.kind not in PRIVATE_KINDS:
             whole = to_builtins(entry)
-            left -= len(write(whole))
-            if shown and left < 0:
+            remaining -= len(write(whole))
+            if shown and remaining < 0:
                 return {"entries": shown, "next": last}
             shown.append(whole)
         last = entry.number
-    return {"entries": shown, "next": last if len(found) > limit else None}
+    return {"entries": shown, "next": last if len(entries) > limit else None}
 
 
 CODES = {
@@ -83,11 +83,11 @@ async def refuse(request: Request, error: Exception) -> Response:
         status, message = _status(error), str(error)
     if status >= 500 and not isinstance(error, HTTPException):
         logger.error("%s %s failed", request.method, request.url.path, exc_info=error)
-        message = "the server failed; its log says why"
-    said: dict[str, Any] = {"code": CODES.get(status, "internal_error"), "message": message}
+        message = "the server failed; its log has the reason"
+    error_json: dict[str, Any] = {"code": CODES.get(status, "internal_error"), "message": message}
     if status == 400 and isinstance(error, DecodeError):
-        said["faults"] = [{"path": fault.path, "message": fault.message} for fault in error.faults]
-    return answer({"error": said}, status, headers)
+        error_json["faults"] = [{"path": fault.path, "message": fault.message} for fault in error.faults]
+    return answer({"error": error_json}, status, headers)
 
 
 def _status(error: Exception) -> int:

@@ -89,24 +89,24 @@ async def decoded(decode: Callable[[bytes, Rules], T], data: bytes, rules: Rules
 # -- a user's turn -----------------------------------------------------------------------------------------------------
 
 
-def asked_of(data: bytes, rules: Rules) -> TurnRequest:
+def turn_request_of(data: bytes, rules: Rules) -> TurnRequest:
     """Decode a user's turn. Raise DecodeError with all faults of the body."""
-    body, found = _body_of(data, _Body), _Found()
-    found.unknown(data)
-    contents = _contents_of(body, rules, found)
-    previous = _previous_of(body, rules, found)
-    branch = found.value(body.branch, "branch", bool, False)
-    key = found.value(body.idempotency_key, "idempotency_key", str | None, None)
+    body, faults = _body_of(data, _Body), _Faults()
+    faults.unknown(data)
+    contents = _contents_of(body, rules, faults)
+    previous = _previous_of(body, rules, faults)
+    branch = faults.value(body.branch, "branch", bool, False)
+    key = faults.value(body.idempotency_key, "idempotency_key", str | None, None)
     if isinstance(key, str) and not 0 < len(key) <= rules.limits.key_length:
-        found.add("$.idempotency_key", f"expected text of 1 to {rules.limits.key_length} characters")
-    asked = TurnRequest(contents, previous, branch, key)
-    if branch and asked.has_answers:
-        found.add("$.branch", "an answer cannot begin a branch: a question is answered once")
-    found.refuse()
-    return msgspec.structs.replace(asked, digest=_digest(contents, previous, branch))
+        faults.add("$.idempotency_key", f"expected text of 1 to {rules.limits.key_length} characters")
+    turn_request = TurnRequest(contents, previous, branch, key)
+    if branch and turn_request.has_answers:
+        faults.add("$.branch", "an answer cannot begin a branch: a question can be answered only once")
+    faults.refuse()
+    return msgspec.structs.replace(turn_request, digest=_digest(contents, previous, branch))
 
 
-class _Found:
+class _Faults:
     """The faults found in one body."""
 
     def __init__(self) -> None:
@@ -120,8 +120,8 @@ class _Found:
         try:
             _body_of(data, _StrictBody)
         except DecodeError as error:
-            path, wanted = error.faults[0].path, ", ".join(_Body.__struct_fields__)
-            self.add(path, f"unknown field {path.removeprefix('$.')!r}: there are {wanted}")
+            path, expected = error.faults[0].path, ", ".join(_Body.__struct_fields__)
+            self.add(path, f"unknown field {path.removeprefix('$.')!r}: the fields are {expected}")
 
     def value(self, data: msgspec.Raw | msgspec.UnsetType, name: str, kind: Any, otherwise: Any) -> Any:
         """Return a field's value, decoded as `kind`. Return `otherwise` if it is missing, or invalid (adds a fault)."""
@@ -146,20 +146,20 @@ def _body_of(data: bytes, kind: type[T]) -> T:
         raise DecodeError(HERE, [fault_of(error, "$")]) from None
 
 
-def _contents_of(body: _Body, rules: Rules, found: _Found) -> list[AIContent]:
-    sent = found.value(body.content, "content", str | _list_of(rules.limits.contents), None)
+def _contents_of(body: _Body, rules: Rules, faults: _Faults) -> list[AIContent]:
+    sent = faults.value(body.content, "content", str | _list_of(rules.limits.contents), None)
     if isinstance(sent, str) and sent:
         return [TextContent(text=sent)]
     pieces = [piece for piece in msgspec.structs.astuple(sent) if piece is not msgspec.UNSET] if sent else []
     if not pieces and (sent is not None or body.content is msgspec.UNSET):
-        found.add("$.content", "expected text, or a list of contents, which is not empty")
+        faults.add("$.content", "expected a text or a list of contents that is not empty")
     contents = []
     for index, piece in enumerate(pieces):
         try:
             contents.append(content_of(piece, f"$.content[{index}]", rules))
         except DecodeError as error:
-            found.faults += error.faults
-    _check_questions(contents, found)
+            faults.faults += error.faults
+    _check_questions(contents, faults)
     return contents
 
 
@@ -170,29 +170,29 @@ def _list_of(limit: int) -> Any:
     return msgspec.defstruct("Contents", fields, array_like=True, forbid_unknown_fields=True)
 
 
-def _check_questions(contents: list[AIContent], found: _Found) -> None:
-    asked: set[tuple[type, str]] = set()
+def _check_questions(contents: list[AIContent], faults: _Faults) -> None:
+    questions: set[tuple[type, str]] = set()
     for content in contents:
         if isinstance(content, ANSWERS):
             question = type(content), content.request_id
-            if question in asked:
-                found.add("$.content", f"two answers to the question {content.request_id[:100]!r}")
-            asked.add(question)
+            if question in questions:
+                faults.add("$.content", f"two answers to the question {content.request_id[:100]!r}")
+            questions.add(question)
 
 
-def _previous_of(body: _Body, rules: Rules, found: _Found) -> str | None:
+def _previous_of(body: _Body, rules: Rules, faults: _Faults) -> str | None:
     if body.previous is msgspec.UNSET:
         return None
-    previous = found.value(body.previous, "previous", str | None, None)
+    previous = faults.value(body.previous, "previous", str | None, None)
     if previous is None:
         return START
     if not is_id(previous, rules.limits.id_length):
-        found.add("$.previous", "expected the id of a turn, or null for none")
+        faults.add("$.previous", "expected the id of a turn, or null for none")
     return str(previous)
 
 
-def _digest(*said: Any) -> bytes:
-    return hashlib.sha256(msgspec.json.encode(said)).digest()
+def _digest(*values: Any) -> bytes:
+    return hashlib.sha256(msgspec.json.encode(values)).digest()
 
 
 # -- answers to questions ----------------------------------------------------------------------------------------------
@@ -201,14 +201,14 @@ def _digest(*said: Any) -> bytes:
 def answers_of(data: bytes, rules: Rules) -> list[AIContent]:
     """Decode a body of answers to approval requests. Raise DecodeError with all of its faults."""
     check_answer(data, "$", rules)
-    body, found = _body_of(data, dict[str, msgspec.Raw]), _Found()
+    body, faults = _body_of(data, dict[str, msgspec.Raw]), _Faults()
     limit = rules.limits.contents
     if not 0 < len(body) <= limit:
-        found.add("$", f"expected 1 to {limit} answers, each by the id of its request, got {len(body)}")
+        faults.add("$", f"expected 1 to {limit} answers, by the ids of their requests, got {len(body)}")
     contents: list[AIContent] = []
     for request_id in list(body)[:limit]:
-        answer = found.value(body[request_id], request_id, bool | str, None)
+        answer = faults.value(body[request_id], request_id, bool | str, None)
         reason = answer if isinstance(answer, str) else None
         contents.append(ToolApprovalResponseContent(request_id=request_id, approved=answer is True, reason=reason))
-    found.refuse()
+    faults.refuse()
     return contents

@@ -75,8 +75,8 @@ class TurnRun:
                 elif run.result.stop == "cancelled":
                     await self._interrupt(event)
                 else:
-                    for said in _ending(run, event):
-                        yield said
+                    for last_event in _ending(run, event):
+                        yield last_event
 
     async def _interrupt(self, event: TurnComplete | TurnError) -> None:
         """End the stored turn as interrupted, with its usage. Blocks that were complete are already stored."""
@@ -109,6 +109,6 @@ def error_of(error: Exception) -> ErrorContent:
     if not isinstance(error, ContentModelError):
         return FAILED
     code = getattr(error, "code", None)
-    told = ErrorContent(code=code if isinstance(code, str) else type(error).__name__, message=FAILED.message)
+    client_error = ErrorContent(code=code if isinstance(code, str) else type(error).__name__, message=FAILED.message)
     cause = error.__cause__ if isinstance(error, RunInterrupted) else error
-    return msgspec.structs.replace(told, message=str(error)) if isinstance(cause, TELLING) else told
+    return msgspec.structs.replace(client_error, message=str(error)) if isinstance(cause, TELLING) else client_error

@@ -57,7 +57,7 @@ class Sent(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     def content(self) -> AIContent:
         """Return the model content, made of the declared fields only."""
-        raise TypeError(f"{type(self).__name__} makes no content")
+        raise TypeError(f"{type(self).__name__} does not implement content")
 
 
 def _tag(kind: type[AIContent]) -> str:
@@ -206,7 +206,7 @@ def check_answer(data: msgspec.Raw | bytes, path: str, rules: Rules) -> None:
     JSON parsers differ in which of two duplicate keys they use, so such an answer is ambiguous.
     """
     if len(memoryview(data)) > rules.limits.answer_bytes:
-        raise DecodeError(HERE, [Fault(path, f"an answer has at most {rules.limits.answer_bytes} bytes")])
+        raise DecodeError(HERE, [Fault(path, f"the answer has more than {rules.limits.answer_bytes} bytes")])
     try:
         json.loads(bytes(data), object_pairs_hook=_unique)
     except (ValueError, RecursionError) as error:
@@ -214,19 +214,19 @@ def check_answer(data: msgspec.Raw | bytes, path: str, rules: Rules) -> None:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for key, value in pairs:
-        if key in found:
+        if key in result:
             raise ValueError(f"the key {key[:100]!r} occurs twice in one object")
-        found[key] = value
-    return found
+        result[key] = value
+    return result
 
 
 def _type_fault(error: Exception, path: str) -> Fault:
     fault = fault_of(error, path)
     if fault.path == f"{path}.type" or "missing required field `type`" in fault.message:
-        wanted = ", ".join(ACCEPTED_TYPES)
-        return Fault(f"{path}.type", f"a client may send contents of the types {wanted}: {fault.message}")
+        types = ", ".join(ACCEPTED_TYPES)
+        return Fault(f"{path}.type", f"{fault.message}; the types that clients may send: {types}")
     return fault
 
 
@@ -237,12 +237,12 @@ def fault_of(error: Exception, path: str) -> Fault:
     if not isinstance(error, msgspec.ValidationError):
         return Fault(path, f"not JSON: {error} (the text must be UTF-8, without unpaired surrogates)")
     # The message may quote client input of any length.
-    message, mark, where = str(error).rpartition(" - at `$")
-    message, where = (message, where.removesuffix("`")) if mark else (where, "")
+    message, mark, inner_path = str(error).rpartition(" - at `$")
+    message, inner_path = (message, inner_path.removesuffix("`")) if mark else (inner_path, "")
     unknown = _UNKNOWN_FIELD.match(message)
     if unknown:
-        return Fault(f"{path}{where}.{unknown[1][:SHOWN]}", "clients may not send this field")
-    return Fault(path + where, message if len(message) <= SHOWN else f"{message[:SHOWN]}...")
+        return Fault(f"{path}{inner_path}.{unknown[1][:SHOWN]}", "clients may not send this field")
+    return Fault(path + inner_path, message if len(message) <= SHOWN else f"{message[:SHOWN]}...")
 
 
 def is_id(value: str, limit: int) -> bool:

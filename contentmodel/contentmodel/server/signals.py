@@ -12,7 +12,7 @@ from typing import Any
 
 
 @contextmanager
-def heard(stop: Callable[[], None]) -> Iterator[None]:
+def stopping_on_signals(stop: Callable[[], None]) -> Iterator[None]:
     """Call `stop` when the process receives SIGINT or SIGTERM, in addition to the server's own signal handler.
 
     A server waits for open connections before it shuts down the application, and followers of a turn stay connected
@@ -32,9 +32,9 @@ def heard(stop: Callable[[], None]) -> Iterator[None]:
     try:
         yield
     finally:
-        for told, (before, ours) in replaced.items():
-            if signal.getsignal(told) is ours:
-                signal.signal(told, before)
+        for signal_number, (before, ours) in replaced.items():
+            if signal.getsignal(signal_number) is ours:
+                signal.signal(signal_number, before)
 
 
 def _handler(loop: asyncio.AbstractEventLoop, stop: Callable[[], None], before: Any) -> Any:

@@ -43,10 +43,10 @@ def name_of(event: StreamEvent) -> str:
     return next(name for kind, name in NAMES.items() if isinstance(event, kind))
 
 
-def frame(told: EncodedEvent) -> bytes:
+def frame(encoded: EncodedEvent) -> bytes:
     """Encode one event."""
-    number = b"" if told.id is None else b"id: %d\n" % told.id
-    return number + write_sse(told.data, name_of(told.event))
+    number = b"" if encoded.id is None else b"id: %d\n" % encoded.id
+    return number + write_sse(encoded.data, name_of(encoded.event))
 
 
 def frames(batch: Iterable[EncodedEvent]) -> bytes:
@@ -69,7 +69,7 @@ class EventReader:
 
     def feed(self, data: bytes) -> list[StreamEvent]:
         """Return the events that `data` completes. Raise DecodeError if one is invalid."""
-        return [_event(said) for _, said in self._parser.feed(data)]
+        return [_event(event_data) for _, event_data in self._parser.feed(data)]
 
 
 def _event(data: bytes) -> StreamEvent:

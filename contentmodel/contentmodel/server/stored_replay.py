@@ -22,9 +22,9 @@ from contentmodel.history import AsyncTurnStore, Block, Turn
 from contentmodel.history.rows import usual_messages
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
 from contentmodel.server.hub import INTERRUPTED
-from contentmodel.server.log import EncodedEvent, told
+from contentmodel.server.log import EncodedEvent, encoded_event
 
-UNSAID = ErrorContent(code="failed", message="the turn failed, and nothing is stored of why")
+NO_REASON = ErrorContent(code="failed", message="the turn failed; no reason is stored")
 
 
 async def follow_stored(
@@ -42,7 +42,7 @@ async def follow_stored(
         events = events_of(turn, blocks, known)
         if events:
             waited = 0.0
-            yield [told(event, 0) for event in events]
+            yield [encoded_event(event, 0) for event in events]
         known = {block.sequence: block.content for block in blocks}
         if not turn.is_open:
             return
@@ -80,7 +80,7 @@ def _end(turn: Turn, blocks: Sequence[Block], envelope: ChatResponse) -> TurnCom
     response = msgspec.structs.replace(envelope, choices=[choice])
     if turn.status == "complete":
         return TurnComplete(response=response, layout=layout)
-    error = INTERRUPTED if turn.status == "interrupted" else turn.error or UNSAID
+    error = INTERRUPTED if turn.status == "interrupted" else turn.error or NO_REASON
     return TurnError(error=error, response=response, layout=layout)
 
 

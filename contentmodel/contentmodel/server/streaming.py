@@ -24,8 +24,8 @@ class EventStream(StreamingResponse):
         status: int = 200,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        said = {"cache-control": "no-cache", "x-accel-buffering": "no", **(headers or {})}
-        super().__init__(_framed(batches), status, said, "text/event-stream")
+        all_headers = {"cache-control": "no-cache", "x-accel-buffering": "no", **(headers or {})}
+        super().__init__(_framed(batches), status, all_headers, "text/event-stream")
         self._batches = batches
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -20,14 +20,14 @@ from contentmodel.runner.turns import with_every_id, without, without_settled_qu
 
 def prepared(request: ChatRequest, defaults: ChatRequest) -> ChatRequest:
     """Return the request to send for a stored transcript. Unset fields are taken from `defaults`."""
-    said = {
+    set_options = {
         name: value for name in ChatOptions.__struct_fields__ if (value := getattr(request.options, name)) is not None
     }
     return msgspec.structs.replace(
         request,
         model=request.model or defaults.model,
         instructions=request.instructions or defaults.instructions,
-        options=msgspec.structs.replace(defaults.options, **said),
+        options=msgspec.structs.replace(defaults.options, **set_options),
         messages=sendable(request.messages),
     )
 
@@ -36,8 +36,8 @@ def sendable(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     """Drop resolved questions and their answers, and put the results of calls in order."""
     # Keep an empty assistant message: its turn ended before the first block, but calls before it may have run in it.
     settled = without_settled_questions(with_every_id(messages))
-    kept = [message for message in settled if message.contents or _is_assistant(message)]
-    return [message for section in _sections(kept) for message in _in_order(section)]
+    remaining = [message for message in settled if message.contents or _is_assistant(message)]
+    return [message for section in _sections(remaining) for message in _in_order(section)]
 
 
 def _is_assistant(message: ChatMessage) -> bool:
@@ -59,8 +59,10 @@ def _in_order(section: list[ChatMessage]) -> list[ChatMessage]:
     """Return the assistant's messages, the results in the order of their calls, and the remaining messages."""
     begin = next((at for at, message in enumerate(section) if message.role != "assistant"), len(section))
     index = TranscriptIndex(section)
-    found = (index.result_of[call] for call in index.calls if call in index.result_of and is_clients(section, call))
-    places = [place for place in found if place[0] >= begin]
+    result_places = (
+        index.result_of[call] for call in index.calls if call in index.result_of and is_clients(section, call)
+    )
+    places = [place for place in result_places if place[0] >= begin]
     if not places:
         return section
     results: list[Any] = [section[number].contents[at] for number, at in places]

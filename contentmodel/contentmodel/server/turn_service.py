@@ -47,19 +47,19 @@ class TurnService:
         """The number of turns that are about to begin."""
         return len(self._tasks)
 
-    async def ask(self, conversation: str, asked: TurnRequest, choose: ChooseRunner) -> tuple[StartedTurn, bool]:
+    async def ask(self, conversation: str, turn_request: TurnRequest, choose: ChooseRunner) -> tuple[StartedTurn, bool]:
         """Begin the turns of a user's request. Return their ids, and whether they are new.
 
         Raise ConflictError, NotFoundError or InvalidTurnError if the turn cannot begin there, or if it answers a
         question that is not pending there.
         """
-        place = None if asked.key is None else (conversation, asked.key)
+        place = None if turn_request.key is None else (conversation, turn_request.key)
         known = None if place is None else self._keys.get(place)
         if known is not None:
-            return await self._again(asked, *known), False
-        task = self._task(self._begin(conversation, asked, choose))
+            return await self._again(turn_request, *known), False
+        task = self._task(self._begin(conversation, turn_request, choose))
         if place is not None:
-            self._remember(place, asked.digest, task)
+            self._remember(place, turn_request.digest, task)
         return await asyncio.shield(task), True
 
     def forget(self, conversation: str) -> None:
@@ -67,22 +67,26 @@ class TurnService:
         for place in [place for place in self._keys if place[0] == conversation]:
             del self._keys[place]
 
-    async def _begin(self, conversation: str, asked: TurnRequest, choose: ChooseRunner) -> StartedTurn:
+    async def _begin(self, conversation: str, turn_request: TurnRequest, choose: ChooseRunner) -> StartedTurn:
         chosen = choose()
         runner = await chosen if isawaitable(chosen) else chosen
         lock = self._locks.setdefault(conversation, asyncio.Lock())
         async with lock:
-            previous = await self._asking(conversation, asked) if asked.has_answers else asked.previous
-            user = await self._store.add_turn(conversation, "user", asked.contents, previous, branch=asked.branch)
+            previous = (
+                await self._asking(conversation, turn_request) if turn_request.has_answers else turn_request.previous
+            )
+            user = await self._store.add_turn(
+                conversation, "user", turn_request.contents, previous, branch=turn_request.branch
+            )
             turn = await self._store.begin_turn(conversation, "assistant", user)
             self._hub.begin(turn.id, conversation, TurnRun(self._store, turn, runner, self._prepare).events)
         return StartedTurn(conversation, user.id, turn.id)
 
-    async def _asking(self, conversation: str, asked: TurnRequest) -> str:
+    async def _asking(self, conversation: str, turn_request: TurnRequest) -> str:
         """Check the answers against the turn that asked. Return its id, which the new turn follows."""
-        turn = await asking_turn(self._store, conversation, asked.previous)
+        turn = await asking_turn(self._store, conversation, turn_request.previous)
         blocks = await self._store.blocks(turn)
-        check_answers(turn, [block.content for block in blocks], asked.contents)
+        check_answers(turn, [block.content for block in blocks], turn_request.contents)
         return turn.id
 
     def _task(self, work: Coroutine[Any, Any, StartedTurn]) -> asyncio.Task[StartedTurn]:
@@ -92,9 +96,9 @@ class TurnService:
         task.add_done_callback(self._tasks.discard)
         return task
 
-    async def _again(self, asked: TurnRequest, digest: bytes, task: asyncio.Task[StartedTurn]) -> StartedTurn:
-        if asked.digest != digest:
-            raise ConflictError(f"the idempotency_key {asked.key!r} was used for something else: use another one")
+    async def _again(self, turn_request: TurnRequest, digest: bytes, task: asyncio.Task[StartedTurn]) -> StartedTurn:
+        if turn_request.digest != digest:
+            raise ConflictError(f"the idempotency_key {turn_request.key!r} was used for another request: use a new key")
         return await asyncio.shield(task)
 
     def _remember(self, place: tuple[str, str], digest: bytes, task: asyncio.Task[StartedTurn]) -> None:
