@@ -78,7 +78,7 @@ def test_a_store_is_shown_as_a_list_of_its_conversations(store: str) -> None:
     assert result.exit_code == 0
     head, *lines = result.output.splitlines()
     other, trip = sorted(lines, key=lambda line: line.split()[0])
-    assert head.split() == ["turns", "begun", "changed", "(UTC)", "conversation"]
+    assert head.split() == ["turns", "created", "(UTC)", "changed", "(UTC)", "conversation"]
     assert trip.split() == ["4", "2026-03-14", "09:00:00", "2026-03-14", "09:00:00", "trip"]
     assert other.endswith("<script>alert(1)</script>[31m")
 
@@ -90,7 +90,7 @@ def test_a_conversation_is_shown_with_what_became_of_it(store: str) -> None:
     assert "conversation trip" in result.output
     assert "Never mind." in result.output
     assert "render_chart" not in result.output.partition("instructions")[2]
-    said = f"another branch ends with turn 3: --upto {ids['last']} shows it"
+    said = f"another branch ends with turn 3; --upto {ids['last']} shows it"
     assert said in result.output
     other = run("show", store, "-c", "trip", "--upto", ids["last"], "--full").output
     assert "→ render_chart" in other
@@ -110,7 +110,7 @@ def test_an_empty_store_says_so(tmp_path: Path) -> None:
     TurnStore.open(tmp_path / "history.db").close()
     assert run("show", tmp_path / "history.db").output == "no conversations\n"
     result = run("export", tmp_path / "history.db")
-    assert (result.exit_code, "it has no conversations yet" in result.output) == (2, True)
+    assert (result.exit_code, "the store has no conversations" in result.output) == (2, True)
 
 
 def test_many_conversations_are_all_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,7 +135,7 @@ def test_a_page_of_a_store_has_times_branches_and_the_log(store: str, tmp_path: 
     read = check(page.read_text())
     assert read.all_of("title") == ["Slow checkout"]
     assert {"turn 2", "2026-03-14 09:00:00 UTC", "turn 4"} <= set(read.all_of("bit"))
-    assert {"what the user saw", "one of 2 branches", "→ run_query"} <= set(read.all_of("label"))
+    assert {"shown to the user", "one of 2 branches", "→ run_query"} <= set(read.all_of("label"))
     assert "Looking at the <metrics>" in read.words
     named = run("export", store, "-c", "trip", "--title", "My <trip>", "--to", "html").stdout
     assert check(named).all_of("title") == ["My <trip>"]
@@ -215,20 +215,20 @@ def test_what_is_wrong_with_a_store_is_said(command: str, tmp_path: Path) -> Non
     path = tmp_path / "history.db"
     fill(path)
     for arguments, wanted in (
-        ([path, "-c", "nope"], ["there is no conversation 'nope'", f"contentmodel show {path} lists"]),
+        ([path, "-c", "nope"], ["there is no conversation 'nope'", f"`contentmodel show {path}` lists"]),
         ([path, "-c", "trip", "--upto", "t"], ["the conversation 'trip' has no turn 't'"]),
-        ([path, "--upto", "t"], ["--upto: a turn of which conversation?", "--conversation ID"]),
-        ([path, "--from", "openai-chat"], ["--from: it is for documents"]),
-        ([path, "--kind", "request"], ["--kind: it is for documents"]),
-        ([AGENT, "-c", "x"], ["--conversation: it is for a store"]),
-        ([AGENT, "--upto", "x"], ["--upto: it is for a store"]),
+        ([path, "--upto", "t"], ["--upto needs --conversation", "--conversation ID"]),
+        ([path, "--from", "openai-chat"], ["--from cannot be used with a store"]),
+        ([path, "--kind", "request"], ["--kind cannot be used with a store"]),
+        ([AGENT, "-c", "x"], ["--conversation needs a store"]),
+        ([AGENT, "--upto", "x"], ["--upto needs a store"]),
         ([tmp_path / "none.db"], ["none.db: No such file"]),
         ([f"sqlite:///{tmp_path}/none.db"], ["none.db: No such file"]),
-        (["sqlite://"], ["a database in memory is empty"]),
-        (["mysql://u:hush@h/x"], ["mysql://***@h/x: a store is kept in SQLite or PostgreSQL, not in mysql"]),
+        (["sqlite://"], ["an in-memory database is always empty"]),
+        (["mysql://u:hush@h/x"], ["mysql://***@h/x: a store needs SQLite or PostgreSQL, not mysql"]),
         (["postgresql://u:hush@127.0.0.1:1/x"], ["the database failed"]),
         (["postgresql://127.0.0.1:1/x?user=u&password=hush"], ["password=***: the database failed"]),
-        (["postgresql://u:hu@sh:h/x"], ["no URL of a database"]),
+        (["postgresql://u:hu@sh:h/x"], ["not the URL of a database"]),
     ):
         result = run(command, *arguments)
         assert result.exit_code == 2, arguments
@@ -244,9 +244,9 @@ def test_several_conversations_are_named(tmp_path: Path) -> None:
     for to in ("html", "json", "turn-blocks", "openai-chat"):
         result = run("export", tmp_path / "history.db", "--to", to, "-o", tmp_path / "out")
         assert result.exit_code == 2
-        assert "it has several conversations" in result.output
+        assert "the store has several conversations" in result.output
         assert "  c4\n  ...\n" in result.output
-        assert "--conversation ID names one, and --to jsonl takes all" in result.output
+        assert "choose one with --conversation ID, or export all with --to jsonl" in result.output
         assert not (tmp_path / "out").exists()
 
 
@@ -262,7 +262,7 @@ def test_somebody_elses_database_is_left_alone(store: str) -> None:
     for command in ("show", "export"):
         result = run(command, store)
         assert result.exit_code == 2
-        assert "a database, and no store of conversations" in result.output
+        assert "this database is not a store of conversations" in result.output
     if "://" not in store:
         assert Path(store).read_bytes() == before
         return
@@ -352,7 +352,7 @@ def test_a_stream_that_breaks_off_is_exported_as_far_as_it_came(tmp_path: Path) 
     out = tmp_path / "answer.html"
     result = run("export", "-", "-o", out, input=TIDE.read_bytes()[:-400])
     assert result.exit_code == 2
-    assert "what came before it is exported" in result.output
+    assert "the part before the fault was exported" in result.output
     assert "stream_ended" in check(out.read_text()).all_of("label")
 
 
@@ -363,7 +363,7 @@ def test_several_documents_are_lines_or_refused(tmp_path: Path) -> None:
     for to in ("html", "json", "openai-chat"):
         result = run("export", source, "--to", to, "-o", out)
         assert result.exit_code == 2
-        assert f"it has several documents, and {to} is one" in result.output
+        assert f"has several documents, but {to} holds only one" in result.output
         assert not out.exists()
     result = run("export", source, "--to", "jsonl")
     assert result.exit_code == 2
@@ -374,11 +374,11 @@ def test_several_documents_are_lines_or_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "wanted"),
     [
-        (["--to", "pdf"], "--to: there is no format or API 'pdf'"),
+        (["--to", "pdf"], "--to: unknown format or API 'pdf'"),
         (["--to", "pdf"], "html, json, jsonl, anthropic-messages"),
-        (["--to", "json", "--title", "x"], "--title: it is for a page, and not for json"),
-        (["--from", "nope"], "--from: there is no API 'nope'"),
-        (["-o", str(AGENT)], "is read or written by this command already"),
+        (["--to", "json", "--title", "x"], "--title cannot be used with --to json"),
+        (["--from", "nope"], "--from: unknown API 'nope'"),
+        (["-o", str(AGENT)], "is already an input or output of this command"),
     ],
 )
 def test_a_bad_command_line_is_said(arguments: list[str], wanted: str) -> None:
@@ -393,7 +393,7 @@ def test_no_output_takes_the_place_of_the_store(tmp_path: Path) -> None:
     for source in (tmp_path / "history.db", f"sqlite:///{tmp_path}/history.db"):
         result = run("export", source, "-c", "trip", "-o", tmp_path / "history.db")
         assert result.exit_code == 2
-        assert "is read or written by this command already" in result.output
+        assert "is already an input or output of this command" in result.output
     assert (tmp_path / "history.db").read_bytes() == before
 
 

@@ -653,7 +653,7 @@ def test_the_log_stands_with_its_turns_as_what_the_user_saw() -> None:
     shown = page(TURNS, log=log)
     read = check(shown)
     assert read.all_of("title") == ["Orphan"]
-    assert {"what the user saw", "what the user saw beside the turns above", "tool_use", "title", "task"} <= set(
+    assert {"shown to the user", "shown to the user outside of these turns", "tool_use", "title", "task"} <= set(
         read.all_of("label")
     )
     assert not any("c1" in bit for bit in read.all_of("bit"))
@@ -700,7 +700,7 @@ def test_opaque_state_is_named_and_not_shown() -> None:
 
 @pytest.mark.parametrize("value", [1, "text", b"x", None, {"role": "user"}, [text("x"), 1], object()])
 def test_what_is_not_of_the_model_is_refused(value: Any) -> None:
-    with pytest.raises(EncodeError, match="cannot be a page: expected a request"):
+    with pytest.raises(EncodeError, match="cannot be shown as a page: expected a request"):
         page(value)
 
 
@@ -721,7 +721,7 @@ def test_values_of_a_wrong_type_are_refused_with_their_path(value: Any, path: st
 
 
 def test_turns_without_a_transcript_are_refused() -> None:
-    with pytest.raises(EncodeError, match="turns are those of a ChatRequest"):
+    with pytest.raises(EncodeError, match="turns= needs a ChatRequest"):
         page(ChatResponse(), turns=[])
 
 

@@ -40,7 +40,7 @@ def _line(number: int, citation: Citation) -> Line:
     if citation.url:
         bits.append(("address", pieces(citation.url), link_to(citation.url)))
     if not bits:
-        bits.append(("", pieces("source not named"), ""))
+        bits.append(("", pieces("(unnamed source)"), ""))
     if place := _location(citation.location):
         bits.append(("muted", pieces(place), ""))
     if citation.cited_text:

@@ -49,12 +49,12 @@ from contentmodel.html.nodes import (
     Nodes,
     Piece,
     Rows,
-    Words,
+    TextNode,
     fold,
     line,
     pieces,
+    text_node,
     visible,
-    words,
 )
 from contentmodel.usage import Usage
 
@@ -84,10 +84,10 @@ class Page:
     def draw(self, content: Any) -> list[Node]:
         """Return the nodes of a content, followed by its citations, signature and provider-specific fields."""
         if self._depth >= DEEPEST:
-            return [line(str(content.__struct_config__.tag), style="odd"), json_words(content)]
+            return [line(str(content.__struct_config__.tag), style="odd"), json_node(content)]
         self._depth += 1
         try:
-            return [*draw(content, self), *_aside(content, self)]
+            return [*draw(content, self), *_trailing_nodes(content, self)]
         finally:
             self._depth -= 1
 
@@ -114,19 +114,19 @@ def formatted(text: str) -> str:
         return text
 
 
-def json_words(value: Any) -> Words:
+def json_node(value: Any) -> TextNode:
     """Return a node that shows a value as JSON."""
-    return words(json_text(value), "code")
+    return text_node(json_text(value), "code")
 
 
 @singledispatch
 def draw(content: AIContent, page: Page) -> Nodes:
     """Return the nodes of a content. By default, show the name of its type and its JSON."""
     yield line(str(content.__struct_config__.tag), style="odd")
-    yield json_words(content)
+    yield json_node(content)
 
 
-def _aside(content: AIContent, page: Page) -> Nodes:
+def _trailing_nodes(content: AIContent, page: Page) -> Nodes:
     """Yield the citations of a content that is not a text, its signature, and its provider-specific fields."""
     if not isinstance(content, TextContent):
         yield from page.notes.of("", content.annotations or ())[1]
@@ -146,9 +146,9 @@ def draw_text(content: TextContent, page: Page) -> Nodes:
     shown = page.markup(content.text, markers)
     if shown is not None:
         yield shown
-        yield fold("as written", [words(content.text)])
+        yield fold("as written", [text_node(content.text)])
     elif content.text or markers:
-        yield words(content.text, markers=markers)
+        yield text_node(content.text, markers=markers)
     else:
         yield line("", ("muted", "(empty text)"))
     yield from fresh
@@ -157,19 +157,19 @@ def draw_text(content: TextContent, page: Page) -> Nodes:
 @draw.register
 def draw_reasoning(content: ReasoningContent, page: Page) -> Nodes:
     name = "thinking (summary)" if content.kind == "summary" else "thinking"
-    said = f"{len(content.text):,} characters" if content.text else ""
+    size = f"{len(content.text):,} characters" if content.text else ""
     state = _protected(content) or ("" if content.text else "empty")
     if content.text:
-        yield fold(name, [words(content.text, "thought")], ("muted", said), ("muted", state))
+        yield fold(name, [text_node(content.text, "thought")], ("muted", size), ("muted", state))
     else:
         yield line(name, ("muted", state), style="thought")
 
 
 @draw.register
 def draw_error(content: ErrorContent, page: Page) -> Nodes:
-    parts: list[Node] = [words(content.message)] if content.message else []
+    parts: list[Node] = [text_node(content.message)] if content.message else []
     if content.details:
-        parts.append(json_words(content.details))
+        parts.append(json_node(content.details))
     yield Box(head=line(content.code or "error"), parts=parts, style="error")
 
 
@@ -196,28 +196,28 @@ def tool_kind(content: AIContent) -> str:
     return tag.removesuffix("_call").removesuffix("_result").removesuffix("_tool") or tag
 
 
-def status(word: str | None) -> Piece | None:
+def status(name: str | None) -> Piece | None:
     """Return a piece for a provider's status; None if it is unset or "completed"."""
-    if word is None or word in ("completed", "complete"):
+    if name is None or name in ("completed", "complete"):
         return None
-    return ("bad" if word in ("failed", "incomplete", "error", "interrupted") else "muted", word)
+    return ("bad" if name in ("failed", "incomplete", "error", "interrupted") else "muted", name)
 
 
 def _arguments(content: ToolCallContent) -> Nodes:
     if not content.arguments:
         return
     if isinstance(content, CustomToolCallContent):
-        yield words(content.arguments_text, "code")
+        yield text_node(content.arguments_text, "code")
         return
     try:
         value = content.arguments_object
         if isinstance(content.arguments, str) and formatted(content.arguments) != json_text(value):
             # Show the text: an object would hide duplicate keys and change long numbers.
-            yield words(formatted(content.arguments), "code")
+            yield text_node(formatted(content.arguments), "code")
         else:
             yield fields(value)
     except ToolArgumentsError:
-        yield words(content.arguments_text, "code")
+        yield text_node(content.arguments_text, "code")
         yield line("", ("bad", "not a JSON object"))
 
 
@@ -225,7 +225,7 @@ def fields(value: dict[str, Any]) -> Rows:
     """Return a row for each field of an object. Show texts unchanged and other values as JSON."""
     rows: list[tuple[list[Piece], list[Node]]] = []
     for key, item in value.items():
-        shown = words(item, "code string") if isinstance(item, str) and item else json_words(item)
+        shown = text_node(item, "code string") if isinstance(item, str) and item else json_node(item)
         rows.append((pieces(key), [shown]))
     return Rows(rows=rows)
 
@@ -241,7 +241,7 @@ def outcome(content: ToolResultContent, page: Page, name: str) -> Box:
     parts = [part for output in content.outputs for part in page.draw(output)]
     tools = getattr(content, "tools", None)
     if tools:
-        parts.append(fold(f"{len(tools):,} tools", [json_words(tools)]))
+        parts.append(fold(f"{len(tools):,} tools", [json_node(tools)]))
     elif not content.outputs:
         parts.append(line("", ("muted", "(no output)")))
     head = line(f"{'✗' if failed else '←'} {name}", status(content.status))
@@ -251,8 +251,8 @@ def outcome(content: ToolResultContent, page: Page, name: str) -> Box:
 # -- media -------------------------------------------------------------------------------------------------------------
 
 
-def _media(words_of: Sequence[str | None], uri: str | None = None) -> Line:
-    bits = [("", pieces(word), "") for word in words_of if word]
+def _media(names: Sequence[str | None], uri: str | None = None) -> Line:
+    bits = [("", pieces(name), "") for name in names if name]
     if uri:
         bits.append(("address", pieces(uri), link_to(uri)))
     return Line(label=pieces("◆"), bits=bits, style="media")
@@ -265,9 +265,9 @@ def draw_data(content: DataContent, page: Page) -> Nodes:
         yield Image(source=source, name=visible(content.name or "image"))
     yield _media((content.media_type or "data", content.name, size_of(content)))
     if content.transcript:
-        yield words(f"“{content.transcript}”", "quote")
+        yield text_node(f"“{content.transcript}”", "quote")
     if content.text:
-        yield words(content.text, "code")
+        yield text_node(content.text, "code")
 
 
 @draw.register
@@ -276,16 +276,16 @@ def draw_uri(content: UriContent, page: Page) -> Nodes:
     # A data URI is as long as its data.
     yield _media((content.media_type, content.name, content.title), None if inline else content.uri)
     if inline:
-        yield words(content.uri, "code")
+        yield text_node(content.uri, "code")
     if content.text:
-        yield words(content.text, "quote")
+        yield text_node(content.text, "quote")
 
 
 @draw.register
 def draw_file(content: HostedFileContent, page: Page) -> Nodes:
     yield _media(("file", content.media_type, content.name, content.title, content.file_id))
     if content.text:
-        yield words(content.text, "quote")
+        yield text_node(content.text, "quote")
 
 
 @draw.register
@@ -304,26 +304,26 @@ def draw_document(content: DocumentContent, page: Page) -> Nodes:
 
 @draw.register
 def draw_compaction(content: CompactionContent, page: Page) -> Nodes:
-    yield line("earlier turns, summed up", ("muted", _protected(content)), style="odd")
+    yield line("summary of earlier turns", ("muted", _protected(content)), style="odd")
     if content.text:
-        yield words(content.text)
+        yield text_node(content.text)
 
 
 @draw.register
 def draw_tool_change(content: ToolChangeContent, page: Page) -> Nodes:
     yield line(f"tools: {content.action}", style="odd")
-    yield json_words(content.tools)
+    yield json_node(content.tools)
 
 
 @draw.register
 def draw_configuration(content: ConfigurationContent, page: Page) -> Nodes:
     yield line(content.kind, style="odd")
-    yield json_words(content.settings)
+    yield json_node(content.settings)
 
 
 @draw.register
 def draw_reference(content: ReferenceContent, page: Page) -> Nodes:
-    yield line("item kept by the provider", ("", content.item_id), style="odd")
+    yield line("item stored by the provider", ("", content.item_id), style="odd")
 
 
 @draw.register
@@ -331,7 +331,7 @@ def draw_unknown(content: UnknownContent, page: Page) -> Nodes:
     kind = content.block.get("type") if isinstance(content.block, dict) else None
     name = kind if isinstance(kind, str) else "a block"
     yield line(name, ("muted", f"unknown to {content.api}"), style="odd")
-    yield json_words(content.block)
+    yield json_node(content.block)
 
 
 @draw.register
@@ -339,7 +339,7 @@ def draw_approval_request(content: ToolApprovalRequestContent, page: Page) -> No
     name = " / ".join(part for part in (content.server, content.name) if part)
     parts: list[Node] = []
     if isinstance(content.arguments, str):
-        parts.append(words(content.arguments, "code"))
+        parts.append(text_node(content.arguments, "code"))
     elif content.arguments:
         parts.append(fields(content.arguments))
     yield Box(head=line(f"? approve {name}", ("muted", content.request_id)), parts=parts, style="ask")
@@ -347,24 +347,24 @@ def draw_approval_request(content: ToolApprovalRequestContent, page: Page) -> No
 
 @draw.register
 def draw_approval_response(content: ToolApprovalResponseContent, page: Page) -> Nodes:
-    said = ("good", "approved") if content.approved else ("bad", "refused")
-    yield line("", said, ("muted", content.request_id))
+    answer = ("good", "approved") if content.approved else ("bad", "refused")
+    yield line("", answer, ("muted", content.request_id))
     if content.reason:
-        yield words(content.reason)
+        yield text_node(content.reason)
 
 
 @draw.register
 def draw_input_request(content: InputRequestContent, page: Page) -> Nodes:
-    parts: list[Node] = [words(content.message)] if content.message else []
+    parts: list[Node] = [text_node(content.message)] if content.message else []
     if content.schema:
-        parts.append(fold("schema", [json_words(content.schema)]))
-    yield Box(head=line("? input wanted", ("muted", content.request_id)), parts=parts, style="ask")
+        parts.append(fold("schema", [json_node(content.schema)]))
+    yield Box(head=line("? input requested", ("muted", content.request_id)), parts=parts, style="ask")
 
 
 @draw.register
 def draw_input_response(content: InputResponseContent, page: Page) -> Nodes:
     yield line("input", ("muted", content.request_id))
-    yield json_words(content.value)
+    yield json_node(content.value)
 
 
 @draw.register
@@ -374,18 +374,20 @@ def draw_usage_content(content: UsageContent, page: Page) -> Nodes:
 
 def usage_line(usage: Usage) -> Line:
     """Return a line with the input and output tokens, and the numbers of cached and reasoning tokens."""
-    said = (
+    counts = (
         f"{usage.all_input_tokens:,} in",
         f"{usage.cache_read_tokens:,} read from cache" if usage.cache_read_tokens else "",
         f"{usage.cache_write_tokens:,} written to cache" if usage.cache_write_tokens else "",
         f"{usage.all_output_tokens:,} out",
-        f"{usage.reasoning_tokens:,} thought" if usage.reasoning_tokens else "",
+        f"{usage.reasoning_tokens:,} reasoning" if usage.reasoning_tokens else "",
     )
-    return line("tokens", *(("muted", text) for text in said), style="usage")
+    return line("tokens", *(("muted", text) for text in counts), style="usage")
 
 
 def more_fields(extra: dict[str, dict[str, Any]] | None) -> list[Fold]:
     """Return a fold with the provider-specific fields of a value, without the codecs' hints."""
-    said = {api: wire_fields(fields) for api, fields in (extra or {}).items()}
-    said = {api: fields for api, fields in said.items() if fields}
-    return [fold("more fields", [json_words(said)], ("muted", ", ".join(said)))] if said else []
+    fields_of_api = {api: wire_fields(fields) for api, fields in (extra or {}).items()}
+    fields_of_api = {api: fields for api, fields in fields_of_api.items() if fields}
+    return (
+        [fold("more fields", [json_node(fields_of_api)], ("muted", ", ".join(fields_of_api)))] if fields_of_api else []
+    )

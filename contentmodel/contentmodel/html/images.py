@@ -29,8 +29,8 @@ def image_source(content: DataContent) -> str | None:
     except ValueError:
         return None
     # Use the type of the bytes, not the declared one, because browsers detect the type from the bytes.
-    found = next((kind for kind, magic in _MAGIC if magic.match(data)), None)
-    return found and f"data:{found};base64,{base64.b64encode(data).decode('ascii')}"
+    media_type = next((kind for kind, magic in _MAGIC if magic.match(data)), None)
+    return media_type and f"data:{media_type};base64,{base64.b64encode(data).decode('ascii')}"
 
 
 def link_to(uri: str | None) -> str:

@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
 
+from contentmodel.extras import needs_extra
 from contentmodel.html.images import link_to
 from contentmodel.html.nodes import (
     LINES,
@@ -55,10 +56,8 @@ _MARK = re.compile("\ue000([0-9]+)\ue001")
 
 @cache
 def _reader() -> Any:
-    try:
+    with needs_extra("html"):
         from markdown_it import MarkdownIt
-    except ImportError as error:
-        raise ImportError("a page needs markdown-it-py: pip install 'contentmodel[html]'") from error
     rules = MarkdownIt("commonmark", {"html": False, "maxNesting": 20}).enable(["table", "strikethrough"])
     # Indented text is not code, and entities are shown as written.
     return rules.disable(["code", "html_block", "html_inline", "entity", "image"])
@@ -160,7 +159,7 @@ def _leaf(token: Any, numbers: Sequence[str]) -> Node:
 
 
 def _pieces(text: str, numbers: Sequence[str]) -> list[Piece]:
-    made: list[Piece] = []
+    result: list[Piece] = []
     for at, part in enumerate(_MARK.split(text)):
-        made += [("note", numbers[int(part)])] if at % 2 else pieces(part)
-    return made
+        result += [("note", numbers[int(part)])] if at % 2 else pieces(part)
+    return result

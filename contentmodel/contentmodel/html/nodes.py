@@ -41,7 +41,7 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     shape: ClassVar[str]
 
 
-class Words(Node, frozen=True, kw_only=True):
+class TextNode(Node, frozen=True, kw_only=True):
     """A text. If it is long, its `rest`, of `count` characters, is folded. `style` is a CSS class."""
 
     shape: ClassVar[str] = "words"
@@ -144,15 +144,15 @@ Nodes = Iterator[Node]
 def pieces(text: str) -> list[Piece]:
     """Split a text into pieces, with hostile characters written out. Convert Windows line ends."""
     text = text.replace("\r\n", "\n")
-    made, end = [], 0
+    result, end = [], 0
     for match in HOSTILE.finditer(text):
         if match.start() > end:
-            made.append(("", text[end : match.start()]))
-        made.append(("escape", "".join(map(_escape, match.group()))))
+            result.append(("", text[end : match.start()]))
+        result.append(("escape", "".join(map(_escape, match.group()))))
         end = match.end()
     if end < len(text):
-        made.append(("", text[end:]))
-    return made
+        result.append(("", text[end:]))
+    return result
 
 
 def visible(text: str) -> str:
@@ -165,12 +165,12 @@ def _escape(character: str) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def words(text: str, style: str = "", markers: Sequence[Marker] = ()) -> Words:
+def text_node(text: str, style: str = "", markers: Sequence[Marker] = ()) -> TextNode:
     """Return a node for a text, folded if it is long, with the numbers of notes inserted."""
     size = _open_size(text)
     shown = _marked(text, 0, size, [marker for marker in markers if marker[0] <= size])
     rest = _marked(text, size, len(text), [marker for marker in markers if marker[0] > size])
-    return Words(pieces=shown, rest=rest, count=len(text) - size, style=style)
+    return TextNode(pieces=shown, rest=rest, count=len(text) - size, style=style)
 
 
 def _open_size(text: str) -> int:
@@ -184,18 +184,18 @@ def _open_size(text: str) -> int:
 
 
 def _marked(text: str, start: int, end: int, markers: Sequence[Marker]) -> list[Piece]:
-    made: list[Piece] = []
+    result: list[Piece] = []
     for at, number in sorted(markers):
-        made += pieces(text[start:at])
-        made.append(("note", number))
+        result += pieces(text[start:at])
+        result.append(("note", number))
         start = at
-    return made + pieces(text[start:end])
+    return result + pieces(text[start:end])
 
 
 def line(label: str, *bits: Piece | None, style: str = "") -> Line:
     """Return a line with a label and the non-empty bits: each a CSS class and a text."""
-    made = [(name, pieces(text), "") for name, text in filter(None, bits) if text]
-    return Line(label=pieces(label), bits=made, style=style)
+    shown = [(name, pieces(text), "") for name, text in filter(None, bits) if text]
+    return Line(label=pieces(label), bits=shown, style=style)
 
 
 def fold(label: str, parts: list[Node], *bits: Piece | None) -> Fold:

@@ -13,6 +13,7 @@ from contentmodel.content.base import AIContent
 from contentmodel.engine.losses.loss import Loss
 from contentmodel.errors import EncodeError
 from contentmodel.events import StreamEvent, fold
+from contentmodel.extras import needs_extra
 from contentmodel.html.contents import Page, usage_line
 from contentmodel.html.nodes import Article, Node, line, pieces, visible
 from contentmodel.html.transcript import Conversation, Group, Log, lost, messages, request, response
@@ -48,13 +49,13 @@ def page(
     path. `losses` are the losses of a conversion. `title` defaults to the last title in the log.
 
     Store the text as UTF-8. Raise EncodeError if `value` is not a value of the model, or contains a value of a wrong
-    type that cannot be shown. Raise ImportError if jinja2 or markdown-it-py is not installed.
+    type that cannot be shown. Raise MissingExtraError if jinja2 or markdown-it-py is not installed.
     """
-    kept, shown, stored = Log(log), _listed(value), None if turns is None else list(turns)
+    log_nodes, shown, stored = Log(log), _listed(value), None if turns is None else list(turns)
     try:
-        nodes = _nodes(shown, stored, kept, list(branches))
-        heading = title or kept.title or TITLE
-        every = [*lost(losses), *nodes, *kept.rest()]
+        nodes = _nodes(shown, stored, log_nodes, list(branches))
+        heading = title or log_nodes.title or TITLE
+        every = [*lost(losses), *nodes, *log_nodes.rest()]
         return str(_template().render(title=visible(heading), heading=pieces(heading), nodes=every, **_style()))
     except (AttributeError, TypeError):
         _require_valid(shown if stored is None else stored)
@@ -83,7 +84,7 @@ def _is_stored(item: Any) -> bool:
 def _nodes(value: Any, turns: Sequence[Any] | None, log: Log, branches: Sequence[Any]) -> list[Node]:
     page = Page()
     if turns is not None and not isinstance(value, ChatRequest):
-        raise EncodeError(f"turns are those of a ChatRequest, not of {type(value).__name__}: leave them out")
+        raise EncodeError(f"turns= needs a ChatRequest, but the value is a {type(value).__name__}: remove turns=")
     if isinstance(value, ChatRequest):
         return request(value, page, None if turns is None else _turns(turns, page, log, branches))
     if isinstance(value, ChatResponse):
@@ -94,7 +95,7 @@ def _nodes(value: Any, turns: Sequence[Any] | None, log: Log, branches: Sequence
         return response(fold(value), page)
     if all(_is_stored(item) for item in value):
         return _turns(value, page, log, branches)
-    return [_alone(value, page)]
+    return [_bare_article(value, page)]
 
 
 def _turns(stored: Sequence[Any], page: Page, log: Log, branches: Sequence[Any]) -> list[Node]:
@@ -102,16 +103,16 @@ def _turns(stored: Sequence[Any], page: Page, log: Log, branches: Sequence[Any])
     return list(Conversation(groups, page, log, branches).nodes())
 
 
-def _alone(found: Sequence[Any], page: Page) -> Node:
+def _bare_article(items: Sequence[Any], page: Page) -> Node:
     """Return an article for contents and usages outside messages. Raise EncodeError for other values."""
-    strange = [item for item in found if not isinstance(item, AIContent | Usage)]
-    if strange:
-        wanted = "a request, a response, or a list of stored turns, messages, contents or events"
-        raise EncodeError(f"{type(strange[0]).__name__} cannot be a page: expected {wanted}")
-    contents = [item for item in found if isinstance(item, AIContent)]
-    usages = [usage_line(item) for item in found if isinstance(item, Usage)]
-    made = messages([ChatMessage(role="contents", contents=contents)], page) if contents else []
-    return Article(head=line("contents"), parts=[*(node for item in made for node in item.parts), *usages])  # type: ignore[attr-defined]
+    unsupported = [item for item in items if not isinstance(item, AIContent | Usage)]
+    if unsupported:
+        expected = "a request, a response, or a list of stored turns, messages, contents or events"
+        raise EncodeError(f"{type(unsupported[0]).__name__} cannot be shown as a page: expected {expected}")
+    contents = [item for item in items if isinstance(item, AIContent)]
+    usages = [usage_line(item) for item in items if isinstance(item, Usage)]
+    articles = messages([ChatMessage(role="contents", contents=contents)], page) if contents else []
+    return Article(head=line("contents"), parts=[*(node for item in articles for node in item.parts), *usages])  # type: ignore[attr-defined]
 
 
 # -- template ----------------------------------------------------------------------------------------------------------
@@ -119,10 +120,8 @@ def _alone(found: Sequence[Any], page: Page) -> Node:
 
 @cache
 def _template() -> Any:
-    try:
+    with needs_extra("html"):
         from jinja2 import Environment, PackageLoader, StrictUndefined
-    except ImportError as error:
-        raise ImportError("a page needs jinja2: pip install 'contentmodel[html]'") from error
     environment = Environment(
         loader=PackageLoader("contentmodel.html"),
         autoescape=True,

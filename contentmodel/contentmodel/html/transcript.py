@@ -16,8 +16,8 @@ from contentmodel.content.tools import (
 from contentmodel.display import flowing, tool_name
 from contentmodel.engine.json import write
 from contentmodel.engine.losses.loss import Loss
-from contentmodel.html.contents import DEEPEST, Page, json_words, more_fields, outcome, status, usage_line
-from contentmodel.html.nodes import Article, Box, Exchange, Line, Node, Nodes, Piece, fold, line, pieces, words
+from contentmodel.html.contents import DEEPEST, Page, json_node, more_fields, outcome, status, usage_line
+from contentmodel.html.nodes import Article, Box, Exchange, Line, Node, Nodes, Piece, fold, line, pieces, text_node
 from contentmodel.message import ChatMessage
 from contentmodel.pairs import Place, TranscriptIndex
 from contentmodel.request import ChatRequest
@@ -39,12 +39,14 @@ class Group(msgspec.Struct, frozen=True, kw_only=True):
 class Conversation:
     """Convert groups to articles, in order."""
 
-    def __init__(self, groups: Sequence[Group], page: Page, log: Log | None = None, known: Sequence[Any] = ()) -> None:
+    def __init__(
+        self, groups: Sequence[Group], page: Page, log: Log | None = None, branches: Sequence[Any] = ()
+    ) -> None:
         self._groups, self._page, self._log = groups, page, log
-        self._known = {turn.id: turn for turn in (*known, *(group.turn for group in groups if group.turn))}
+        self._turns = {turn.id: turn for turn in (*branches, *(group.turn for group in groups if group.turn))}
         self._shown = {group.turn.id for group in groups if group.turn is not None}
         self._following: dict[str | None, list[Any]] = {}
-        for turn in self._known.values():
+        for turn in self._turns.values():
             self._following.setdefault(turn.previous, []).append(turn)
         self._messages = [
             msgspec.structs.replace(message, contents=flowing(message.contents))
@@ -60,7 +62,7 @@ class Conversation:
             if not self._turned[place[0]] or isinstance(self._at(place), ToolApprovalRequestContent)
         }
         if log is not None:
-            log.know(self._messages)
+            log.add_calls(self._messages)
 
     def nodes(self) -> Nodes:
         """Yield an article for each group. Skip messages whose contents are all shown next to their calls."""
@@ -147,10 +149,10 @@ class Conversation:
 
     def _link(self, turn: str) -> tuple[str, list[Piece], str]:
         """Return a bit with the number of a turn, linked if the turn is on this page."""
-        known = self._known.get(turn)
-        if known is None:
-            return "", pieces("a turn that is not here"), ""
-        return "", pieces(f"turn {known.number}"), f"#turn-{known.number}" if turn in self._shown else ""
+        turn_shown = self._turns.get(turn)
+        if turn_shown is None:
+            return "", pieces("a turn that is not on this page"), ""
+        return "", pieces(f"turn {turn_shown.number}"), f"#turn-{turn_shown.number}" if turn in self._shown else ""
 
 
 def tone(role: str) -> str:
@@ -201,7 +203,7 @@ class Log:
             places[entry.id] = (min(depth + 1, DEEPEST), siblings)
             siblings.append(entry)
 
-    def know(self, messages: Sequence[ChatMessage]) -> None:
+    def add_calls(self, messages: Sequence[ChatMessage]) -> None:
         """Add the messages of the page, so that entries show the name of a call's tool instead of its id."""
         calls = (c for message in messages for c in message.contents if isinstance(c, ToolCallContent))
         self._names.update((call.call_id, call.name or "") for call in calls)
@@ -214,13 +216,15 @@ class Log:
 
     def of_turn(self, turn: str | None) -> list[Node]:
         """Return the nodes for the entries of a turn."""
-        return self._box(self._tops.pop(turn, []), "what the user saw")
+        return self._box(self._tops.pop(turn, []), "shown to the user")
 
     def rest(self) -> list[Node]:
         """Return the nodes for the entries without a turn on the page."""
-        left = sorted((entry for entries in self._tops.values() for entry in entries), key=lambda entry: entry.number)
+        entries_left = sorted(
+            (entry for entries in self._tops.values() for entry in entries), key=lambda entry: entry.number
+        )
         self._tops = {}
-        return self._box(left, "what the user saw beside the turns above")
+        return self._box(entries_left, "shown to the user outside of these turns")
 
     def _box(self, entries: Sequence[Any], name: str) -> list[Node]:
         if not entries:
@@ -232,7 +236,7 @@ class Log:
         brief = _brief(entry.content) if call_id is None else self._names.get(call_id, "")
         yield line(entry.kind, ("time", moment(entry.created_at)), ("muted", brief), style="entry")
         if entry.text:
-            yield words(entry.text)
+            yield text_node(entry.text)
         if entry.content is not None and not brief and call_id is None:
             yield fold("content", _logged(entry.content))
         inner = [node for child in self._inside.pop(entry.id, []) for node in self._entry(child)]
@@ -251,8 +255,8 @@ def _brief(content: Any) -> str:
     items = content if isinstance(content, list) else [content]
     if content is None or any(isinstance(item, msgspec.Struct) for item in items):
         return ""
-    said = write(content).decode("utf-8")
-    return said if len(said) <= _BRIEF else ""
+    text = write(content).decode("utf-8")
+    return text if len(text) <= _BRIEF else ""
 
 
 def _logged(content: Any) -> list[Node]:
@@ -263,7 +267,7 @@ def _logged(content: Any) -> list[Node]:
         return response(content, Page())
     if isinstance(content, ChatMessage) or (content and _are_messages(content)):
         return messages([content] if isinstance(content, ChatMessage) else content, Page())
-    return [json_words(content)]
+    return [json_node(content)]
 
 
 def _are_messages(content: Any) -> bool:
@@ -280,44 +284,44 @@ def messages(value: Sequence[ChatMessage], page: Page) -> list[Node]:
 
 def request(value: ChatRequest, page: Page, turns: Iterable[Node] | None = None) -> list[Node]:
     """Return the nodes of a request. If `turns` are given, they replace its messages."""
-    made = list(_settings(value))
+    nodes = list(_settings(value))
     if value.instructions:
         parts = [node for content in flowing(value.instructions) for node in page.draw(content)]
-        made.append(Article(head=line("instructions"), parts=parts, tone="system"))
-    made += messages(value.messages, page) if turns is None else turns
-    return made
+        nodes.append(Article(head=line("instructions"), parts=parts, tone="system"))
+    nodes += messages(value.messages, page) if turns is None else turns
+    return nodes
 
 
 def _settings(value: ChatRequest) -> Nodes:
-    said = msgspec.to_builtins(value.options)
-    options = {name: item for name, item in said.items() if item is not None}
+    all_options = msgspec.to_builtins(value.options)
+    options = {name: item for name, item in all_options.items() if item is not None}
     if value.model:
         yield line("model", ("", value.model), style="fact")
     if options:
-        yield fold("options", [json_words(options)], ("muted", ", ".join(options)))
+        yield fold("options", [json_node(options)], ("muted", ", ".join(options)))
     if value.tools:
-        parts: list[Node] = [node for tool in value.tools for node in (line(tool_name(tool)), json_words(tool))]
+        parts: list[Node] = [node for tool in value.tools for node in (line(tool_name(tool)), json_node(tool))]
         yield fold("tools", parts, ("muted", ", ".join(map(tool_name, value.tools))))
     yield from more_fields(value.extra)
 
 
 def response(value: ChatResponse, page: Page) -> list[Node]:
     """Return the nodes of a response."""
-    made: list[Node] = []
+    nodes: list[Node] = []
     if value.model:
-        made.append(line("model", ("", value.model), style="fact"))
+        nodes.append(line("model", ("", value.model), style="fact"))
     if when := _created(value.created):
-        made.append(line("created", when, style="fact"))
+        nodes.append(line("created", when, style="fact"))
     for number, choice in enumerate(value.choices, 1):
         if len(value.choices) > 1:
-            made.append(line(f"answer {number} of {len(value.choices)}", style="role"))
-        made += messages(choice.messages, page)
-        made += _ending(choice)
+            nodes.append(line(f"answer {number} of {len(value.choices)}", style="role"))
+        nodes += messages(choice.messages, page)
+        nodes += _ending(choice)
     if value.error is not None:
-        made += page.draw(value.error)
+        nodes += page.draw(value.error)
     if value.usage is not None:
-        made.append(usage_line(value.usage))
-    return [*made, *more_fields(value.extra)]
+        nodes.append(usage_line(value.usage))
+    return [*nodes, *more_fields(value.extra)]
 
 
 def _created(when: float | str | None) -> Piece | None:
@@ -333,7 +337,7 @@ def _ending(choice: ChatChoice) -> Nodes:
     if choice.finish_reason is not None:
         yield _finish(choice.finish_reason)
     if choice.logprobs is not None:
-        yield fold("logprobs", [json_words(choice.logprobs)])
+        yield fold("logprobs", [json_node(choice.logprobs)])
     yield from more_fields(choice.extra)
 
 
@@ -343,7 +347,7 @@ def _finish(finish: FinishReason) -> Line:
         ("muted" if finish.reason in _GOOD_ENDS else "bad", finish.reason),
         ("muted", str(finish.raw) if finish.raw not in (None, finish.reason) else ""),
         ("muted", f"at {finish.stop_sequence!r}" if finish.stop_sequence else ""),
-        ("muted", "send the conversation again for the rest" if finish.resumable else ""),
+        ("muted", "send the conversation again to continue" if finish.resumable else ""),
     )
 
 

@@ -36,7 +36,7 @@ def validator(kind: type[Any]) -> Schema:
     `type` becomes UnknownContent, or a hosted call or result.
     """
     types = members(kind)
-    wanted: Any = Content if kind is AIContent else reduce(or_, types)
+    expected_type: Any = Content if kind is AIContent else reduce(or_, types)
     tags = {member.__struct_config__.tag for member in types}
 
     def validate(value: Any) -> Any:
@@ -45,12 +45,12 @@ def validator(kind: type[Any]) -> Schema:
         try:
             if None not in tags and isinstance(value, dict) and "type" not in value:
                 raise DecodeError("contentmodel", [Fault("$", "object has no `type`")])
-            return convert_value(value, wanted)
+            return convert_value(value, expected_type)
         except DecodeError as error:
             raise PydanticCustomError("contentmodel", "{fault}", {"fault": str(error)}) from None
 
     def written(value: Any) -> Any:
-        require_valid_as(value, wanted)
+        require_valid_as(value, expected_type)
         return to_builtins(value)
 
     return core_schema.no_info_plain_validator_function(
@@ -71,7 +71,9 @@ def shape(kind: type[Any]) -> Schema:
     definitions: Definitions = {}
     types = members(kind)
     top = _object(types, definitions) if types == (kind,) else _choice(kind, definitions)
-    return core_schema.definitions_schema(top, [made for made in definitions.values() if made is not None])
+    return core_schema.definitions_schema(
+        top, [definition for definition in definitions.values() if definition is not None]
+    )
 
 
 def _described(info: inspect.Type, definitions: Definitions) -> Schema:
