@@ -395,7 +395,7 @@ def test_a_missing_sdk_is_named(api: str, monkeypatch: pytest.MonkeyPatch) -> No
     for sdk in ("openai", "anthropic", "google.genai", "google"):
         monkeypatch.setitem(sys.modules, sdk, None)
     monkeypatch.delitem(sys.modules, name, raising=False)
-    with pytest.raises(ImportError, match=r"pip install 'contentmodel\[\w+\]'"):
+    with pytest.raises(ImportError, match=r'pip install "contentmodel\[\w+\]"'):
         __import__(name)
 
 

@@ -514,7 +514,9 @@ def test_coverage_of_what_cannot_be_compared_is_no_success(monkeypatch: pytest.M
     monkeypatch.setattr(coverage, "sdk_types", gone)
     result = run("coverage", "--api", "openai-chat")
     assert result.exit_code == 2
-    assert "its SDK is not installed: pip install openai" in " ".join(result.output.split())
+    assert 'this needs openai, which is not installed: pip install "contentmodel[openai]"' in " ".join(
+        result.output.split()
+    )
 
 
 def test_a_table_that_fails_is_a_note_of_its_coverage() -> None:

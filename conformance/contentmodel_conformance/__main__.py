@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import sys
 
-_NEEDED = {"typer", "rich", "starlette", "uvicorn", "hypothesis", "pydantic", "jinja2"}
+from contentmodel.errors import MissingExtraError
+from contentmodel.extras import needs_extra
 
 
 def main() -> None:
     """Run the command with the arguments of the process, and exit."""
     try:
-        import contentmodel_conformance.cli_matrix  # (registers its commands)
-        import contentmodel_conformance.cli_mutants  # noqa: F401
-        from contentmodel_conformance.cli import app
-    except ModuleNotFoundError as error:
-        name = (error.name or "").partition(".")[0]
-        if name not in _NEEDED:
-            raise
-        need = 'Install it: pip install "contentmodel[conformance]"'
-        print(f"The contentmodel-conformance command needs {name}. {need}", file=sys.stderr)
+        with needs_extra("conformance"):
+            import contentmodel_conformance.cli_matrix  # (registers its commands)
+            import contentmodel_conformance.cli_mutants  # noqa: F401
+            from contentmodel_conformance.cli import app
+    except MissingExtraError as error:
+        print(f"error: {error}", file=sys.stderr)
         raise SystemExit(2) from None
     except KeyboardInterrupt:
         raise SystemExit(130) from None

@@ -18,6 +18,7 @@ from contentmodel.cli.errors import Problem
 from contentmodel.cli.installed import check_api
 from contentmodel.cli.output import layout, open_output
 from contentmodel.engine.json import write
+from contentmodel.extras import needs_extra
 from contentmodel_conformance.cli import command
 from contentmodel_conformance.coverage import Coverage
 from contentmodel_conformance.coverage import coverage as coverage_of
@@ -147,12 +148,8 @@ def _markdown(made: Matrix, details: list[str]) -> str:
 def _html(made: Matrix, details: list[str]) -> str:
     from contentmodel_conformance.matrix.page import as_html
 
-    try:
+    with needs_extra("conformance"):
         return as_html(made)
-    except ModuleNotFoundError as error:
-        raise Problem(
-            f"the page needs {error.name}", hint='install it: pip install "contentmodel[conformance]"'
-        ) from None
 
 
 _WRITERS = {Format.text: _text, Format.json: _json, Format.md: _markdown, Format.html: _html}

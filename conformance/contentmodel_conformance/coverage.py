@@ -12,6 +12,9 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from contentmodel.errors import MissingExtraError
+from contentmodel.extras import needs_extra
+from contentmodel_conformance.oracles import SDK_EXTRAS
 from contentmodel_conformance.oracles.envelopes import envelope
 from contentmodel_conformance.oracles.shapes import ListOf, Literals, MapOf, Record, Shape, members, shape_of
 
@@ -126,8 +129,9 @@ def sdk_types(api: str) -> dict[str, frozenset[str]]:
 
     Raises KeyError for an API without an SDK here, and ImportError if the SDK is not installed.
     """
-    names = {name: _read(api, name, paths) for name, paths in _POSITIONS[api].items()}
-    return names | (_anthropic_more(api, names) if api == "anthropic-messages" else {})
+    with needs_extra(SDK_EXTRAS[api]):
+        names = {name: _read(api, name, paths) for name, paths in _POSITIONS[api].items()}
+        return names | (_anthropic_more(api, names) if api == "anthropic-messages" else {})
 
 
 # Open sets that the SDKs list and the adapters accept as any string: each is one field of ErrorContent.
@@ -170,7 +174,7 @@ def coverage(api: str, adapter: Any) -> Coverage:
         installed = version(sdk)
         types = sdk_types(api)
     except (PackageNotFoundError, ImportError):
-        return Coverage(api=api, sdk=sdk, note=f"its SDK is not installed: pip install {sdk}")
+        return Coverage(api=api, sdk=sdk, note=str(MissingExtraError(SDK_EXTRAS[api], sdk)))
     try:
         missing = missing_types(api, adapter.describe())
     except Exception as error:  # Third-party adapters may raise anything.

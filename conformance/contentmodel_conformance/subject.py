@@ -26,6 +26,7 @@ from contentmodel import (
     ReasoningContent,
     TextContent,
 )
+from contentmodel.errors import MissingExtraError
 from contentmodel_conformance.coverage import sdk_types
 from contentmodel_conformance.examples import EXAMPLES, Example, checked
 from contentmodel_conformance.oracles import judge
@@ -200,7 +201,7 @@ class Subject:
     @property
     def no_jsonschema(self) -> str:
         """Why schemas cannot be checked; empty if jsonschema is installed."""
-        return "" if find_spec("jsonschema") else "the package jsonschema is not installed"
+        return "" if find_spec("jsonschema") else str(MissingExtraError("conformance", "jsonschema"))
 
     def written(self, kind: str) -> list[Any]:
         """Return what the adapter encodes a few samples to, as plain JSON. Samples that fail to encode are left out."""

@@ -1,4 +1,8 @@
-"""Optional dependencies: report the extra of the distribution that installs a missing module."""
+"""Optional dependencies: a missing module is reported with the extra that installs it.
+
+An import of an optional dependency is within `needs_extra`, or in code that runs only after it. tests/test_extras.py
+has a row for each of these imports.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ from contentmodel.errors import MissingExtraError
 
 @contextmanager
 def needs_extra(extra: str, *modules: str) -> Iterator[None]:
-    """Raise MissingExtraError with `extra` if one of `modules` is missing, or if an import in the body fails.
+    """Raise MissingExtraError with `extra` if one of `modules` is missing, or if the body imports a missing module.
 
     `modules` are searched for without importing them.
     """

@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from contentmodel.authoring import Capabilities
+from contentmodel.extras import needs_extra
 from contentmodel_adapters.anthropic_messages.blocks import API
 from contentmodel_adapters.shared import clients
 
-try:
+with needs_extra("anthropic"):
     import anthropic
-except ImportError as error:
-    raise ImportError(f"the client of {API} requires its SDK: pip install 'contentmodel[anthropic]'") from error
 
 PATH = "/v1/messages"
 UNSAMPLED = "2026-10-21"

@@ -7,15 +7,15 @@ from copy import deepcopy
 from typing import Any
 
 from contentmodel.client import AuthenticationError, ClientError
+from contentmodel.extras import needs_extra
 from contentmodel_adapters.google_generate_content.blocks import API
 from contentmodel_adapters.shared import clients
 from contentmodel_adapters.shared.calls import AsyncChunks, Call, Chunks
 
-try:
+# Other packages of Google also install a package `google`, so an import of `google` can succeed without the SDK.
+with needs_extra("google", "google.genai"):
     from google import genai
     from google.genai import errors
-except ImportError as error:
-    raise ImportError(f"the client of {API} requires its SDK: pip install 'contentmodel[google]'") from error
 
 
 def api_client(sdk: genai.Client) -> Any:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from contentmodel.extras import needs_extra
 from contentmodel_adapters.openai_chat.blocks import API
 from contentmodel_adapters.shared import clients
 
-try:
+with needs_extra("openai"):
     import openai
-except ImportError as error:
-    raise ImportError(f"the client of {API} requires its SDK: pip install 'contentmodel[openai]'") from error
 
 PATH = "/chat/completions"
 

@@ -10,13 +10,21 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from contentmodel.extras import needs_extra
 from contentmodel_conformance.oracles import google
 from contentmodel_conformance.oracles.envelopes import Kind, anthropic_stable_request, envelope
 from contentmodel_conformance.oracles.validators import Check, shape_check, type_check
 
-__all__ = ["APIS", "Judge", "Kind", "judge"]
+__all__ = ["APIS", "SDK_EXTRAS", "Judge", "Kind", "judge"]
 
-APIS = ("anthropic-messages", "google-generate-content", "openai-chat", "openai-responses")
+SDK_EXTRAS = {
+    "anthropic-messages": "anthropic",
+    "google-generate-content": "google",
+    "openai-chat": "openai",
+    "openai-responses": "openai",
+}
+"""The extra that installs the SDK of each API."""
+APIS = tuple(SDK_EXTRAS)
 
 
 @dataclass(frozen=True)
@@ -43,7 +51,8 @@ def judge(api: str, kind: str) -> Judge:
     """Return the judge of an API's requests or responses. Raises LookupError or, without SDK, ImportError."""
     if (api, kind) not in _CHECKS:
         raise LookupError(f"no judge of {api} {kind}")
-    return Judge(api, kind, _CHECKS[api, kind]())
+    with needs_extra(SDK_EXTRAS[api]):
+        return Judge(api, kind, _CHECKS[api, kind]())
 
 
 def _anthropic_request() -> tuple[Check, ...]:

@@ -1,0 +1,159 @@
+"""Optional dependencies: if one is missing, the error contains the `pip` command that installs it.
+
+`ROWS` has a row for every import of a third-party module. A new import without a row fails the first test.
+"""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("contentmodel/contentmodel", "adapters/contentmodel_adapters", "conformance/contentmodel_conformance")
+OURS = {"contentmodel", "contentmodel_adapters", "contentmodel_conformance"}
+REQUIRED = {"msgspec"}
+
+CLI = "from contentmodel.cli import main; main()"
+STORE = "from contentmodel.history import TurnStore\nTurnStore.open({!r})"
+ASYNC_STORE = "import asyncio\nfrom contentmodel.history import AsyncTurnStore\nasyncio.run(AsyncTurnStore.open({!r}))"
+CLIENT = "import contentmodel.client as clients; clients.{}({!r})"
+EXECUTOR = "from contentmodel.tools.config import {0}; {0}({1!r})"
+FILE = "from contentmodel.tools import load_tools; load_tools([{{'type': 'api', 'function': {0}, 'api': {1}}}])"
+FUNCTION = {"name": "a", "description": "A tool.", "parameters": {"type": "object", "properties": {}}}
+POSTGRESQL = "postgresql://localhost/shop"
+KIT = "import contentmodel_conformance as kit; kit.check_adapter"
+KIT_CLI = "from contentmodel_conformance.__main__ import main; main()"
+KIT_SERVER = "import contentmodel_conformance.server"
+JUDGE = "from contentmodel_conformance.oracles import judge; judge({!r}, 'response')"
+
+Row = tuple[str, str, str, str]
+"""The folder or file of an import, the module, the extra that installs it, and a program that needs it."""
+
+ROWS: list[Row] = [
+    ("contentmodel/contentmodel/cli/", "typer", "cli", CLI),
+    ("contentmodel/contentmodel/cli/", "rich", "cli", CLI),
+    ("contentmodel/contentmodel/cli/stores.py", "sqlalchemy", "history", "from contentmodel.history import TurnStore"),
+    ("contentmodel/contentmodel/history/", "sqlalchemy", "history", "import contentmodel.history"),
+    ("contentmodel/contentmodel/html/page.py", "jinja2", "html", "from contentmodel.html import page; page([])"),
+    ("contentmodel/contentmodel/html/markup.py", "markdown_it", "html",
+     "from contentmodel.html.markup import markup; markup('*a*', [])"),
+    ("contentmodel/contentmodel/runner/telemetry.py", "opentelemetry", "otel",
+     "from contentmodel.runner.telemetry import OpenTelemetry; OpenTelemetry()"),
+    ("contentmodel/contentmodel/server/", "cryptography", "server", "import contentmodel.server"),
+    ("contentmodel/contentmodel/server/", "starlette", "server", "import contentmodel.server"),
+    ("contentmodel/contentmodel/tools/", "docstring_parser", "tools", "import contentmodel.tools"),
+    ("contentmodel/contentmodel/tools/", "jsonschema", "tools", "import contentmodel.tools"),
+    ("contentmodel/contentmodel/tools/", "pydantic", "tools", "import contentmodel.runner"),
+    ("contentmodel/contentmodel/tools/", "re2", "tools", "import contentmodel.runner"),
+    ("contentmodel/contentmodel/tools/config/graphql.py", "graphql", "tools",
+     FILE.format(FUNCTION, {"query": "{ a }"})),
+    ("contentmodel/contentmodel/tools/config/statements.py", "sqlglot", "tools",
+     FILE.format(FUNCTION, {"query": "SELECT 1"})),
+    ("contentmodel/contentmodel/tools/config/http.py", "httpx2", "tools",
+     EXECUTOR.format("RestExecutor", "https://a.example")),
+    ("contentmodel/contentmodel/tools/config/clients.py", "httpx2", "tools",
+     EXECUTOR.format("GraphQLExecutor", "https://a.example")),
+    ("contentmodel/contentmodel/tools/config/sql.py", "sqlalchemy", "tools",
+     EXECUTOR.format("SqlExecutor", "sqlite://")),
+    ("contentmodel/contentmodel/tools/mcp/", "mcp", "mcp", "import contentmodel.tools.mcp"),
+    ("contentmodel/contentmodel/tools/mcp/", "httpx2", "mcp", "import contentmodel.tools.mcp"),
+    *(
+        (f"adapters/contentmodel_adapters/{folder}/client.py", sdk, sdk, CLIENT.format(make, api))
+        for folder, sdk, api in [
+            ("anthropic_messages", "anthropic", "anthropic-messages"),
+            ("google_generate_content", "google", "google-generate-content"),
+            ("openai_chat", "openai", "openai-chat"),
+            ("openai_responses", "openai", "openai-responses"),
+        ]
+        for make in ("chat_client", "async_chat_client")
+    ),
+    ("conformance/contentmodel_conformance/", "hypothesis", "conformance", KIT),
+    ("conformance/contentmodel_conformance/", "typer", "conformance", KIT_CLI),
+    ("conformance/contentmodel_conformance/", "rich", "conformance", KIT_CLI),
+    ("conformance/contentmodel_conformance/testing.py", "pytest", "conformance",
+     "import contentmodel_conformance as kit; kit.AdapterConformance"),
+    ("conformance/contentmodel_conformance/server/", "anyio", "conformance", KIT_SERVER),
+    ("conformance/contentmodel_conformance/server/", "starlette", "conformance", KIT_SERVER),
+    ("conformance/contentmodel_conformance/server/", "uvicorn", "conformance", KIT_SERVER),
+    ("conformance/contentmodel_conformance/oracles/", "pydantic", "conformance", KIT),
+    ("conformance/contentmodel_conformance/oracles/", "anthropic", "anthropic", JUDGE.format("anthropic-messages")),
+    ("conformance/contentmodel_conformance/oracles/", "google", "google", JUDGE.format("google-generate-content")),
+    ("conformance/contentmodel_conformance/oracles/", "openai", "openai", JUDGE.format("openai-chat")),
+    ("conformance/contentmodel_conformance/coverage.py", "anthropic", "anthropic",
+     "from contentmodel_conformance.coverage import sdk_types; sdk_types('anthropic-messages')"),
+]  # fmt: skip
+
+# Modules that are not imported by name, and several ways to need one module.
+MORE: list[Row] = [
+    ("", "psycopg", "postgresql", STORE.format(POSTGRESQL)),
+    ("", "psycopg", "postgresql", ASYNC_STORE.format(POSTGRESQL)),
+    ("", "psycopg", "postgresql", EXECUTOR.format("SqlExecutor", POSTGRESQL)),
+    ("", "aiosqlite", "history", ASYNC_STORE.format(":memory:")),
+    ("", "greenlet", "history", "import contentmodel.history"),
+    ("", "sqlalchemy", "server", "import contentmodel.server"),
+    ("", "jsonschema", "server", "import contentmodel.server"),
+]
+
+EXEMPT = {
+    ("contentmodel/contentmodel/interop/pydantic.py", "pydantic_core"): "only pydantic calls these functions",
+    ("contentmodel/contentmodel/tools/schema.py", "pydantic_core"): "a dependency of pydantic",
+    ("contentmodel/contentmodel/tools/schema.py", "typing_extensions"): "a dependency of pydantic",
+    ("contentmodel/contentmodel/tools/validation.py", "referencing"): "a dependency of jsonschema",
+    (
+        "adapters/contentmodel_adapters/shared/clients.py",
+        "httpx2",
+    ): "a dependency of the SDKs, which are imported first",
+    ("conformance/contentmodel_conformance/oracles/accumulators.py", "httpx2"): "a dependency of the SDKs",
+    ("conformance/contentmodel_conformance/oracles/shapes.py", "typing_extensions"): "a dependency of pydantic",
+    ("conformance/contentmodel_conformance/oracles/validators.py", "typing_extensions"): "a dependency of pydantic",
+    ("conformance/contentmodel_conformance/matrix/page.py", "markupsafe"): "a dependency of jinja2",
+    ("conformance/contentmodel_conformance/matrix/page.py", "jinja2"): "`_html` in cli_matrix.py names the extra",
+    ("conformance/contentmodel_conformance/page.py", "jinja2"): "tests/test_matrix.py",
+    ("conformance/contentmodel_conformance/plugin.py", "pytest"): "only pytest imports its plugins",
+    ("conformance/contentmodel_conformance/laws.py", "jsonschema"): "`Subject.no_jsonschema` skips the check",
+}
+
+
+def imports() -> Iterator[tuple[str, str]]:
+    """Yield the file and the module of each import of a third-party module, except for type checkers."""
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            tree = ast.parse(path.read_text())
+            for node in ast.walk(tree):
+                if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+                    node.body = []
+            for node in ast.walk(tree):
+                names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+                names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
+                for name in {name.partition(".")[0] for name in names} - sys.stdlib_module_names - OURS - REQUIRED:
+                    yield str(path.relative_to(ROOT)), name
+
+
+def test_every_third_party_import_has_a_row_or_is_exempt() -> None:
+    uses = set(imports())
+    assert [use for use in sorted(uses - EXEMPT.keys()) if not any(_covers(row, *use) for row in ROWS)] == []
+    assert sorted(EXEMPT.keys() - uses) == []
+    assert [row[:2] for row in ROWS if not any(_covers(row, *use) for use in uses)] == []
+
+
+def _covers(row: Row, path: str, module: str) -> bool:
+    return path.startswith(row[0]) and module == row[1]
+
+
+@pytest.mark.parametrize("row", [*ROWS, *MORE], ids=lambda row: f"{row[1]}-{row[2]}")
+def test_missing_module_is_reported_with_its_extra(row: Row) -> None:
+    _, module, extra, program = row
+    if find_spec(module) is None:
+        pytest.skip(f"{module} is not installed")
+    command = [sys.executable, "-W", "ignore", "-c", f"import sys; sys.modules[{module!r}] = None\n{program}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    last = done.stderr.strip().rpartition("\n")[2]
+    assert done.returncode != 0
+    assert f"this needs {module}" in last
+    assert last.endswith(f'which is not installed: pip install "contentmodel[{extra}]"')
