@@ -105,11 +105,9 @@ def test_the_adapter_imports_only_the_interface_for_authors() -> None:
     assert modules - own == {"__future__", "collections.abc", "typing", "contentmodel", "contentmodel.authoring"}
 
 
-def claude() -> dict[str, Any]:
-    """Return the request of Anthropic that the page converts."""
-    (block,) = re.findall(r"```json\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    request: dict[str, Any] = json.loads(block)
-    return request
+def requests() -> list[dict[str, Any]]:
+    """Return the request of Anthropic that the page converts, and the request of Mistral that it checks."""
+    return [json.loads(block) for block in re.findall(r"```json\n(.*?)```", PAGE.read_text(), re.DOTALL)]
 
 
 def losses_of(page: str) -> list[tuple[int, str, str]]:
@@ -127,7 +125,7 @@ def test_the_first_version_keeps_payloads_and_lacks_streams(tmp_path: Path) -> N
 
 def test_the_first_version_loses_what_the_page_says(tmp_path: Path) -> None:
     with imported(until(FIRST, tmp_path)) as module:
-        request = contentmodel.adapter("anthropic-messages").decode_request(claude())
+        request = contentmodel.adapter("anthropic-messages").decode_request(requests()[0])
         losses = module.adapter.encode_request(request).losses
     on_page = losses_of(PAGE.read_text())[:2]
     assert sorted(f"{loss.what}: {loss.why}" for loss in losses) == sorted(text for _, _, text in on_page)
@@ -135,7 +133,7 @@ def test_the_first_version_loses_what_the_page_says(tmp_path: Path) -> None:
 
 def test_the_adapter_converts_the_request_as_the_page_says() -> None:
     with imported(WORKED) as module:
-        request = contentmodel.adapter("anthropic-messages").decode_request(claude())
+        request = contentmodel.adapter("anthropic-messages").decode_request(requests()[0])
         encoded = module.adapter.encode_request(request, model="mistral-large-latest")
         assert module.adapter.check_request(encoded.payload) == []
         losses = [loss for loss in encoded.losses if loss.path != "$.model"]
@@ -147,17 +145,14 @@ def test_the_adapter_converts_the_request_as_the_page_says() -> None:
 
 
 def test_the_rules_find_what_the_page_says() -> None:
-    message = {"role": "assistant", "content": "", "tool_calls": [{"id": "call_1", "function": {"name": "look_up"}}]}
-    result = {"role": "tool", "tool_call_id": "call_1", "content": "A small animal."}
-    user = {"role": "user", "content": "Hi."}
+    refused = requests()[1]
+    user, call, result, _ = refused["messages"]
+    two = {**call, "tool_calls": call["tool_calls"] * 2}
+    tool = {"function": {"name": "ü"}}
     with imported(WORKED) as module:
-        found = module.adapter.check_request({"model": "m", "messages": [user, message, result, user]})
-        names = [(f"{one.severity} {one.rule} at {one.path}") for one in found if one.rule != "shape"]
-        two = {**message, "tool_calls": message["tool_calls"] * 2}
+        names = [f"{one.severity} {one.rule} at {one.path}" for one in module.adapter.check_request(refused)]
         unanswered = module.adapter.check_request({"messages": [user, two, result]})
-        badly_named = module.adapter.check_request(
-            {"model": "m", "messages": [], "tools": [{"function": {"name": "ü"}}]}
-        )
+        badly_named = module.adapter.check_request({"model": "m", "messages": [], "tools": [tool]})
     assert all(f"\n{name}\n" in PAGE.read_text() for name in names)
     assert len(names) == 3
     assert {"a-model-is-named", "every-call-has-a-result"} <= {one.rule for one in unanswered}
