@@ -263,10 +263,10 @@ class Encoder(StreamEncoder):
         self.put_raw(b"data: [DONE]\n\n")
 
     def fail(self, event: Any, payload: dict[str, Any]) -> None:
-        self._end_choices(event)
+        self._end_choices(event, is_failed=True)
         self.put(payload)
 
-    def _end_choices(self, event: Any) -> None:
+    def _end_choices(self, event: Any, *, is_failed: bool = False) -> None:
         """Write the last chunk of each choice, with all that belongs to no block."""
         payload = self.encode_envelope(event)
         choices = payload.pop("choices", [])
@@ -274,7 +274,7 @@ class Encoder(StreamEncoder):
         for number, choice in enumerate(choices):
             delta = {key: value for key, value in choice.pop("message", {}).items() if key != "role"}
             choice.pop("index", None)
-            if event.response.choices[number].finish_reason is None:
+            if is_failed and event.response.choices[number].finish_reason is None:
                 choice.pop("finish_reason", None)
             self._chunk(number, delta, **choice)
 
