@@ -108,7 +108,9 @@ def unaccounted(
     if target is None or not target.keeps_all:
         # A store keeps citations and tools in other shapes.
         data = [(known.data if known else frozenset()) | _SCHEMAS for known in (vocabulary, target)]
-        fewer = objects.missing(objects.found(source, data[0]), objects.found(output, data[1]), lost)
+        fewer = objects.missing(
+            objects.counted_objects(source, data[0]), objects.counted_objects(output, data[1]), lost
+        )
         missing += [Unaccounted(one.above[-1], one.value) for one in fewer]
     return missing
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from contentmodel.engine.json import child_path
 
 
-class Found(NamedTuple):
+class CountedObject(NamedTuple):
     """An object, the paths of its ancestors and itself (`above`), and its sort: "citation" or "hosted"."""
 
     value: Any
@@ -21,20 +21,22 @@ class Found(NamedTuple):
     sort: str
 
 
-def missing(source: Iterable[Found], output: Iterable[Found], lost: Collection[str]) -> Iterator[Found]:
+def missing(
+    source: Iterable[CountedObject], output: Iterable[CountedObject], lost: Collection[str]
+) -> Iterator[CountedObject]:
     """Yield the surplus objects of a source: the last ones of a sort that the output has fewer of.
 
     Ignore objects at or below a path of `lost`.
     """
-    held = Counter(found.sort for found in output)
-    for found in source:
-        if not any(path in lost for path in found.above):
-            held[found.sort] -= 1
-            if held[found.sort] < 0:
-                yield found
+    held = Counter(item.sort for item in output)
+    for item in source:
+        if not any(path in lost for path in item.above):
+            held[item.sort] -= 1
+            if held[item.sort] < 0:
+                yield item
 
 
-def found(payload: Any, data: Collection[str]) -> Iterator[Found]:
+def counted_objects(payload: Any, data: Collection[str]) -> Iterator[CountedObject]:
     """Yield the citations and hosted tools of a payload. Skip the fields `data`, which contain JSON of the caller."""
     if isinstance(payload, dict):
         yield from _hosted_tools(payload)
@@ -51,14 +53,16 @@ def found(payload: Any, data: Collection[str]) -> Iterator[Found]:
                 if isinstance(value, dict | list):
                     inner.append((value, "", (*above, f"{above[-1]}[{at}]")))
             if key in _CITATIONS:
-                yield from (Found(value, over, "citation") for value, _, over in inner if isinstance(value, dict))
+                yield from (
+                    CountedObject(value, over, "citation") for value, _, over in inner if isinstance(value, dict)
+                )
         stack += reversed(inner)
 
 
-def _hosted_tools(request: dict[str, Any]) -> Iterator[Found]:
+def _hosted_tools(request: dict[str, Any]) -> Iterator[CountedObject]:
     """Yield the hosted tools of a request: each tool with a hosted type, or each key with settings of a tool."""
     for key in _SEARCHES & request.keys():
-        yield Found(request[key], ("$", f"$.{key}"), "hosted")
+        yield CountedObject(request[key], ("$", f"$.{key}"), "hosted")
     tools = request.get("tools")
     for at, tool in enumerate(tools) if isinstance(tools, list) else ():
         above = ("$", "$.tools", f"$.tools[{at}]")
@@ -66,10 +70,10 @@ def _hosted_tools(request: dict[str, Any]) -> Iterator[Found]:
             continue
         if "type" in tool:
             if isinstance(tool["type"], str) and tool["type"] not in _DEFINED:
-                yield Found(tool, above, "hosted")
+                yield CountedObject(tool, above, "hosted")
         elif "name" not in tool:
             settings = ((key, value) for key, value in tool.items() if isinstance(value, dict))
-            yield from (Found(value, (*above, child_path(above[-1], key)), "hosted") for key, value in settings)
+            yield from (CountedObject(value, (*above, child_path(above[-1], key)), "hosted") for key, value in settings)
 
 
 _CITATIONS = frozenset({"annotations", "citations", "groundingSupports", "grounding_supports"})

@@ -125,7 +125,7 @@ class TableAdapter:
         """Decode a request. Also return the payload as plain JSON values, and the trace of the decoding."""
         wire = as_json(payload, self.api)
         if self._is_conversation(wire):
-            request, _, context = self._decode(self.request, {self.conversation: wire}, alone=wire)
+            request, _, context = self._decode(self.request, {self.conversation: wire}, messages=wire)
             return ALONE.on(request, self.api, True), wire, context
         return self._decode(self.request, _checked(wire, self.api))
 
@@ -143,9 +143,9 @@ class TableAdapter:
         return response  # type: ignore[no-any-return]
 
     def _decode(
-        self, row: Row, wire: JsonObject, alone: JsonArray | None = None
+        self, row: Row, wire: JsonObject, messages: JsonArray | None = None
     ) -> tuple[Any, JsonObject, DecodeContext]:
-        value, context = self._read(row, wire, alone)
+        value, context = self._read(row, wire, messages)
         context.finish(wire)
         return value, wire, context
 
@@ -153,13 +153,13 @@ class TableAdapter:
         self,
         row: Row,
         wire: JsonObject,
-        alone: JsonArray | None = None,
+        messages: JsonArray | None = None,
         decoded: Mapping[int, object] | None = None,
     ) -> tuple[Any, DecodeContext]:
         """Return the decoded value, possibly partial, and the context with all faults."""
         origin = self.origin_of(wire) if row is self.request else self.answer_origin(wire)
         context = DecodeContext(self.api, origin)
-        context.alone = alone
+        context.bare_messages = messages
         context.decoded = decoded or {}
         try:
             value = self._decode_row(row, wire, context)

@@ -41,9 +41,9 @@ class DecodeContext:
         "_faults",
         "_moved",
         "_replaced",
-        "alone",
         "answer_id",
         "api",
+        "bare_messages",
         "decoded",
         "is_respelled",
         "origin",
@@ -55,7 +55,7 @@ class DecodeContext:
         self.origin = origin
         self.answer_id: str | None = None
         """The id of the decoded answer, for APIs whose calls may have no ids."""
-        self.alone: JsonArray | None = None
+        self.bare_messages: JsonArray | None = None
         """The messages, if the payload is a list of messages instead of an object."""
         self.decoded: Mapping[int, Any] = {}
         """Objects that a stream decoded before, by the identity of their wire objects."""
@@ -125,7 +125,7 @@ class DecodeContext:
 
     def paths(self, payload: object) -> WirePaths:
         """Return the paths of the decoded objects in `payload`."""
-        root = payload if self.alone is None else self.alone
+        root = payload if self.bare_messages is None else self.bare_messages
         return WirePaths(
             self.api,
             root,

@@ -71,7 +71,7 @@ def takes_an_issuer_for_an_api(original: Any, message: Any, context: Any) -> Any
     return message.origin is not None and message.origin.issuer == context.issuer
 
 
-@change(origins, "is_home", ANTHROPIC, "identity/sdk-places")
+@change(origins, "is_all_native", ANTHROPIC, "identity/sdk-places")
 def fits_its_own_requests(original: Any, request: Any, context: Any) -> Any:
     """Run all passes on a request of the API itself."""
     return False

@@ -226,7 +226,7 @@ def _beside_signs(loss: Loss, signs: Collection[str], payload: Any) -> Iterator[
     elif loss.path not in signs and loss.exact:
         around = value_at(payload, loss.path)
         for key, value in around.items() if around.__class__ is dict else ():
-            if not _is_empty(value) and not _is_word(key, value):
+            if not _is_empty(value) and not _is_tag(key, value):
                 path, name = child_path(loss.path, key), child_path(loss.what, key)
                 yield from _beside_signs(msgspec.structs.replace(loss, path=path, what=name), signs, payload)
 
@@ -256,7 +256,7 @@ def _around(owner: object, api: str, residue: JsonObject) -> Iterator[PendingLos
     """Yield losses for the fields of the wire object that contained `owner` as one of its parts."""
     for hint in _hints_with_fields(api):
         for name, value in (hint.read(residue) or {}).items():
-            if not is_hint(name) and not _is_word(name, value) and not _is_empty(value):
+            if not is_hint(name) and not _is_tag(name, value) and not _is_empty(value):
                 yield PendingLoss(owner, f"{AROUND}{name}", _reason_for(owner, api, name, value), api, {"source": api})
 
 
@@ -305,7 +305,7 @@ def _keys_with_fields(api: str) -> frozenset[str]:
     return frozenset(key for hint in _hints_with_fields(api) for key in (hint.key, *hint.older))
 
 
-def _is_word(name: str, value: object) -> bool:
+def _is_tag(name: str, value: object) -> bool:
     """Return whether a field is the type or the role of an object, which every API has in its own terms."""
     return name in ("type", "role") and value.__class__ is str
 

@@ -15,6 +15,6 @@ def is_native(message: ChatMessage, context: EncodeContext) -> bool:
     return message.origin is not None and message.origin.api == context.api
 
 
-def is_home(request: ChatRequest, context: EncodeContext) -> bool:
+def is_all_native(request: ChatRequest, context: EncodeContext) -> bool:
     """Return whether the whole request came from the target's API: then it is encoded unchanged."""
     return context.native and all(is_native(message, context) for message in request.messages)

@@ -15,7 +15,7 @@ import msgspec
 
 from contentmodel.content.citations import Citation
 from contentmodel.engine.json import JsonObject
-from contentmodel.engine.pipeline.origins import is_home
+from contentmodel.engine.pipeline.origins import is_all_native
 from contentmodel.message import contents_of
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _pass(run: Callable[..., object], settings: JsonObject, **options: Any) -> P
 
 def prepared(request: ChatRequest, passes: Sequence[Pass], context: EncodeContext) -> ChatRequest:
     """Apply the passes to a request. Replacements are recorded for the paths of losses."""
-    is_own = is_home(request, context)
+    is_own = is_all_native(request, context)
     kinds: frozenset[type] | None = None
     messages = request.messages
     for step in passes:

@@ -517,7 +517,14 @@ class StreamEncoder:
             finish = waiting_finish(choice.finish_reason, calls.get(number, []))
             if finish is not None and finish is not choice.finish_reason:
                 path, reason = f"$.choices[{number}].finish_reason.raw", finish.raw or finish.reason
-                lost = loss_of(reasons.NO_FINISH_REASON, path, "raw", self.api, family="settings", word=reason)
+                lost = loss_of(
+                    reasons.NO_FINISH_REASON,
+                    path,
+                    "finish_reason.raw of ChatChoice",
+                    self.api,
+                    family="settings",
+                    word=reason,
+                )
                 self.add_losses(None, [lost])
                 choice = msgspec.structs.replace(choice, finish_reason=finish)
             choices.append(choice)

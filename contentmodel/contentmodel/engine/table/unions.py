@@ -293,8 +293,8 @@ class Union:
                 path = r.select[0].split(".")
                 chosen.update(dict.fromkeys(r.select[1], decoders[r.name]))
             elif inner:
-                (where, value), *_ = inner.items()
-                path = where.split(".")
+                (field, value), *_ = inner.items()
+                path = field.split(".")
                 chosen[value] = decoders[r.name]
             else:
                 default = decoders[r.name]
