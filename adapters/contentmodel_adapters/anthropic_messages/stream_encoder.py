@@ -66,7 +66,7 @@ class Encoder(StreamEncoder):
         self._begin_block(start)
         head = b'event: content_block_delta\ndata: {"type":"content_block_delta","index":%d,"delta":{"type":"%b","%b":'
         block.grow = growing(head % (self._count, delta.encode(), text.encode()), b"}}\n\n")
-        self.say_begun(block)
+        self.write_begun(block)
 
     def shut(self, block: OutgoingBlock) -> None:
         live = block.grow is not None

@@ -223,21 +223,21 @@ class Decoder(StreamDecoder):
         block, candidate.open = candidate.open, None
         if block is None:
             return
-        wire, content = block.wire, block.said
+        wire, content = block.wire, block.emitted
         if block.pieces:
             content = self._decode(candidate, block.settle())
         elif candidate.arguments is not None:
             call = {key: value for key, value in wire["functionCall"].items() if key != "willContinue"}
             wire["functionCall"] = {**call, "args": candidate.arguments}
-            content = with_id(self._decode(candidate, wire), block.said.call_id)
+            content = with_id(self._decode(candidate, wire), block.emitted.call_id)
             candidate.arguments = None
             is_complete = is_ended
         is_text = wire.get("text").__class__ is str and not wire.get("thought")
         candidate.parts.append(A_TEXT if is_text else A_CALL if "functionCall" in wire else NO_TEXT)
         self.stop(block, content, is_complete=is_complete)
         block.wire, block.joined = {}, ""
-        if block.said.__class__ is not TextContent:
-            block.said = None
+        if block.emitted.__class__ is not TextContent:
+            block.emitted = None
 
     def _open_call(self, candidate: Candidate, part: dict[str, Any], call: dict[str, Any]) -> None:
         """Start a call whose arguments are sent one by one."""
@@ -303,7 +303,7 @@ class Decoder(StreamDecoder):
             contents = [content for message in choice.messages for content in message.contents]
             for block, content in zip(candidate.blocks, contents, strict=False):
                 if content.annotations:
-                    self.catch_up(block, msgspec.structs.replace(block.said, annotations=content.annotations))
+                    self.catch_up(block, msgspec.structs.replace(block.emitted, annotations=content.annotations))
             for content in contents[len(candidate.blocks) :]:
                 candidate.blocks.append(self.whole(content, candidate.number))
 

@@ -88,7 +88,7 @@ class Encoder(JoiningEncoder):
         block.grow = growing(prefix, b'}],"role":"model"}' + index + self._suffix)
         if not thought and self.completes and isinstance(block.content, _TEXTS):
             block.grow = self.texts_of(block).beginning(block, block.grow)
-        self.say_begun(block)
+        self.write_begun(block)
 
     def shut(self, block: OutgoingBlock) -> None:
         content, place = block.content, (block.choice, block.index)
@@ -139,7 +139,7 @@ class Encoder(JoiningEncoder):
         part = parts[0] if parts else {}
         left = block.left(text_of(part, "text"))
         if left:
-            self.say(block, left)
+            self.write_text(block, left)
         rest = {key: value for key, value in part.items() if key != "text"}
         if rest.keys() - {"thought"}:
             parts[0] = {key: part[key] for key in ("text", "thought") if key in part}

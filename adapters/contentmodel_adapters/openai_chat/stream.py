@@ -325,7 +325,7 @@ class Decoder(StreamDecoder):
         block = choice.blocks[key]
         if column in TEXTS:
             settle_entry(block)
-            self.stop(block, _with_text(block.said, block.wire.get("text") or choice.text(column)))
+            self.stop(block, _with_text(block.emitted, block.wire.get("text") or choice.text(column)))
             choice.stopped.add(key)
         elif column == "tool_calls":
             settle_entry(block)
@@ -468,7 +468,7 @@ class Decoder(StreamDecoder):
         if place is not None:
             choice, (column, _) = place
             if choice.message.get(column).__class__ is not list:
-                return _with_text(block.said, choice.text(column))
+                return _with_text(block.emitted, choice.text(column))
         return super().remains(block)
 
     def _merged(self) -> dict[str, Any]:
@@ -500,7 +500,7 @@ class Decoder(StreamDecoder):
         for key, block in left.items():
             # A duplicate of another column: it has no place in the message.
             if key not in choice.stopped:
-                self.stop(block, block.said, is_complete=False)
+                self.stop(block, block.emitted, is_complete=False)
         return numbers
 
 

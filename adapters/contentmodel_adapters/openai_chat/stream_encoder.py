@@ -95,7 +95,7 @@ class Encoder(JoiningEncoder):
             self._reasoned.add((block.choice, column))
         elif column == "content" and self.completes:
             block.grow = self.texts_of(block).beginning(block, block.grow)
-        self.say_begun(block)
+        self.write_begun(block)
 
     def _open_call(self, block: OutgoingBlock, wire: dict[str, Any]) -> None:
         kind = _kind_of(wire)
@@ -110,7 +110,7 @@ class Encoder(JoiningEncoder):
         self._chunk(block.choice, {"tool_calls": [start]})
         prefix = b'"tool_calls":[{"index":%d,"%b":{"%b":' % (number, kind.encode(), grown.encode())
         block.grow = growing(b"data: " + self._prefix % block.choice + prefix, b'}}]},"finish_reason":null}]}\n\n')
-        self.say_begun(block)
+        self.write_begun(block)
 
     def _numbered(self, choice: int, call: Any) -> Any:
         """Return a call with its number in the stream."""
@@ -166,7 +166,7 @@ class Encoder(JoiningEncoder):
             kind = _kind_of(wire)
             text = None if kind is None else wire[kind].get(GROWN[kind])
         if isinstance(text, str) and (block.left(text) or not text):
-            self.say(block, block.left(text))
+            self.write_text(block, block.left(text))
 
     def _write_message(self, choice: int, message: dict[str, Any]) -> None:
         """Write columns that are not streamed."""

@@ -330,7 +330,7 @@ class Decoder(StreamDecoder):
                 self.stop(block, content, is_complete=is_complete)
         gone = blocks[len(contents) :]
         for block in gone if not changed else ():
-            self.stop(block, block.said, is_complete=False)
+            self.stop(block, block.emitted, is_complete=False)
         if gone:
             numbers = {block.index for block in gone}
             item.blocks = {key: known for key, known in item.blocks.items() if known.index not in numbers}

@@ -111,7 +111,7 @@ class Encoder(StreamEncoder):
             self._begin_held(item, field)
         self._group.append(block)
         self._begin_part(block, part)
-        self.say_begun(block)
+        self.write_begun(block)
 
     def _begin_held(self, item: dict[str, Any], field: str) -> None:
         """Start the item of a deferred group, for a part that continues it."""
@@ -137,7 +137,7 @@ class Encoder(StreamEncoder):
         self._group = [block]
         block.state = self._place(), field
         block.grow = self._growing(f"{growth}.delta", self._place())
-        self.say_begun(block)
+        self.write_begun(block)
 
     def _growing(self, kind: str, place: dict[str, Any]) -> Callable[[str], bytes]:
         """Return a function that writes deltas of a part or a call. Every event has a sequence number."""
@@ -244,7 +244,7 @@ class Encoder(StreamEncoder):
             # It became another kind of item; the end of the item shows it.
             return
         if block.left(text):
-            self.say(block, block.left(text))
+            self.write_text(block, block.left(text))
         if part is None:
             self._end_call(item, text, place)
         else:
@@ -272,7 +272,7 @@ class Encoder(StreamEncoder):
             self._begin_part(block, part)
             text = text_of(part, PARTS[part["type"]][2])
             if text:
-                self.say(block, text)
+                self.write_text(block, text)
             self._end_part(part, block.state[0])
 
     def _close_group(self, but: OutgoingBlock | None = None) -> None:

@@ -96,7 +96,7 @@ def closes_blocks_twice(original: Any, self: Any, block: Any) -> None:
     original(self, block)
 
 
-@change(StreamEncoder, "say", CHAT, "stream-crossing/foreign")
+@change(StreamEncoder, "write_text", CHAT, "stream-crossing/foreign")
 def forgets_what_it_wrote(original: Any, self: Any, block: Any, text: str) -> None:
     """Discard the text that was written for an open block."""
     original(self, block, text)

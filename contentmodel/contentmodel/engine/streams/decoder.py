@@ -59,7 +59,7 @@ Grown = tuple[int, list[str], str, Callable[..., StreamEvent]]
 class BlockState:
     """An incomplete block: its wire object, and the received pieces of its growing fields."""
 
-    __slots__ = ("choice", "index", "joined", "pieces", "said", "wire")
+    __slots__ = ("choice", "emitted", "index", "joined", "pieces", "wire")
 
     def __init__(self, index: int, wire: JsonObject, choice: int = 0) -> None:
         self.index = index
@@ -68,7 +68,7 @@ class BlockState:
         self.pieces: dict[str, list[str]] = {}
         self.joined: str = ""
         """The joined text of the pieces."""
-        self.said: Any = None
+        self.emitted: Any = None
         """The content that was last emitted for it."""
 
     def grow(self, field: str, text: str) -> None:
@@ -87,7 +87,7 @@ class BlockState:
         self.pieces = {}
         return self.wire
 
-    def words(self) -> str:
+    def text_so_far(self) -> str:
         """Return the text received so far, even if the wire object cannot be decoded."""
         return next(("".join(pieces) for pieces in self.pieces.values()), self.joined)
 
@@ -362,7 +362,7 @@ class StreamDecoder:
         block = BlockState(self._blocks, wire, choice)
         self._blocks += 1
         self._unstopped[block.index] = block
-        block.said = content
+        block.emitted = content
         self.events.append(BlockStart(index=block.index, content=content, choice=choice))
         return block
 
@@ -373,7 +373,7 @@ class StreamDecoder:
             return
         if not is_complete and isinstance(content, ToolCallContent):
             content = msgspec.structs.replace(content, status="incomplete")
-        block.said = content
+        block.emitted = content
         self.events.append(BlockStop(index=block.index, content=content, is_complete=is_complete))
 
     def whole(self, content: AIContent, choice: int = 0) -> BlockState:
@@ -387,8 +387,8 @@ class StreamDecoder:
         if block.index in self._unstopped:
             self.stop(block, content)
             return
-        if content != block.said:
-            block.said = content
+        if content != block.emitted:
+            block.emitted = content
             self.emit(BlockCatchUp(index=block.index, content=content, choice=block.choice))
 
     def count(self, row: Row, wire: object) -> None:
@@ -434,8 +434,8 @@ class StreamDecoder:
 
     def remains(self, block: BlockState) -> Any:
         """Return the best-effort content of a block that failed to decode."""
-        field, text = growing_field(block.said), block.words()
-        return msgspec.structs.replace(block.said, **{field: text}) if field is not None and text else block.said
+        field, text = growing_field(block.emitted), block.text_so_far()
+        return msgspec.structs.replace(block.emitted, **{field: text}) if field is not None and text else block.emitted
 
     def fail_with(self, wire: JsonObject) -> None:
         """End the turn with an error object of the API."""

@@ -268,12 +268,12 @@ class StreamEncoder:
         if kind is TextDelta or kind is ReasoningDelta or (kind is ArgumentsDelta and delta.path is None):  # type: ignore[attr-defined]
             text = delta.text  # type: ignore[attr-defined]
             if text:
-                self.say(block, text)
+                self.write_text(block, text)
         else:
             # The content at the end of the block includes this citation or signature, if the block ends.
             block.deltas.append(delta)
 
-    def say(self, block: OutgoingBlock, text: str) -> None:
+    def write_text(self, block: OutgoingBlock, text: str) -> None:
         """Write more text of a live block, and record it."""
         assert block.grow is not None
         block.pieces.append(text)
@@ -470,16 +470,16 @@ class StreamEncoder:
             leave_empty_text(content, context)
         return EncodedContents(None, contents, context, self._without_empty)
 
-    def say_begun(self, block: OutgoingBlock) -> None:
+    def write_begun(self, block: OutgoingBlock) -> None:
         """Write the text that a live block began with.
 
         An object is written when the block is complete, because it may change until then.
         """
-        text = self.said(block)
+        text = self.begun_text(block)
         if text:
-            self.say(block, text)
+            self.write_text(block, text)
 
-    def said(self, block: OutgoingBlock) -> str:
+    def begun_text(self, block: OutgoingBlock) -> str:
         """Return the text that a block began with."""
         text = getattr(block.content, growing_field(block.content) or "", None)
         return text if isinstance(text, str) else ""
@@ -516,15 +516,9 @@ class StreamEncoder:
         for number, choice in enumerate(response.choices):
             finish = waiting_finish(choice.finish_reason, calls.get(number, []))
             if finish is not None and finish is not choice.finish_reason:
-                path, reason = f"$.choices[{number}].finish_reason.raw", finish.raw or finish.reason
-                lost = loss_of(
-                    reasons.NO_FINISH_REASON,
-                    path,
-                    "finish_reason.raw of ChatChoice",
-                    self.api,
-                    family="settings",
-                    word=reason,
-                )
+                path, name = f"$.choices[{number}].finish_reason.raw", "finish_reason.raw of ChatChoice"
+                ended = finish.raw or finish.reason
+                lost = loss_of(reasons.NO_FINISH_REASON, path, name, self.api, family="settings", word=ended)
                 self.add_losses(None, [lost])
                 choice = msgspec.structs.replace(choice, finish_reason=finish)
             choices.append(choice)
