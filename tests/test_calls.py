@@ -212,7 +212,7 @@ def test_made_ids_have_the_minimum_length() -> None:
 
 @pytest.mark.parametrize(("characters", "longest"), [("[a-z]", 3), ("[0-9]", 9), ("[é]", 64), ("a", 64), ("[ab]", 20)])
 def test_an_alphabet_without_room_is_refused(characters: str, longest: int) -> None:
-    with pytest.raises(ValueError, match="no ids or names can be made"):
+    with pytest.raises(ValueError, match="too few for ids or names"):
         Bijection(IdentifierRule(characters, longest), _call_id)
 
 
