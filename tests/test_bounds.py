@@ -44,6 +44,7 @@ def test_showing_a_transcript_is_linear(shape: Callable[[int], Any]) -> None:
     grows_evenly(all_parts, shape)
 
 
+@pytest.mark.slow
 @each_shape
 def test_a_page_of_a_transcript_is_linear(shape: Callable[[int], Any]) -> None:
     grows_evenly(page, shape)

@@ -686,6 +686,7 @@ KINDS = {
 SDK_ERRORS = (openai.APIStatusError, anthropic.APIStatusError, genai.errors.APIError)
 
 
+@pytest.mark.slow
 @WAYS
 @EVERY
 def test_a_refusal_is_a_typed_error_with_all_that_was_said(api: str, how: str, loop: Loopback) -> None:

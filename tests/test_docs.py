@@ -26,8 +26,8 @@ def blocks(page: Path, language: str) -> list[str]:
 
 
 def pages_of_python() -> list[Any]:
-    """Return the pages that have Python. The page of the kit runs a few of its checks."""
-    slow = {"conformance.md": pytest.mark.slow}
+    """Return the pages that have Python. The slow ones run checks of the kit, and servers."""
+    slow = dict.fromkeys(("conformance.md", "mcp.md"), pytest.mark.slow)
     found = [page for page in PAGES if blocks(page, "python")]
     return [pytest.param(page, id=page.name, marks=slow.get(page.name, ())) for page in found]
 

@@ -236,8 +236,9 @@ _KEY = re.compile(r":[a-z][a-z0-9_.]*")
 
 def keys_in(tree: ast.AST) -> Iterator[str]:
     """The texts of a module that read like the key of a hint, and the beginnings of formatted ones."""
-    inner = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values[1:]}
-    for node in ast.walk(tree):
+    nodes = list(ast.walk(tree))
+    inner = {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values[1:]}
+    for node in nodes:
         text = node.value if isinstance(node, ast.Constant) and id(node) not in inner else None
         if isinstance(text, str) and _KEY.fullmatch(text):
             yield text

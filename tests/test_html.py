@@ -568,6 +568,7 @@ def test_remote_images_are_links() -> None:
 # -- nesting -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_what_is_nested_deeply_is_shown_as_json() -> None:
     content: Any = text("innermost")
     for _ in range(60):

@@ -187,6 +187,7 @@ def test_whoever_lags_and_comes_back_has_the_whole(data: st.DataObject, events: 
     follow_somehow(data, events)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("api", APIS)
 @given(data=st.data())
 def test_so_it_is_with_the_answers_of_every_api(api: str, data: st.DataObject) -> None:

@@ -124,6 +124,7 @@ def test_an_adapter_that_exits_does_not_end_the_run() -> None:
     assert {finding.law for outcome in report.outcomes for finding in outcome.findings} == {"totality"}
 
 
+@pytest.mark.slow
 def test_an_adapter_that_is_none_is_told_what_it_lacks() -> None:
     class Nothing:
         api = "nothing"
@@ -169,7 +170,14 @@ def test_an_adapter_that_answers_by_chance_is_said_to() -> None:
 
 def test_what_does_not_apply_is_said_and_not_counted() -> None:
     streams = [law for law in LAWS if law.startswith("stream ")]
-    others = ["rules/foreign", "identity/sdk", "accounting/crossing", "identity/given", "identity/table", "refusal/hard"]
+    others = [
+        "rules/foreign",
+        "identity/sdk",
+        "accounting/crossing",
+        "identity/given",
+        "identity/table",
+        "refusal/hard",
+    ]
     report = check_adapter(Silent(), only=[*streams, *others], others=[])
     assert {outcome.status for outcome in report.outcomes if outcome.law in streams} == {"skipped"}
     assert one(report, "stream-cuts/written").note == "it answers at once"
@@ -348,6 +356,7 @@ def test_a_recorded_payload_that_breaks_a_law_is_named(tmp_path: Path) -> None:
     assert f"--corpus {tmp_path}" in outcome.findings[1].command
 
 
+@pytest.mark.slow
 def test_the_corpus_alone_is_checked(tmp_path: Path) -> None:
     report = check_corpus(recorded(tmp_path, GOOD), {"openai-chat": CHAT})
     assert {"identity/recorded", "stream-cuts/recorded"} <= {outcome.check for outcome in report.outcomes}
