@@ -23,7 +23,7 @@ class PayloadKind(StrEnum):
 
 
 class OnLoss(StrEnum):
-    """How to handle losses."""
+    """The handling of losses."""
 
     report = "report"
     raise_ = "raise"
