@@ -225,7 +225,7 @@ class Encoder(StreamEncoder):
         block.grow = growing(head + before, after + b'},"finish_reason":null}]}\n\n')
         if self._separator(block):
             self.put_raw(block.grow(EMPTY_LINE))
-        self.say_begun(block)
+        self.write_begun(block)
 
     def _separator(self, block: OutgoingBlock) -> str:
         """Return what goes before a text: clients join texts, and other contents were between these."""
@@ -243,7 +243,7 @@ class Encoder(StreamEncoder):
         delta = {key: value for key, value in self.encode_block(block).items() if key != "role"}
         if block.grow is not None:
             if block.left(block.content.text):
-                self.say(block, block.left(block.content.text))
+                self.write_text(block, block.left(block.content.text))
             parts = [without_text(part) for part in list_of(delta, "content")]
             delta = {"content": parts} if any(len(part) > 2 for part in parts) else {}
         elif isinstance(delta.get("content"), str):
