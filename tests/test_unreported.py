@@ -9,6 +9,7 @@ import pytest
 
 from contentmodel import audit, convert
 from contentmodel.auditing import unaccounted, vocabulary_of_api
+from contentmodel.objects import counted_objects
 
 ANTHROPIC, CHAT, RESPONSES, GEMINI = "anthropic-messages", "openai-chat", "openai-responses", "google-generate-content"
 
@@ -173,3 +174,12 @@ def test_a_number_that_became_a_text_is_there_once() -> None:
 def test_what_is_lost_as_a_whole_is_one_loss(target: str, payload: dict[str, Any], kind: str, path: str) -> None:
     losses = [loss for loss in convert(payload, source=RESPONSES, target=target, kind=kind).losses if loss.path == path]
     assert len(losses) == 1 or all(loss.kind != "dropped" for loss in losses)
+
+
+@pytest.mark.parametrize(
+    ("tool", "paths"), [({"googleSearch": {}}, ["$.tools[0].googleSearch"]), ({"function": {"name": "f"}}, [])]
+)
+def test_audit_counts_tools_without_a_type_as_hosted_unless_the_request_defines_them(
+    tool: dict[str, Any], paths: list[str]
+) -> None:
+    assert [counted.above[-1] for counted in counted_objects({"tools": [tool]}, ())] == paths

@@ -190,9 +190,8 @@ def test_the_mistake_of_the_page_is_found(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif("CONTENTMODEL_CORPUS" not in os.environ, reason="no recorded traffic")
 def test_recorded_traffic_comes_back() -> None:
-    # Some parts have no row, on purpose; the audit does not find the definition of a tool without a type.
-    skipped = ("known/recorded", "accounting/recorded", "precision/recorded")
-    names = [name for name in CHECKS if name.endswith("/recorded") and name not in skipped]
+    # Some parts have no row, on purpose.
+    names = [name for name in CHECKS if name.endswith("/recorded") and name != "known/recorded"]
     with imported(WORKED, "mistral_chat_tests") as module:
         report = checked(module, *names, corpus=os.environ["CONTENTMODEL_CORPUS"])
     assert failures(report) == {}

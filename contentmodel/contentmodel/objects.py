@@ -60,7 +60,10 @@ def counted_objects(payload: Any, data: Collection[str]) -> Iterator[CountedObje
 
 
 def _hosted_tools(request: dict[str, Any]) -> Iterator[CountedObject]:
-    """Yield the hosted tools of a request: each tool with a hosted type, or each key with settings of a tool."""
+    """Yield the hosted tools of a request: each tool with a hosted type, or each key with settings of a tool.
+
+    The type of a tool may be missing; the key "function" or "custom" then marks a tool that the request defines.
+    """
     for key in _SEARCHES & request.keys():
         yield CountedObject(request[key], ("$", f"$.{key}"), "hosted")
     tools = request.get("tools")
@@ -72,7 +75,7 @@ def _hosted_tools(request: dict[str, Any]) -> Iterator[CountedObject]:
             if isinstance(tool["type"], str) and tool["type"] not in _DEFINED:
                 yield CountedObject(tool, above, "hosted")
         elif "name" not in tool:
-            settings = ((key, value) for key, value in tool.items() if isinstance(value, dict))
+            settings = ((k, value) for k, value in tool.items() if isinstance(value, dict) and k not in _DEFINED)
             yield from (CountedObject(value, (*above, child_path(above[-1], key)), "hosted") for key, value in settings)
 
 
@@ -80,6 +83,6 @@ _CITATIONS = frozenset({"annotations", "citations", "groundingSupports", "ground
 _SEARCHES = frozenset({"web_search_options"})
 """Top-level fields of a request that represent a hosted tool."""
 _DEFINED = frozenset({"function", "custom", "namespace"})
-"""The types of tools that a request defines."""
+"""The types, and keys, of tools that a request defines."""
 _RETURNED = frozenset({"response"})
 """Fields with the return value of a function."""
