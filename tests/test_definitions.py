@@ -119,7 +119,7 @@ def test_empty_parameter_schema_is_not_taken_for_none(source: str, target: str) 
     assert tool.parameters == EMPTY
 
 
-def test_anthropic_tool_without_parameters_keeps_its_schema_at_home() -> None:
+def test_anthropic_tool_without_parameters_keeps_its_schema_if_encoded_for_anthropic() -> None:
     payload = a_request(ANTHROPIC, {"name": "now", "input_schema": NO_PARAMETERS}, {"name": "bare"})
     request = adapter(ANTHROPIC).decode_request(payload)
     assert [tool.parameters for tool in request.tools] == [None, None]
@@ -136,7 +136,7 @@ def lost_grammar(target: str) -> set[str]:
 
 @pytest.mark.parametrize("source", CUSTOM)
 @pytest.mark.parametrize("target", APIS)
-def test_custom_tool_crosses_with_its_grammar_and_comes_back(source: str, target: str) -> None:
+def test_custom_tool_and_its_grammar_survive_a_round_trip(source: str, target: str) -> None:
     encoded = crossed(a_request(source, CUSTOM[source]), source, target)
     assert told(encoded) == lost_grammar(target)
     [tool] = adapter(target).decode_request(encoded.payload).tools
@@ -145,7 +145,7 @@ def test_custom_tool_crosses_with_its_grammar_and_comes_back(source: str, target
 
 
 @pytest.mark.parametrize("target", [ANTHROPIC, GEMINI])
-def test_custom_tool_is_a_function_of_one_text_where_an_api_has_no_custom_tools(target: str) -> None:
+def test_custom_tool_becomes_function_with_one_string_if_target_has_no_custom_tools(target: str) -> None:
     [tool] = crossed(a_request(RESPONSES, CUSTOM[RESPONSES]), RESPONSES, target).payload["tools"]
     schema = tool["input_schema"] if target == ANTHROPIC else tool["functionDeclarations"][0]["parametersJsonSchema"]
     assert schema["required"] == ["input"]
@@ -154,7 +154,7 @@ def test_custom_tool_is_a_function_of_one_text_where_an_api_has_no_custom_tools(
 
 
 @pytest.mark.parametrize("target", [CHAT, ANTHROPIC, GEMINI])
-def test_unknown_format_of_a_custom_tool_is_a_loss(target: str) -> None:
+def test_unknown_format_of_custom_tool_is_reported_as_loss(target: str) -> None:
     tool = {"type": "custom", "name": "edit", "format": {"type": "regex9", "definition": "a"}}
     encoded = crossed(a_request(RESPONSES, tool), RESPONSES, target)
     assert "$.tools[0].format" in {loss.path for loss in encoded.losses}
@@ -162,13 +162,13 @@ def test_unknown_format_of_a_custom_tool_is_a_loss(target: str) -> None:
 
 
 @pytest.mark.parametrize("form", [{"type": "grammar", "syntax": "lark"}, {"type": "grammar", "grammar": 1}, "x", {}])
-def test_malformed_grammar_of_chat_stays_as_it_is(form: Any) -> None:
+def test_chat_keeps_malformed_grammar_unchanged(form: Any) -> None:
     payload = a_request(CHAT, {"type": "custom", "custom": {"name": "edit", "format": form}})
     request = adapter(CHAT).decode_request(payload)
     assert adapter(CHAT).encode_request(request).payload == payload
 
 
-def test_schema_with_more_than_free_text_is_a_function() -> None:
+def test_schema_with_more_than_one_free_text_decodes_to_function_tool() -> None:
     [tool] = crossed(a_request(CHAT, CUSTOM[CHAT]), CHAT, ANTHROPIC).payload["tools"]
     schema = tool["input_schema"]
     assert is_free_text(schema)
@@ -189,7 +189,7 @@ def test_schema_with_more_than_free_text_is_a_function() -> None:
 
 
 @pytest.mark.parametrize("source", [CHAT, RESPONSES, ANTHROPIC])
-def test_functions_of_other_apis_stand_in_one_gemini_tool(source: str) -> None:
+def test_functions_of_other_apis_are_merged_into_one_gemini_tool(source: str) -> None:
     search = {RESPONSES: {"type": "web_search"}, ANTHROPIC: {"type": "web_search_20250305", "name": "web_search"}}
     between = [search[source]] if source in search else []
     payload = a_request(source, a_function(source, "a"), *between, a_function(source, "b"))
@@ -205,7 +205,7 @@ def test_functions_in_several_gemini_tools_break_a_rule() -> None:
 
 
 @pytest.mark.parametrize("target", [CHAT, RESPONSES, ANTHROPIC])
-def test_gemini_tools_may_be_one_object(target: str) -> None:
+def test_gemini_tools_as_single_object_are_decoded(target: str) -> None:
     payload = a_request(GEMINI, tools={"functionDeclarations": [{"name": "a"}, {"name": "b"}], "googleSearch": {}})
     request = adapter(GEMINI).decode_request(payload)
     assert adapter(GEMINI).encode_request(request).payload == payload
@@ -217,7 +217,7 @@ def test_gemini_tools_may_be_one_object(target: str) -> None:
 
 @pytest.mark.parametrize("key", ["functionDeclarations", "function_declarations"])
 @pytest.mark.parametrize("target", [CHAT, RESPONSES, ANTHROPIC])
-def test_gemini_takes_a_function_in_the_place_of_a_list(key: str, target: str) -> None:
+def test_gemini_function_declarations_as_single_object_are_decoded(key: str, target: str) -> None:
     payload = a_request(GEMINI, tools=[{key: {"name": "a"}}])
     request = adapter(GEMINI).decode_request(payload)
     assert adapter(GEMINI).encode_request(request).payload == payload
@@ -244,7 +244,7 @@ OPENAPI = {
 
 @pytest.mark.parametrize("field", ["responseSchema", "response_schema", "responseJsonSchema"])
 @pytest.mark.parametrize("target", [CHAT, RESPONSES, ANTHROPIC])
-def test_gemini_response_schema_is_a_json_schema_elsewhere(field: str, target: str) -> None:
+def test_gemini_response_schema_converts_to_json_schema(field: str, target: str) -> None:
     settings = {"responseMimeType": "application/json", field: OPENAPI}
     payload = a_request(GEMINI, generationConfig=settings)
     request = adapter(GEMINI).decode_request(payload)
@@ -268,13 +268,13 @@ def test_gemini_request_with_both_response_schemas_keeps_both() -> None:
     assert adapter(GEMINI).encode_request(request).payload == payload
 
 
-def test_response_schema_that_is_no_object_stays_as_it_is() -> None:
+def test_gemini_response_schema_of_wrong_type_stays_unchanged() -> None:
     payload = a_request(GEMINI, generationConfig={"responseSchema": "STRING"})
     request = adapter(GEMINI).decode_request(payload)
     assert adapter(GEMINI).encode_request(request).payload == payload
 
 
-def test_schema_of_what_a_gemini_function_returns_is_a_json_schema_elsewhere() -> None:
+def test_gemini_function_response_schema_converts_to_json_schema() -> None:
     payload = a_request(GEMINI, {"functionDeclarations": [{"name": "f", "parameters": OPENAPI, "response": OPENAPI}]})
     [tool] = crossed(payload, GEMINI, RESPONSES).payload["tools"]
     assert tool["output_schema"]["properties"]["at"]["type"] == ["string", "null"]
@@ -282,7 +282,7 @@ def test_schema_of_what_a_gemini_function_returns_is_a_json_schema_elsewhere() -
 
 
 @pytest.mark.parametrize("target", [CHAT, RESPONSES, ANTHROPIC])
-def test_type_of_a_root_that_is_no_type_is_reported(target: str) -> None:
+def test_invalid_type_of_root_schema_is_reported_as_loss(target: str) -> None:
     parameters = {"type": {"a": "misfit"}, "properties": {"at": {"type": "STRING"}}}
     payload = a_request(GEMINI, {"functionDeclarations": [{"name": "f", "parameters": parameters}]})
     encoded = crossed(payload, GEMINI, target)
@@ -290,7 +290,7 @@ def test_type_of_a_root_that_is_no_type_is_reported(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", [ANTHROPIC, GEMINI])
-def test_losses_in_the_result_of_a_custom_call_are_at_the_part_that_is_lost(target: str) -> None:
+def test_loss_in_result_of_custom_call_has_path_of_lost_part(target: str) -> None:
     call = {"type": "custom", "id": "c1", "custom": {"name": "edit", "input": ""}}
     parts = [{"type": 7, "text": "x"}, {"type": "text", "text": "y"}]
     result = {"role": "tool", "tool_call_id": "c1", "content": parts}
@@ -319,7 +319,7 @@ def a_choice(api: str, mode: str, *names: str) -> dict[str, Any]:
 @pytest.mark.parametrize("mode", ["auto", "required"])
 @pytest.mark.parametrize("source", [CHAT, RESPONSES, GEMINI])
 @pytest.mark.parametrize("target", [CHAT, RESPONSES, GEMINI])
-def test_choice_among_several_tools_crosses_and_comes_back(mode: str, source: str, target: str) -> None:
+def test_choice_among_several_tools_survives_a_round_trip(mode: str, source: str, target: str) -> None:
     functions = [a_function(source, name) for name in "abc"]
     payload = a_request(source, *functions, **a_choice(source, mode, "a", "b"))
     encoded = crossed(payload, source, target)
@@ -331,7 +331,7 @@ def test_choice_among_several_tools_crosses_and_comes_back(mode: str, source: st
 
 @pytest.mark.parametrize("source", [CHAT, RESPONSES])
 @pytest.mark.parametrize("kind", [{}, [], None, 0])
-def test_choice_among_tools_of_a_wrong_type_is_kept_and_reported_elsewhere(kind: Any, source: str) -> None:
+def test_choice_among_tools_of_wrong_type_is_kept_by_its_api_and_reported_for_others(kind: Any, source: str) -> None:
     settings = a_choice(source, "auto", "a", "b")
     holder = settings["tool_choice"].get("allowed_tools", settings["tool_choice"])
     holder["tools"][1]["type"] = kind
@@ -344,7 +344,7 @@ def test_choice_among_tools_of_a_wrong_type_is_kept_and_reported_elsewhere(kind:
 
 @pytest.mark.parametrize(("mode", "kind"), [("auto", "auto"), ("required", "any")])
 @pytest.mark.parametrize("source", [CHAT, RESPONSES, GEMINI])
-def test_choice_among_several_tools_is_its_mode_to_anthropic(mode: str, kind: str, source: str) -> None:
+def test_choice_among_several_tools_becomes_its_mode_for_anthropic(mode: str, kind: str, source: str) -> None:
     functions = [a_function(source, name) for name in "abc"]
     encoded = crossed(a_request(source, *functions, **a_choice(source, mode, "a", "b")), source, ANTHROPIC)
     assert encoded.payload["tool_choice"] == {"type": kind}
@@ -361,14 +361,14 @@ CUSTOM_CHOICE = {
 
 @pytest.mark.parametrize("source", CUSTOM)
 @pytest.mark.parametrize("target", CUSTOM_CHOICE)
-def test_choice_of_a_custom_tool_names_it_as_custom(source: str, target: str) -> None:
+def test_choice_of_custom_tool_keeps_custom_type(source: str, target: str) -> None:
     payload = a_request(source, CUSTOM[source], tool_choice=CUSTOM_CHOICE[source])
     encoded = crossed(payload, source, target)
     assert encoded.payload["tool_choice"] == CUSTOM_CHOICE[target]
     assert told(encoded) == lost_grammar(target)
 
 
-def test_choice_of_a_hosted_tool_is_by_name_to_anthropic_and_by_kind_to_responses() -> None:
+def test_choice_of_hosted_tool_uses_name_for_anthropic_and_type_for_responses() -> None:
     search = {"type": "web_search_20250305", "name": "web_search"}
     ours = a_request(ANTHROPIC, search, tool_choice={"type": "tool", "name": "web_search"})
     theirs = a_request(RESPONSES, {"type": "web_search"}, tool_choice={"type": "web_search"})
@@ -377,7 +377,7 @@ def test_choice_of_a_hosted_tool_is_by_name_to_anthropic_and_by_kind_to_response
 
 
 @pytest.mark.parametrize("word", ["VALIDATED", "any", "MODE_UNSPECIFIED", "NEW"])
-def test_gemini_mode_stays_as_it_is_and_has_a_meaning_elsewhere(word: str) -> None:
+def test_gemini_mode_is_kept_unchanged_and_mapped_for_chat(word: str) -> None:
     payload = a_request(GEMINI, a_function(GEMINI), toolConfig={"functionCallingConfig": {"mode": word}})
     request = adapter(GEMINI).decode_request(payload)
     assert adapter(GEMINI).encode_request(request).payload == payload
@@ -393,7 +393,7 @@ def test_gemini_mode_stays_as_it_is_and_has_a_meaning_elsewhere(word: str) -> No
 
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("target", [CHAT, RESPONSES, ANTHROPIC])
-def test_call_without_arguments_has_an_empty_object_in_answers(target: str, stream: bool) -> None:
+def test_call_without_arguments_gets_empty_object_in_responses(target: str, stream: bool) -> None:
     answer = {
         "candidates": [
             {"content": {"role": "model", "parts": [{"functionCall": {"name": "now"}}]}, "finishReason": "STOP"}
@@ -410,7 +410,7 @@ def test_call_without_arguments_has_an_empty_object_in_answers(target: str, stre
     assert call.arguments in ({}, "{}")
 
 
-def test_custom_tool_made_by_hand_is_written_by_every_api() -> None:
+def test_custom_tool_built_in_code_is_encoded_for_every_api() -> None:
     message = ChatMessage(role="user", contents=[TextContent(text="Hi")])
     request = ChatRequest(model="m", messages=[message], tools=[CustomTool(name="edit", format=GRAMMAR)])
     for api in APIS:
@@ -446,7 +446,7 @@ def with_a_custom_call(api: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("source", CUSTOM)
 @pytest.mark.parametrize("target", APIS)
-def test_custom_call_crosses_with_its_result_and_comes_back(source: str, target: str) -> None:
+def test_custom_call_and_its_result_survive_a_round_trip(source: str, target: str) -> None:
     payload = with_a_custom_call(source)
     encoded = crossed(payload, source, target, model="m")
     assert check(encoded.payload, api=target, model="m") == []
@@ -460,7 +460,7 @@ def test_custom_call_crosses_with_its_result_and_comes_back(source: str, target:
     assert back[key] == payload[key]
 
 
-def test_response_of_a_custom_call_has_its_name_to_gemini() -> None:
+def test_gemini_function_response_has_name_of_custom_call() -> None:
     payload = crossed(with_a_custom_call(RESPONSES), RESPONSES, GEMINI).payload
     parts = [part for content in payload["contents"] for part in content["parts"]]
     assert [part["functionResponse"]["name"] for part in parts if "functionResponse" in part] == ["edit"]
@@ -527,7 +527,7 @@ def a_stream(api: str) -> bytes:
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("source", CUSTOM)
 @pytest.mark.parametrize("target", ANSWERS)
-def test_answer_calls_the_custom_tool_again(source: str, target: str, stream: bool) -> None:
+def test_call_in_response_is_restored_to_custom_call(source: str, target: str, stream: bool) -> None:
     maps = crossed(with_a_custom_call(source), source, target).maps
     if stream:
         made = convert(a_stream(target), source=target, target=source, kind="stream", maps=maps).payload
@@ -573,7 +573,7 @@ def names_in(request: Any) -> tuple[list[str], list[str]]:
 
 
 @pytest.mark.parametrize("target", [CHAT, ANTHROPIC, GEMINI])
-def test_tools_in_namespaces_are_tools_with_names_of_their_own(target: str) -> None:
+def test_tools_in_namespaces_become_tools_with_distinct_names(target: str) -> None:
     payload = with_a_namespace("agents", "mcp__x__", "")
     encoded = crossed(payload, RESPONSES, target, model="m")
     assert check(encoded.payload, api=target, model="m") == []
@@ -582,7 +582,7 @@ def test_tools_in_namespaces_are_tools_with_names_of_their_own(target: str) -> N
     assert calls == ["agents__wait", "mcp__x__wait", "wait"]
 
 
-def test_response_of_a_call_in_a_namespace_has_the_name_of_its_call_to_gemini() -> None:
+def test_gemini_function_response_has_mapped_name_of_call_in_namespace() -> None:
     payload = with_a_namespace("agents")
     payload["input"][2]["name"] = "wait"
     contents = crossed(payload, RESPONSES, GEMINI).payload["contents"]
@@ -591,7 +591,7 @@ def test_response_of_a_call_in_a_namespace_has_the_name_of_its_call_to_gemini() 
 
 
 @pytest.mark.parametrize("target", [CHAT, ANTHROPIC, GEMINI])
-def test_answer_calls_a_tool_in_its_namespace_again(target: str) -> None:
+def test_call_in_response_is_restored_to_its_namespace(target: str) -> None:
     encoded = crossed(with_a_namespace("agents"), RESPONSES, target)
     for name, kind, namespace, source in (
         ("agents__wait", FunctionCallContent, "agents", "wait"),
@@ -608,7 +608,7 @@ def test_answer_calls_a_tool_in_its_namespace_again(target: str) -> None:
         assert (type(made), made.namespace, made.name) == (kind, namespace, source)
 
 
-def test_name_of_a_tool_in_a_namespace_is_that_of_no_other_tool() -> None:
+def test_name_of_tool_in_namespace_does_not_collide_with_other_tools() -> None:
     payload = with_a_namespace("agents")
     payload["tools"] = [a_function(RESPONSES, "agents__wait"), *payload["tools"]]
     tools, calls = names_in(adapter(CHAT).decode_request(crossed(payload, RESPONSES, CHAT).payload))
@@ -617,7 +617,7 @@ def test_name_of_a_tool_in_a_namespace_is_that_of_no_other_tool() -> None:
 
 
 @pytest.mark.parametrize("target", [ANTHROPIC, GEMINI])
-def test_names_of_tools_in_namespaces_fit_the_alphabet(target: str) -> None:
+def test_names_of_tools_in_namespaces_fit_name_rules_of_target(target: str) -> None:
     payload = with_a_namespace("agents")
     payload["tools"] = [{**NAMESPACE, "name": "a b" * 50}]
     encoded = crossed(payload, RESPONSES, target)
@@ -631,7 +631,7 @@ def test_names_of_tools_in_namespaces_fit_the_alphabet(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", [CHAT, ANTHROPIC, GEMINI])
-def test_choice_of_a_tool_in_a_namespace_names_what_it_became(target: str) -> None:
+def test_choice_of_tool_in_namespace_has_mapped_name(target: str) -> None:
     payload = {**with_a_namespace(), "tools": [NAMESPACE], "tool_choice": {"type": "function", "name": "wait"}}
     choice = adapter(target).decode_request(crossed(payload, RESPONSES, target).payload).options.tool_choice
     assert choice is not None
@@ -652,7 +652,7 @@ def with_added_tools(*tools: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("target", [CHAT, ANTHROPIC, GEMINI])
-def test_tools_that_an_item_adds_are_tools_of_the_target(target: str) -> None:
+def test_tools_added_by_an_item_become_tools_of_target_request(target: str) -> None:
     payload = with_added_tools(a_function(RESPONSES, "later"), CUSTOM[RESPONSES])
     encoded = crossed(payload, RESPONSES, target)
     assert names_in(adapter(target).decode_request(encoded.payload)) == (["first", "later", "edit"], ["later"])
@@ -662,14 +662,14 @@ def test_tools_that_an_item_adds_are_tools_of_the_target(target: str) -> None:
     assert audit(payload, encoded) == []
 
 
-def test_added_tools_are_written_in_their_item_alone() -> None:
+def test_responses_encodes_added_tools_only_in_their_item() -> None:
     payload = with_added_tools(a_function(RESPONSES, "later"), {"type": "web_search"}, NAMESPACE)
     request = adapter(RESPONSES).decode_request(payload)
     assert [tool.name for tool in request.tools] == ["first", "later", None, "agents"]
     assert adapter(RESPONSES).encode_request(request).payload == payload
 
 
-def test_added_tool_whose_item_was_removed_is_a_tool_of_the_request() -> None:
+def test_added_tool_becomes_request_tool_if_its_item_was_removed() -> None:
     request = adapter(RESPONSES).decode_request(with_added_tools(a_function(RESPONSES, "later")))
     messages = [m for m in request.messages if m.role != "developer"]
     payload = adapter(RESPONSES).encode_request(msgspec.structs.replace(request, messages=messages)).payload
@@ -688,7 +688,7 @@ def objects_in(value: Any) -> Iterator[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(("target", "path"), [(ANTHROPIC, "stop_reason"), (RESPONSES, "status")])
-def test_empty_finish_reason_of_an_answer_with_calls_is_that_of_calls(target: str, path: str) -> None:
+def test_empty_finish_reason_of_response_with_calls_reads_as_tool_calls(target: str, path: str) -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "now", "arguments": "{}"}}
     message = {"role": "assistant", "content": None, "tool_calls": [call]}
     answer = {"object": "chat.completion", "choices": [{"index": 0, "finish_reason": "", "message": message}]}
@@ -702,7 +702,7 @@ def test_empty_finish_reason_of_an_answer_with_calls_is_that_of_calls(target: st
 
 @pytest.mark.parametrize("streamed", [False, True])
 @pytest.mark.parametrize(("target", "word"), [(ANTHROPIC, "tool_use"), (GEMINI, "STOP"), (RESPONSES, "completed")])
-def test_unknown_finish_reason_of_an_answer_with_calls_is_that_of_calls(
+def test_unknown_finish_reason_of_response_with_calls_converts_to_tool_calls(
     target: str, word: str, *, streamed: bool
 ) -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "now", "arguments": "{}"}}
@@ -718,7 +718,7 @@ def test_unknown_finish_reason_of_an_answer_with_calls_is_that_of_calls(
     assert "no-finish-reason" in {loss.code for loss in converted.losses}
 
 
-def test_unknown_finish_reason_of_a_call_that_broke_off_is_not_that_of_calls() -> None:
+def test_unknown_finish_reason_with_incomplete_call_does_not_convert_to_tool_calls() -> None:
     call = FunctionCallContent(call_id="c1", name="now", arguments='{"a', status="incomplete")
     message = ChatMessage(role="assistant", contents=[call])
     choice = ChatChoice(messages=[message], finish_reason=FinishReason(reason="other", raw="weird"))
@@ -726,7 +726,7 @@ def test_unknown_finish_reason_of_a_call_that_broke_off_is_not_that_of_calls() -
     assert adapter(ANTHROPIC).encode_response(response).payload["stop_reason"] == "end_turn"
 
 
-def test_tool_calls_of_a_response_are_those_that_the_application_runs() -> None:
+def test_tool_calls_of_response_excludes_hosted_calls() -> None:
     contents: list[Any] = [
         TextContent(text="Hi"),
         FunctionCallContent(call_id="a", name="now"),
@@ -760,7 +760,7 @@ def test_first_call_of_each_foreign_turn_has_the_placeholder_signature(model: st
     assert ["thoughtSignature" in call for call in calls] == [is_signed, False]
 
 
-def test_the_result_of_a_custom_call_is_a_custom_result_in_chat() -> None:
+def test_chat_decodes_result_of_custom_call_as_custom_result() -> None:
     call = {"type": "custom", "id": "c1", "custom": {"name": "run", "input": "a"}}
     payload = a_request(CHAT)
     payload["messages"] += [
@@ -784,7 +784,7 @@ def test_the_result_of_a_custom_call_is_a_custom_result_in_chat() -> None:
 
 
 @pytest.mark.parametrize("target", [CHAT, RESPONSES, ANTHROPIC])
-def test_a_call_of_another_api_in_a_request_of_this_one_has_arguments(target: str) -> None:
+def test_call_without_arguments_from_another_api_gets_empty_object_in_native_request(target: str) -> None:
     request = adapter(target).decode_request(a_request(target))
     source = RESPONSES if target == CHAT else CHAT
     call = ChatMessage(
@@ -801,7 +801,7 @@ def test_a_call_of_another_api_in_a_request_of_this_one_has_arguments(target: st
 
 @pytest.mark.parametrize("kind", ["request", "response"])
 @pytest.mark.parametrize("target", [CHAT, RESPONSES, ANTHROPIC, GEMINI])
-def test_empty_text_in_the_place_of_arguments_is_an_empty_object_elsewhere(target: str, kind: str) -> None:
+def test_empty_arguments_text_converts_to_empty_object(target: str, kind: str) -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "now", "arguments": ""}}
     said = {"role": "assistant", "content": None, "refusal": None, "tool_calls": [call]}
     choice = {"index": 0, "finish_reason": "tool_calls", "logprobs": None, "message": said}
@@ -817,7 +817,7 @@ def test_empty_text_in_the_place_of_arguments_is_an_empty_object_elsewhere(targe
     assert audit(payload, encoded) == []
 
 
-def test_empty_text_in_the_place_of_arguments_of_an_answer_made_by_hand_is_an_empty_object() -> None:
+def test_empty_arguments_text_of_response_built_in_code_is_encoded_as_empty_object() -> None:
     message = ChatMessage(role="assistant", contents=[FunctionCallContent(call_id="c1", name="now", arguments="")])
     [item] = (
         adapter(RESPONSES).encode_response(ChatResponse(choices=[ChatChoice(messages=[message])])).payload["output"]
@@ -827,7 +827,7 @@ def test_empty_text_in_the_place_of_arguments_of_an_answer_made_by_hand_is_an_em
 
 @pytest.mark.parametrize("name", [["x"], {"a": 1}, 5])
 @pytest.mark.parametrize("api", sorted(contentmodel.adapters()))
-def test_added_tool_whose_name_is_no_text_is_the_name_of_no_tool(api: str, name: Any) -> None:
+def test_added_tool_with_name_of_wrong_type_is_kept_or_reported(api: str, name: Any) -> None:
     change = ToolChangeContent(action="add", tools=[{"name": name}])
     messages = [ChatMessage(role="user", contents="Hi."), ChatMessage(role="system", contents=[change])]
     encoded = contentmodel.adapter(api).encode_request(ChatRequest(model="m", messages=messages))
@@ -836,7 +836,7 @@ def test_added_tool_whose_name_is_no_text_is_the_name_of_no_tool(api: str, name:
 
 @pytest.mark.parametrize("api", APIS)
 @pytest.mark.parametrize("kind", [["function"], {}, 5, None, "", "tomorrow"])
-def test_a_choice_among_tools_of_any_type_is_written_as_it_was(api: str, kind: Any) -> None:
+def test_choice_among_tools_of_any_type_stays_unchanged(api: str, kind: Any) -> None:
     allowed = {"mode": "auto", "tools": [{"type": kind, "function": {"name": "now"}}]}
     choice = {"type": "allowed_tools", **({"allowed_tools": allowed} if api == CHAT else allowed)}
     payload = a_request(api, a_function(api), tool_choice=choice)
@@ -844,14 +844,14 @@ def test_a_choice_among_tools_of_any_type_is_written_as_it_was(api: str, kind: A
 
 
 @pytest.mark.parametrize("target", [CHAT, RESPONSES])
-def test_choice_of_no_tool_names_none(target: str) -> None:
+def test_choice_of_no_tool_drops_allowed_names(target: str) -> None:
     mode = {"functionCallingConfig": {"mode": "NONE", "allowedFunctionNames": ["a"]}}
     payload = a_request(GEMINI, a_function(GEMINI, "a"), toolConfig=mode)
     assert crossed(payload, GEMINI, target).payload["tool_choice"] == "none"
 
 
 @pytest.mark.parametrize("target", [CHAT, RESPONSES, ANTHROPIC])
-def test_counts_that_gemini_has_as_texts_are_numbers_elsewhere(target: str) -> None:
+def test_gemini_schema_counts_as_strings_convert_to_numbers(target: str) -> None:
     schema = {"type": "OBJECT", "properties": {"a": {"type": "ARRAY", "items": {"type": "STRING"}, "minItems": "1"}}}
     payload = a_request(GEMINI, tools=[{"functionDeclarations": [{"name": "f", "parameters": schema}]}])
     encoded = crossed(payload, GEMINI, target)
@@ -862,7 +862,7 @@ def test_counts_that_gemini_has_as_texts_are_numbers_elsewhere(target: str) -> N
     assert audit(payload, encoded) == []
 
 
-def test_answer_with_calls_and_without_a_finish_reason_waits_for_results_in_chat() -> None:
+def test_response_with_calls_and_no_finish_reason_gets_tool_calls_reason_in_chat() -> None:
     call = {"functionCall": {"name": "now", "args": {}}}
     answer = {"candidates": [{"content": {"role": "model", "parts": [call]}}]}
     made = convert(answer, source=GEMINI, target=CHAT, kind="response").payload
@@ -876,7 +876,7 @@ OLD_FUNCTIONS = [{"name": "now", "description": "The time.", "parameters": EMPTY
 
 
 @pytest.mark.parametrize("target", [RESPONSES, ANTHROPIC, GEMINI])
-def test_functions_of_old_clients_are_tools_elsewhere(target: str) -> None:
+def test_deprecated_chat_functions_convert_to_tools(target: str) -> None:
     payload = a_request(CHAT, functions=OLD_FUNCTIONS, function_call={"name": "now"})
     encoded = convert(payload, source=CHAT, target=target)
     assert not {loss.path for loss in encoded.losses} & {"$.functions", "$.function_call"}
@@ -892,14 +892,14 @@ def test_functions_of_old_clients_are_tools_elsewhere(target: str) -> None:
 
 @pytest.mark.parametrize("choice", ["auto", "none", {"name": "now"}, {"name": "now", "more": 1}, {}, "other", 5, None])
 @pytest.mark.parametrize("tools", [[], [a_function(CHAT, "other")]])
-def test_functions_of_old_clients_are_written_as_they_were(choice: Any, tools: list[Any]) -> None:
+def test_deprecated_chat_functions_stay_unchanged_within_chat(choice: Any, tools: list[Any]) -> None:
     payload = a_request(CHAT, *tools, functions=OLD_FUNCTIONS, function_call=choice)
     assert adapter(CHAT).encode_request(adapter(CHAT).decode_request(payload)).payload == payload
     beside = {**payload, "tool_choice": "none"}
     assert adapter(CHAT).encode_request(adapter(CHAT).decode_request(beside)).payload == beside
 
 
-def test_choice_of_an_old_client_that_is_edited_is_in_the_field_that_can_hold_it() -> None:
+def test_edited_tool_choice_moves_from_function_call_to_tool_choice() -> None:
     request = adapter(CHAT).decode_request(a_request(CHAT, functions=OLD_FUNCTIONS, function_call="auto"))
     options = msgspec.structs.replace(request.options, tool_choice=ToolChoice(mode="required"))
     payload = adapter(CHAT).encode_request(msgspec.structs.replace(request, options=options)).payload
@@ -907,7 +907,7 @@ def test_choice_of_an_old_client_that_is_edited_is_in_the_field_that_can_hold_it
     assert "function_call" not in payload
 
 
-def test_loss_of_a_setting_under_its_old_name_is_where_it_was() -> None:
+def test_loss_of_deprecated_chat_setting_has_its_own_path() -> None:
     payload = a_request(CHAT, functions=[{"name": "web search"}], function_call={"name": "web search"})
     encoded = convert(payload, source=CHAT, target=ANTHROPIC)
     paths = [loss.path for loss in encoded.losses if loss.code == "mapped-name"]
@@ -917,7 +917,7 @@ def test_loss_of_a_setting_under_its_old_name_is_where_it_was() -> None:
 # -- names that hosted tools have --------------------------------------------------------------------------------------
 
 
-def test_name_of_a_hosted_tool_has_a_reason_of_its_own_in_definitions_and_choices() -> None:
+def test_function_with_name_of_hosted_tool_is_reported_as_reserved_name() -> None:
     mode = {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": ["web_search"]}}
     payload = a_request(GEMINI, tools=[{"functionDeclarations": [{"name": "web_search"}]}, {"googleSearch": {}}])
     encoded = crossed({**payload, "toolConfig": mode}, GEMINI, ANTHROPIC)
@@ -927,7 +927,7 @@ def test_name_of_a_hosted_tool_has_a_reason_of_its_own_in_definitions_and_choice
 
 @pytest.mark.parametrize("target", [ANTHROPIC, GEMINI, CHAT])
 @pytest.mark.parametrize("name", [None, "edit"])
-def test_losses_of_a_custom_call_in_a_namespace_lead_back_to_the_call(name: str | None, target: str) -> None:
+def test_losses_of_custom_call_in_namespace_are_traced_to_the_call(name: str | None, target: str) -> None:
     call = CustomToolCallContent(call_id="c", name=name, namespace="", arguments="x")
     for role in ("assistant", "user"):
         request = ChatRequest(messages=[ChatMessage(role=role, contents=[call])])

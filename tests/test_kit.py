@@ -97,7 +97,7 @@ def one(report: Report, check: str) -> Outcome:
 # -- what is found -----------------------------------------------------------------------------------------------------
 
 
-def test_a_broken_law_is_told_with_its_place_both_values_and_the_least_input() -> None:
+def test_finding_has_path_both_values_and_minimal_input() -> None:
     (finding,) = one(report_of(Forgetful, "identity/sdk", "face"), "identity/sdk").findings
     assert (finding.law, finding.where, finding.found) == ("identity", "$.top_p", "(nothing)")
     minimal = json.loads(finding.minimal)
@@ -107,7 +107,7 @@ def test_a_broken_law_is_told_with_its_place_both_values_and_the_least_input() -
 
 
 @pytest.mark.slow
-def test_an_exception_of_an_adapter_is_a_finding() -> None:
+def test_exception_of_adapter_is_reported_as_totality_finding() -> None:
     report = check_adapter(Raising(), only=["identity/sdk", "settling"], others=[])
     (finding,) = one(report, "identity/sdk").findings
     assert finding.law == "totality"
@@ -115,7 +115,7 @@ def test_an_exception_of_an_adapter_is_a_finding() -> None:
     assert "test_kit.py" in finding.detail
 
 
-def test_an_adapter_that_exits_does_not_end_the_run() -> None:
+def test_run_continues_if_adapter_raises_system_exit() -> None:
     class Exiting(Delegate):
         def decode_response(self, payload: Any) -> Any:
             raise SystemExit(3)
@@ -125,7 +125,7 @@ def test_an_adapter_that_exits_does_not_end_the_run() -> None:
 
 
 @pytest.mark.slow
-def test_an_adapter_that_is_none_is_told_what_it_lacks() -> None:
+def test_face_check_reports_missing_attributes_of_adapter() -> None:
     class Nothing:
         api = "nothing"
 
@@ -134,13 +134,13 @@ def test_an_adapter_that_is_none_is_told_what_it_lacks() -> None:
     assert one(report, "face/adapter").findings[0].where == "issuer"
 
 
-def test_what_is_changed_in_place_is_found() -> None:
+def test_purity_check_finds_payload_changed_in_place() -> None:
     report = check_adapter(Meddling(), only=["purity"], others=[])
     assert one(report, "purity/payloads").findings[0].where == "$.model"
 
 
 @pytest.mark.slow
-def test_work_that_grows_faster_than_its_input_is_found() -> None:
+def test_bounds_check_finds_quadratic_work() -> None:
     class Quadratic(Delegate):
         def decode_request(self, payload: Any) -> Any:
             request = CHAT.decode_request(payload)
@@ -153,7 +153,7 @@ def test_work_that_grows_faster_than_its_input_is_found() -> None:
     assert "test_kit.py" in findings[0].where
 
 
-def test_an_adapter_that_answers_by_chance_is_said_to() -> None:
+def test_check_fails_if_adapter_is_not_deterministic() -> None:
     class Fickle(Delegate):
         turns = 0
 
@@ -168,7 +168,7 @@ def test_an_adapter_that_answers_by_chance_is_said_to() -> None:
 # -- what does not apply -----------------------------------------------------------------------------------------------
 
 
-def test_what_does_not_apply_is_said_and_not_counted() -> None:
+def test_checks_that_do_not_apply_are_skipped_with_a_note() -> None:
     streams = [law for law in LAWS if law.startswith("stream ")]
     others = [
         "rules/foreign",
@@ -190,7 +190,7 @@ def test_what_does_not_apply_is_said_and_not_counted() -> None:
 
 
 @pytest.mark.slow
-def test_a_kind_that_an_adapter_does_not_do_is_said() -> None:
+def test_face_check_notes_payload_kind_that_adapter_does_not_support() -> None:
     class Asking(Silent):
         def encode_response(self, response: Any, *rest: Any) -> Any:
             raise NotImplementedError("it is never answered")
@@ -205,7 +205,7 @@ def test_a_kind_that_an_adapter_does_not_do_is_said() -> None:
     assert not check_adapter(Asking(), only=["settling/foreign"], others=[], payloads=given).ok, "it was said to"
 
 
-def test_what_an_sdk_has_is_no_matter_of_choice() -> None:
+def test_stream_check_fails_if_adapter_of_api_with_sdk_has_no_streams() -> None:
     class Streamless(Delegate):
         def stream_decoder(self, *, deltas: bool = True) -> Any:
             raise NotImplementedError
@@ -214,27 +214,27 @@ def test_what_an_sdk_has_is_no_matter_of_choice() -> None:
     assert outcome.status == "failed"
 
 
-def test_a_run_that_tried_nothing_proves_nothing() -> None:
+def test_run_without_tried_checks_has_exit_code_1() -> None:
     report = check_adapter(Silent(), only=["stream-cuts"], others=[])
     assert report.failures == []
     assert report.exit_code == 1
 
 
-def test_payloads_and_limits_come_with_the_adapter() -> None:
+def test_checks_use_given_payloads_and_limits() -> None:
     said = {"model": "m", "messages": [{"role": "user", "content": "Hi."}]}
     given: dict[str, Any] = {"payloads": {"request": [said]}, "limits": LIMITS["openai-chat"]}
     report = check_adapter(Silent(), only=["identity/given", "identity/given-unknown", "prefixes/home"], **given)
     assert [outcome.status for outcome in report.outcomes] == ["passed"] * 3
 
 
-def test_every_law_says_what_it_promises() -> None:
+def test_every_law_has_a_description() -> None:
     assert {check.law for check in CHECKS.values()} == set(LAWS)
     for law, promise in LAWS.items():
         assert promise.endswith("."), law
         assert len(promise) > 30, law
 
 
-def test_a_name_that_is_no_law_is_refused() -> None:
+def test_check_adapter_rejects_unknown_law() -> None:
     with pytest.raises(ValueError, match="'levity': the laws are face"):
         check_adapter(Delegate(), only=["levity"])
 
@@ -243,13 +243,13 @@ def test_a_name_that_is_no_law_is_refused() -> None:
 
 
 @pytest.mark.slow
-def test_a_seed_gives_the_same_report() -> None:
+def test_same_seed_gives_same_report() -> None:
     reports = [check_adapter(Forgetful(), only=["identity", "totality"], others=[], seed=4) for _ in range(2)]
     assert reports[0].to_json() == reports[1].to_json()
 
 
 @pytest.mark.slow
-def test_a_check_that_runs_alone_tries_the_same() -> None:
+def test_check_tries_same_inputs_alone_and_with_others() -> None:
     seen = []
     for only, seed in ((["identity/unknown"], 1), (["purity", "identity"], 1), (["identity/unknown"], 2)):
         spy = Spy()
@@ -260,7 +260,7 @@ def test_a_check_that_runs_alone_tries_the_same() -> None:
     assert seen[0] != seen[2]
 
 
-def test_progress_is_told_before_and_after_each_check() -> None:
+def test_progress_is_reported_before_and_after_each_check() -> None:
     steps: list[Any] = []
     check_adapter(Delegate(), only=["face", "coverage"], others=[], progress=steps.append)
     assert [(s.check, s.done, s.count, s.outcome is not None) for s in steps] == [
@@ -274,7 +274,7 @@ def test_progress_is_told_before_and_after_each_check() -> None:
 # -- reports -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_report_is_read_as_it_was_written() -> None:
+def test_report_survives_json_round_trip() -> None:
     report = report_of(Forgetful, "identity/sdk", "face")
     assert Report.from_json(report.to_json()) == report
     assert merged([report]) == report
@@ -284,7 +284,7 @@ def test_a_report_is_read_as_it_was_written() -> None:
     ("document", "says"),
     [(b"{}", "not a report"), (b"[", "not a report"), (b"\xff", "not a report"), (b'{"version": 9}', "not a report")],
 )
-def test_what_is_no_report_is_refused(document: bytes, says: str) -> None:
+def test_report_from_json_rejects_invalid_documents_and_newer_versions(document: bytes, says: str) -> None:
     with pytest.raises(ReportError, match=says):
         Report.from_json(document)
     later = msgspec.structs.replace(report_of(Delegate, "face"), version=2)
@@ -292,7 +292,7 @@ def test_what_is_no_report_is_refused(document: bytes, says: str) -> None:
         Report.from_json(later.to_json())
 
 
-def test_a_report_says_what_changed() -> None:
+def test_report_since_lists_changes() -> None:
     broken = report_of(Forgetful, "identity/sdk", "face")
     whole = report_of(Delegate, "identity/sdk", "face")
     assert [(c.kind, c.check) for c in whole.since(broken)] == [("fixed", "identity/sdk")]
@@ -305,7 +305,7 @@ def test_a_report_says_what_changed() -> None:
     assert [(c.kind, c.check) for c in everything.since(whole)] == [("gone", "identity/sdk")]
 
 
-def test_a_page_and_markdown_show_what_is_hostile_as_it_is() -> None:
+def test_page_and_markdown_escape_hostile_text() -> None:
     class Hostile(Delegate):
         def decode_request(self, payload: Any) -> Any:
             raise KeyError("<script>alert(1)</script> | \x1b[31m\u202e")
@@ -320,7 +320,7 @@ def test_a_page_and_markdown_show_what_is_hostile_as_it_is() -> None:
         assert "\u202e" not in made
 
 
-def test_values_are_shown_as_what_they_are() -> None:
+def test_shown_formats_values_and_truncates_long_ones() -> None:
     assert shown(None) == "null"
     assert shown(b"data: \xff") == "data: \\xff"
     assert shown({"a": [1, b"x"]}) == '{"a": [1, "x"]}'
@@ -338,7 +338,7 @@ def recorded(folder: Path, *lines: Any) -> Path:
 GOOD = json.dumps({"api": "openai-chat", "kind": "request", "body": {"model": "m", "messages": [], "top_p": 1}})
 
 
-def test_bad_lines_are_named_by_file_and_line(tmp_path: Path) -> None:
+def test_finding_of_unreadable_record_has_file_and_line(tmp_path: Path) -> None:
     folder = recorded(tmp_path, GOOD, "{", "[]", '{"id": "x"}', json.dumps({"kind": "stream", "body": []}))
     report = check_adapter(Delegate(), corpus=folder, only=["readable", "identity/recorded"], others=[])
     outcome = one(report, "readable/recorded")
@@ -347,7 +347,7 @@ def test_bad_lines_are_named_by_file_and_line(tmp_path: Path) -> None:
     assert one(report, "identity/recorded").status == "passed"
 
 
-def test_a_recorded_payload_that_breaks_a_law_is_named(tmp_path: Path) -> None:
+def test_finding_of_recorded_payload_has_its_source(tmp_path: Path) -> None:
     report = check_adapter(Forgetful(), corpus=recorded(tmp_path, GOOD, GOOD), only=["identity/recorded"], others=[])
     outcome = one(report, "identity/recorded")
     assert (outcome.tried, outcome.failed) == (2, 2)
@@ -357,19 +357,19 @@ def test_a_recorded_payload_that_breaks_a_law_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_corpus_alone_is_checked(tmp_path: Path) -> None:
+def test_check_corpus_runs_only_checks_of_recordings(tmp_path: Path) -> None:
     report = check_corpus(recorded(tmp_path, GOOD), {"openai-chat": CHAT})
     assert {"identity/recorded", "stream-cuts/recorded"} <= {outcome.check for outcome in report.outcomes}
     assert all("recorded" in outcome.check for outcome in report.outcomes)
     assert report.ok
 
 
-def test_a_folder_without_traffic_is_refused(tmp_path: Path) -> None:
+def test_check_corpus_rejects_folder_without_traffic(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match="no recorded traffic"):
         check_corpus(tmp_path)
 
 
-def test_several_adapters_are_one_report() -> None:
+def test_check_adapters_merges_outcomes_into_one_report() -> None:
     found = {api: contentmodel.adapter(api) for api in ("openai-chat", "turn-blocks")}
     report = check_adapters(found, only=["face", "opacity"])
     assert list(report.adapters) == ["openai-chat", "turn-blocks"]
@@ -406,7 +406,7 @@ def command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-def test_the_command_says_what_is_broken_and_what_was_mended(tmp_path: Path) -> None:
+def test_run_command_reports_findings_and_fixes_since_last_report(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(BROKEN)
     files = [word for name in ("a.json", "a.md", "a.html") for word in ("--report", name)]
     done = command(tmp_path, "mine", "--only", "identity/sdk", *files)
@@ -434,7 +434,7 @@ def test_the_command_says_what_is_broken_and_what_was_mended(tmp_path: Path) -> 
         (["openai-chat", "--corpus", "."], "no recorded traffic in ."),
     ],
 )
-def test_a_command_line_that_means_nothing_is_refused(
+def test_run_command_rejects_invalid_command_line(
     tmp_path: Path, arguments: list[str], says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -444,7 +444,7 @@ def test_a_command_line_that_means_nothing_is_refused(
     assert says in done.stderr
 
 
-def test_the_command_says_how_it_is_used(tmp_path: Path) -> None:
+def test_run_command_help_lists_options(tmp_path: Path) -> None:
     done = command(tmp_path, "--help")
     assert done.returncode == 0
     for word in ("--deep", "--seed", "--only", "--corpus", "--report", "--since", "Exit codes"):
@@ -452,7 +452,7 @@ def test_the_command_says_how_it_is_used(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["run", "matrix", "coverage", "mutants", "serve"])
-def test_help_teaches_by_example(name: str) -> None:
+def test_command_help_has_an_example(name: str) -> None:
     done = CliRunner().invoke(app, [name, "--help"])
     assert done.exit_code == 0, done.stderr
     lines = [line.strip() for line in done.stdout.splitlines()]
@@ -469,14 +469,14 @@ def run_tests(folder: Path, text: str, *arguments: str) -> str:
     return subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False, encoding="utf-8").stdout
 
 
-def test_every_check_is_a_test(tmp_path: Path) -> None:
+def test_conformance_class_has_a_test_for_each_check(tmp_path: Path) -> None:
     found = run_tests(tmp_path, BROKEN, "--collect-only")
     assert "test_mine.py::TestBroken::test_stream_cuts_written" in found
     assert found.count("::") == 2 * len(CHECKS)
 
 
 @pytest.mark.slow
-def test_a_test_says_what_is_broken_and_how_to_see_it_again(tmp_path: Path) -> None:
+def test_failed_conformance_test_shows_finding_and_command(tmp_path: Path) -> None:
     found = run_tests(tmp_path, BROKEN, "-k", "identity_sdk or accounting_crossing", "--conformance-seed", "5")
     assert "identity at $.top_p" in found
     assert "run test_mine:TestBroken --only identity/sdk --seed 5" in found
@@ -485,14 +485,14 @@ def test_a_test_says_what_is_broken_and_how_to_see_it_again(tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-def test_a_known_failure_is_expected_and_must_stay_one(tmp_path: Path) -> None:
+def test_known_failure_is_expected_and_reported_once_it_passes(tmp_path: Path) -> None:
     known = BROKEN + '    known = {"identity/sdk": "forgets top_p", "face/adapter": "a face of its own"}\n'
     found = run_tests(tmp_path, known, "-k", "identity_sdk or face")
     assert "forgets top_p" in found
     assert "face/adapter passes: remove it from `known` (a face of its own)" in found
 
 
-def test_the_class_needs_an_adapter() -> None:
+def test_conformance_class_without_adapter_raises_type_error() -> None:
     from contentmodel_conformance import AdapterConformance
 
     class Empty(AdapterConformance):
@@ -502,13 +502,13 @@ def test_the_class_needs_an_adapter() -> None:
         Empty.subject()
 
 
-def test_errors_of_the_kit_are_of_the_library() -> None:
+def test_kit_errors_derive_from_content_model_error() -> None:
     assert issubclass(ReportError, ContentModelError)
     assert issubclass(CorpusError, ContentModelError)
 
 
 @pytest.mark.slow
-def test_an_adapter_that_traces_nothing_is_tried_on_the_values_of_the_model() -> None:
+def test_crossing_checks_run_on_model_values_if_adapter_has_no_tracing() -> None:
     class Untraced:
         """Chat, without tracing."""
 

@@ -67,14 +67,14 @@ def test_every_type_has_a_cell_for_every_adapter() -> None:
 
 
 @pytest.mark.slow
-def test_every_family_goes_from_every_api_to_every_other() -> None:
+def test_every_family_has_a_crossing_for_every_pair_of_apis() -> None:
     apis = contentmodel.adapters()
     crossed = Counter((c.source, c.target, c.of, c.family) for c in matrix().crossings)
     assert crossed == Counter((a, b, f.of, f.name) for a in apis for b in apis if a != b for f in FAMILIES)
 
 
 @pytest.mark.parametrize("kind", CONTENT_TYPES, ids=lambda kind: kind.__name__)
-def test_every_field_of_a_type_is_said_by_some_instance(kind: type[AIContent]) -> None:
+def test_every_field_of_a_type_is_set_in_some_sample(kind: type[AIContent]) -> None:
     """Otherwise, the loss of a field that no instance sets would not be found."""
     made = [form.content for form in forms(kind, "some-api", "someone")]
     made += [
@@ -102,12 +102,12 @@ def default(kind: type[Any], name: str) -> Any:
 
 
 @pytest.mark.parametrize("kind", CONTENT_TYPES, ids=lambda kind: kind.__name__)
-def test_every_type_has_a_place_in_requests(kind: type[AIContent]) -> None:
+def test_every_type_has_a_position_in_requests(kind: type[AIContent]) -> None:
     assert all(places(form.content, "request") for form in forms(kind, "some-api", "someone"))
 
 
 @pytest.mark.slow
-def test_the_same_adapters_make_the_same_matrix() -> None:
+def test_matrix_of_two_apis_equals_their_part_of_whole_matrix() -> None:
     """Also beside others: no adapter but its own changes a cell."""
     apis = ("anthropic-messages", "openai-chat")
     made = make_matrix({api: contentmodel.adapter(api) for api in apis})
@@ -122,7 +122,7 @@ def test_the_same_adapters_make_the_same_matrix() -> None:
 @pytest.mark.parametrize("api", contentmodel.adapters())
 @pytest.mark.parametrize("origin", ORIGINS)
 @pytest.mark.parametrize("of", KINDS)
-def test_text_is_exact_everywhere(api: str, origin: str, of: str) -> None:
+def test_text_and_function_calls_are_exact_for_every_api(api: str, origin: str, of: str) -> None:
     assert cell("TextContent", api, of, origin).verdict == "exact"
     found = cell("FunctionCallContent", api, of, origin)
     if (api, of, origin) == ("google-generate-content", "request", "foreign"):
@@ -136,7 +136,7 @@ def test_text_is_exact_everywhere(api: str, origin: str, of: str) -> None:
 
 
 @pytest.mark.slow
-def test_thinking_is_exact_at_home_and_goes_to_no_other_issuer() -> None:
+def test_reasoning_is_exact_for_its_api_and_dropped_for_other_issuers() -> None:
     home = cell("ReasoningContent", "anthropic-messages", origin="own")
     assert case(home, "signed thoughts", "the assistant's turn").verdict == "exact"
     assert home.verdict == "exact"
@@ -149,7 +149,7 @@ def test_thinking_is_exact_at_home_and_goes_to_no_other_issuer() -> None:
 
 
 @pytest.mark.slow
-def test_what_an_api_does_not_read_is_dropped_and_the_rest_is_not() -> None:
+def test_data_is_dropped_only_for_media_types_that_api_does_not_accept() -> None:
     data = cell("DataContent", "anthropic-messages")
     assert data.verdict == "partly"
     assert case(data, "an image", "the user's turn").verdict == "exact"
@@ -158,7 +158,7 @@ def test_what_an_api_does_not_read_is_dropped_and_the_rest_is_not() -> None:
 
 
 @pytest.mark.slow
-def test_a_hosted_call_is_a_function_call_abroad_and_itself_at_home() -> None:
+def test_hosted_call_is_exact_for_its_api_and_a_function_call_for_others() -> None:
     abroad = cell("WebSearchToolCallContent", "openai-chat")
     assert abroad.verdict == "degraded"
     assert {c.becomes for c in abroad.cases if c.field is None} == {("FunctionCallContent",)}
@@ -167,7 +167,7 @@ def test_a_hosted_call_is_a_function_call_abroad_and_itself_at_home() -> None:
 
 
 @pytest.mark.slow
-def test_an_api_has_its_own_citations() -> None:
+def test_citations_are_exact_only_for_kinds_of_their_api() -> None:
     text = cell("TextContent", "anthropic-messages", of="response", origin="own")
     assert case(text, "words", "the assistant's turn", "annotations (a quote of a page)").verdict == "exact"
     assert case(text, "words", "the assistant's turn", "annotations (a file)").verdict == "degraded"
@@ -175,38 +175,38 @@ def test_an_api_has_its_own_citations() -> None:
 
 
 @pytest.mark.slow
-def test_fields_that_do_not_come_through_are_named() -> None:
+def test_lost_fields_are_named_in_sentence() -> None:
     text = cell("TextContent", "openai-chat")
     assert set(text.lost) == {"annotations", "protected"}
     assert "without its annotations, protected" in sentence(text)
 
 
 @pytest.mark.slow
-def test_answers_have_no_place_for_results_of_the_application() -> None:
+def test_function_result_is_absent_in_responses() -> None:
     found = cell("FunctionResultContent", "openai-chat", of="response")
     assert (found.verdict, found.cases) == ("absent", ())
 
 
 @pytest.mark.slow
-def test_words_that_stand_for_a_flag_are_undone_on_the_way_back() -> None:
+def test_crossing_that_writes_flag_as_text_is_degraded_but_restored() -> None:
     tools = crossing("anthropic-messages", "openai-chat", "tools")
     assert (tools.verdict, tools.returns) == ("degraded", True)
     assert crossing("anthropic-messages", "openai-chat", "text").verdict == "exact"
 
 
 @pytest.mark.slow
-def test_nothing_comes_from_an_api_that_has_it_not() -> None:
+def test_crossing_is_absent_if_source_does_not_have_the_family() -> None:
     assert crossing("openai-chat", "openai-responses", "hosted tools").verdict == "absent"
 
 
 @pytest.mark.slow
-def test_nothing_changes_in_silence() -> None:
+def test_no_cell_or_crossing_is_silent() -> None:
     assert [(c.type, c.api, each) for c in matrix().contents for each in c.cases if each.verdict == "silent"] == []
     assert [c for c in matrix().crossings if c.verdict == "silent"] == []
 
 
 @pytest.mark.slow
-def test_no_adapter_of_ours_fails() -> None:
+def test_no_cell_or_crossing_is_an_error() -> None:
     assert [c for c in matrix().contents if c.verdict == "error"] == []
     assert [c for c in matrix().crossings if c.verdict == "error"] == []
 
@@ -243,7 +243,7 @@ def retold(draw: st.DrawFn, content: Any) -> Any:
 @pytest.mark.slow
 @given(data=st.data())
 @pytest.mark.parametrize("api", APIS)
-def test_what_is_called_exact_comes_back_whatever_it_says(api: str, data: st.DataObject) -> None:
+def test_exact_cases_survive_round_trip_with_any_text(api: str, data: st.DataObject) -> None:
     mine = [found for found in exact_cases() if found[1] == api]
     name, _, of, exact = data.draw(st.sampled_from(mine))
     form = next(f for f in forms(TYPES[name], FOREIGN.api, FOREIGN.issuer) if f.name == exact.form)
@@ -252,7 +252,7 @@ def test_what_is_called_exact_comes_back_whatever_it_says(api: str, data: st.Dat
     assert (outcome.verdict, outcome.why) == ("exact", ())
 
 
-def test_equal_is_what_says_all_that_was_said() -> None:
+def test_covers_ignores_residue_and_finds_differences() -> None:
     text = TextContent(text="Hi.")
     assert covers(text, TextContent(text="Hi.", extra={"an-api": {"id": "1"}}))
     assert covers(
@@ -298,7 +298,7 @@ BROKEN = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("broken", BROKEN)
-def test_an_adapter_that_fails_is_an_error_in_its_own_cells_alone(broken: str) -> None:
+def test_failing_adapter_gives_errors_only_in_its_own_cells(broken: str) -> None:
     name = 'a "broken" <api>'
     made = make_matrix({name: BROKEN[broken], "openai-chat": contentmodel.adapter("openai-chat")})
     for found in made.contents:
@@ -315,14 +315,14 @@ def test_an_adapter_that_fails_is_an_error_in_its_own_cells_alone(broken: str) -
     assert as_markdown(made).count("\n| `Text` |") == 2
 
 
-def test_an_adapter_whose_table_fails_is_an_error_where_it_is_asked() -> None:
+def test_adapter_with_failing_describe_gives_errors_for_own_origin() -> None:
     made = make_matrix({"x": Wrapped(describe=fail)})
     assert cell("TextContent", "x", of_matrix=made).verdict == "exact"
     assert cell("DataContent", "x", origin="own", of_matrix=made).verdict == "error"
 
 
 @pytest.mark.slow
-def test_an_adapter_that_loses_in_silence_is_found_out() -> None:
+def test_unreported_loss_of_signatures_gives_silent_cell() -> None:
     """It drops the signatures of its own reasoning without a loss."""
 
     def without_signatures(value: Any, *args: Any) -> Any:
@@ -336,7 +336,7 @@ def test_an_adapter_that_loses_in_silence_is_found_out() -> None:
 
 
 @pytest.mark.slow
-def test_a_family_that_goes_in_silence_is_found_out() -> None:
+def test_unreported_loss_of_results_gives_silent_crossing() -> None:
     """It drops results of tools without a loss."""
 
     def without_results(value: Any, *args: Any) -> Any:
@@ -374,7 +374,7 @@ def stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         cached.cache_clear()
 
 
-def test_an_adapter_that_cannot_be_imported_is_named(stranger: str) -> None:
+def test_matrix_command_names_adapter_that_cannot_be_imported(stranger: str) -> None:
     found = installed()
     assert isinstance(found[stranger], RuntimeError)
     assert set(APIS) <= set(found)
@@ -394,7 +394,7 @@ def ids_of(page: str) -> set[str]:
 
 
 @pytest.mark.slow
-def test_the_page_needs_nothing_else_and_its_links_lead_somewhere() -> None:
+def test_page_has_no_external_resources_and_no_broken_links() -> None:
     page = as_html(matrix())
     assert ids_of(page)
     assert re.findall(r"<script|<link|<img|<iframe|@import|url\(|\bsrc=", page) == []
@@ -404,14 +404,14 @@ def test_the_page_needs_nothing_else_and_its_links_lead_somewhere() -> None:
 
 
 @pytest.mark.slow
-def test_every_sign_says_its_words() -> None:
+def test_every_sign_on_page_has_a_tooltip_with_its_verdict() -> None:
     page = as_html(matrix())
     signs = re.findall(r'<a class="sign (\w+)".*?<span class="tip">(.*?)</span></a>', page)
     assert len(signs) == page.count('class="sign ')
     assert all(verdict in told for verdict, told in signs)
 
 
-def test_what_an_adapter_says_is_never_markup() -> None:
+def test_page_and_markdown_escape_text_of_adapters() -> None:
     made = make_matrix({"<i>x": BROKEN["encode"], "y|`": BROKEN["does not load"]})
     page, text = as_html(made), as_markdown(made)
     assert "<i>" not in page
@@ -422,7 +422,7 @@ def test_what_an_adapter_says_is_never_markup() -> None:
 
 
 @pytest.mark.slow
-def test_each_type_stands_in_one_outcome_for_each_api() -> None:
+def test_groups_list_each_type_once_for_each_api() -> None:
     for api in contentmodel.adapters():
         found = Counter((g.of, g.origin, name) for g in groups(matrix(), api) for name in g.types)
         cells = {(c.of, c.origin, c.type) for c in matrix().contents if c.api == api and c.cases}
@@ -430,7 +430,7 @@ def test_each_type_stands_in_one_outcome_for_each_api() -> None:
 
 
 @pytest.mark.slow
-def test_lines_name_every_word_of_every_case() -> None:
+def test_lines_contain_every_reason_of_every_case() -> None:
     for found in matrix().contents:
         told = "\n".join(map(str, lines(found)))
         for each in found.cases:
@@ -459,7 +459,7 @@ def made_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("made_once")
-def test_the_matrix_as_json_is_the_matrix() -> None:
+def test_matrix_command_writes_whole_matrix_as_json() -> None:
     result = run("matrix", "--format", "json")
     assert result.exit_code == 0
     assert msgspec.json.decode(result.stdout, type=Matrix) == matrix()
@@ -468,7 +468,7 @@ def test_the_matrix_as_json_is_the_matrix() -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("made_once")
 @pytest.mark.parametrize(("form", "begins"), [("md", "# The matrix"), ("html", "<!doctype html>"), ("text", "content")])
-def test_the_matrix_is_written_to_a_file(form: str, begins: str, tmp_path: Path) -> None:
+def test_matrix_command_writes_to_a_file(form: str, begins: str, tmp_path: Path) -> None:
     path = tmp_path / "out"
     result = run("matrix", "--api", "openai-chat", "--api", "openai-responses", "--format", form, "-o", str(path))
     assert (result.exit_code, result.output) == (0, "")
@@ -478,20 +478,20 @@ def test_the_matrix_is_written_to_a_file(form: str, begins: str, tmp_path: Path)
     assert "anthropic-messages" not in text
 
 
-def test_the_matrix_of_named_apis_says_what_is_behind_the_signs() -> None:
+def test_matrix_command_prints_reasons_for_named_api() -> None:
     result = run("matrix", "--api", "openai-chat")
     assert "reasoning of another issuer is not sent to openai-chat" in " ".join(result.output.split())
 
 
 @pytest.mark.parametrize("name", ["matrix", "coverage"])
-def test_an_api_that_there_is_not_is_a_bad_command_line(name: str) -> None:
+def test_command_suggests_a_name_for_unknown_api(name: str) -> None:
     result = run(name, "--api", "openai-chatt")
     assert result.exit_code == 2
     assert "did you mean openai-chat?" in " ".join(result.output.split())
 
 
 @pytest.mark.slow
-def test_coverage_names_the_versions_and_fails_where_a_type_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_coverage_command_prints_sdk_versions_and_fails_if_type_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     result = run("coverage")
     assert result.exit_code == 0
     assert re.search(r"openai-responses +openai \d+\.\d+", result.output)
@@ -507,7 +507,7 @@ def test_coverage_names_the_versions_and_fails_where_a_type_is_missing(monkeypat
         assert "tool_of_tomorrow" in result.output
 
 
-def test_coverage_of_what_cannot_be_compared_is_no_success(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_coverage_command_fails_if_sdk_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     def gone(api: str) -> Any:
         raise ImportError("no SDK")
 
@@ -519,11 +519,11 @@ def test_coverage_of_what_cannot_be_compared_is_no_success(monkeypatch: pytest.M
     )
 
 
-def test_a_table_that_fails_is_a_note_of_its_coverage() -> None:
+def test_coverage_notes_adapter_with_failing_describe() -> None:
     found = coverage.coverage("anthropic-messages", Wrapped(describe=fail))
     assert found.note.startswith("the adapter fails: ZeroDivisionError")
 
 
-def test_the_commands_are_known() -> None:
+def test_matrix_and_coverage_commands_are_registered() -> None:
     assert cli_matrix.matrix.__doc__
     assert {"matrix", "coverage"} <= {c.callback.__name__ for c in app.registered_commands if c.callback}

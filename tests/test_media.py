@@ -87,7 +87,7 @@ def linked(uri: str, media_type: str | None = None) -> dict[str, Any]:
     st.booleans(),
     st.sampled_from(["", " ", "\n", "\r\n"]),
 )
-def test_standard_base64_reads_both_alphabets_with_or_without_padding_and_white_space(
+def test_standard_base64_accepts_both_alphabets_with_or_without_padding_and_whitespace(
     data: bytes, is_url_safe: bool, is_padded: bool, between: str
 ) -> None:
     text = (base64.urlsafe_b64encode if is_url_safe else base64.b64encode)(data).decode()
@@ -96,7 +96,7 @@ def test_standard_base64_reads_both_alphabets_with_or_without_padding_and_white_
 
 
 @pytest.mark.parametrize("text", ["%%%", "A", "AAAAA", "AA=A", "====", "é", "AAA\u0660", "data:image/png;base64,AAAA"])
-def test_standard_base64_takes_nothing_else(text: str) -> None:
+def test_standard_base64_rejects_invalid_text(text: str) -> None:
     assert standard_base64(text) is None
     with pytest.raises(ValueError, match="not base64"):
         DataContent(data=text).to_bytes()
@@ -104,7 +104,7 @@ def test_standard_base64_takes_nothing_else(text: str) -> None:
 
 @pytest.mark.parametrize("target", OTHERS)
 @pytest.mark.parametrize("media_type", ["image/png", "application/pdf"])
-def test_url_safe_base64_becomes_standard_base64_with_the_same_bytes(target: str, media_type: str) -> None:
+def test_url_safe_base64_converts_to_standard_base64(target: str, media_type: str) -> None:
     encoded = crossed(GEMINI, target, of_user(GEMINI, inline(URL_SAFE.rstrip("="), media_type, displayName="a")))
     assert STANDARD in str(encoded.payload)
     (content,) = contentmodel.adapter(target).decode_request(encoded.payload).messages[0].contents
@@ -113,13 +113,13 @@ def test_url_safe_base64_becomes_standard_base64_with_the_same_bytes(target: str
     assert about == []
 
 
-def test_base64_keeps_its_spelling_within_an_api() -> None:
+def test_base64_stays_unchanged_within_an_api() -> None:
     payload = of_user(GEMINI, inline(URL_SAFE))
     assert convert(payload, source=GEMINI, target=GEMINI).payload == payload
 
 
 @pytest.mark.parametrize("target", APIS)
-def test_data_that_is_not_base64_is_left_out_with_a_loss(target: str) -> None:
+def test_data_that_is_not_base64_is_dropped_and_reported(target: str) -> None:
     request = ChatRequest(
         model=MODELS[target],
         messages=[
@@ -143,7 +143,7 @@ def test_data_that_is_not_base64_is_left_out_with_a_loss(target: str) -> None:
         (b"a,b", "table.txt", "text/plain"),
     ],
 )
-def test_data_without_a_media_type_gets_the_one_that_its_name_or_its_first_bytes_tell(
+def test_missing_media_type_is_guessed_from_name_or_first_bytes(
     target: str, data: bytes, name: str | None, media_type: str
 ) -> None:
     content = DataContent(data=base64.b64encode(data).decode(), name=name)
@@ -156,7 +156,7 @@ def test_data_without_a_media_type_gets_the_one_that_its_name_or_its_first_bytes
 
 
 @pytest.mark.parametrize("target", APIS_BY_NAME)
-def test_data_of_which_nothing_tells_the_media_type_is_left_out(target: str) -> None:
+def test_data_without_known_media_type_is_dropped_and_reported(target: str) -> None:
     contents = [TextContent(text="See."), DataContent(data="AAAA")]
     request = ChatRequest(model=MODELS[target], messages=[ChatMessage(role="user", contents=contents)])
     encoded = contentmodel.adapter(target).encode_request(request)
@@ -165,7 +165,7 @@ def test_data_of_which_nothing_tells_the_media_type_is_left_out(target: str) -> 
 
 
 @pytest.mark.parametrize("media_type", ["text/plain", "text/csv"])
-def test_a_text_document_in_base64_is_text_for_a_target_that_reads_it_so(media_type: str) -> None:
+def test_text_document_in_base64_becomes_text_for_anthropic(media_type: str) -> None:
     payload = of_user(GEMINI, inline(base64.b64encode("a,ü".encode()).decode(), media_type))
     encoded = crossed(GEMINI, ANTHROPIC, payload)
     (block,) = parts_of(encoded.payload)
@@ -186,7 +186,7 @@ def test_a_text_document_in_base64_is_text_for_a_target_that_reads_it_so(media_t
         (GEMINI, inline("YSxi", "text/csv")),
     ],
 )
-def test_a_file_without_a_name_gets_one_that_is_left_out_on_the_way_back(
+def test_file_without_name_gets_a_name_that_is_removed_on_conversion_back(
     target: str, source: str, part: dict[str, Any]
 ) -> None:
     payload = of_user(source, part)
@@ -204,7 +204,7 @@ def test_a_file_without_a_name_gets_one_that_is_left_out_on_the_way_back(
 
 
 @pytest.mark.parametrize("name", ["document.pdf", "document-0123456789abcdef.pdf"])
-def test_a_name_that_a_user_gave_stays(name: str) -> None:
+def test_file_name_of_user_is_kept(name: str) -> None:
     part = {"type": "file", "file": {"file_data": PDF, "filename": name}}
     (written,) = parts_of(convert(of_user(CHAT, part), source=CHAT, target=ANTHROPIC).payload)
     assert written["title"] == name
@@ -229,7 +229,7 @@ IMAGE_LINKS = {
 @pytest.mark.parametrize("links", [DOCUMENT_LINKS, IMAGE_LINKS], ids=["document", "image"])
 @pytest.mark.parametrize("source", APIS_BY_NAME)
 @pytest.mark.parametrize("target", APIS_BY_NAME)
-def test_a_link_keeps_its_kind(source: str, target: str, links: dict[str, dict[str, Any]]) -> None:
+def test_link_keeps_its_kind(source: str, target: str, links: dict[str, dict[str, Any]]) -> None:
     if source not in links or source == target:
         return
     part = {key: value for key, value in links[source].items() if key != "detail"}
@@ -252,7 +252,7 @@ def test_a_link_keeps_its_kind(source: str, target: str, links: dict[str, dict[s
         linked("gs://bucket/a.png", "image/png"),
     ],
 )
-def test_a_link_that_the_target_cannot_fetch_is_a_text(target: str, part: dict[str, Any]) -> None:
+def test_link_becomes_text_if_target_cannot_fetch_it(target: str, part: dict[str, Any]) -> None:
     encoded = crossed(GEMINI, target, of_user(GEMINI, part))
     assert [block["text"] for block in parts_of(encoded.payload)] == [part["fileData"]["fileUri"]]
     losses = [loss for loss in encoded.losses if loss.path.startswith("$.contents")]
@@ -261,7 +261,7 @@ def test_a_link_that_the_target_cannot_fetch_is_a_text(target: str, part: dict[s
     assert {loss.kind for loss in losses} <= {"degraded", "dropped"}
 
 
-def test_a_document_link_that_is_no_pdf_is_a_text_for_a_target_that_fetches_pdf_alone() -> None:
+def test_document_link_becomes_text_if_target_fetches_only_pdf() -> None:
     part = {"type": "input_file", "file_url": "https://example.org/a.docx?v=1"}
     assert [b["type"] for b in parts_of(crossed(RESPONSES, ANTHROPIC, of_user(RESPONSES, part)).payload)] == ["text"]
 
@@ -276,7 +276,7 @@ def test_a_document_link_that_is_no_pdf_is_a_text_for_a_target_that_fetches_pdf_
         (UriContent(uri="https://youtu.be/a1"), None),
     ],
 )
-def test_a_link_for_gemini_has_a_media_type(link: UriContent, media_type: str | None) -> None:
+def test_link_gets_media_type_for_gemini(link: UriContent, media_type: str | None) -> None:
     request = ChatRequest(messages=[ChatMessage(role="user", contents=[link])])
     encoded = contentmodel.adapter(GEMINI).encode_request(request)
     (part,) = parts_of(encoded.payload)
@@ -286,7 +286,7 @@ def test_a_link_for_gemini_has_a_media_type(link: UriContent, media_type: str | 
 
 
 @pytest.mark.parametrize("target", APIS_BY_NAME)
-def test_a_link_of_which_nothing_tells_the_kind_is_a_text(target: str) -> None:
+def test_link_without_known_kind_becomes_text(target: str) -> None:
     link = UriContent(uri="https://example.org/7")
     request = ChatRequest(model=MODELS[target], messages=[ChatMessage(role="user", contents=[link])])
     encoded = contentmodel.adapter(target).encode_request(request)
@@ -295,7 +295,7 @@ def test_a_link_of_which_nothing_tells_the_kind_is_a_text(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", [ANTHROPIC, GEMINI])
-def test_a_data_uri_is_inline_data_where_links_are_fetched(target: str) -> None:
+def test_data_uri_becomes_inline_data(target: str) -> None:
     link = UriContent(uri="data:image/png;base64,+/8=")
     request = ChatRequest(model=MODELS[target], messages=[ChatMessage(role="user", contents=[link])])
     payload = contentmodel.adapter(target).encode_request(request).payload
@@ -317,7 +317,7 @@ DRAWN = {
 
 
 @pytest.mark.parametrize("target", OTHERS)
-def test_media_of_the_assistant_are_a_loss_where_its_messages_hold_none(target: str) -> None:
+def test_assistant_media_are_dropped_and_reported_if_target_does_not_accept_them(target: str) -> None:
     encoded = crossed(GEMINI, target, DRAWN)
     assert "AAAA" not in str(encoded.payload)
     assert ("$.contents[1].parts[1]", "media-of-assistant") in [(loss.path, loss.code) for loss in encoded.losses]
@@ -325,7 +325,7 @@ def test_media_of_the_assistant_are_a_loss_where_its_messages_hold_none(target: 
 
 
 @pytest.mark.parametrize("target", [ANTHROPIC, RESPONSES])
-def test_audio_of_an_answer_is_its_transcript_where_answers_hold_no_media(target: str) -> None:
+def test_audio_of_response_becomes_its_transcript_if_target_has_no_media_in_responses(target: str) -> None:
     heard = DataContent(data="AAAA", media_type="audio/wav", transcript="Good morning.")
     message = ChatMessage(role="assistant", contents=[heard])
     response = ChatResponse(
@@ -370,7 +370,7 @@ def response_of(payload: dict[str, Any]) -> Any:
 
 
 @pytest.mark.parametrize("source", OTHERS)
-def test_texts_of_a_result_stay_apart_and_come_back(source: str) -> None:
+def test_texts_of_result_stay_separate_in_round_trip_through_gemini(source: str) -> None:
     payload = answered(source, "3", "4", '{"a": 1}')
     encoded = crossed(source, GEMINI, payload)
     assert response_of(encoded.payload) == {"output": ["3", "4", '{"a": 1}']}
@@ -381,7 +381,7 @@ def test_texts_of_a_result_stay_apart_and_come_back(source: str) -> None:
         assert back["messages"][-1] == payload["messages"][-1]
 
 
-def test_texts_of_a_failure_stay_apart_and_come_back() -> None:
+def test_texts_of_failed_result_stay_separate_in_round_trip_through_gemini() -> None:
     payload = answered(ANTHROPIC, "3", "It broke.", failed=True)
     encoded = crossed(ANTHROPIC, GEMINI, payload)
     assert response_of(encoded.payload) == {"error": ["3", "It broke."]}
@@ -402,7 +402,7 @@ def test_texts_of_a_failure_stay_apart_and_come_back() -> None:
         {"output": ["", ""]},
     ],
 )
-def test_lists_in_a_response_of_gemini_keep_their_form(response: dict[str, Any]) -> None:
+def test_lists_in_gemini_function_response_stay_unchanged(response: dict[str, Any]) -> None:
     call = {"functionCall": {"id": "1", "name": "f", "args": {}}}
     result = {"functionResponse": {"id": "1", "name": "f", "response": response, "parts": [inline("AAAA")]}}
     payload = {"contents": [{"role": "model", "parts": [call]}, {"role": "user", "parts": [result]}]}
@@ -413,7 +413,7 @@ def test_lists_in_a_response_of_gemini_keep_their_form(response: dict[str, Any])
 
 
 @pytest.mark.parametrize("detail", ["low", "high", "auto", "original"])
-def test_the_detail_of_an_image_crosses_between_the_apis_that_have_it(detail: str) -> None:
+def test_image_detail_converts_between_chat_and_responses(detail: str) -> None:
     part = {"type": "image_url", "image_url": {"url": PICTURE, "detail": detail}}
     encoded = crossed(CHAT, RESPONSES, of_user(CHAT, part))
     assert parts_of(encoded.payload) == [{"type": "input_image", "image_url": PICTURE, "detail": detail}]
@@ -434,7 +434,7 @@ def test_the_detail_of_an_image_crosses_between_the_apis_that_have_it(detail: st
         ("gpt-4.1", ["TEXT", "AUDIO"], {"modalities": ["text"]}),
     ],
 )
-def test_a_request_for_audio_has_a_voice_or_asks_for_text(
+def test_chat_request_for_audio_gets_a_voice_or_falls_back_to_text(
     model: str, modalities: list[str], written: dict[str, Any]
 ) -> None:
     payload = of_user(GEMINI, {"text": "Hi."}) | {"generationConfig": {"responseModalities": modalities}}
@@ -449,7 +449,7 @@ def test_a_request_for_audio_has_a_voice_or_asks_for_text(
 
 
 @pytest.mark.parametrize("target", OTHERS)
-def test_a_message_of_the_user_that_lost_all_says_so(target: str) -> None:
+def test_user_message_without_sendable_contents_gets_placeholder(target: str) -> None:
     encoded = crossed(GEMINI, target, of_user(GEMINI, inline("AAAA", "video/mp4")))
     assert [part["text"] for part in parts_of(encoded.payload)] == ["[nothing of this message could be sent]"]
     codes = {loss.code: loss.path for loss in encoded.losses}
@@ -458,7 +458,7 @@ def test_a_message_of_the_user_that_lost_all_says_so(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", APIS_BY_NAME)
-def test_a_file_of_another_provider_alone_leaves_a_message_that_says_so(target: str) -> None:
+def test_user_message_with_only_a_foreign_hosted_file_gets_placeholder(target: str) -> None:
     origin = Origin(api="elsewhere", issuer="elsewhere")
     message = ChatMessage(role="user", contents=[HostedFileContent(file_id="f1")], origin=origin)
     encoded = contentmodel.adapter(target).encode_request(ChatRequest(model=MODELS[target], messages=[message]))
@@ -467,7 +467,7 @@ def test_a_file_of_another_provider_alone_leaves_a_message_that_says_so(target: 
 
 
 @pytest.mark.parametrize("target", [ANTHROPIC, GEMINI])
-def test_instructions_alone_stay_instructions_and_get_a_turn_of_the_user(target: str) -> None:
+def test_request_with_only_instructions_gets_placeholder_user_turn(target: str) -> None:
     payload = {"model": "gpt-4.1", "messages": [{"role": "system", "content": "Be brief."}]}
     encoded = crossed(CHAT, target, payload)
     assert "Be brief." in str(encoded.payload.get("system", encoded.payload.get("systemInstruction")))
@@ -475,7 +475,7 @@ def test_instructions_alone_stay_instructions_and_get_a_turn_of_the_user(target:
     assert ("synthesized", "$.messages") in [(loss.kind, loss.path) for loss in encoded.losses]
 
 
-def test_a_conversation_that_the_server_holds_gets_no_turn() -> None:
+def test_request_with_previous_response_id_gets_no_placeholder_turn() -> None:
     payload = {"model": "gpt-5.2", "previous_response_id": "resp_1"}
     request = contentmodel.adapter(RESPONSES).decode_request(payload)
     made = contentmodel.adapter(RESPONSES).encode_request(ChatRequest(model="gpt-5.2", options=request.options))
@@ -485,7 +485,7 @@ def test_a_conversation_that_the_server_holds_gets_no_turn() -> None:
 # -- values ------------------------------------------------------------------------------------------------------------
 
 
-def test_data_is_made_from_a_file(tmp_path: Path) -> None:
+def test_data_content_from_path_sets_media_type_and_name(tmp_path: Path) -> None:
     (tmp_path / "paper.PDF").write_bytes(BYTES)
     content = DataContent.from_path(tmp_path / "paper.PDF")
     assert (content.media_type, content.name, content.to_bytes()) == ("application/pdf", "paper.PDF", BYTES)
@@ -497,7 +497,7 @@ def test_data_is_made_from_a_file(tmp_path: Path) -> None:
 
 
 @given(st.binary(max_size=20), st.sampled_from(["image/png", "text/plain;charset=utf-8"]))
-def test_data_uris_come_back(data: bytes, media_type: str) -> None:
+def test_data_uri_survives_a_round_trip(data: bytes, media_type: str) -> None:
     content = DataContent.from_bytes(data, media_type)
     assert DataContent.from_data_uri(content.data_uri) == content
     url_safe = DataContent(data=base64.urlsafe_b64encode(data).decode(), media_type=media_type)
@@ -513,24 +513,24 @@ def test_data_uris_come_back(data: bytes, media_type: str) -> None:
         ("data:;base64,", "text/plain", b""),
     ],
 )
-def test_data_uris_are_read(uri: str, media_type: str, data: bytes) -> None:
+def test_from_data_uri_reads_media_type_and_bytes(uri: str, media_type: str, data: bytes) -> None:
     content = DataContent.from_data_uri(uri)
     assert (content.media_type, content.to_bytes()) == (media_type, data)
 
 
-def test_what_is_no_text_is_no_data_uri() -> None:
+def test_from_data_uri_rejects_bytes() -> None:
     wrong: Any = b"data:,a"
     with pytest.raises(TypeError, match="expected a data URI, got bytes"):
         DataContent.from_data_uri(wrong)
 
 
 @pytest.mark.parametrize("uri", ["https://example.org/a.png", "data:image/png;base64", "image/png", ""])
-def test_other_uris_are_no_data_uris(uri: str) -> None:
+def test_from_data_uri_rejects_other_uris(uri: str) -> None:
     with pytest.raises(ValueError, match="expected a data URI"):
         DataContent.from_data_uri(uri)
 
 
-def test_bytes_in_the_place_of_base64_are_refused_with_the_way_to_give_them() -> None:
+def test_data_content_rejects_bytes_and_suggests_from_bytes() -> None:
     with pytest.raises(TypeError, match="from_bytes"):
         DataContent(data=b"\x00", media_type="image/png")  # type: ignore[arg-type]
 
@@ -551,12 +551,12 @@ def test_bytes_in_the_place_of_base64_are_refused_with_the_way_to_give_them() ->
         (HostedFileContent(file_id="f", kind="image"), "image"),
     ],
 )
-def test_media_kind_is_what_was_said_or_what_type_and_ending_tell(content: Any, kind: str | None) -> None:
+def test_media_kind_comes_from_kind_media_type_or_file_extension(content: Any, kind: str | None) -> None:
     assert content.media_kind == kind
 
 
 @pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "anthropic-messages", "google-generate-content"])
-def test_data_uri_made_by_hand_is_inline_data(target: str) -> None:
+def test_link_with_data_uri_is_encoded_as_inline_data(target: str) -> None:
     link = contentmodel.UriContent(uri="data:image/png;base64,iVBORw0K")
     made = contentmodel.ChatRequest(model="m", messages=[contentmodel.user(link)])
     encoded = contentmodel.adapter(target).encode_request(made)
@@ -566,7 +566,7 @@ def test_data_uri_made_by_hand_is_inline_data(target: str) -> None:
     assert (content.data, content.media_type) == ("iVBORw0K", "image/png")
 
 
-def test_link_that_became_a_text_is_not_reported_as_dropped() -> None:
+def test_link_that_became_text_is_reported_as_degraded_only() -> None:
     document = {"type": "document", "source": {"type": "url", "url": "https://example.org/a.pdf"}}
     payload = {"model": "m", "max_tokens": 99, "messages": [{"role": "user", "content": [document]}]}
     encoded = contentmodel.convert(payload, source="anthropic-messages", target="openai-chat")
