@@ -100,7 +100,7 @@ UNKNOWN: dict[str, tuple[str, list[dict[str, Any]]]] = {
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("case", sorted(UNKNOWN))
-def test_an_unknown_hosted_tool_decodes_to_the_base_classes(case: str, kind: str) -> None:
+def test_unknown_hosted_tool_decodes_to_base_classes(case: str, kind: str) -> None:
     api, blocks = UNKNOWN[case]
     call, result = hosted_of(decoded(api, kind, payload_of(api, kind, blocks)))
     assert (call.__class__, result.__class__) == (HostedToolCallContent, HostedToolResultContent)
@@ -109,7 +109,7 @@ def test_an_unknown_hosted_tool_decodes_to_the_base_classes(case: str, kind: str
 
 
 @pytest.mark.parametrize("case", sorted(UNKNOWN))
-def test_a_stream_with_an_unknown_hosted_tool_folds_to_the_base_classes(case: str) -> None:
+def test_stream_with_unknown_hosted_tool_folds_to_base_classes(case: str) -> None:
     api, blocks = UNKNOWN[case]
     response = decoded(api, "response", payload_of(api, "response", blocks))
     raw, losses = streams.encode(contentmodel.adapter(api), list(unfold(response)))
@@ -120,7 +120,7 @@ def test_a_stream_with_an_unknown_hosted_tool_folds_to_the_base_classes(case: st
 
 @pytest.mark.parametrize("target", [ANTHROPIC, RESPONSES, GOOGLE, CHAT])
 @pytest.mark.parametrize("case", sorted(UNKNOWN))
-def test_an_unknown_hosted_tool_crosses_as_a_function(case: str, target: str) -> None:
+def test_unknown_hosted_tool_converts_to_function_call(case: str, target: str) -> None:
     api, blocks = UNKNOWN[case]
     if api == target:
         return
@@ -151,7 +151,7 @@ SURPRISES = {
 
 
 @pytest.mark.parametrize("case", sorted(SURPRISES))
-def test_an_unknown_block_with_surprising_fields_stays_an_unknown_block(case: str) -> None:
+def test_unknown_block_with_fields_of_wrong_types_decodes_to_unknown_content(case: str) -> None:
     api, block = SURPRISES[case]
     for kind in KINDS:
         value = decoded(api, kind, payload_of(api, kind, [block]))
@@ -173,13 +173,13 @@ def test_an_unknown_block_with_surprising_fields_stays_an_unknown_block(case: st
         None,
     ],
 )
-def test_the_content_of_a_web_search_keeps_its_form(content: Any) -> None:
+def test_anthropic_keeps_form_of_web_search_content(content: Any) -> None:
     block = {"type": "web_search_tool_result", "tool_use_id": "t1", "content": content}
     for kind in KINDS:
         decoded(ANTHROPIC, kind, payload_of(ANTHROPIC, kind, [block]))
 
 
-def test_a_host_of_chat_has_tools_of_its_own() -> None:
+def test_chat_decodes_builtin_function_as_hosted_call() -> None:
     call = {"id": "c1", "type": "builtin_function", "function": {"name": "$web_search", "arguments": "{}"}}
     for kind in KINDS:
         (hosted,) = hosted_of(decoded(CHAT, kind, payload_of(CHAT, kind, [call])))
@@ -193,7 +193,7 @@ FAILING = [(api, name) for api, cases in FAILURES.items() for name in cases]
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("api", "case"), FAILING)
-def test_a_failure_of_a_hosted_tool_is_an_error_among_its_outputs(api: str, case: str, kind: str) -> None:
+def test_failed_hosted_tool_has_error_content_in_outputs(api: str, case: str, kind: str) -> None:
     value = decoded(api, kind, payload_of(api, kind, FAILURES[api][case]))
     result = hosted_of(value)[-1]
     assert result.error is not None
@@ -202,14 +202,14 @@ def test_a_failure_of_a_hosted_tool_is_an_error_among_its_outputs(api: str, case
 
 
 @pytest.mark.parametrize(("api", "case"), [(api, name) for api, cases in SUCCESSES.items() for name in cases])
-def test_a_hosted_tool_that_did_not_fail_has_no_error(api: str, case: str) -> None:
+def test_successful_hosted_tool_has_no_error(api: str, case: str) -> None:
     for kind in KINDS:
         assert hosted_of(decoded(api, kind, payload_of(api, kind, SUCCESSES[api][case])))[-1].error is None
 
 
 @pytest.mark.parametrize("target", [ANTHROPIC, RESPONSES, GOOGLE, CHAT])
 @pytest.mark.parametrize(("api", "case"), FAILING)
-def test_a_failure_of_a_hosted_tool_crosses_as_a_failed_function(api: str, case: str, target: str) -> None:
+def test_failed_hosted_tool_converts_to_failed_function_result(api: str, case: str, target: str) -> None:
     if api == target:
         return
     payload = payload_of(api, "request", FAILURES[api][case])
@@ -220,7 +220,7 @@ def test_a_failure_of_a_hosted_tool_crosses_as_a_failed_function(api: str, case:
     assert not audit(payload, encoded)
 
 
-def test_what_a_shell_printed_to_stderr_and_its_exit_code_are_outputs() -> None:
+def test_stderr_and_exit_code_of_shell_are_decoded_and_converted() -> None:
     blocks = FAILURES[RESPONSES]["an exit code"]
     payload = payload_of(RESPONSES, "request", blocks)
     result = hosted_of(decoded(RESPONSES, "request", payload))[-1]
@@ -232,7 +232,7 @@ def test_what_a_shell_printed_to_stderr_and_its_exit_code_are_outputs() -> None:
     assert given["is_error"] is True
 
 
-def test_what_a_shell_printed_to_stderr_can_be_edited() -> None:
+def test_edited_stderr_of_shell_is_encoded() -> None:
     adapter = contentmodel.adapter(RESPONSES)
     payload = payload_of(RESPONSES, "request", FAILURES[RESPONSES]["an exit code"])
     request = adapter.decode_request(payload)
@@ -242,7 +242,7 @@ def test_what_a_shell_printed_to_stderr_can_be_edited() -> None:
     assert output == [{"stdout": "half", "stderr": "edited", "outcome": {"type": "exit", "exit_code": 2}}]
 
 
-def test_pages_that_could_not_be_read_are_errors() -> None:
+def test_gemini_url_context_failures_decode_to_error_contents() -> None:
     payload = payload_of(GOOGLE, "response", [{"text": "So."}])
     statuses = {"https://a.example": "ERROR", "https://b.example": "SUCCESS", "https://c.example": "PAYWALL"}
     payload["candidates"][0]["urlContextMetadata"] = {
@@ -272,7 +272,7 @@ CLIENT_CALLS = {
 
 @pytest.mark.parametrize("target", [ANTHROPIC, GOOGLE, CHAT])
 @pytest.mark.parametrize("name", sorted(CLIENT_CALLS))
-def test_a_hosted_call_for_the_client_crosses_as_a_function_call_in_answers(name: str, target: str) -> None:
+def test_hosted_call_for_client_converts_to_function_call_in_response(name: str, target: str) -> None:
     payload = payload_of(RESPONSES, "response", [{**CLIENT_CALLS[name], "status": "completed"}])
     encoded = convert(payload, source=RESPONSES, target=target)
     response = contentmodel.adapter(target).decode_response(encoded.payload)
@@ -313,7 +313,7 @@ def test_a_hosted_call_for_the_client_crosses_as_a_function_call_in_answers(name
         ),
     ],
 )
-def test_tools_that_a_search_found_cross_in_its_result(api: str, blocks: list[dict[str, Any]]) -> None:
+def test_tools_found_by_tool_search_are_in_converted_result(api: str, blocks: list[dict[str, Any]]) -> None:
     payload = payload_of(api, "request", blocks)
     encoded = convert(payload, source=api, target=CHAT)
     (result,) = [message for message in encoded.payload["messages"] if message["role"] == "tool"]
@@ -323,7 +323,7 @@ def test_tools_that_a_search_found_cross_in_its_result(api: str, blocks: list[di
 @pytest.mark.parametrize(
     ("execution", "executor"), [("client", "client"), ("server", "provider"), (None, "provider"), ([], "provider")]
 )
-def test_the_application_runs_a_tool_search_that_says_so(execution: Any, executor: str) -> None:
+def test_executor_of_tool_search_follows_its_execution_field(execution: Any, executor: str) -> None:
     call = {"type": "tool_search_call", "id": "ts_1", "call_id": "t1", "arguments": {}, "execution": execution}
     output = {"type": "tool_search_output", "call_id": "t1", "tools": [], "execution": execution}
     request = contentmodel.adapter(RESPONSES).decode_request({"model": "m", "input": [call, output]})
@@ -344,7 +344,7 @@ def test_the_application_runs_a_tool_search_that_says_so(execution: Any, executo
 @pytest.mark.parametrize(
     ("executor", "execution"), [("client", "client"), ("provider", "server"), ("somebody", "server")]
 )
-def test_a_tool_search_made_by_hand_says_who_runs_it(executor: str, execution: str) -> None:
+def test_tool_search_built_in_code_gets_execution_field_from_executor(executor: str, execution: str) -> None:
     contents: list[Any] = [
         ToolSearchToolCallContent(call_id="t1", arguments={}, executor=executor),
         ToolSearchToolResultContent(call_id="t1", tools=[], executor=executor),
@@ -368,7 +368,7 @@ TYPES = {
 
 
 @pytest.mark.parametrize("model", TYPES)
-def test_a_hosted_tool_made_by_hand_has_the_type_that_the_model_takes(model: str) -> None:
+def test_hosted_tool_built_in_code_gets_type_for_model(model: str) -> None:
     tools: list[Any] = [
         HostedTool(kind="computer", name="computer", settings=SCREEN_SIZE),
         HostedTool(kind="text_editor", name="str_replace_based_edit_tool"),
@@ -380,7 +380,7 @@ def test_a_hosted_tool_made_by_hand_has_the_type_that_the_model_takes(model: str
     assert judge(ANTHROPIC, "request").faults(encoded.payload) == []
 
 
-def test_settings_that_the_type_of_a_tool_does_not_have_are_losses() -> None:
+def test_settings_that_tool_type_does_not_have_are_reported() -> None:
     tool = HostedTool(kind="computer", settings={**SCREEN_SIZE, "configs": {"zoom": {"enabled": False}}})
     request = ChatRequest(model="claude-opus-5-5", messages=[contentmodel.user("Hi.")], tools=[tool])
     encoded = contentmodel.adapter(ANTHROPIC).encode_request(request)
@@ -415,7 +415,7 @@ def test_classes_derived_from_the_hosted_bases_load_as_their_bases() -> None:
     assert dumps(loaded) == written
 
 
-def test_a_newer_hosted_type_whose_fields_do_not_fit_the_base_stays_unknown() -> None:
+def test_newer_hosted_type_with_misfit_fields_loads_as_unknown_content() -> None:
     written = b'{"contentmodel":1,"kind":"content","value":{"type":"quantum_tool_call","call_id":5}}'
     loaded = loads(written)
     assert isinstance(loaded, UnknownContent)
@@ -484,7 +484,7 @@ def asking(*tools: Any, **fields: Any) -> ChatRequest:
 
 
 @pytest.mark.parametrize(("api", "tool", "wire"), [(api, *case) for api, cases in SENT.items() for case in cases])
-def test_a_hosted_tool_made_by_hand_is_sent(api: str, tool: HostedTool, wire: Any) -> None:
+def test_hosted_tool_built_in_code_is_encoded(api: str, tool: HostedTool, wire: Any) -> None:
     encoded = contentmodel.adapter(api).encode_request(asking(tool))
     assert encoded.payload["tools"] == [wire]
     assert not [loss for loss in encoded.losses if "Tool" in loss.what]
@@ -492,20 +492,20 @@ def test_a_hosted_tool_made_by_hand_is_sent(api: str, tool: HostedTool, wire: An
 
 
 @pytest.mark.parametrize(("api", "kind"), [(api, kind) for api, kinds in NOT_SENT.items() for kind in kinds])
-def test_a_hosted_tool_that_cannot_be_sent_is_reported(api: str, kind: str) -> None:
+def test_hosted_tool_is_dropped_and_reported_if_api_cannot_represent_it(api: str, kind: str) -> None:
     encoded = contentmodel.adapter(api).encode_request(asking(HostedTool(kind=kind)))
     assert "tools" not in encoded.payload
     assert [loss.code for loss in encoded.losses if "HostedTool" in loss.what] == [NOT_SENT[api][kind]]
 
 
-def test_the_settings_of_another_api_are_not_sent() -> None:
+def test_hosted_tool_settings_of_another_api_are_dropped_and_reported() -> None:
     payload = {"model": "m", "input": "Hi.", "tools": [{"type": "mcp", **MCP}, {"type": "code_interpreter"}]}
     encoded = convert(payload, source=RESPONSES, target=GOOGLE)
     assert encoded.payload["tools"] == [{"codeExecution": {}}]
     assert [loss.code for loss in encoded.losses if loss.path == "$.tools[0]"] == ["needs-settings"]
 
 
-def test_a_function_with_the_name_of_a_hosted_tool_gets_another_name() -> None:
+def test_function_with_name_of_hosted_tool_is_renamed() -> None:
     function = contentmodel.FunctionTool(name="web_search", parameters={"type": "object"})
     call = contentmodel.FunctionCallContent(call_id="c1", name="web_search", arguments={})
     result = contentmodel.FunctionResultContent(call_id="c1", outputs=[contentmodel.TextContent(text="Done.")])
@@ -554,7 +554,7 @@ def test_a_function_with_the_name_of_a_hosted_tool_gets_another_name() -> None:
         ),
     ],
 )
-def test_failure_that_became_a_text_is_lost_at_its_sign_alone(
+def test_failure_that_became_text_is_reported_only_at_its_sign(
     items: list[dict[str, Any]], sign: str, target: str
 ) -> None:
     payload = {"model": "gpt-5.2", "input": [{"role": "user", "content": "Hi."}, *items]}
@@ -565,7 +565,7 @@ def test_failure_that_became_a_text_is_lost_at_its_sign_alone(
     assert audit(payload, encoded) == []
 
 
-def test_failed_call_of_an_unknown_tool_has_the_words_of_its_error() -> None:
+def test_failed_call_of_unknown_tool_has_message_of_its_error() -> None:
     call = {"type": "quantum_call", "id": "q", "status": "failed", "query": "z", "result": "part", "error": "boom"}
     payload = {"model": "m", "input": [{"role": "user", "content": "Hi."}, call]}
     request = contentmodel.adapter("openai-responses").decode_request(payload)

@@ -55,7 +55,7 @@ def test_reports_name_an_entry_of_the_table_of_reasons() -> None:
     assert [where for where, _, reason in found if isinstance(reason, ast.Constant | ast.JoinedStr)] == []
 
 
-def test_reports_fill_in_what_the_text_names() -> None:
+def test_reports_pass_all_values_that_reason_text_names() -> None:
     for where, call, reason in reports():
         if not isinstance(reason, ast.Attribute):
             continue
@@ -63,7 +63,7 @@ def test_reports_fill_in_what_the_text_names() -> None:
         assert {keyword.arg for keyword in call.keywords} - OWN == named, where
 
 
-def test_losses_are_made_by_the_table_alone() -> None:
+def test_losses_are_created_only_in_module_loss() -> None:
     for path in SOURCES:
         if path.name != "loss.py":
             assert not re.search(r"(?<![\w.])Loss\(", path.read_text()), path
@@ -84,14 +84,14 @@ def test_an_entry_has_a_code_in_kebab_case_a_kind_and_a_sentence(code: str) -> N
     assert not entry.why.endswith(".")
 
 
-def test_a_text_in_place_of_an_entry_is_unlisted() -> None:
+def test_loss_with_text_instead_of_entry_has_code_unlisted() -> None:
     context = EncodeContext("some-api", "somebody", "request")
     context.report_loss(None, None, "no {place} for it", kind="degraded")
     [loss] = Encoded({}, None, context).losses
     assert (loss.kind, loss.why, loss.code) == ("degraded", "no {place} for it", "unlisted")
 
 
-def test_values_in_a_text_are_not_templates() -> None:
+def test_values_in_reason_text_are_not_formatted_again() -> None:
     context = EncodeContext("some-api", "somebody", "request")
     context.report_loss(None, "role", reasons.NO_ROLE, role="{target}")
     [loss] = Encoded({}, None, context).losses
@@ -131,19 +131,19 @@ def codes(payload: Any, target: str, *, significant: bool) -> set[str]:
     return {loss.code for loss in losses if loss.is_significant == significant}
 
 
-def test_ids_and_echoes_of_an_answer_are_insignificant() -> None:
+def test_ids_and_repeated_settings_of_response_are_insignificant() -> None:
     assert codes(ANSWER, "openai-chat", significant=True) == set()
     assert codes(ANSWER, "openai-chat", significant=False) == {"meaningless-field", "repeated-setting"}
     assert "token-sum" in codes(ANSWER, "anthropic-messages", significant=False)
 
 
-def test_a_status_that_is_not_the_usual_one_is_significant() -> None:
+def test_unusual_status_is_significant() -> None:
     broken = {**ANSWER, "output": [{**ANSWER["output"][0], "status": "incomplete"}]}
     assert "provider-field" in codes(broken, "openai-chat", significant=True)
 
 
 @pytest.mark.parametrize(("strict", "code"), [(False, "usual-value"), (True, "no-field")])
-def test_strict_is_insignificant_where_it_is_what_a_missing_field_means(strict: bool, code: str) -> None:
+def test_lost_strict_is_insignificant_if_false(strict: bool, code: str) -> None:
     function = {"name": "now", "parameters": {"type": "object", "properties": {}}, "strict": strict}
     tools = [{"type": "function", "function": function}]
     payload = {"model": "gpt-5.2", "messages": [{"role": "user", "content": "Hi."}], "tools": tools}
@@ -151,7 +151,7 @@ def test_strict_is_insignificant_where_it_is_what_a_missing_field_means(strict: 
     assert [loss.code for loss in losses if loss.path.endswith("strict")] == [code]
 
 
-def test_a_schema_keyword_that_asserts_nothing_is_insignificant() -> None:
+def test_lost_schema_annotation_is_insignificant() -> None:
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "F", "type": "object"}
     made = {
         "type": "json_schema",
@@ -165,7 +165,7 @@ def test_a_schema_keyword_that_asserts_nothing_is_insignificant() -> None:
     assert found == {("dropped", "schema-keyword")}
 
 
-def test_refusing_to_lose_ignores_what_is_insignificant() -> None:
+def test_on_loss_raise_ignores_insignificant_losses() -> None:
     encoded = contentmodel.convert(ANSWER, target="openai-chat", on_loss="raise")
     assert encoded.losses
     request = {"model": "gpt-5.2", "messages": [{"role": "user", "content": "Hi.", "name": "me"}], "stream": True}
@@ -196,7 +196,7 @@ def texts_in(value: Any) -> list[str]:
 
 @pytest.mark.parametrize("name", ["agent_turns.anthropic.json", "chat.openai.json", "answer.responses.json"])
 @pytest.mark.parametrize("target", APIS)
-def test_audit_misses_every_text_and_block_that_is_deleted(name: str, target: str) -> None:
+def test_audit_reports_every_deleted_text_and_block(name: str, target: str) -> None:
     """A loss excuses what it names and nothing else."""
     source = json.loads((EXAMPLES / name).read_text())
     encoded = contentmodel.convert(source, target=target)
@@ -215,7 +215,7 @@ def test_audit_misses_every_text_and_block_that_is_deleted(name: str, target: st
         assert contentmodel.audit(source, encoded), path
 
 
-def test_audit_counts_the_names_of_calls_and_of_results_apart() -> None:
+def test_audit_counts_names_and_ids_of_calls_separately() -> None:
     call = {"type": "function", "id": "call_1", "function": {"name": "now", "arguments": "{}"}}
     tools = [{"type": "function", "function": {"name": "now", "parameters": {"type": "object"}}}]
     messages = [
@@ -235,7 +235,7 @@ def test_audit_counts_the_names_of_calls_and_of_results_apart() -> None:
     assert [one.path for one in contentmodel.audit(source, encoded)] == ["$.tools[0].function.name"]
 
 
-def test_a_format_without_a_name_is_lost_where_its_name_is() -> None:
+def test_lost_name_of_response_format_has_its_own_path() -> None:
     """The whole format was lost, with a schema that is in the output."""
     schema = {
         "type": "object",
@@ -250,7 +250,7 @@ def test_a_format_without_a_name_is_lost_where_its_name_is() -> None:
     assert "$.response_format" not in paths
 
 
-def test_items_without_a_message_of_their_own_are_lost_one_by_one() -> None:
+def test_items_without_a_message_are_reported_one_by_one() -> None:
     items = [{"type": "item_reference", "id": "msg_1"}, {"type": "message", "role": "user", "content": "Hello, world."}]
     encoded = contentmodel.convert({"model": "m", "input": items}, target="openai-chat", kind="request")
     assert "$.input" not in {loss.path for loss in encoded.losses}
@@ -342,7 +342,7 @@ GRAMMAR = {"syntax": "lark", "definition": 'start: "a"'}
 
 
 @pytest.mark.parametrize("target", ["anthropic-messages", "google-generate-content"])
-def test_a_grammar_that_becomes_text_is_degraded(target: str) -> None:
+def test_grammar_that_becomes_text_is_degraded(target: str) -> None:
     custom = {"type": "custom", "name": "c", "format": {"type": "grammar", **GRAMMAR}}
     source = {"model": "m", "input": "Hi.", "tools": [custom]}
     encoded = contentmodel.convert(source, source="openai-responses", target=target, kind="request")
@@ -352,7 +352,7 @@ def test_a_grammar_that_becomes_text_is_degraded(target: str) -> None:
     assert "grammar-as-text" not in {loss.code for loss in again.losses}
 
 
-def test_sources_are_lost_as_a_whole_where_no_citation_crosses() -> None:
+def test_sources_are_reported_as_one_loss_if_no_citation_is_converted() -> None:
     encoded = contentmodel.convert(a_grounded_answer(), target="anthropic-messages", kind="response")
     assert "$.candidates[0].groundingMetadata.groundingChunks" in {loss.path for loss in encoded.losses if loss.exact}
 
@@ -378,7 +378,7 @@ def test_audit_reports_a_deleted_status_that_became_the_text_of_a_failure(target
     assert [one.path for one in contentmodel.audit(source, encoded)] == ["$.input[1].status"]
 
 
-def test_audit_of_a_text_that_many_longer_ones_hold_takes_linear_time() -> None:
+def test_audit_of_text_inside_many_longer_texts_takes_linear_time() -> None:
     def audit_of(size: int) -> Work:
         held = [f"Answer {at}: say hello to everyone." for at in range(size)]
         return lambda: unaccounted(["say hello to everyone"] * size, held, ())
@@ -403,7 +403,7 @@ def test_audit_reads_settings_of_thinking_in_snake_case(setting: dict[str, Any],
 
 
 @pytest.mark.parametrize("target", ["openai-chat", "openai-responses"])
-def test_audit_reads_words_of_an_answer_format_in_snake_case(target: str) -> None:
+def test_audit_reads_response_format_in_snake_case(target: str) -> None:
     source = {
         "contents": [{"role": "user", "parts": [{"text": "Hello, world."}]}],
         "generation_config": {"response_mime_type": "application/json", "response_schema": {"type": "OBJECT"}},
@@ -439,7 +439,7 @@ def test_encoder_writes_stream_or_reports_it(api: str, stream: bool) -> None:
     assert (encoded.payload.get("stream"), lost) in ((stream, []), (None, ["in-url"]))
 
 
-def test_a_loss_inside_of_the_sources_of_a_search_has_their_path() -> None:
+def test_loss_inside_sources_of_search_has_path_of_source() -> None:
     source = {"type": 7, "url": "https://example.org/a", "title": "A page"}
     search = {"type": "web_search_call", "id": "ws_1", "action": {"query": "q", "sources": [source]}}
     payload = {"model": "gpt-5.2", "input": [{"role": "user", "content": "Hi."}, search]}
@@ -448,7 +448,7 @@ def test_a_loss_inside_of_the_sources_of_a_search_has_their_path() -> None:
     assert contentmodel.audit(payload, encoded) == []
 
 
-def test_an_output_without_text_of_a_result_that_became_text_is_a_loss() -> None:
+def test_output_without_text_is_reported_if_its_result_becomes_text() -> None:
     unknown = {"type": "smell", "strength": 3}
     result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": [unknown, {"type": "text", "text": "Late."}]}
     messages = [{"role": "user", "content": "Hi."}, {"role": "user", "content": [result]}]
@@ -478,7 +478,7 @@ def shared_request() -> contentmodel.ChatRequest:
 
 
 @pytest.mark.parametrize("api", ["anthropic-messages", "google-generate-content", "openai-chat", "openai-responses"])
-def test_losses_of_a_value_that_occurs_twice_are_those_of_two_equal_values(api: str) -> None:
+def test_shared_value_has_same_losses_as_two_equal_values(api: str) -> None:
     shared = shared_request()
     equal = contentmodel.loads(contentmodel.dumps(shared))
     encoded = contentmodel.adapter(api).encode_request(shared)
@@ -490,7 +490,7 @@ def test_losses_of_a_value_that_occurs_twice_are_those_of_two_equal_values(api: 
 
 
 @pytest.mark.parametrize("target", ["anthropic-messages", "google-generate-content", "openai-chat", "openai-responses"])
-def test_losses_are_counted_by_code_without_their_paths(target: str) -> None:
+def test_count_losses_has_same_codes_as_losses(target: str) -> None:
     encoded = contentmodel.adapter(target).encode_request(shared_request())
     listed = Counter(loss.code for loss in encoded.losses)
     counted = encoded.count_losses()
@@ -540,7 +540,7 @@ def test_refused_part_of_a_setting_is_lost_alone(
         assert contentmodel.audit(payload, encoded) != []
 
 
-def test_parts_of_a_text_that_are_not_all_there_stay_for_others() -> None:
+def test_unaccounted_keeps_parts_of_incomplete_json_text_for_other_values() -> None:
     source = {"first": '{"a": "this one", "b": "that one"}', "second": '{"a": "this one"}'}
     assert [found.path for found in unaccounted(source, {"words": "this one"}, ())] == ["$.first"]
     assert unaccounted(source, {"words": ["this one", "that one", "this one"]}, ()) == []

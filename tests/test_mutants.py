@@ -52,7 +52,7 @@ PAIRS = sorted({(mutant.api, mutant.other) for mutant in MUTANTS.values()})
 
 
 @EACH_TRIED
-def test_every_check_of_a_mutant_finds_it(mutant: Mutant) -> None:
+def test_every_check_of_mutant_finds_it(mutant: Mutant) -> None:
     report = mutant.report()
     assert {outcome.check: outcome.status for outcome in report.outcomes} == dict.fromkeys(mutant.checks, "failed")
     for outcome in report.failures:
@@ -71,7 +71,7 @@ def adapter_mutant(name: str) -> AdapterMutant:
 
 
 @pytest.mark.slow
-def test_only_precision_finds_a_loss_that_covers_more_than_was_lost() -> None:
+def test_only_precision_finds_loss_with_too_wide_path() -> None:
     mutant = adapter_mutant("reports-losses-too-wide")
     laws = ["accounting", "agreement", "conversion", "honesty", "precision", "restoration", "section"]
     report = check_adapter(mutant.adapter(), only=laws, others=[contentmodel.adapter(mutant.other)])
@@ -80,7 +80,7 @@ def test_only_precision_finds_a_loss_that_covers_more_than_was_lost() -> None:
 
 
 @pytest.mark.slow
-def test_only_members_of_the_sdk_have_references_to_sets_of_tools() -> None:
+def test_only_checks_of_sdk_members_find_mutant_of_toolset_references() -> None:
     mutant = MUTANTS["takes-references-for-added-tools"]
     with mutant.broken() as (adapter, other):
         report = check_adapter(adapter, only=["accounting", "precision", "tracing"], others=[other])
@@ -99,7 +99,7 @@ ONE_PARTNER = {"bounds/requests", "bounds/responses", "bounds/streams"}
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("api", "other"), [pair for pair in PAIRS if ONE_PARTNER.intersection(checks_of(*pair))])
-def test_the_good_adapters_pass_the_same_checks(api: str, other: str) -> None:
+def test_unchanged_adapters_pass_checks_of_mutants(api: str, other: str) -> None:
     """Otherwise a failure of a mutant would prove nothing.
 
     `test_conformance` tries all other checks on all pairs of adapters, with the same examples.
@@ -110,14 +110,14 @@ def test_the_good_adapters_pass_the_same_checks(api: str, other: str) -> None:
 
 
 @pytest.mark.parametrize(("api", "other"), PAIRS, ids=[" and ".join(pair) for pair in PAIRS])
-def test_the_checks_apply_to_the_good_adapters(api: str, other: str) -> None:
+def test_checks_of_mutants_apply_to_unchanged_adapters(api: str, other: str) -> None:
     subject = Subject(contentmodel.adapter(api), others=[contentmodel.adapter(other)])
     assert {name: why for name in checks_of(api, other) if (why := CHECKS[name].skipped(subject))} == {}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("api", sorted(contentmodel.adapters()))
-def test_a_mutant_without_a_defect_is_as_good_as_its_adapter(api: str) -> None:
+def test_mutant_without_defect_passes_like_its_adapter(api: str) -> None:
     """Else it is the wrapping that the checks find."""
     adapter = Broken(contentmodel.adapter(api))
     laws = ["face", "identity/table", "detection", "settling/home", "section/foreign", "stream-cuts", "stream-encoding"]
@@ -125,13 +125,13 @@ def test_a_mutant_without_a_defect_is_as_good_as_its_adapter(api: str) -> None:
 
 
 @EACH
-def test_a_mutant_has_a_description(mutant: Mutant) -> None:
+def test_mutant_has_description_and_known_checks(mutant: Mutant) -> None:
     assert mutant.description.endswith(".")
     assert set(mutant.checks) <= set(CHECKS)
     assert mutant.checks
 
 
-def test_every_law_that_a_quick_run_tries_on_made_input_has_a_mutant() -> None:
+def test_every_law_of_generated_input_has_a_mutant() -> None:
     tried = {check.law for check in CHECKS.values() if "corpus" not in check.needs}
     found = {CHECKS[name].law for mutant in MUTANTS.values() for name in mutant.checks}
     assert tried - found == WITHOUT
@@ -163,13 +163,13 @@ def modules_of(part: str) -> set[str]:
     return {f"{part}.{one.name}" for one in inside} or {part}
 
 
-def test_every_module_of_the_engine_has_a_mutant() -> None:
+def test_every_engine_module_has_a_mutant() -> None:
     broken = {mutant.module for mutant in MUTANTS.values() if isinstance(mutant, EngineMutant)}
     known = set().union(*map(modules_of, PARTS)) | {"pairs"}
     assert known - {name.removeprefix("contentmodel.") for name in broken} == UNBROKEN
 
 
-def test_a_mutant_of_the_engine_leaves_nothing_changed() -> None:
+def test_engine_mutant_restores_engine() -> None:
     before = contentmodel.adapter("openai-chat"), steps.prepared, encoded.holds
     with changed(steps, "prepared", lambda original, *rest: original(*rest)), adapters_anew():
         assert contentmodel.adapter("openai-chat") is not before[0]
@@ -203,13 +203,13 @@ IN_UNIT_TESTS: dict[str, tuple[Any, str, Any, Any]] = {
         pairs._Pending,
         "close",
         ends_no_group,
-        test_pairs.test_result_of_an_id_that_is_used_again_belongs_to_the_later_call,
+        test_pairs.test_result_pairs_with_later_call_if_id_is_used_again,
     ),
     "names": (
         pairs._Pending,
         "_has_several",
         pairs_by_ids_alone,
-        lambda: test_pairs.test_results_of_one_id_belong_to_the_calls_of_their_names("openai-chat"),
+        lambda: test_pairs.test_results_with_equal_ids_pair_with_calls_by_name("openai-chat"),
     ),
     "classes": (
         classes,
@@ -222,7 +222,7 @@ IN_UNIT_TESTS: dict[str, tuple[Any, str, Any, Any]] = {
 
 
 @pytest.mark.parametrize("name", IN_UNIT_TESTS)
-def test_a_unit_test_finds_what_no_law_sees(name: str) -> None:
+def test_unit_test_finds_mistake_that_no_law_finds(name: str) -> None:
     owner, attribute, change, test = IN_UNIT_TESTS[name]
     test()
     with changed(owner, attribute, change), pytest.raises((AssertionError, ValueError)):
@@ -233,27 +233,27 @@ def run(*words: str) -> Any:
     return CliRunner().invoke(app, ["mutants", *words])
 
 
-def test_the_command_names_the_law_that_finds_a_mutant() -> None:
+def test_mutants_command_prints_law_that_finds_mutant() -> None:
     result = run("loses-null", "takes-answers-for-requests")
     assert result.exit_code == 0
     assert "identity" in result.stdout
     assert "2 of 2 found" in result.stdout
 
 
-def test_the_command_lists_all_without_trying_any() -> None:
+def test_mutants_command_lists_all_mutants() -> None:
     result = run("--list")
     assert result.exit_code == 0
     assert all(name in result.stdout for name in MUTANTS)
 
 
-def test_the_command_writes_a_line_for_each_mutant() -> None:
+def test_mutants_command_writes_json_line_for_each_mutant() -> None:
     result = run("has-no-rules", "--json")
     (line,) = result.stdout.splitlines()
     assert json.loads(line)["found"] == {"face/adapter": json.loads(line)["found"]["face/adapter"]}
     assert json.loads(line)["missed"] == []
 
 
-def test_a_mutant_that_is_missed_is_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mutants_command_fails_if_mutant_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adapter_mutant("loses-null").kind, "read", Broken.read)
     result = run("loses-null")
     assert result.exit_code == 1
@@ -261,5 +261,5 @@ def test_a_mutant_that_is_missed_is_said_to_be(monkeypatch: pytest.MonkeyPatch) 
     assert "0 of 1 found" in result.stdout
 
 
-def test_a_mutant_that_is_not_there_is_no_mutant() -> None:
+def test_mutants_command_rejects_unknown_mutant() -> None:
     assert run("loses-everything").exit_code != 0

@@ -102,7 +102,7 @@ def answered(messages: list[ChatMessage]) -> list[tuple[str, str | None]]:
 
 @each_case
 @pytest.mark.parametrize("api", TARGETS)
-def test_encoder_gives_ids_by_which_calls_and_results_pair(case: str, api: str) -> None:
+def test_encoder_gives_paired_calls_and_results_equal_ids(case: str, api: str) -> None:
     blocks, expected = CASES[case]
     adapter = contentmodel.adapter(api)
     request = ROWS.decode_request(rows(*blocks))
@@ -112,13 +112,13 @@ def test_encoder_gives_ids_by_which_calls_and_results_pair(case: str, api: str) 
 
 
 @each_case
-def test_rows_without_ids_come_back_as_they_were(case: str) -> None:
+def test_rows_without_ids_survive_a_round_trip(case: str) -> None:
     wire = rows(*CASES[case][0])
     assert ROWS.encode_request(ROWS.decode_request(wire)).payload == wire
 
 
 @each_case
-def test_runner_server_and_pages_pair_as_the_encoders_do(case: str) -> None:
+def test_runner_server_and_split_points_pair_calls_like_encoders(case: str) -> None:
     blocks, expected = CASES[case]
     messages = ROWS.decode_request(rows(*blocks)).messages
     client = Scripted([answer("Done.")])
@@ -135,7 +135,7 @@ def test_runner_server_and_pages_pair_as_the_encoders_do(case: str) -> None:
 
 
 @pytest.mark.parametrize("is_answered", [True, False])
-def test_runner_runs_the_calls_without_id_that_have_no_result(is_answered: bool) -> None:
+def test_runner_runs_calls_without_id_that_have_no_result(is_answered: bool) -> None:
     from contentmodel.tools import tool
 
     @tool
@@ -151,7 +151,7 @@ def test_runner_runs_the_calls_without_id_that_have_no_result(is_answered: bool)
 GEMINI = contentmodel.adapter("google-generate-content")
 
 
-def test_gemini_result_belongs_to_the_last_call_of_its_name() -> None:
+def test_gemini_result_pairs_with_last_call_of_its_name() -> None:
     call = {"role": "model", "parts": [{"functionCall": {"name": "a", "args": {}}}]}
     result = {"role": "user", "parts": [{"functionResponse": {"name": "a", "response": {"output": "1"}}}]}
     wire = {"contents": [call, {"role": "user", "parts": [{"text": "Again."}]}, call, result]}
@@ -160,7 +160,7 @@ def test_gemini_result_belongs_to_the_last_call_of_its_name() -> None:
     assert GEMINI.encode_request(request).payload == wire
 
 
-def test_gemini_result_without_id_belongs_to_a_call_that_has_one() -> None:
+def test_gemini_result_without_id_pairs_with_call_that_has_one() -> None:
     call = {"role": "model", "parts": [{"functionCall": {"id": "x", "name": "a", "args": {}}}]}
     result = {"role": "user", "parts": [{"functionResponse": {"name": "a", "response": {"output": "1"}}}]}
     request = GEMINI.decode_request({"contents": [call, result]})
@@ -264,7 +264,7 @@ def naive_pairs(messages: list[ChatMessage]) -> dict[Place, Place]:
 
 
 @given(transcripts)
-def test_index_agrees_with_the_rule(messages: list[ChatMessage]) -> None:
+def test_index_agrees_with_naive_pairing(messages: list[ChatMessage]) -> None:
     index = TranscriptIndex(messages)
     found = naive_pairs(messages)
     assert {**index.result_of, **index.response_of} == found
@@ -295,7 +295,7 @@ def test_pairs_do_not_change_when_messages_follow(messages: list[ChatMessage]) -
 
 
 @given(transcripts)
-def test_missing_ids_are_those_of_the_pairs(messages: list[ChatMessage]) -> None:
+def test_missing_ids_gives_paired_calls_and_results_equal_ids(messages: list[ChatMessage]) -> None:
     index = TranscriptIndex(messages)
     given = missing_ids(messages)
 
@@ -323,7 +323,7 @@ REPEATED = [
 """An id that each turn uses, and a call without a result."""
 
 
-def test_result_of_an_id_that_is_used_again_belongs_to_the_later_call() -> None:
+def test_result_pairs_with_later_call_if_id_is_used_again() -> None:
     index = TranscriptIndex(REPEATED)
     assert index.result_of == {(3, 0): (4, 0), (5, 0): (6, 0)}
     assert index.unanswered == [(1, 0)]
@@ -343,7 +343,7 @@ def test_encoder_and_index_pair_repeated_ids_alike(api: str) -> None:
 
 
 @pytest.mark.parametrize("api", TARGETS)
-def test_results_of_one_id_belong_to_the_calls_of_their_names(api: str) -> None:
+def test_results_with_equal_ids_pair_with_calls_by_name(api: str) -> None:
     calls = [FunctionCallContent(call_id="x", name=name, arguments={}) for name in ("a", "b", "a")]
     results = [
         FunctionResultContent(call_id="x", name=name, outputs=[TextContent(text=name)]) for name in ("b", "a", "c")
@@ -357,7 +357,7 @@ def test_results_of_one_id_belong_to_the_calls_of_their_names(api: str) -> None:
     assert [loss.path for loss in encoded.losses if loss.code == "name-of-call"] == ["$.messages[2].contents[2].name"]
 
 
-def test_result_under_another_name_than_its_call_gets_that_one() -> None:
+def test_result_with_other_name_than_its_call_gets_name_of_call() -> None:
     messages = [
         user("?"),
         ChatMessage(role="assistant", contents=[FunctionCallContent(call_id="x", name="a", arguments={})]),
@@ -390,7 +390,7 @@ def test_server_keeps_each_result_of_calls_with_one_id() -> None:
     assert sendable(messages) == [*messages[:2], message("tool", result("x", "1"), result("x", "2"))]
 
 
-def test_question_about_a_call_stays_where_its_id_had_a_result_before() -> None:
+def test_open_approval_request_is_kept_if_its_id_had_a_result_before() -> None:
     messages = [
         message("assistant", call("x")),
         message("tool", result("x", "1")),
@@ -401,7 +401,7 @@ def test_question_about_a_call_stays_where_its_id_had_a_result_before() -> None:
     assert without_settled_questions(messages) == messages
 
 
-def test_cut_does_not_split_a_call_from_the_question_about_it() -> None:
+def test_split_points_keep_call_together_with_its_approval() -> None:
     messages = [
         message("user", TextContent(text="?")),
         message("assistant", call("x")),
@@ -411,7 +411,7 @@ def test_cut_does_not_split_a_call_from_the_question_about_it() -> None:
     assert split_points(messages) == [0, 1, 4]
 
 
-def test_gemini_result_without_id_belongs_to_the_call_without_id_first() -> None:
+def test_gemini_result_without_id_pairs_with_call_without_id_first() -> None:
     calls = [{"functionCall": {"id": "x", "name": "a", "args": {}}}, {"functionCall": {"name": "a", "args": {}}}]
     result = {"functionResponse": {"name": "a", "response": {"output": "1"}}}
     wire = {"contents": [{"role": "model", "parts": calls}, {"role": "user", "parts": [result]}]}
@@ -420,7 +420,7 @@ def test_gemini_result_without_id_belongs_to_the_call_without_id_first() -> None
 
 
 @pytest.mark.parametrize("is_custom_first", [True, False])
-def test_responses_results_are_of_the_kinds_of_their_calls(is_custom_first: bool) -> None:
+def test_responses_result_items_have_types_that_match_their_calls(is_custom_first: bool) -> None:
     calls = [CustomToolCallContent(call_id="x", name="b", arguments="1"), call("x")][:: 1 if is_custom_first else -1]
     messages = [
         message("user", TextContent(text="?")),
@@ -434,7 +434,7 @@ def test_responses_results_are_of_the_kinds_of_their_calls(is_custom_first: bool
     assert [item["output"] for item in given] == ["1", "2"]
 
 
-def test_encoder_drops_a_hosted_call_that_is_pending_and_keeps_another_of_its_id() -> None:
+def test_encoder_drops_pending_hosted_call_and_keeps_another_with_its_id() -> None:
     searched = WebSearchToolCallContent(call_id="x", arguments={"query": "1"})
     pending = WebSearchToolCallContent(call_id="x", arguments={"query": "2"})
     found = WebSearchToolResultContent(call_id="x", outputs=[TextContent(text="1")])
@@ -463,7 +463,7 @@ def calling(api: str, *, is_native: bool) -> ChatMessage:
 @pytest.mark.parametrize("between", [*EMPTY, APPROVAL, [*APPROVAL, *EMPTY[0]]])
 @pytest.mark.parametrize("is_native", [False, True])
 @pytest.mark.parametrize("api", ["anthropic-messages", "openai-chat"])
-def test_result_belongs_to_its_call_behind_empty_messages_and_approvals(
+def test_result_pairs_with_call_across_empty_messages_and_approvals(
     api: str, is_native: bool, between: list[ChatMessage]
 ) -> None:
     messages = [contentmodel.user("Pay."), calling(api, is_native=is_native), *between, RESULT]
@@ -475,7 +475,7 @@ def test_result_belongs_to_its_call_behind_empty_messages_and_approvals(
 
 
 @pytest.mark.parametrize("api", sorted(set(contentmodel.adapters()) - {"turn-blocks"}))
-def test_approvals_of_calls_that_the_application_runs_are_not_sent(api: str) -> None:
+def test_encoder_drops_approvals_of_application_calls(api: str) -> None:
     messages = [contentmodel.user("Pay."), ChatMessage(role="assistant", contents=[CALL]), *APPROVAL, RESULT]
     encoded = contentmodel.adapter(api).encode_request(ChatRequest(messages=messages))
     assert NO_RESULT not in str(encoded.payload)
@@ -489,7 +489,7 @@ def test_approvals_of_calls_that_the_application_runs_are_not_sent(api: str) -> 
     assert "approval" not in str(contentmodel.adapter(api).encode_response(response).payload)
 
 
-def test_approvals_that_the_provider_asked_for_are_sent() -> None:
+def test_encoder_keeps_approvals_that_provider_requested() -> None:
     asked = ToolApprovalRequestContent(request_id="m1", name="pay", server="bank", arguments={})
     given = ToolApprovalResponseContent(request_id="m1", approved=True)
     messages = [ChatMessage(role="assistant", contents=[asked]), ChatMessage(role="user", contents=[given])]
@@ -498,7 +498,7 @@ def test_approvals_that_the_provider_asked_for_are_sent() -> None:
 
 
 @pytest.mark.parametrize("target", ["google-generate-content", "openai-chat", "anthropic-messages"])
-def test_calls_and_results_with_empty_ids_cross_to_other_apis(target: str) -> None:
+def test_calls_and_results_with_empty_ids_convert_without_unreported_losses(target: str) -> None:
     call = {"type": "function_call", "call_id": "", "name": "", "arguments": ""}
     strange = {"type": "custom_tool_call_output", "call_id": "0", "output": "", "id": ""}
     result = {"type": "function_call_output", "id": "", "output": ""}

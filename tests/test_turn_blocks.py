@@ -61,7 +61,7 @@ def read(payload: Any) -> Any:
 
 @pytest.mark.parametrize("kind", CONTENT_TYPES, ids=lambda kind: kind.__name__)
 @given(data=st.data())
-def test_every_content_is_read_as_it_was_written(kind: type[Any], data: st.DataObject) -> None:
+def test_every_content_survives_a_round_trip(kind: type[Any], data: st.DataObject) -> None:
     content = data.draw(model.structs(kind))
     request = ChatRequest(messages=[ChatMessage(role="assistant", contents=[content])])
     wire = written(request)
@@ -73,18 +73,18 @@ def test_every_content_is_read_as_it_was_written(kind: type[Any], data: st.DataO
 
 
 @given(model.requests())
-def test_every_request_is_read_as_it_was_written(request: ChatRequest) -> None:
+def test_every_request_survives_a_round_trip(request: ChatRequest) -> None:
     assert read(written(request)) == request
 
 
 @given(model.responses())
-def test_every_response_is_read_as_it_was_written(response: ChatResponse) -> None:
+def test_every_response_survives_a_round_trip(response: ChatResponse) -> None:
     assert read(written(response)) == response
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("api", "kind"), [(api, kind) for api in APIS for kind in KINDS])
-def test_recorded_traffic_is_read_as_it_was_written(api: str, kind: str, corpus: Any) -> None:
+def test_recorded_traffic_survives_a_round_trip_through_rows(api: str, kind: str, corpus: Any) -> None:
     adapter = contentmodel.adapter(api)
     for record in records(api, kind):
         if record["status"] in (200, None):
@@ -99,7 +99,7 @@ def test_recorded_traffic_is_read_as_it_was_written(api: str, kind: str, corpus:
 
 @pytest.mark.parametrize("api", APIS)
 @given(data=st.data())
-def test_generated_transcripts_are_read_as_they_were_written(api: str, data: st.DataObject) -> None:
+def test_generated_transcripts_survive_a_round_trip(api: str, data: st.DataObject) -> None:
     request = data.draw(transcripts(api))
     assert read(written(request)) == request
 
@@ -108,17 +108,17 @@ def test_generated_transcripts_are_read_as_they_were_written(api: str, data: st.
 
 
 @pytest.mark.parametrize("inside", [{"extra": {}}, {"extra": {"x": {}}}, {"extra": None}, {}])
-def test_what_says_nothing_comes_back(inside: Any) -> None:
+def test_encoder_keeps_empty_content_objects(inside: Any) -> None:
     block = {"block_type": "text", "content": inside, "text_content": ""}
     laws.identity(ADAPTER, "response", {"role": "assistant", "blocks": [block, words("Hi.")]})
 
 
-def test_a_number_that_nobody_gave_is_null_again() -> None:
+def test_encoder_keeps_null_and_missing_sequence_numbers() -> None:
     blocks = [{"sequence": None, **words("a")}, {"sequence": 1, **words("b")}]
     laws.identity(ADAPTER, "request", {"turns": [{"role": "user", "blocks": blocks}]})
 
 
-def test_depth_is_no_other_error() -> None:
+def test_decoder_raises_decode_error_if_blocks_are_nested_too_deeply() -> None:
     deep: Any = {"block_type": "text", "text_content": "x"}
     for _ in range(3000):
         deep = {"block_type": "tool_result", "content": {"tool_use_id": "t", "content": [deep]}}
@@ -199,7 +199,7 @@ RUN = turn(
         ),
     ],
 )
-def test_a_block_is_what_people_mean_by_it(block: dict[str, Any], content: Any) -> None:
+def test_block_decodes_to_its_content_type(block: dict[str, Any], content: Any) -> None:
     wire = {"turns": [turn(block, origin=RUN["origin"])]}
     request = ADAPTER.decode_request(wire)
     assert plain(request.messages[0].contents[0]) == content
@@ -214,7 +214,7 @@ def plain(value: Any) -> Any:
     return changed
 
 
-def test_a_run_of_the_tool_loop_is_one_turn() -> None:
+def test_turn_with_calls_and_results_decodes_to_several_messages() -> None:
     request = ADAPTER.decode_request({"turns": [turn(words("Do it."), role="user"), RUN]})
     assert [(m.role, len(m.contents)) for m in request.messages] == [
         ("user", 1),
@@ -235,7 +235,7 @@ def bare(message: ChatMessage) -> ChatMessage:
     return msgspec.structs.replace(message, contents=contents, extra=None)
 
 
-def test_an_edit_reaches_the_rows_and_the_rest_stays() -> None:
+def test_encoder_writes_edited_text_and_keeps_unknown_fields() -> None:
     block = {**words("Hi."), "sequence": 5, "lang": "en", "content": {"annotations": None, "tone": "warm"}}
     wire = {"turns": [{**turn(block, role="user"), "id": "t1", "mood": "calm"}], "note": 1}
     request = ADAPTER.decode_request(wire)
@@ -249,7 +249,7 @@ def test_an_edit_reaches_the_rows_and_the_rest_stays() -> None:
     assert written(msgspec.structs.replace(request, messages=messages)) == expected
 
 
-def test_an_edit_wins_over_what_was_left_out() -> None:
+def test_encoder_writes_edit_of_field_that_was_null() -> None:
     wire = {"turns": [turn({"block_type": "thinking", "text_content": None, "content": None})]}
     request = ADAPTER.decode_request(wire)
     assert written(request) == wire
@@ -265,7 +265,7 @@ def test_an_edit_wins_over_what_was_left_out() -> None:
     }
 
 
-def test_a_turn_is_an_answer() -> None:
+def test_single_turn_decodes_to_response() -> None:
     row = turn(
         words("Hi."),
         id="t1",
@@ -345,7 +345,7 @@ def test_a_turn_is_an_answer() -> None:
         ({"turns": [], "envelope": {"tools": [{"type": [], "new": 1}]}}, "$.envelope.tools[0].type", "Expected `str`"),
     ],
 )
-def test_a_fault_is_told_with_its_path(wire: dict[str, Any], path: str, message: str) -> None:
+def test_decode_error_has_path_and_message(wire: dict[str, Any], path: str, message: str) -> None:
     with pytest.raises(DecodeError) as raised:
         ADAPTER.decode_request(wire)
     (fault,) = raised.value.faults
@@ -354,7 +354,7 @@ def test_a_fault_is_told_with_its_path(wire: dict[str, Any], path: str, message:
     assert [v.path for v in ADAPTER.check_request(wire) if v.rule == "shape"] == [path]
 
 
-def test_all_faults_are_told_at_once() -> None:
+def test_decode_error_has_all_faults() -> None:
     with pytest.raises(DecodeError) as raised:
         ADAPTER.decode_request({"turns": [turn({}, "x"), {"role": 1}]})
     assert len(raised.value.faults) == 3
@@ -379,25 +379,25 @@ def test_all_faults_are_told_at_once() -> None:
         ([turn(role="user", id="a"), turn(id="a")], "turn-ids-are-unique", "$.turns[1].id"),
     ],
 )
-def test_a_rule_is_broken_where_it_says(turns: list[Any], rule: str, path: str) -> None:
+def test_rule_reports_path_of_violation(turns: list[Any], rule: str, path: str) -> None:
     found = ADAPTER.check_request({"turns": turns})
     assert [(v.rule, v.path) for v in found] == [(rule, path)]
     assert contentmodel.check({"turns": turns}, api="turn-blocks") == found
 
 
 @given(values.transcripts_of_rows())
-def test_rules_find_nothing_else_than_violations(wire: dict[str, Any]) -> None:
+def test_check_of_any_rows_gives_violations_inside_turns(wire: dict[str, Any]) -> None:
     assert all(v.path.startswith("$.turns[") for v in ADAPTER.check_request(wire))
 
 
-def test_a_run_breaks_no_rule() -> None:
+def test_turn_with_calls_and_results_breaks_no_rule() -> None:
     assert contentmodel.check({"turns": [turn(words("Do it."), role="user"), RUN]}) == []
 
 
 # -- among the others --------------------------------------------------------------------------------------------------
 
 
-def test_rows_are_recognised_and_nothing_else_is() -> None:
+def test_detect_recognises_only_rows() -> None:
     assert contentmodel.detect({"turns": [RUN]}) == ("turn-blocks", "request")
     assert contentmodel.detect(RUN) == ("turn-blocks", "response")
     for payload in ({"messages": []}, {"turns": 3}, {"turns": [3]}, {"role": "user", "blocks": [{}]}, {"blocks": []}):
@@ -408,7 +408,7 @@ def test_rows_are_recognised_and_nothing_else_is() -> None:
 @pytest.mark.parametrize("target", APIS)
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data())
-def test_what_other_apis_cannot_carry_is_told(target: str, kind: str, data: st.DataObject) -> None:
+def test_losses_of_rows_have_paths_that_exist(target: str, kind: str, data: st.DataObject) -> None:
     wire = data.draw(values.transcripts_of_rows() if kind == "request" else values.rows("assistant"))
     encoded = contentmodel.convert(wire, source="turn-blocks", target=target, kind=kind)
     for loss in encoded.losses:
@@ -435,7 +435,7 @@ STORED = {"sequence", "origin", "issuer", "is_error", ":row"}
 @pytest.mark.parametrize("target", APIS)
 @pytest.mark.parametrize("said_at", APIS)
 @given(data=st.data())
-def test_what_goes_on_from_the_rows_is_accounted_for(said_at: str, target: str, data: st.DataObject) -> None:
+def test_values_of_rows_are_in_output_or_reported(said_at: str, target: str, data: st.DataObject) -> None:
     rows = written(data.draw(transcripts(said_at, limits_of(contentmodel.adapter(said_at)))))
     there = contentmodel.adapter(target)
     encoded = laws.crossed(ADAPTER, there, "request", rows)
@@ -445,7 +445,7 @@ def test_what_goes_on_from_the_rows_is_accounted_for(said_at: str, target: str, 
     assert [one for one in found if not one.path.endswith(".content.name")] == []
 
 
-def test_a_loss_names_the_place_in_the_rows() -> None:
+def test_loss_has_path_in_rows() -> None:
     hidden = {"block_type": "thinking", "text_content": "Hm.", "content": {"signature": "s", "issuer": "anthropic"}}
     nested = [words("a"), {"block_type": "hologram"}]
     wire = {
@@ -461,14 +461,14 @@ def test_a_loss_names_the_place_in_the_rows() -> None:
     }
 
 
-def test_rows_have_no_stream() -> None:
+def test_streams_of_rows_are_rejected() -> None:
     with pytest.raises(DecodeError, match="rows have no stream"):
         list(contentmodel.decode_stream([b"data: {}\n\n"], "turn-blocks"))
     with pytest.raises(contentmodel.EncodeError, match="has no stream"):
         contentmodel.convert(b"data: {}\n\n", source="openai-chat", target="turn-blocks")
 
 
-def test_every_content_type_is_described() -> None:
+def test_describe_lists_every_content_type() -> None:
     described = ADAPTER.describe()
     rows = described["unions"]["block"]["rows"]
     assert {row["model"] for row in rows} == {kind.__name__ for kind in CONTENT_TYPES}
