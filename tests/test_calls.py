@@ -47,7 +47,7 @@ def to_chat(payload: dict[str, Any]) -> list[dict[str, Any]]:
     return messages
 
 
-def test_a_call_that_nobody_answered_gets_a_result_that_says_so() -> None:
+def test_call_without_result_gets_placeholder_result() -> None:
     encoded = convert(claude("hi", [use("c1")], "never mind"), source=ANTHROPIC, target=CHAT, kind="request")
     assert [m["role"] for m in encoded.payload["messages"]] == ["user", "assistant", "tool", "user"]
     assert encoded.payload["messages"][2] == {"role": "tool", "tool_call_id": "c1", "content": NO_RESULT}
@@ -56,17 +56,17 @@ def test_a_call_that_nobody_answered_gets_a_result_that_says_so() -> None:
     ]
 
 
-def test_calls_at_the_very_end_wait_for_their_results() -> None:
+def test_calls_at_end_of_conversation_get_no_placeholder_result() -> None:
     messages = to_chat(claude("hi", [use("c1"), use("c2")], [result("c1")]))
     assert [m["role"] for m in messages] == ["user", "assistant", "tool"]
 
 
-def test_a_result_that_comes_too_late_is_told_in_words() -> None:
+def test_late_result_becomes_user_text() -> None:
     messages = to_chat(claude("hi", [use("c1")], "go on", "sure", [result("c1", "late")]))
     assert messages[-1] == {"role": "user", "content": f"{LATE.write('c1')}\nlate"}
 
 
-def test_a_failure_is_told_and_read_again() -> None:
+def test_is_error_survives_a_round_trip_as_text_mark() -> None:
     payload = claude("hi", [use("c1")], [result("c1", "boom", is_error=True)])
     for target, where in ((CHAT, "messages"), (RESPONSES, "input")):
         there = convert(payload, source=ANTHROPIC, target=target, kind="request").payload
@@ -77,7 +77,7 @@ def test_a_failure_is_told_and_read_again() -> None:
         assert back["messages"][-1]["content"][0]["content"] == "boom"
 
 
-def test_an_image_in_a_result_follows_behind_the_results_and_comes_back() -> None:
+def test_image_in_result_moves_after_results_and_is_restored() -> None:
     words: dict[str, Any] = {"type": "text", "text": "seen"}
     payload = claude("hi", [use("c1"), use("c2")], [result("c1", [words, PNG]), result("c2")])
     there = convert(payload, source=ANTHROPIC, target=CHAT, kind="request").payload
@@ -97,7 +97,7 @@ def test_an_image_in_a_result_follows_behind_the_results_and_comes_back() -> Non
         [{"type": "text", "text": "[output of tool call c1]"}],
     ],
 )
-def test_what_only_looks_like_a_mark_is_left_alone(content: list[dict[str, Any]]) -> None:
+def test_text_that_imitates_media_label_stays_unchanged(content: list[dict[str, Any]]) -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     payload = {
         "model": "m",
@@ -112,7 +112,7 @@ def test_what_only_looks_like_a_mark_is_left_alone(content: list[dict[str, Any]]
     assert [m.role for m in adapter.decode_request(payload).messages] == ["assistant", "tool", "user"]
 
 
-def test_a_conversation_that_begins_with_the_model_comes_back_from_gemini() -> None:
+def test_conversation_that_starts_with_assistant_survives_a_round_trip_through_gemini() -> None:
     payload = {
         "model": "gpt-5.2",
         "messages": [{"role": "assistant", "content": "Hello."}, {"role": "user", "content": "Hi."}],
@@ -124,7 +124,7 @@ def test_a_conversation_that_begins_with_the_model_comes_back_from_gemini() -> N
     assert back["messages"] == payload["messages"]
 
 
-def test_names_and_ids_are_mapped_everywhere_and_back() -> None:
+def test_names_and_ids_are_renamed_everywhere_and_restored() -> None:
     long_id, odd_name = "toolu_" + "x" * 60, "ns.search"
     payload = {
         **claude("hi", [use(long_id, odd_name)], [result(long_id)]),
@@ -149,7 +149,7 @@ def test_names_and_ids_are_mapped_everywhere_and_back() -> None:
     assert back["content"][0]["id"] == "call_new"
 
 
-def test_arguments_of_a_strict_tool_lose_the_nulls_that_nobody_meant() -> None:
+def test_nulls_of_strict_tool_arguments_are_removed_on_conversion_back() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}, "required": ["a"]}
     strict = {"name": "f", "strict": True, "input_schema": {**schema, "additionalProperties": False}}
     payload = {**claude("hi"), "tools": [strict]}
@@ -169,7 +169,7 @@ def test_arguments_of_a_strict_tool_lose_the_nulls_that_nobody_meant() -> None:
     assert back["content"][0]["input"] == {"a": "x"}
 
 
-def test_calls_of_one_turn_with_one_id_are_told_apart() -> None:
+def test_calls_of_one_turn_with_equal_ids_get_distinct_ids() -> None:
     payload = claude("hi", [use("c1", "a"), use("c1", "b")], [result("c1", "first"), result("c1", "second")], "so?")
     there = convert(payload, source=ANTHROPIC, target=CHAT, kind="request").payload
     calls = [call["id"] for call in there["messages"][1]["tool_calls"]]
@@ -179,7 +179,7 @@ def test_calls_of_one_turn_with_one_id_are_told_apart() -> None:
     assert contentmodel.check(there, api=CHAT, model="gpt-5.2") == []
 
 
-def test_a_bijection_gives_no_two_texts_the_same() -> None:
+def test_bijection_gives_distinct_stable_texts() -> None:
     ids = Bijection(IdentifierRule("[a-z_0-9]", 29), _call_id)
     texts = ["a:0", "a.0", "a_0", "A", "x" * 40, ""]
     given = [ids(text) for text in texts]
@@ -192,7 +192,7 @@ def test_a_bijection_gives_no_two_texts_the_same() -> None:
 
 @pytest.mark.parametrize("make", [_call_id, _tool_name])
 @pytest.mark.parametrize("characters", ["[A-Za-z0-9]", "[A-Z]", "[-.:]", "(?=[a-zA-Z])[0-9A-Z]", "[a-z_0-9]", "[^c]"])
-def test_made_ids_and_names_fit_any_alphabet_with_room(characters: str, make: Any) -> None:
+def test_bijection_fits_any_identifier_rule_with_enough_texts(characters: str, make: Any) -> None:
     takes = IdentifierRule(characters, 22 if characters == "[-.:]" else 9)
     names = Bijection(takes, make)
     texts = ["toolu_01ABC", "a b", "", "\udfff", *(f"call_{number:020}" for number in range(500))]
@@ -201,7 +201,7 @@ def test_made_ids_and_names_fit_any_alphabet_with_room(characters: str, make: An
     assert all(takes.accepts(text) for text in made)
 
 
-def test_made_ids_have_the_minimum_length() -> None:
+def test_bijection_keeps_minimum_length() -> None:
     takes = IdentifierRule("[a-zA-Z0-9]", 9, 9)
     ids = Bijection(takes, _call_id)
     made = [ids(text) for text in ("call_1", "c1", "toolu_01ABC", "123456789", "x" * 40)]
@@ -211,18 +211,18 @@ def test_made_ids_have_the_minimum_length() -> None:
 
 
 @pytest.mark.parametrize(("characters", "longest"), [("[a-z]", 3), ("[0-9]", 9), ("[é]", 64), ("a", 64), ("[ab]", 20)])
-def test_an_alphabet_without_room_is_refused(characters: str, longest: int) -> None:
+def test_bijection_rejects_identifier_rule_with_too_few_texts(characters: str, longest: int) -> None:
     with pytest.raises(ValueError, match="too few for ids or names"):
         Bijection(IdentifierRule(characters, longest), _call_id)
 
 
 @pytest.mark.parametrize("name", ["a.b", "ü", "9 lives", "x" * 200, " "])
-def test_made_up_names_are_readable_and_fit(name: str) -> None:
+def test_bijection_gives_readable_tool_names(name: str) -> None:
     names = Bijection(IdentifierRule("[a-zA-Z0-9_-]", 64), _tool_name)
     assert re.fullmatch(r"[a-zA-Z_][a-zA-Z0-9_-]{8,63}", names(name))
 
 
-def test_maps_are_plain_data() -> None:
+def test_renames_survive_json_round_trip() -> None:
     maps = Renames(ids={"a": "b"}, names={"c": "d"})
     assert msgspec.json.decode(msgspec.json.encode(maps), type=Renames) == maps
 
@@ -235,9 +235,7 @@ def _gemini_calls(*names: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("answer_id", [None, "r1"])
 @pytest.mark.parametrize("is_stream", [False, True])
-def test_calls_that_a_provider_gives_no_ids_have_ids_of_no_call_before_them(
-    is_stream: bool, answer_id: str | None
-) -> None:
+def test_ids_for_calls_without_ids_are_unique_in_conversation(is_stream: bool, answer_id: str | None) -> None:
     messages: list[Any] = [{"role": "user", "content": "Look."}]
     given: list[str] = []
     for names in (("a",), ("b", "a"), ("a",)):
@@ -262,7 +260,7 @@ def test_calls_that_a_provider_gives_no_ids_have_ids_of_no_call_before_them(
     assert given == [f"{prefix}{number}" for number in range(1, 5)]
 
 
-def test_a_signed_turn_stays_as_it_is_among_others() -> None:
+def test_native_signed_turn_stays_unchanged_beside_foreign_messages() -> None:
     thought = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
     turns = claude("hi", [thought, use("an id.with:letters" * 5, "a b")], [result("an id.with:letters" * 5)], "so?")
     payload = {**turns, "tools": [{"name": "a b", "input_schema": {"anyOf": [{"type": "object"}]}}]}
@@ -279,7 +277,7 @@ def test_a_signed_turn_stays_as_it_is_among_others() -> None:
     assert written[-1]["content"] == [{"type": "text", "text": "And now?"}]
 
 
-def test_only_foreign_messages_are_touched() -> None:
+def test_native_request_is_encoded_unchanged() -> None:
     payload = claude("hi", [use("c1", "a b")], "never mind")
     adapter = contentmodel.adapter(ANTHROPIC)
     request = adapter.decode_request(payload)
@@ -287,7 +285,7 @@ def test_only_foreign_messages_are_touched() -> None:
 
 
 @pytest.mark.parametrize("target", [ANTHROPIC, RESPONSES, GOOGLE])
-def test_a_tool_without_a_name_gets_one_on_its_call_and_its_result(target: str) -> None:
+def test_call_and_result_without_name_get_a_valid_name(target: str) -> None:
     call = {"id": "", "type": "function", "function": {"name": "", "arguments": "{}"}}
     payload = {
         "model": "m",
@@ -304,7 +302,7 @@ def test_a_tool_without_a_name_gets_one_on_its_call_and_its_result(target: str) 
 
 
 @pytest.mark.parametrize("content", [[], [{"type": "of_tomorrow"}]])
-def test_a_first_message_that_is_not_sent_is_no_beginning(content: list[Any]) -> None:
+def test_gemini_gets_opening_turn_if_first_message_is_dropped(content: list[Any]) -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     payload = {
         "model": "m",
@@ -350,7 +348,7 @@ def ids_there(payload: dict[str, Any], source: str, target: str) -> list[str | N
 
 @pytest.mark.parametrize(("source", "call_id"), [(GOOGLE, None), (CHAT, None), (CHAT, "")])
 @pytest.mark.parametrize("target", [ANTHROPIC, CHAT, RESPONSES, GOOGLE])
-def test_calls_without_ids_get_ids_that_no_other_answer_has(source: str, call_id: str | None, target: str) -> None:
+def test_ids_for_calls_without_ids_differ_between_responses(source: str, call_id: str | None, target: str) -> None:
     if source == target:
         payload = calling(source, "one", call_id)
         assert convert(payload, source=source, target=target, kind="response").payload == payload
@@ -361,7 +359,7 @@ def test_calls_without_ids_get_ids_that_no_other_answer_has(source: str, call_id
     assert ids_there(calling(source, None, call_id), source, target) == ["call_1", "call_2"]
 
 
-def test_results_with_empty_ids_answer_calls_with_empty_ids_in_their_order() -> None:
+def test_results_with_empty_ids_pair_with_calls_in_order() -> None:
     turn = calling(CHAT, "one", "")["choices"][0]["message"]
     results = [{"role": "tool", "tool_call_id": "", "content": text} for text in ("first", "second")]
     payload = {"model": "m", "messages": [{"role": "user", "content": "hi"}, turn, *results]}

@@ -50,13 +50,13 @@ def a_request(*blocks: dict[str, Any], role: str = "user") -> dict[str, Any]:
     return {"model": "m", "max_tokens": 1, "messages": [{"role": role, "content": list(blocks)}]}
 
 
-def test_an_edit_reaches_the_wire_and_the_residue_stays() -> None:
+def test_encoder_writes_edit_and_keeps_residue() -> None:
     block = {"type": "text", "text": "old", "cache_control": {"type": "ephemeral"}, "tomorrow": [1]}
     edited = edit(a_request(block), lambda request: with_first(request, text="new"))
     assert edited == a_request({**block, "text": "new"})
 
 
-def test_residue_fills_and_never_overrides() -> None:
+def test_residue_does_not_override_fields() -> None:
     extra = {API: {"text": "from the residue", "cache_control": {"type": "ephemeral"}}}
     edited = edit(a_request({"type": "text", "text": "said"}), lambda request: with_first(request, extra=extra))
     assert edited["messages"][0]["content"] == [
@@ -64,36 +64,36 @@ def test_residue_fills_and_never_overrides() -> None:
     ]
 
 
-def test_a_null_and_an_absent_field_are_two_things() -> None:
+def test_encoder_distinguishes_null_and_missing_field() -> None:
     for block in ({"type": "text", "text": "x", "citations": None}, {"type": "text", "text": "x"}):
         assert edit(a_request(block), lambda request: request) == a_request(block)
 
 
-def test_a_string_stays_a_string_and_a_list_a_list() -> None:
+def test_encoder_keeps_content_as_string_or_list() -> None:
     for content in ("hi", "", [{"type": "text", "text": "hi"}], []):
         payload = {"model": "m", "max_tokens": 1, "messages": [{"role": "user", "content": content}]}
         assert edit(payload, lambda request: request) == payload
 
 
-def test_an_edited_string_stays_a_string() -> None:
+def test_encoder_writes_edited_string_content_as_string() -> None:
     payload = {"model": "m", "max_tokens": 1, "messages": [{"role": "user", "content": "old"}]}
     assert edit(payload, lambda r: with_first(r, text="new"))["messages"][0]["content"] == "new"
 
 
-def test_a_nested_object_keeps_what_nobody_knows() -> None:
+def test_encoder_keeps_unknown_fields_of_nested_object() -> None:
     block = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AA==", "new": 1}}
     edited = edit(a_request(block), lambda request: with_first(request, data="BB=="))
     assert edited["messages"][0]["content"][0]["source"] == {**block["source"], "data": "BB=="}
 
 
-def test_a_block_whose_type_nobody_knows_is_kept_whole() -> None:
+def test_unknown_block_is_kept_whole() -> None:
     block = {"type": "hologram", "parts": [{"type": "text"}]}
     request = contentmodel.adapter(API).decode_request(a_request(block))
     assert request.messages[0].contents == [UnknownContent(api=API, block=block)]
     assert edit(a_request(block), lambda request: request) == a_request(block)
 
 
-def test_a_signature_of_another_issuer_is_not_sent() -> None:
+def test_encoder_drops_signature_of_another_issuer() -> None:
     protected = contentmodel.Protected(issuer="google", kind="signature", data="c2VjcmV0")
     encoded = contentmodel.adapter(API).encode_request(
         contentmodel.ChatRequest(
@@ -110,7 +110,7 @@ def test_a_signature_of_another_issuer_is_not_sent() -> None:
     assert len(encoded.losses) >= 2
 
 
-def test_arguments_keep_their_text_and_an_edit_of_them_is_written() -> None:
+def test_encoder_keeps_text_of_arguments_and_writes_edited_arguments() -> None:
     text = '{"b": 1,  "a": 1, "a": 2}'
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": text}}
     payload = {"model": "m", "messages": [{"role": "assistant", "tool_calls": [call]}]}
@@ -122,7 +122,7 @@ def test_arguments_keep_their_text_and_an_edit_of_them_is_written() -> None:
     assert written == '{"b":2}'
 
 
-def test_the_spelling_of_json_text_is_a_loss_only_where_it_was_more_than_the_object() -> None:
+def test_spelling_of_json_arguments_is_reported_unless_it_is_the_compact_one() -> None:
     def losses(text: str) -> list[str]:
         call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": text}}
         payload = {"model": "m", "max_completion_tokens": 5, "messages": [{"role": "assistant", "tool_calls": [call]}]}
@@ -134,7 +134,7 @@ def test_the_spelling_of_json_text_is_a_loss_only_where_it_was_more_than_the_obj
     assert losses("{not json") == ["$.messages[0].tool_calls[0].function.arguments"]
 
 
-def test_call_and_result_in_one_item_become_two_contents_and_one_item_again() -> None:
+def test_item_with_call_and_result_decodes_to_two_contents_and_encodes_to_one_item() -> None:
     item = {
         "type": "code_interpreter_call",
         "id": "ci_1",
@@ -156,7 +156,7 @@ def test_call_and_result_in_one_item_become_two_contents_and_one_item_again() ->
         assert set(item) - set(written[0]) == expected
 
 
-def test_columns_of_a_chat_message_are_contents_in_order() -> None:
+def test_fields_of_chat_message_decode_to_contents_in_order() -> None:
     message = {
         "role": "assistant",
         "content": "text",
@@ -183,7 +183,7 @@ def test_columns_of_a_chat_message_are_contents_in_order() -> None:
     assert adapter.encode_request(request).payload["messages"] == [message]
 
 
-def test_an_order_that_chat_cannot_keep_is_a_loss() -> None:
+def test_text_after_call_is_reported_as_moved_for_chat() -> None:
     message = contentmodel.ChatMessage(
         role="assistant",
         contents=[FunctionCallContent(call_id="1", name="f", arguments={}), TextContent(text="after")],
@@ -200,17 +200,17 @@ def test_an_order_that_chat_cannot_keep_is_a_loss() -> None:
         ({"a": "annotations"}, "no default codec"),
     ],
 )
-def test_a_table_checks_itself(fields: dict[str, Any], message: str) -> None:
+def test_row_rejects_unknown_attribute_and_missing_codec(fields: dict[str, Any], message: str) -> None:
     with pytest.raises(TypeError, match=message):
         row("block", TextContent, fields)
 
 
-def test_a_field_is_mapped_once() -> None:
+def test_row_rejects_binding_to_second_api() -> None:
     with pytest.raises(TypeError, match="belongs to"):
         Row("r", TextContent, {"text": "text"}).bind("one").bind("two")
 
 
-def test_a_row_of_ones_own() -> None:
+def test_table_of_custom_rows_decodes_and_encodes() -> None:
     table = Table("test")
     union = table.union(
         "block",
@@ -231,7 +231,7 @@ def test_a_row_of_ones_own() -> None:
     assert union.encode_list(contents, encoding()) == wires
 
 
-def test_a_traceback_shows_the_compiled_row() -> None:
+def test_source_of_compiled_row_is_in_linecache() -> None:
     import linecache
 
     contentmodel.adapter(API).decode_request(a_request({"type": "text", "text": "x"}))
@@ -241,13 +241,13 @@ def test_a_traceback_shows_the_compiled_row() -> None:
 
 
 @pytest.mark.parametrize("word", ["stop", "here:stop", "here:here:stop", "end", "other"])
-def test_renamed_words_come_back_also_where_they_imitate_its_own_prefix(word: str) -> None:
+def test_mapped_enum_survives_round_trip_if_value_imitates_its_prefix(word: str) -> None:
     codec = MappedEnum({"end": "stop", "over": "stop"})
     held = codec.decode(word, DecodeContext("here", Origin(api="here", issuer="x")), {}, "word")
     assert codec.encode(held, EncodeContext("here", "x", "response"), None) == word
 
 
-def test_a_table_refuses_to_keep_a_field_that_its_record_maps() -> None:
+def test_table_rejects_keeping_a_field_that_its_record_maps() -> None:
     table = Table("test")
     table.record("request", contentmodel.ChatRequest, {"model": "model"})
     with pytest.raises(TypeError, match="record request: model cannot be kept"):

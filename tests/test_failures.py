@@ -48,14 +48,14 @@ def names(api: str, kind: str) -> bool:
     return bool(words.kind_of(words.fields_of(kind)) == kind)
 
 
-def test_the_providers_have_words() -> None:
+def test_all_providers_have_error_codes() -> None:
     assert {ANTHROPIC, CHAT, RESPONSES, GEMINI} <= set(PROVIDERS)
 
 
 @every_provider
 @pytest.mark.parametrize("target", PROVIDERS)
 @pytest.mark.parametrize("kind", STATUSES)
-def test_an_error_keeps_its_kind_in_every_api(api: str, target: str, kind: str) -> None:
+def test_error_keeps_its_kind_in_every_api(api: str, target: str, kind: str) -> None:
     body = body_of(api, kind)
     known = adapter(api).errors.kind_of(body["error"])
     encoded = convert(body, source=api, target=target, kind="response")
@@ -80,7 +80,7 @@ def test_an_error_keeps_its_kind_in_every_api(api: str, target: str, kind: str) 
 
 
 @every_provider
-def test_an_unknown_error_is_one_of_the_server(api: str) -> None:
+def test_unknown_error_converts_to_server_error(api: str) -> None:
     for source in set(PROVIDERS) - {api}:
         body = body_of(source, "server")
         body["error"].update({"code": "odd", "type": "odd", "status": "odd"})
@@ -93,7 +93,7 @@ def test_an_unknown_error_is_one_of_the_server(api: str) -> None:
         assert kin or any(loss.kind in ("degraded", "dropped") for loss in encoded.losses)
 
 
-def test_the_words_are_those_of_the_sdks() -> None:
+def test_error_codes_are_those_of_the_sdks() -> None:
     documented = {"conflict_error", "request_too_large"}
     union = get_args(get_args(ErrorObject)[0])
     known = {get_args(member.model_fields["type"].annotation)[0] for member in union}
@@ -104,28 +104,28 @@ def test_the_words_are_those_of_the_sdks() -> None:
 
 
 @every_provider
-def test_a_library_error_is_written_in_the_words_of_the_api(api: str) -> None:
+def test_error_built_in_code_gets_error_code_of_api(api: str) -> None:
     made = adapter(api).encode_response(ChatResponse(error=ErrorContent(code="rate_limit", message="Slow down.")))
     assert made.status == 429
     assert adapter(api).decode_response(made.payload).error.kind == "rate_limit"
     assert made.losses == ()
 
 
-def test_the_same_api_keeps_a_code_that_no_table_knows() -> None:
+def test_unknown_error_code_is_kept_within_openai_apis() -> None:
     body = {"error": {"message": "No.", "type": "odd", "param": "x", "code": "odder"}}
     for api in (CHAT, RESPONSES):
         assert convert(body, source=api, target=api, kind="response").payload == body
     assert convert(body, source=CHAT, target=RESPONSES, kind="response").payload == body
 
 
-def test_a_number_in_a_chat_error_is_a_status() -> None:
+def test_numeric_code_of_chat_error_decodes_as_status() -> None:
     error = adapter(CHAT).decode_response({"error": {"message": "Slow down.", "code": 429}}).error
     assert error.kind == "rate_limit"
     assert adapter(CHAT).decode_response({"error": {"message": "", "code": "401"}}).error.kind == "authentication"
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_a_number_in_a_chat_error_is_a_word_in_responses(stream: bool) -> None:
+def test_numeric_code_of_chat_error_converts_to_responses_error_code(stream: bool) -> None:
     error = {"error": {"message": "Busy.", "code": 429}}
     if stream:
         data = b"data: " + json.dumps(error).encode() + b"\n\n"
@@ -137,13 +137,13 @@ def test_a_number_in_a_chat_error_is_a_word_in_responses(stream: bool) -> None:
 
 
 @pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "google-generate-content"])
-def test_the_type_of_an_error_body_is_no_loss(target: str) -> None:
+def test_type_of_error_body_is_not_a_significant_loss(target: str) -> None:
     error = {"type": "error", "error": {"type": "overloaded_error", "message": "Busy."}}
     written = convert(error, source="anthropic-messages", target=target, kind="response")
     assert not [loss for loss in written.losses if loss.is_significant]
 
 
-def test_a_failed_response_has_a_code_that_responses_have() -> None:
+def test_failed_response_gets_error_code_of_responses_api() -> None:
     partial = {
         "id": "x",
         "type": "message",
@@ -178,7 +178,7 @@ def test_every_status_has_a_kind_and_every_kind_a_status(api: str) -> None:
     assert kind_of_status(200) is None
 
 
-def test_an_answer_is_a_200_and_a_request_has_no_status() -> None:
+def test_encoded_response_has_status_200_and_request_has_none() -> None:
     request = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
     assert convert(request, source=CHAT, target=GEMINI).status is None
     answer = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "hi"}, "finish_reason": "stop"}]}
@@ -199,7 +199,7 @@ STREAMED = {
 
 @pytest.mark.parametrize("source", STREAMED)
 @pytest.mark.parametrize("target", STREAMED)
-def test_an_error_in_a_stream_keeps_its_kind(source: str, target: str) -> None:
+def test_error_in_stream_keeps_its_kind(source: str, target: str) -> None:
     encoded = convert(STREAMED[source], source=source, target=target, kind="stream")
     decoder = adapter(target).stream_decoder()
     events = [*decoder.feed(encoded.payload), *decoder.close()]
@@ -224,14 +224,14 @@ LIMITS = RateLimits(
 
 @every_provider
 @pytest.mark.parametrize("target", PROVIDERS)
-def test_limits_cross(api: str, target: str) -> None:
+def test_rate_limits_convert_between_providers(api: str, target: str) -> None:
     read = read_limits(write_limits(LIMITS, api, now=NOW), api, now=NOW)
     again = read_limits(write_limits(read, target, now=NOW), target, now=NOW)
     has_headers = GEMINI not in (api, target)
     assert again == (LIMITS if has_headers else RateLimits(retry_after=7.0))
 
 
-def test_limits_are_read_as_the_providers_write_them() -> None:
+def test_read_limits_reads_headers_of_each_provider() -> None:
     openai = {
         "x-ratelimit-limit-requests": "5000",
         "x-ratelimit-remaining-requests": "4999",
@@ -264,7 +264,7 @@ def test_limits_are_read_as_the_providers_write_them() -> None:
 
 
 @pytest.mark.parametrize("value", ["inf", "nan", "1e999", "Mon, 01 Jan 0001 00:00:00 -0000", "9" * 5_000, "soon"])
-def test_headers_that_no_wait_or_limit_can_be_are_ignored(value: str) -> None:
+def test_read_limits_ignores_invalid_values(value: str) -> None:
     headers = {"retry-after": value, "x-ratelimit-limit-requests": value, "x-ratelimit-reset-requests": value}
     read = read_limits(headers, CHAT, now=NOW)
     assert read.retry_after in (None, 0.0)
@@ -273,7 +273,7 @@ def test_headers_that_no_wait_or_limit_can_be_are_ignored(value: str) -> None:
 
 
 @every_provider
-def test_details_of_an_error_are_reported(api: str) -> None:
+def test_details_of_error_are_reported_as_lost(api: str) -> None:
     """The rows of errors have no field for the details of an error, such as how long to wait."""
     error = ErrorContent(message="No.", kind="rate_limit", details={"retryDelay": "3s"})
     encoded = adapter(api).encode_response(ChatResponse(error=error))
@@ -281,7 +281,7 @@ def test_details_of_an_error_are_reported(api: str) -> None:
 
 
 @pytest.mark.parametrize("target", [ANTHROPIC, CHAT, RESPONSES])
-def test_a_delay_in_the_body_of_gemini_is_reported_elsewhere(target: str) -> None:
+def test_retry_delay_in_gemini_error_body_is_reported_as_lost(target: str) -> None:
     retry = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.4s"}
     body = {"error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "message": "", "details": [retry]}}
     assert convert(body, source=GEMINI, target=GEMINI, kind="response").payload == body
@@ -290,7 +290,7 @@ def test_a_delay_in_the_body_of_gemini_is_reported_elsewhere(target: str) -> Non
 
 
 @pytest.mark.parametrize("kind", STATUSES)
-def test_a_failed_response_reports_the_kinds_that_it_cannot_name(kind: str) -> None:
+def test_failed_response_reports_error_kinds_without_code(kind: str) -> None:
     message = ChatMessage(role="assistant", contents=[TextContent(text="Hi")])
     for finish in (None, FinishReason(reason="stop")):
         made = ChatResponse(

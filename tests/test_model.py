@@ -43,7 +43,7 @@ from contentmodel_conformance.strategies import model as strategies
 VALIDATOR = jsonschema.Draft202012Validator(schema())
 
 
-def test_the_schema_is_a_schema() -> None:
+def test_schema_is_valid_json_schema() -> None:
     jsonschema.Draft202012Validator.check_schema(schema())
     with pytest.raises(jsonschema.ValidationError):
         VALIDATOR.validate({"contentmodel": 1, "kind": "message", "value": {"contents": []}})
@@ -71,12 +71,12 @@ MESSAGE = ChatMessage(
         contentmodel.ChatResponse(choices=[contentmodel.ChatChoice(messages=[MESSAGE])]),
     ],
 )
-def test_what_is_written_is_read(value: Any) -> None:
+def test_values_survive_json_round_trip_and_fit_schema(value: Any) -> None:
     assert loads(dumps(value)) == value
     VALIDATOR.validate(json.loads(dumps(value)))
 
 
-def test_what_is_newer_than_this_reader_survives() -> None:
+def test_newer_content_types_and_fields_survive_a_round_trip() -> None:
     newer = {
         "contentmodel": 1,
         "kind": "message",
@@ -128,7 +128,7 @@ def test_newer_fields_of_types_without_extra_are_kept_in_the_type_around_them(ki
     assert to_builtins(read) == value
 
 
-def test_newer_fields_go_with_the_object_that_had_them() -> None:
+def test_newer_fields_are_dropped_with_the_object_that_had_them() -> None:
     value = {"type": "text", "text": "a", "protected": {"issuer": "i", "kind": "k", "data": "d", "mood": 2}}
     content = loads(json.dumps({"contentmodel": 1, "kind": "content", "value": value}))
     bare = msgspec.structs.replace(content, protected=None)
@@ -145,14 +145,14 @@ def test_newer_fields_go_with_the_object_that_had_them() -> None:
         ),
     ],
 )
-def test_a_newer_field_of_an_event_is_refused_by_its_path(value: dict[str, Any], path: str) -> None:
+def test_loads_rejects_newer_field_of_event_with_its_path(value: dict[str, Any], path: str) -> None:
     with pytest.raises(DecodeError, match="has no such field in this version") as raised:
         loads(json.dumps({"contentmodel": 1, "kind": "event", "value": value}))
     assert [fault.path for fault in raised.value.faults] == [path]
 
 
 @pytest.mark.parametrize("extra", [5, "text", [1], {"contentmodel": 5}])
-def test_an_extra_of_the_wrong_shape_beside_a_newer_field_is_a_fault(extra: Any) -> None:
+def test_loads_rejects_extra_of_wrong_type_beside_newer_field(extra: Any) -> None:
     value = {"role": "user", "contents": [], "mood": 1, "extra": extra}
     with pytest.raises(DecodeError):
         loads(json.dumps({"contentmodel": 1, "kind": "message", "value": value}))
@@ -165,7 +165,7 @@ def test_an_extra_of_the_wrong_shape_beside_a_newer_field_is_a_fault(extra: Any)
         {"deep": [{"type": "unknown", "api": "contentmodel", "block": {"type": "newer"}}]},
     ],
 )
-def test_json_inside_of_a_value_is_never_taken_for_what_a_newer_writer_said(arguments: dict[str, Any]) -> None:
+def test_arguments_that_look_like_newer_fields_stay_unchanged(arguments: dict[str, Any]) -> None:
     call = FunctionCallContent(call_id="1", name="f", arguments=arguments)
     assert loads(dumps(call)) == call
     assert to_builtins(call)["arguments"] == arguments
@@ -181,13 +181,13 @@ def test_json_inside_of_a_value_is_never_taken_for_what_a_newer_writer_said(argu
         (b'{"contentmodel": 1, "kind": "message", "value": {"role": "a", "contents": [3]}}', "$.value.contents[0]"),
     ],
 )
-def test_a_document_that_is_none_says_where(document: bytes, path: str) -> None:
+def test_loads_reports_path_of_invalid_document(document: bytes, path: str) -> None:
     with pytest.raises(DecodeError) as raised:
         loads(document)
     assert raised.value.faults[0].path == path
 
 
-def test_any_tool_is_handled_through_the_bases() -> None:
+def test_base_classes_give_error_arguments_and_tool_calls() -> None:
     failed = HostedToolResultContent(outputs=[ErrorContent(message="too many", code="max_uses_exceeded")])
     assert failed.error is not None
     assert failed.error.code == "max_uses_exceeded"
@@ -197,12 +197,12 @@ def test_any_tool_is_handled_through_the_bases() -> None:
 
 
 @pytest.mark.parametrize("text", ["{", "[1]", "nonsense", '"{}"'])
-def test_arguments_that_are_no_object_are_never_taken_for_one(text: str) -> None:
+def test_arguments_object_raises_if_text_is_not_a_json_object(text: str) -> None:
     with pytest.raises(ToolArgumentsError, match="not a JSON object"):
         _ = FunctionCallContent(name="f", arguments=text).arguments_object
 
 
-def test_media_types_compare_whatever_their_case_and_bytes_stay_as_they_came() -> None:
+def test_media_type_comparison_ignores_case_and_data_stays_unchanged() -> None:
     data = DataContent(data="_-8", media_type="Image/PNG; charset=binary")
     assert data.is_media_type("image/png")
     assert data.is_media_type("IMAGE/*")
@@ -227,12 +227,12 @@ def test_media_types_compare_whatever_their_case_and_bytes_stay_as_they_came() -
         (lambda: DocumentContent(parts={"a": 1}), "parts: expected a list of contents or a text, got dict"),
     ],
 )
-def test_contents_of_a_wrong_type_are_refused_when_they_are_given(make: Any, message: str) -> None:
+def test_constructors_reject_contents_of_wrong_type(make: Any, message: str) -> None:
     with pytest.raises(TypeError, match=message):
         make()
 
 
-def test_a_text_where_contents_are_expected_is_a_text_content() -> None:
+def test_constructors_convert_text_to_text_content() -> None:
     hello = [TextContent(text="Hello")]
     assert ChatMessage(role="user", contents="Hello").contents == hello
     assert ChatMessage(role="user", contents=("Hello",)).contents == hello
@@ -266,14 +266,14 @@ REQUESTS = [
 
 
 @pytest.mark.parametrize(("value", "path"), [*WRONG, *REQUESTS])
-def test_dumps_refuses_a_value_that_loads_would_not_give_back(value: Any, path: str) -> None:
+def test_dumps_rejects_value_that_loads_would_not_restore(value: Any, path: str) -> None:
     with pytest.raises(EncodeError, match=path):
         dumps(value)
 
 
 @pytest.mark.parametrize("api", sorted(contentmodel.adapters()))
 @pytest.mark.parametrize(("value", "path"), [*WRONG, *REQUESTS])
-def test_encoders_refuse_a_value_of_the_wrong_type(api: str, value: Any, path: str) -> None:
+def test_encoders_reject_value_of_wrong_type(api: str, value: Any, path: str) -> None:
     adapter = contentmodel.adapter(api)
     if not isinstance(value, ChatRequest):
         response = ChatResponse(choices=[ChatChoice(messages=[contentmodel.assistant(value)])])
@@ -284,7 +284,7 @@ def test_encoders_refuse_a_value_of_the_wrong_type(api: str, value: Any, path: s
         adapter.encode_request(value)
 
 
-def test_encoders_refuse_a_wrong_message_among_decoded_ones() -> None:
+def test_encoder_rejects_invalid_message_among_decoded_ones() -> None:
     chat = contentmodel.adapter("openai-chat")
     request = chat.decode_request({"model": "m", "messages": [{"role": "user", "content": "Hello"}]})
     messages = [*request.messages, contentmodel.user(TextContent(text=5))]
@@ -293,7 +293,7 @@ def test_encoders_refuse_a_wrong_message_among_decoded_ones() -> None:
 
 
 @pytest.mark.parametrize("api", sorted(contentmodel.adapters()))
-def test_encoders_refuse_what_is_no_request_and_no_response(api: str) -> None:
+def test_encoders_reject_values_that_are_not_requests_or_responses(api: str) -> None:
     adapter: Any = contentmodel.adapter(api)
     for value in ([contentmodel.user("Hello")], contentmodel.user("Hello"), "Hello", {}, None, ChatResponse()):
         with pytest.raises(EncodeError, match=f"expected a ChatRequest, got {type(value).__name__}"):
@@ -302,7 +302,7 @@ def test_encoders_refuse_what_is_no_request_and_no_response(api: str) -> None:
         adapter.encode_response(ChatRequest())
 
 
-def test_a_content_of_an_application_is_read_as_an_unknown_content() -> None:
+def test_content_class_of_application_loads_as_unknown_content() -> None:
     class NoteContent(contentmodel.AIContent, frozen=True, kw_only=True):
         words: str
 
@@ -313,7 +313,7 @@ def test_a_content_of_an_application_is_read_as_an_unknown_content() -> None:
     assert rows.decode_request(rows.encode_request(request).payload).messages == [known]
 
 
-def test_short_makers_give_messages_of_their_roles() -> None:
+def test_message_helpers_set_roles_and_contents() -> None:
     call = WebSearchToolCallContent(call_id="1", name="web_search")
     assert contentmodel.system("Be brief.") == ChatMessage(role="system", contents="Be brief.")
     assert contentmodel.user("What is it?", UriContent(uri="https://a.example/b.png")).role == "user"
@@ -326,21 +326,21 @@ def test_short_makers_give_messages_of_their_roles() -> None:
 
 
 @given(strategies.contents())
-def test_an_unknown_block_of_a_newer_writer_is_read_as_it_was_written(content: Any) -> None:
+def test_unknown_content_survives_a_round_trip_with_any_block(content: Any) -> None:
     for block in (msgspec.to_builtins(content), {"text": "no type"}, {"type": 5}, {"type": "newer"}, 7, None):
         unknown = UnknownContent(api="contentmodel", block=block)
         assert loads(dumps(unknown)) == unknown
 
 
 @pytest.mark.parametrize("value", [{"text": "Hello"}, {}, {"type": 5}, "Hello", 5, None])
-def test_a_content_without_a_type_is_a_fault(value: Any) -> None:
+def test_loads_rejects_content_without_type(value: Any) -> None:
     document = {"contentmodel": 1, "kind": "contents", "value": [value]}
     with pytest.raises(DecodeError, match=r"\$.value\[0\]"):
         loads(json.dumps(document))
 
 
 @pytest.mark.parametrize("version", [2, 0, -1, True, 1.0, "1", None])
-def test_loads_refuses_a_version_of_the_format_that_it_cannot_read(version: Any) -> None:
+def test_loads_rejects_unknown_version_of_format(version: Any) -> None:
     document = {"contentmodel": version, "kind": "message", "value": {"role": "user", "contents": []}}
     with pytest.raises(DecodeError, match=r"version .* at \$\.contentmodel$"):
         loads(json.dumps(document))
@@ -349,7 +349,7 @@ def test_loads_refuses_a_version_of_the_format_that_it_cannot_read(version: Any)
             loads(json.dumps(document))
 
 
-def test_importing_it_loads_neither_pydantic_nor_an_sdk() -> None:
+def test_import_of_contentmodel_does_not_import_pydantic_or_sdks() -> None:
     script = (
         "import sys, contentmodel\n"
         "heavy = {'pydantic', 'anthropic', 'openai', 'google.genai', 'typer', 'rich', 'hypothesis'}\n"

@@ -62,7 +62,7 @@ def test_message_is_native_only_with_an_origin_of_the_target() -> None:
     assert not is_native(message("user", origin=None), context())
 
 
-def test_request_is_home_only_if_all_its_messages_are() -> None:
+def test_request_is_home_only_if_all_its_messages_are_native() -> None:
     own, other = message("user", origin=OWN), message("user")
     assert is_home(ChatRequest(messages=[own], origin=OWN), context(OWN))
     assert not is_home(ChatRequest(messages=[own, other], origin=OWN), context(OWN))
@@ -80,7 +80,7 @@ def test_blank_texts_of_other_apis_are_dropped_and_reported() -> None:
     assert codes(here) == [("blank-text", None)]
 
 
-def test_blank_texts_of_the_targets_own_messages_stay() -> None:
+def test_blank_texts_of_native_messages_are_kept() -> None:
     here, own = context(), message("user", text(" "), origin=OWN)
     assert without_blank_texts([own], here) == [own]
     assert codes(here) == []
@@ -102,7 +102,7 @@ def test_request_gets_no_turn_if_it_has_contents_or_is_native(origin: Origin) ->
     assert codes(here) == []
 
 
-def test_call_that_broke_off_is_reported() -> None:
+def test_incomplete_call_is_reported() -> None:
     here, messages = context(), [message("assistant", call(status="incomplete"), call("2", status="completed"))]
     assert without_broken_status(messages, here) is messages
     assert codes(here) == [("broken-call", "status")]
@@ -121,12 +121,12 @@ def test_calls_and_results_without_ids_get_the_same_ids() -> None:
     assert codes(here) == [("call-id", "call_id")] * 4
 
 
-def test_messages_whose_calls_have_ids_stay_the_same_objects() -> None:
+def test_with_call_ids_returns_same_messages_if_calls_have_ids() -> None:
     messages = [message("assistant", call()), message("tool", result())]
     assert with_call_ids(messages, context()) is messages
 
 
-def test_streamed_calls_get_the_ids_that_they_get_in_one_piece() -> None:
+def test_streamed_calls_get_same_ids_as_in_whole_response() -> None:
     contents = [call(None), call(None, "g"), result(None), call("given"), result("given")]
     streamed = StreamedCallIds("answer")
     ids = [streamed.give(index, content).call_id for index, content in enumerate(contents)]
@@ -146,7 +146,7 @@ def test_repeated_ids_of_a_turn_become_distinct_and_results_follow_their_calls()
     assert set(codes(here)) == {("repeated-call-id", "call_id")}
 
 
-def test_an_id_may_be_used_again_in_a_later_turn() -> None:
+def test_with_distinct_ids_keeps_id_that_is_used_again_in_later_turn() -> None:
     turn = [message("assistant", call("1")), message("tool", result("1"))]
     messages = [*turn, message("user", text("again")), *turn]
     assert with_distinct_ids(messages, TranscriptIndex(messages), context()) == messages
@@ -176,7 +176,7 @@ def paired(*messages: ChatMessage, **settings: Any) -> tuple[list[ChatMessage], 
     return pair_calls(messages, TranscriptIndex(messages), here, **settings), here
 
 
-def test_paired_calls_stay_as_they_are() -> None:
+def test_pair_calls_keeps_paired_calls_unchanged() -> None:
     messages = [message("assistant", call()), message("tool", result("1", text("ok"))), message("user", text("Thanks"))]
     made, here = paired(*messages)
     assert made == messages
@@ -197,7 +197,7 @@ def test_placeholder_joins_the_results_of_its_turn() -> None:
     assert [content.call_id for content in made[1].contents] == ["2", "1"]
 
 
-def test_call_at_the_end_stays_open() -> None:
+def test_call_at_the_end_gets_no_placeholder() -> None:
     made, here = paired(message("assistant", call()))
     assert [one.role for one in made] == ["assistant"]
     assert codes(here) == []
@@ -210,7 +210,7 @@ def test_result_of_no_pending_call_becomes_text_after_the_results() -> None:
     assert codes(here)[0] == ("late-result", None)
 
 
-def test_result_at_the_beginning_answers_a_call_that_the_server_holds() -> None:
+def test_result_at_the_beginning_is_kept_if_conversation_is_continued() -> None:
     messages = [message("tool", result("x")), message("user", text("a"))]
     assert paired(*messages, is_continued=True)[0] == messages
     assert [one.role for one in paired(*messages)[0]] == ["user", "user"]
@@ -230,7 +230,7 @@ def test_media_of_results_follow_all_results_of_the_turn() -> None:
     assert codes(here) == [("media-after-result", None)]
 
 
-def test_what_is_encoded_for_a_beginning_does_not_change_with_more_messages() -> None:
+def test_pair_calls_gives_same_beginning_for_longer_conversation() -> None:
     messages = [
         message("user", text("Do it.")),
         message("assistant", ReasoningContent(text="Hm."), call("1"), call("2")),
