@@ -134,7 +134,7 @@ def values(reading: Any, kind: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("api", READERS)
-def test_readers_take_the_same_out_of_the_same_answer(api: str) -> None:
+def test_readers_read_same_facts_from_same_response_of_every_api(api: str) -> None:
     reading = READERS[api]("response", ANSWERS[api])
     assert values(reading, ASSISTANT) == ["Hm."]
     assert values(reading, CALL) == [("look", '{"q":1}')]
@@ -145,7 +145,7 @@ def test_readers_take_the_same_out_of_the_same_answer(api: str) -> None:
     assert values(reading, FINISH)[0] in ("tool calls", "ended")
 
 
-def test_readers_know_neither_the_library_nor_its_adapters() -> None:
+def test_readers_import_neither_library_nor_adapters() -> None:
     for path in Path(readers.__file__).parent.glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
@@ -153,7 +153,7 @@ def test_readers_know_neither_the_library_nor_its_adapters() -> None:
             assert not any(name.split(".")[0] in ("contentmodel", "contentmodel_adapters", "msgspec") for name in names)
 
 
-def test_readers_take_bytes_of_either_alphabet_and_data_uris_as_the_same_medium() -> None:
+def test_digest_is_equal_for_both_base64_alphabets_and_data_uris() -> None:
     assert digest("-_-_") == digest("+/+/") == link("data:image/png;base64,+/+/") != digest("AAAA")
     assert digest("iVBORw0KGgo") == digest(f" {PIXEL}\n")
     assert link("https://example.org/a.png") == "https://example.org/a.png"
@@ -194,7 +194,7 @@ IDS = [f"{kind} {source} to {target}" for kind, _, source, target in CASES]
 
 
 @pytest.mark.parametrize(("kind", "payload", "source", "target"), CASES, ids=IDS)
-def test_each_fact_that_is_gone_from_the_output_is_found(kind: str, payload: Any, source: str, target: str) -> None:
+def test_compare_finds_each_fact_missing_from_output(kind: str, payload: Any, source: str, target: str) -> None:
     before, after, excuses = readings_of(kind, payload, source, target)
     compare(before, after, excuses)
     told = [fact for fact in after.facts if fact.value in values(before, fact.kind) and fact.kind != TOTAL]
@@ -209,7 +209,7 @@ def test_each_fact_that_is_gone_from_the_output_is_found(kind: str, payload: Any
         assert fact.kind in found.value.detail
 
 
-def test_what_a_request_says_is_read_with_its_roles() -> None:
+def test_reader_reads_facts_of_request_with_roles() -> None:
     reading = READERS[CHAT]("request", REQUEST)
     kinds = [fact.kind for fact in reading.facts]
     assert kinds == [SYSTEM, SYSTEM, USER, USER, MEDIUM, ASSISTANT, CALL, RESULT, USER]
@@ -217,7 +217,7 @@ def test_what_a_request_says_is_read_with_its_roles() -> None:
 
 
 @pytest.mark.parametrize("damage", ["glued", "swapped", "added"])
-def test_texts_that_are_glued_swapped_or_added_are_found(damage: str) -> None:
+def test_compare_finds_joined_swapped_and_added_texts(damage: str) -> None:
     before, after, excuses = readings_of("request", REQUEST, CHAT, ANTHROPIC)
     first, second, *_ = after.of(USER)
     kept = [fact for fact in after.facts if fact.kind != USER]
@@ -232,7 +232,7 @@ def test_texts_that_are_glued_swapped_or_added_are_found(damage: str) -> None:
         compare(before, after, excuses)
 
 
-def test_a_loss_excuses_what_is_under_its_path_and_nothing_else() -> None:
+def test_loss_excuses_only_facts_under_its_path() -> None:
     payload = {**REQUEST, "messages": [*REQUEST["messages"][:2], {"role": "user", "content": "Thanks."}]}
     before, after, _ = readings_of("request", payload, CHAT, ANTHROPIC)
     after.facts = [fact for fact in after.facts if fact.value not in ("And this.", "Be kind.")]
@@ -242,7 +242,7 @@ def test_a_loss_excuses_what_is_under_its_path_and_nothing_else() -> None:
     assert found.value.where == "$.messages[0].content[1].text"
 
 
-def test_a_list_that_is_dropped_excuses_no_new_text() -> None:
+def test_dropped_list_does_not_excuse_new_text() -> None:
     payload = {**REQUEST, "stop": ["One.", "Two."]}
     before, after, _ = readings_of("request", payload, CHAT, ANTHROPIC)
     lost = contentmodel.Loss(path="$.stop", kind="dropped", what="stop", why="a test")
@@ -252,13 +252,13 @@ def test_a_list_that_is_dropped_excuses_no_new_text() -> None:
         compare(before, after, Excuses(payload, [lost]))
 
 
-def test_a_blank_text_that_keeps_others_apart_is_no_new_text() -> None:
+def test_compare_ignores_added_blank_text() -> None:
     before, after, _ = readings_of("request", REQUEST, CHAT, ANTHROPIC)
     after.facts.append(Fact(USER, "\n\n", ("$.messages[9].content",)))
     compare(before, after, Excuses(REQUEST, []))
 
 
-def test_a_failure_of_a_tool_is_read_off_flags_keys_and_marks() -> None:
+def test_readers_read_tool_failure_from_flags_keys_and_marks() -> None:
     result = {"type": "tool_result", "tool_use_id": "c", "content": "No.", "is_error": True}
     call = {"type": "tool_use", "id": "c", "name": "look", "input": {}}
     messages = [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
@@ -272,7 +272,7 @@ def test_a_failure_of_a_tool_is_read_off_flags_keys_and_marks() -> None:
 
 @pytest.mark.parametrize("text", ["", "free", "{}", '{"input":"x"}'])
 @pytest.mark.parametrize("target", [RESPONSES, ANTHROPIC, GEMINI])
-def test_call_of_a_custom_tool_is_a_call_with_the_text_as_its_input(target: str, text: str) -> None:
+def test_readers_agree_on_input_of_custom_call(target: str, text: str) -> None:
     call = {"type": "custom", "id": "call_1", "custom": {"name": "edit", "input": text}}
     result = {"role": "tool", "tool_call_id": "call_1", "content": "Done."}
     tool = {"type": "custom", "custom": {"name": "edit"}}
@@ -282,7 +282,7 @@ def test_call_of_a_custom_tool_is_a_call_with_the_text_as_its_input(target: str,
     agreement.agreement((READERS[CHAT], READERS[target]), chat, there, "request", payload)
 
 
-def test_a_compacted_conversation_gives_the_model_no_words_of_the_user() -> None:
+def test_user_text_of_compaction_is_not_converted_to_assistant_text() -> None:
     said = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "What is 2+2?"}]}
     payload = {"id": "i", "object": "response.compaction", "created_at": 1, "output": [said]}
     for target in (ANTHROPIC, CHAT, GEMINI):
@@ -292,7 +292,7 @@ def test_a_compacted_conversation_gives_the_model_no_words_of_the_user() -> None
 
 
 @pytest.mark.parametrize("key", ["return_value", "temperature", "instructions"])
-def test_a_function_response_keeps_a_key_that_the_api_does_not_define(key: str) -> None:
+def test_undefined_key_of_function_response_is_kept_as_json(key: str) -> None:
     call = {"role": "model", "parts": [{"functionCall": {"id": "c", "name": "look", "args": {}}}]}
     answer = {"role": "user", "parts": [{"functionResponse": {"id": "c", "name": "look", "response": {key: "18"}}}]}
     payload = {"contents": [{"role": "user", "parts": [{"text": "Hi."}]}, call, answer]}
@@ -300,7 +300,7 @@ def test_a_function_response_keeps_a_key_that_the_api_does_not_define(key: str) 
     assert values(READERS[CHAT]("request", encoded.payload), RESULT) == [f'{{"{key}":"18"}}']
 
 
-def test_an_adapter_without_a_reader_is_not_tried_and_one_with_a_reader_is() -> None:
+def test_agreement_check_is_skipped_without_a_reader() -> None:
     class Delegate:
         api = "like-chat"
 
@@ -315,7 +315,7 @@ def test_an_adapter_without_a_reader_is_not_tried_and_one_with_a_reader_is() -> 
 
 
 @pytest.mark.parametrize("target", [ANTHROPIC, CHAT, GEMINI])
-def test_an_answer_that_is_incomplete_without_a_reason_was_cut_off(target: str) -> None:
+def test_readers_agree_on_incomplete_response_without_reason(target: str) -> None:
     payload = {**ANSWERS[RESPONSES], "status": "incomplete", "incomplete_details": None}
     adapter, there = contentmodel.adapter(RESPONSES), contentmodel.adapter(target)
     agreement.agreement((READERS[RESPONSES], READERS[target]), adapter, there, "response", payload)
@@ -347,13 +347,13 @@ def test_adapters_and_readers_agree_on_every_finish_reason_of_the_sdks(source: s
         agreement.agreement((READERS[source], READERS[target]), adapter, there, "response", payload)
 
 
-def test_a_call_that_is_marked_as_a_thought_is_a_call() -> None:
+def test_gemini_reader_reads_call_with_thought_flag_as_call() -> None:
     part = {"functionCall": {"name": "look"}, "thought": True, "text": "Hm."}
     reading = READERS[GEMINI]("response", {"candidates": [{"content": {"parts": [part]}}]})
     assert (len(values(reading, CALL)), values(reading, ASSISTANT)) == (1, [])
 
 
-def test_a_value_that_a_json_text_spells_with_escapes_is_not_there_once() -> None:
+def test_precision_accepts_surrogate_escaped_in_json_text() -> None:
     # The text of the arguments has half an emoji as an escape, and so not the characters of the reasoning.
     half = "\udfff"
     call = {"type": "function_call", "call_id": "c", "name": "look", "arguments": '{"q":"\\udfff"}'}

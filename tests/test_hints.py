@@ -56,7 +56,7 @@ def stored(kind: str | None = None) -> list[Any]:
 
 
 @pytest.mark.parametrize(("api", "record"), [*stored("request"), *stored("response")])
-def test_a_stored_document_encodes_to_the_payload_it_came_from(api: str, record: Any) -> None:
+def test_stored_document_encodes_to_its_original_payload(api: str, record: Any) -> None:
     value = loads(json.dumps(record["document"]))
     adapter = contentmodel.adapter(api)
     encode = adapter.encode_request if record["kind"] == "request" else adapter.encode_response
@@ -66,7 +66,7 @@ def test_a_stored_document_encodes_to_the_payload_it_came_from(api: str, record:
 
 
 @pytest.mark.parametrize(("api", "record"), stored("content"))
-def test_a_stored_result_of_mcp_is_written_as_it_came(api: str, record: Any) -> None:
+def test_stored_mcp_result_is_written_unchanged(api: str, record: Any) -> None:
     assert api == "mcp"
     call = FunctionCallContent(call_id="call_1", name="look", arguments={})
     result = loads(json.dumps(record["document"]), FunctionResultContent)
@@ -85,7 +85,7 @@ def residues(value: Any) -> Iterator[tuple[str, dict[str, Any]]]:
         yield from residues(item)
 
 
-def test_stored_documents_have_every_hint_that_is_declared() -> None:
+def test_stored_documents_have_every_declared_hint() -> None:
     found = {
         (hint.api, hint.name)
         for parameters in stored()
@@ -96,7 +96,7 @@ def test_stored_documents_have_every_hint_that_is_declared() -> None:
     assert {(hint.api, hint.name) for hint in HINTS} == found
 
 
-def test_stored_documents_have_no_hint_that_is_not_declared() -> None:
+def test_stored_documents_have_only_declared_hints() -> None:
     known = {(hint.api, key) for hint in HINTS for key in (hint.key, *hint.older)}
     for parameters in stored():
         for api, residue in residues(parameters.values[1]["document"]["value"]):
@@ -110,7 +110,7 @@ def _split(value: Any) -> Any:
     return value.split() if isinstance(value, str) else None
 
 
-def test_a_new_version_reads_the_values_of_the_versions_before_it() -> None:
+def test_hint_reads_and_migrates_values_of_older_versions() -> None:
     letters = Hint[list[str]](
         API,
         "letters_3",
@@ -134,7 +134,7 @@ def test_a_new_version_reads_the_values_of_the_versions_before_it() -> None:
         assert letters.is_in(residue) is (value is not None)
 
 
-def test_a_migration_that_returns_a_wrong_type_reads_as_no_hint() -> None:
+def test_hint_reads_none_if_migration_returns_wrong_type() -> None:
     hint = Hint[list[str]](API, "letters_2", "the letters", older={"letters": lambda value: value})
     assert hint.read({":letters": "ab"}) is None
 
@@ -143,30 +143,30 @@ def test_a_migration_that_returns_a_wrong_type_reads_as_no_hint() -> None:
 
 
 @pytest.mark.parametrize(("first", "second"), [(API, API), (None, API), (API, None), (None, None)])
-def test_a_second_declaration_of_a_key_is_refused(first: str | None, second: str | None) -> None:
+def test_second_declaration_of_hint_key_raises_type_error(first: str | None, second: str | None) -> None:
     Hint[str](first, "twice", "the first")
     with pytest.raises(TypeError, match=r"'twice'.*declared already.*the first"):
         Hint[str](second, "twice", "the second")
 
 
-def test_a_module_that_is_imported_anew_declares_its_hints_again() -> None:
+def test_equal_declaration_replaces_the_first() -> None:
     first, second = Hint[str](API, "again", "the same"), Hint[str](API, "again", "the same")
     assert second in hints.declared()
     assert first not in hints.declared()
 
 
-def test_apis_may_have_hints_of_one_name() -> None:
+def test_hints_of_different_apis_may_have_equal_names() -> None:
     Hint[str](API, "own", "the first")
     Hint[int]("drums", "own", "the second")
 
 
-def test_a_hint_without_a_type_is_refused() -> None:
+def test_hint_without_type_raises_type_error() -> None:
     hint: Hint[str] = Hint(API, "typeless", "something")
     with pytest.raises(TypeError, match=r"declare it as Hint\[type\]"):
         hint.read({":typeless": ""})
 
 
-def test_a_hint_reads_values_of_its_type_alone() -> None:
+def test_hint_reads_only_values_of_its_type() -> None:
     cases: list[tuple[Hint[Any], list[Any], list[Any]]] = [
         (Hint[Literal["a", True]](API, "literal", "x"), ["a", True], [1, "b", [], {}, None, 1.0]),
         (Hint[str](API, "text", "x"), ["", "a"], [1, None, []]),
@@ -185,7 +185,7 @@ def test_a_hint_reads_values_of_its_type_alone() -> None:
             assert hint.read({hint.key: value}) is None
 
 
-def test_a_hint_is_written_beside_what_is_there() -> None:
+def test_hint_on_content_keeps_other_residue() -> None:
     hint = Hint[str](API, "beside", "x")
     content = TextContent(text="", extra={API: {"unknown": 1}, "drums": {":a": 2}})
     made = hint.on(content, API, "yes")
@@ -195,7 +195,7 @@ def test_a_hint_is_written_beside_what_is_there() -> None:
     assert hint.extra(API, "no") == {API: hint.entry("no")} == {API: {":beside": "no"}}
 
 
-def test_the_page_of_hints_has_each_with_its_type() -> None:
+def test_hints_page_lists_each_hint_with_its_type() -> None:
     page = hints_page()
     assert '| `:form` | every API | `"list"`, `"one"`, `"string"` | 1 |' in page
     assert page.count("\n| `:") == len(HINTS)
@@ -206,7 +206,7 @@ def test_the_page_of_hints_has_each_with_its_type() -> None:
 
 @pytest.mark.parametrize("extra", [respelling.NAMES.entry(["text=txt"]), hints.ABSENT.entry(["text"])], ids=str)
 @pytest.mark.parametrize("api", sorted(contentmodel.adapters()))
-def test_a_misplaced_hint_takes_no_field_from_a_payload(api: str, extra: dict[str, Any]) -> None:
+def test_misplaced_hint_removes_no_field_from_payload(api: str, extra: dict[str, Any]) -> None:
     adapter = contentmodel.adapter(api)
     origin = Origin(api=api, issuer=adapter.issuer)
     contents: list[Any] = [TextContent(text="Three boats.", extra={api: extra})]
@@ -216,7 +216,7 @@ def test_a_misplaced_hint_takes_no_field_from_a_payload(api: str, extra: dict[st
     assert getattr(text, "text", None) == "Three boats."
 
 
-def test_an_answer_with_a_damaged_hint_has_the_fields_of_any_answer() -> None:
+def test_response_with_damaged_hint_keeps_required_fields() -> None:
     adapter = contentmodel.adapter("anthropic-messages")
     record = next(p.values[1] for p in stored("response") if p.values[0] == adapter.api)
     document = json.dumps(record["document"]).replace('":ending": {', '":ending": 5, "ending": {')
@@ -244,7 +244,7 @@ def keys_in(tree: ast.AST) -> Iterator[str]:
             yield text
 
 
-def test_keys_of_hints_are_written_in_no_module() -> None:
+def test_modules_do_not_spell_out_hint_keys() -> None:
     found = {
         (str(path.relative_to(PACKAGES[package].parent)), key)
         for package in PACKAGES
@@ -263,5 +263,5 @@ def test_keys_of_hints_are_written_in_no_module() -> None:
         ('"a:b", ":", "::"', []),
     ],
 )
-def test_a_key_in_a_module_is_found(source: str, keys: list[str]) -> None:
+def test_keys_in_finds_hint_keys_in_source(source: str, keys: list[str]) -> None:
     assert list(keys_in(ast.parse(source))) == keys

@@ -59,7 +59,7 @@ def files(package: str) -> list[Path]:
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_arrows_point_one_way(package: str) -> None:
+def test_packages_import_only_allowed_packages(package: str) -> None:
     wrong = {
         str(path.relative_to(ROOT)): module
         for path in files(package)
@@ -87,7 +87,7 @@ def module_name(path: Path, package: str) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def test_modules_do_not_import_each_other_in_circles() -> None:
+def test_modules_have_no_circular_imports() -> None:
     modules = {module_name(path, package): path for package in PACKAGES for path in files(package)}
     graph = {
         name: {other for other in imported(tree_of(path)) if other in modules} - {name}
@@ -101,20 +101,20 @@ def test_modules_do_not_import_each_other_in_circles() -> None:
 
 
 @pytest.mark.parametrize("name", ADAPTERS)
-def test_an_adapter_imports_no_other(name: str) -> None:
+def test_adapter_does_not_import_other_adapters(name: str) -> None:
     allowed = (f"contentmodel_adapters.{name}", "contentmodel_adapters.shared")
     for path in (PACKAGES["contentmodel_adapters"] / name).rglob("*.py"):
         for module in imports(path):
             assert not module.startswith("contentmodel_adapters") or module.startswith(allowed), (path, module)
 
 
-def test_adapters_import_nothing_of_the_engine_but_what_authors_may_use() -> None:
+def test_adapters_do_not_import_the_engine() -> None:
     """Ours are written as a stranger's are: with `contentmodel.authoring`, whose names are promised."""
     for path in files("contentmodel_adapters"):
         assert not any(module.startswith("contentmodel.engine") for module in imports(path)), path
 
 
-def test_the_names_for_authors_are_pinned() -> None:
+def test_names_of_authoring_are_sorted_and_exist() -> None:
     assert authoring.__all__ == sorted(authoring.__all__)
     assert all(hasattr(authoring, name) for name in authoring.__all__)
     assert authoring.VERSION == 1
@@ -134,7 +134,7 @@ def test_every_adapter_has_the_same_files(name: str) -> None:
     assert present >= files
 
 
-def test_the_clients_are_the_providers() -> None:
+def test_every_provider_adapter_has_a_client() -> None:
     import tomllib
 
     points = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]
@@ -143,7 +143,7 @@ def test_the_clients_are_the_providers() -> None:
     assert {name.replace("-", "_") for name in adapters - clients} == FORMATS
 
 
-def test_the_core_needs_msgspec_alone() -> None:
+def test_core_imports_only_standard_library_and_msgspec() -> None:
     """Outside of what is an extra as a whole, only the standard library and msgspec are imported at the top."""
     allowed = set(sys.stdlib_module_names) | {"contentmodel", "msgspec"}
     wrong = {}
@@ -160,7 +160,7 @@ def test_the_core_needs_msgspec_alone() -> None:
     assert wrong == {}
 
 
-def test_no_file_has_grown_beyond_reading() -> None:
+def test_no_source_file_is_longer_than_560_lines() -> None:
     long = {
         str(path.relative_to(ROOT)): lines
         for package in PACKAGES
@@ -170,7 +170,7 @@ def test_no_file_has_grown_beyond_reading() -> None:
     assert long == {}
 
 
-def test_the_public_face_is_pinned() -> None:
+def test_public_names_are_sorted_documented_and_limited_in_number() -> None:
     assert contentmodel.__all__ == sorted(contentmodel.__all__)
     for name in contentmodel.__all__:
         assert getattr(contentmodel, name).__doc__ or name in ("Content", "POLICIES"), name
@@ -209,7 +209,7 @@ importlib.import_module(sys.argv[1])
         ("contentmodel_conformance.server", "conformance"),
     ],
 )
-def test_a_package_without_its_extra_names_what_to_install(package: str, extra: str) -> None:
+def test_import_without_extra_raises_error_with_pip_command(package: str, extra: str) -> None:
     call = [sys.executable, "-c", BARE, package, "contentmodel_conformance"]
     done = subprocess.run(call, capture_output=True, text=True, check=False)
     assert done.returncode != 0
@@ -231,7 +231,7 @@ def installed_with(*names: str) -> set[str]:
 
 
 @pytest.mark.slow
-def test_the_command_needs_the_extra_cli_alone() -> None:
+def test_show_command_needs_only_the_cli_extra() -> None:
     program = f"{BARE}\nsys.argv[1:] = ['show', {str(SAMPLE)!r}]\nsys.modules['contentmodel.cli'].main()"
     allowed = installed_with("typer", "rich")
     assert "jsonschema" not in allowed

@@ -111,15 +111,15 @@ def each(strategy: SearchStrategy[Payload], examples: int, check: Callable[[Payl
 
 
 @every_envelope
-def test_a_minimal_payload_is_accepted(api: str, kind: str) -> None:
+def test_judge_accepts_minimal_payload(api: str, kind: str) -> None:
     assert judge(api, kind).faults(MINIMAL[api, kind]) == []
 
 
-def test_a_judge_is_built_once() -> None:
+def test_judge_is_cached() -> None:
     assert judge("openai-chat", "request") is judge("openai-chat", "request")
 
 
-def test_nobody_judges_an_api_without_sdk() -> None:
+def test_judge_raises_lookup_error_for_api_without_sdk() -> None:
     with pytest.raises(LookupError, match="no judge of smoke-signals request"):
         judge("smoke-signals", "request")
 
@@ -137,7 +137,7 @@ def test_nobody_judges_an_api_without_sdk() -> None:
         ),
     ],
 )
-def test_a_word_that_no_enumeration_has_is_a_fault(api: str, payload: Payload, path: str) -> None:
+def test_judge_reports_unknown_enum_value(api: str, payload: Payload, path: str) -> None:
     (fault,) = judge(api, "request").faults(payload)
     assert fault.startswith(f"$.{path}: ")
 
@@ -167,11 +167,11 @@ def test_a_word_that_no_enumeration_has_is_a_fault(api: str, payload: Payload, p
         ),
     ],
 )
-def test_a_key_too_many_is_a_fault_at_any_depth(api: str, payload: Payload, path: str) -> None:
+def test_judge_reports_unknown_key_at_any_depth(api: str, payload: Payload, path: str) -> None:
     assert judge(api, "request").faults(payload) == [f"$.{path}: Extra inputs are not permitted"]
 
 
-def test_a_missing_key_is_named_where_it_is_missing() -> None:
+def test_judge_reports_path_of_missing_key() -> None:
     payload = edited(ANTHROPIC, lambda p: p["messages"][0]["content"].append({"type": "tool_use", "id": "t"}))
     assert judge("anthropic-messages", "request").faults(payload) == [
         "$.messages[0].content[1].input: Field required",
@@ -179,20 +179,20 @@ def test_a_missing_key_is_named_where_it_is_missing() -> None:
     ]
 
 
-def test_nothing_is_converted() -> None:
+def test_judge_does_not_convert_types() -> None:
     for api, key in (("anthropic-messages", "max_tokens"), ("openai-chat", "max_tokens")):
         payload = MINIMAL[api, "request"] | {key: "9"}
         assert judge(api, "request").faults(payload) == [f"$.{key}: Input should be a valid integer"]
 
 
-def test_stream_is_a_key_of_the_wire_and_headers_are_none() -> None:
+def test_judge_accepts_stream_and_rejects_header_parameters() -> None:
     assert judge("anthropic-messages", "request").faults(ANTHROPIC | {"stream": True}) == []
     assert judge("openai-chat", "request").faults(CHAT | {"stream": False}) == []
     assert judge("openai-responses", "request").faults(RESPONSES | {"stream": None}) == []
     assert judge("anthropic-messages", "request").faults(ANTHROPIC | {"betas": []}) != []
 
 
-def test_google_takes_names_in_both_spellings_and_enums_in_any_case() -> None:
+def test_google_judge_accepts_both_spellings_of_names_and_enums_in_any_case() -> None:
     declaration = {"name": "f", "parameters": {"type": "object"}}
     payload = GOOGLE | {
         "system_instruction": {"parts": [{"text": "Be brief"}]},
@@ -202,7 +202,7 @@ def test_google_takes_names_in_both_spellings_and_enums_in_any_case() -> None:
     assert judge("google-generate-content", "request").faults(payload) == []
 
 
-def test_what_the_google_client_fills_in_is_not_of_the_wire() -> None:
+def test_google_judge_rejects_fields_that_only_the_client_sets() -> None:
     payload = MINIMAL["google-generate-content", "response"] | {"parsed": {}}
     assert judge("google-generate-content", "response").faults(payload) == ["$.parsed: Extra inputs are not permitted"]
 
@@ -239,27 +239,27 @@ def assert_judged(api: str, kind: str) -> Callable[[Payload], None]:
 
 @pytest.mark.slow
 @every_envelope
-def test_what_is_drawn_is_accepted(api: str, kind: str) -> None:
+def test_judge_accepts_drawn_payloads(api: str, kind: str) -> None:
     each(sdk_payloads(api, kind), 60, assert_judged(api, kind))
 
 
 @pytest.mark.slow
 @every_envelope
-def test_each_member_is_accepted(api: str, kind: str) -> None:
+def test_judge_accepts_each_union_member(api: str, kind: str) -> None:
     for strategy in sdk_members(api, kind).values():
         each(strategy, 2, assert_judged(api, kind))
 
 
 @pytest.mark.slow
 @every_envelope
-def test_each_field_and_each_word_is_accepted(api: str, kind: str) -> None:
+def test_judge_accepts_each_field_and_literal(api: str, kind: str) -> None:
     for strategy in (*sdk_fields(api, kind).values(), *sdk_literals(api, kind).values()):
         each(strategy, 1, assert_judged(api, kind))
 
 
 @pytest.mark.slow
 @every_envelope
-def test_unknowns_are_always_there_and_are_faults(api: str, kind: str) -> None:
+def test_payloads_with_unknowns_have_one_and_judge_reports_it(api: str, kind: str) -> None:
     def check(payload: Payload) -> None:
         assert "unknown_" in json.dumps(payload)
         if any(key.startswith("unknown_") for key in payload):  # deeper down it may be in what the API takes as is
@@ -269,7 +269,7 @@ def test_unknowns_are_always_there_and_are_faults(api: str, kind: str) -> None:
 
 
 @given(st.sampled_from(APIS).flatmap(lambda api: with_unknowns(sdk_payloads(api, "request"))))
-def test_what_is_drawn_is_plain_json(payload: Payload) -> None:
+def test_drawn_payloads_are_plain_json(payload: Payload) -> None:
     assert json.loads(json.dumps(payload, allow_nan=False)) == payload
 
 
@@ -277,13 +277,13 @@ def test_what_is_drawn_is_plain_json(payload: Payload) -> None:
 
 
 @pytest.mark.parametrize("api", APIS)
-def test_every_position_has_something(api: str) -> None:
+def test_every_coverage_position_has_names(api: str) -> None:
     assert [name for name, tags in sdk_types(api).items() if not tags] == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("api", APIS)
-def test_members_fields_and_words_leave_nothing_out(api: str) -> None:
+def test_strategies_draw_every_name_of_coverage(api: str) -> None:
     seen: set[str] = set()
     for kind in KINDS:
         for strategies in (sdk_members(api, kind), sdk_fields(api, kind), sdk_literals(api, kind)):
@@ -319,5 +319,5 @@ def _words(value: object) -> Iterator[str]:
         ("google-generate-content", "finish_reason", {"STOP", "MAX_TOKENS"}),
     ],
 )
-def test_positions_hold_what_everybody_knows(api: str, position: str, some: set[str]) -> None:
+def test_coverage_positions_contain_well_known_names(api: str, position: str, some: set[str]) -> None:
     assert some <= sdk_types(api)[position]

@@ -38,7 +38,7 @@ def is_beginning(said: Any, whole: Any) -> bool:
 @example({"a": 10}, False)
 @example({"a": 'x"y\\', "b": [1, 23, {"c": "\xe9\U0001f600z"}], "d": True, "e": None}, True)
 @example({"\\": "\\\\"}, False)
-def test_the_beginning_of_a_text_says_the_beginning_of_its_value(value: Any, is_ascii: bool) -> None:
+def test_partial_json_of_prefix_is_prefix_of_value(value: Any, is_ascii: bool) -> None:
     text = json.dumps(value, ensure_ascii=is_ascii)
     assert partial_json(text) == value
     for end in range(len(text)):
@@ -47,7 +47,7 @@ def test_the_beginning_of_a_text_says_the_beginning_of_its_value(value: Any, is_
 
 
 @given(st.text(alphabet='{}[]:,"\\u0d8 1tn'))
-def test_any_text_is_taken(text: str) -> None:
+def test_partial_json_accepts_any_text(text: str) -> None:
     partial_json(text)
 
 
@@ -65,11 +65,11 @@ def test_any_text_is_taken(text: str) -> None:
         ("[1, 2]", {}),
     ],
 )
-def test_a_growing_call_has_arguments_to_show(text: str, said: dict[str, Any]) -> None:
+def test_partial_arguments_of_incomplete_text(text: str, said: dict[str, Any]) -> None:
     assert FunctionCallContent(name="weather", arguments=text).partial_arguments == said
 
 
-def test_a_stream_shows_arguments_as_they_grow() -> None:
+def test_fold_gives_partial_arguments_during_stream() -> None:
     answer = contentmodel.ChatResponse(
         choices=[
             contentmodel.ChatChoice(
@@ -100,9 +100,7 @@ def test_a_stream_shows_arguments_as_they_grow() -> None:
 @example('\U0001f600\\"\n\ud83d', True, [])
 @example({"a": 1, "b": [True, {"a": "\xe9"}]}, False, [1] * 60)
 @example([1.5, -2, None], True, [2, 2, 2])
-def test_reader_gives_what_partial_json_gives_wherever_the_text_is_cut(
-    value: Any, is_ascii: bool, sizes: list[int]
-) -> None:
+def test_reader_agrees_with_partial_json_for_any_chunks(value: Any, is_ascii: bool, sizes: list[int]) -> None:
     text = json.dumps(value, ensure_ascii=is_ascii)
     reader, at = PartialJsonReader(), 0
     for size in [*sizes, len(text)]:
@@ -120,7 +118,7 @@ def test_reader_gives_what_partial_json_gives_wherever_the_text_is_cut(
 @example(["\ufeff", "{", "\xa0", '"a":', "1", "}"])
 @example(['"', "\\ud83d", "\\ud83d", "\\ude00", "\\", "u0041"])
 @example(["\ufeff", "\ufeff", "1"])
-def test_reader_takes_any_text(pieces: list[str]) -> None:
+def test_reader_agrees_with_partial_json_for_any_text(pieces: list[str]) -> None:
     reader, text = PartialJsonReader(), ""
     for piece in pieces:
         reader.feed(piece)
@@ -149,29 +147,29 @@ def test_reader_takes_any_text(pieces: list[str]) -> None:
         ("[\ufeff1]", None),
     ],
 )
-def test_partial_json_of_a_beginning(text: str, value: Any) -> None:
+def test_partial_json_of_edge_cases(text: str, value: Any) -> None:
     assert partial_json(text) == value
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("opening", ["[", '{"a":', '[{"a":'])
-def test_what_is_nested_too_deeply_is_left_out(opening: str) -> None:
+def test_partial_json_drops_values_nested_too_deeply(opening: str) -> None:
     value, depth = partial_json(opening * 20_000), 0
     while value:
         value, depth = (value["a"] if isinstance(value, dict) else value[0]), depth + 1
     assert depth == MAX_DEPTH - 1
 
 
-def test_what_follows_a_value_that_is_nested_too_deeply_is_read() -> None:
+def test_partial_json_reads_members_after_value_nested_too_deeply() -> None:
     value = partial_json('{"deep": ' + "[" * 1_000 + "]" * 1_000 + ', "after": "wor')
     assert value["after"] == "wor"
 
 
-def test_a_number_that_is_too_long_is_no_number() -> None:
+def test_partial_json_rejects_too_long_number() -> None:
     assert partial_json("[1, " + "1" * (MAX_WORD + 1) + ", 2]") is None
 
 
-def test_value_is_live() -> None:
+def test_reader_updates_its_value_in_place() -> None:
     reader = PartialJsonReader()
     reader.feed('{"a": "x')
     value = reader.value
@@ -235,7 +233,7 @@ def test_fold_reads_each_delta_of_arguments_once() -> None:
     assert not superlinear([folding(size) for size in (10, 40, 160)], 4, copies=False)
 
 
-def test_partial_arguments_of_what_is_no_growing_call() -> None:
+def test_partial_arguments_of_text_block_complete_call_and_missing_block() -> None:
     gathered = Fold()
     gathered.feed(BlockStart(index=0, content=contentmodel.TextContent(text="Hi.")))
     assert gathered.partial_arguments(0) == {}

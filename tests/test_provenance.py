@@ -38,7 +38,7 @@ def test_path_begins_with_the_given_root() -> None:
     assert Positions([{"a": deep}], containers_of, "$.choices[2]").path(deep) == "$.choices[2].a"
 
 
-def test_equal_objects_have_paths_of_their_own() -> None:
+def test_equal_objects_have_separate_paths() -> None:
     first, second = {"x": 1}, {"x": 1}
     positions = Positions([[first, second]], containers_of)
     assert [positions.path(second), positions.path(first)] == ["$[1]", "$[0]"]
@@ -50,7 +50,7 @@ def test_object_that_occurs_twice_has_its_first_and_shallowest_path() -> None:
     assert positions.path(shared) == "$.a"
 
 
-def test_object_of_no_tree_has_no_path_and_no_root() -> None:
+def test_object_outside_of_trees_has_no_path_and_no_root() -> None:
     positions = Positions([{"a": {}}], containers_of)
     assert positions.path({}) is None
     assert positions.parent({}) is None

@@ -26,7 +26,7 @@ def result(*outputs: Any) -> FunctionResultContent:
 
 
 @pytest.mark.parametrize("value", [None, False, 0, "", [], {}])
-def test_sign_without_words_takes_empty_values_for_success(value: Any) -> None:
+def test_sign_without_listed_values_reads_empty_value_as_success(value: Any) -> None:
     assert Sign("error").error({"error": value}) is None
 
 
@@ -46,12 +46,12 @@ def test_sign_reads_the_message_the_code_and_the_details(value: Any, error: Erro
 
 
 @pytest.mark.parametrize(("value", "reports"), [("failed", True), ("ok", False), (None, False), (["failed"], False)])
-def test_sign_with_words_reports_those_alone(value: Any, reports: bool) -> None:
+def test_sign_with_listed_values_reports_only_those(value: Any, reports: bool) -> None:
     error = Sign("a.state", ("failed",)).error({"a": {"state": value}})
     assert error == (ErrorContent(code="failed") if reports else None)
 
 
-def test_flag_is_no_number_among_words() -> None:
+def test_sign_distinguishes_true_from_listed_number() -> None:
     sign = Sign("status", (1,))
     assert sign.error({"status": True}) is None
     assert sign.error({"status": 1}) == ErrorContent(message="status 1", code="status", details={"status": 1})
@@ -117,7 +117,7 @@ def test_sign_on_a_successful_result_is_a_loss() -> None:
     assert [(reason.code, field) for _, field, reason, _, _ in here.pending_losses] == [("error-added", "outputs")]
 
 
-def test_place_of_an_error_is_its_sign() -> None:
+def test_place_of_error_is_path_of_its_sign() -> None:
     wire = {"meta": {"is_error": "no disk"}}
     (error,) = FLAG.errors(wire, API)
     assert FLAG.place_of(error, wire, "$.a", API) == ("$.a.meta.is_error", "no disk")

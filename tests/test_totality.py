@@ -52,13 +52,13 @@ def chat(text: str) -> bytes:
         b'{"model":"m","messages":[],"seed":-9223372036854775809}',
     ],
 )
-def test_what_is_odd_but_json_is_kept(body: bytes) -> None:
+def test_decoder_keeps_unusual_json_values(body: bytes) -> None:
     adapter = contentmodel.adapter("openai-chat")
     encoded = adapter.encode_request(adapter.decode_request(body)).to_json()
     assert json.loads(encoded) == json.loads(body.removeprefix(b"\xef\xbb\xbf"))
 
 
-def test_the_last_of_duplicate_keys_counts() -> None:
+def test_decoder_takes_last_of_duplicate_keys() -> None:
     request = contentmodel.adapter("openai-chat").decode_request(b'{"model":"a","model":"b","messages":[]}')
     assert request.model == "b"
 
@@ -71,13 +71,13 @@ def test_the_last_of_duplicate_keys_counts() -> None:
         ({"messages": [], "logit_bias": {1: 2}}, "$.logit_bias"),
     ],
 )
-def test_what_is_no_json_in_a_dict_is_refused_with_its_path(value: Any, path: str) -> None:
+def test_decoder_rejects_non_json_value_in_dict_with_its_path(value: Any, path: str) -> None:
     with pytest.raises(DecodeError) as raised:
         contentmodel.adapter("openai-chat").decode_request(value)
     assert [fault.path for fault in raised.value.faults] == [path]
 
 
-def test_all_faults_are_told_at_once() -> None:
+def test_decode_error_has_all_faults() -> None:
     payload = {
         "model": "m",
         "max_tokens": 1,
@@ -205,14 +205,14 @@ ODD: dict[str, tuple[str, list[dict[str, Any]]]] = {
 
 @TARGETS
 @pytest.mark.parametrize("case", ODD)
-def test_a_stream_with_a_value_of_another_class_becomes_a_stream_of_any_api(case: str, target: str) -> None:
+def test_stream_with_value_of_wrong_type_converts_to_every_api(case: str, target: str) -> None:
     api, events = ODD[case]
     raw = b"".join(b"data: %b\n\n" % json.dumps(event).encode() for event in events)
     streams.conversion(contentmodel.adapter(api), contentmodel.adapter(target), [raw])
     assert b"".join(contentmodel.convert_stream([raw], source=api, target=target))
 
 
-def test_words_of_chat_go_on_beside_a_value_of_another_class() -> None:
+def test_chat_stream_decoder_continues_text_after_value_of_wrong_type() -> None:
     _, events = ODD["chat: a list in a column of words"]
     found = list(contentmodel.decode_stream(map(sse, events), "openai-chat"))
     assert [event.delta for event in found if isinstance(event, ev.UnknownDelta)] == [{"reasoning_content": []}]
@@ -245,25 +245,25 @@ STOP = ev.BlockStop(index=0, content=TextContent(text="Hi"))
         ([ev.BlockCatchUp(index=4, content=TextContent(text=""), choice=10**9)], "block 4: its choice is 1000000000"),
     ],
 )
-def test_an_encoder_refuses_events_out_of_order(api: str, events: list[Any], says: str) -> None:
+def test_stream_encoder_rejects_events_out_of_order(api: str, events: list[Any], says: str) -> None:
     with pytest.raises(StreamError, match=says):
         list(encode_stream(events, api))
 
 
-def test_a_fold_refuses_a_choice_that_no_turn_has() -> None:
+def test_fold_rejects_invalid_choice() -> None:
     with pytest.raises(StreamError, match="its choice is -1"):
         fold([ev.BlockStart(index=0, content=TextContent(text=""), choice=-1)])
 
 
 @EACH
-def test_an_encoder_takes_a_block_that_ends_as_something_else(api: str) -> None:
+def test_stream_encoder_accepts_block_that_stops_with_another_type(api: str) -> None:
     search = WebSearchToolCallContent(call_id="w", name="web_search", arguments={"query": "q"})
     events = [START, ev.TextDelta(index=0, text="Hi"), ev.BlockStop(index=0, content=search)]
     streams.disorder(contentmodel.adapter(api), events)
 
 
 @pytest.mark.parametrize("name", ["a\nb", "a\rdata: x", "\ud83d"])
-def test_an_event_has_no_name_that_a_line_cannot_hold(name: str) -> None:
+def test_write_sse_drops_event_name_that_does_not_fit_a_line(name: str) -> None:
     assert write_sse(b"{}", name) == b"data: {}\n\n"
 
 
@@ -282,7 +282,7 @@ SAID = ChatMessage(
 ANSWER = ChatResponse(id="i", model="m", choices=[ChatChoice(messages=[SAID])])
 
 
-def test_arguments_with_half_of_a_surrogate_pair_are_text_and_an_object() -> None:
+def test_arguments_with_lone_surrogate_are_readable_as_text_and_object() -> None:
     written, received = SAID.contents[2:]
     assert isinstance(written, FunctionCallContent)
     assert isinstance(received, FunctionCallContent)
@@ -292,7 +292,7 @@ def test_arguments_with_half_of_a_surrogate_pair_are_text_and_an_object() -> Non
 
 @EACH
 @pytest.mark.parametrize("size", [None, 1])
-def test_half_of_a_surrogate_pair_goes_through_streams(api: str, size: int | None) -> None:
+def test_lone_surrogate_survives_stream_round_trip(api: str, size: int | None) -> None:
     events = list(unfold(ANSWER, size=size))
     assert fold(events) == ANSWER
     raw = b"".join(encode_stream(events, api))
@@ -303,14 +303,14 @@ def test_half_of_a_surrogate_pair_goes_through_streams(api: str, size: int | Non
     assert calls == [{HALF: HALF}, {"a": "\ud800"}]
 
 
-def test_half_of_a_surrogate_pair_is_shown_on_a_page() -> None:
+def test_page_renders_lone_surrogate() -> None:
     failed = ErrorContent(message=HALF)
     body = page([SAID, ChatMessage(role="tool", contents=[failed])], title=HALF).encode()
     assert b"half" in body
 
 
 @pytest.mark.parametrize("field", ["annotations", "extra", "protected"])
-def test_half_of_a_surrogate_pair_where_no_text_fits_is_a_fault_with_its_path(field: str) -> None:
+def test_decoder_reports_path_of_lone_surrogate_in_field_of_wrong_type(field: str) -> None:
     block = {"block_type": "text", "text_content": "", "content": {field: "\ud83d"}}
     with pytest.raises(DecodeError) as caught:
         contentmodel.adapter("turn-blocks").decode_request({"turns": [{"role": "user", "blocks": [block]}]})
