@@ -1,4 +1,4 @@
-"""The accounting law as code: every value of a source payload is in the output, or covered by a loss.
+"""Check the accounting law: every value of a source payload is in the output, or covered by a loss.
 
 Values are counted: if the source has two equal images and the output has one, the audit fails. Enum values that every
 API spells differently (roles, types, finish reasons) are structure and are not counted.
@@ -35,7 +35,7 @@ class Vocabulary(msgspec.Struct, frozen=True):
     fields repeat. `data`: JSON of the caller, whose inner fields have neither role. `arguments`: arguments of calls.
     `calls`: objects that are calls. `pairs`: types of objects that contain a call and its result. `numbers`: numbers
     that may be sent as texts. `aliases`: other names of top-level fields, mapped to the usual ones. `keeps_all`: the
-    API is a store, which keeps values of all APIs in fields of its own.
+    API is a storage format, which has its own fields for the values of all APIs.
     """
 
     structure: frozenset[str] = frozenset()
@@ -94,24 +94,24 @@ def unaccounted(
 ) -> list[Unaccounted]:
     """Do the same as `audit`, for plain JSON values. `target` is the vocabulary of the output's API."""
     # A loss at the root, or with an inexact path, covers no other values.
-    lost = {loss.path for loss in losses if loss.kind in COVERING and loss.exact} - {"$"}
-    held = _Held(output, target or Vocabulary())
+    lost_paths = {loss.path for loss in losses if loss.kind in COVERING and loss.exact} - {"$"}
+    output_values = _OutputValues(output, target or Vocabulary())
     leaves_of_source = counted(source, vocabulary or Vocabulary(), losses)
-    looked_for = [leaf for leaf in leaves_of_source if lost.isdisjoint(leaf.above)]
-    # Match unchanged values first, and JSON texts and data URIs before other values, which could take their parts.
-    looked_for.sort(key=_is_scalar)
-    rest = [leaf for leaf in looked_for if not held.take_leaf(leaf)]
-    rest = [leaf for leaf in rest if not held.take_in_other_form(leaf)]
-    held.look_for(leaf.value for leaf in rest if leaf.sort in _SPELLED)
-    unmatched = [leaf for leaf in rest if not (leaf.sort in _SPELLED and held.take_in_text(leaf.value))]
+    wanted = [leaf for leaf in leaves_of_source if lost_paths.isdisjoint(leaf.above)]
+    # Match unchanged values first. Match JSON texts and data URIs before values that may occur inside of them.
+    wanted.sort(key=_has_no_parts)
+    rest = [leaf for leaf in wanted if not output_values.take_leaf(leaf)]
+    rest = [leaf for leaf in rest if not output_values.take_in_other_form(leaf)]
+    output_values.look_for(leaf.value for leaf in rest if leaf.sort in _SPELLED)
+    unmatched = [leaf for leaf in rest if not (leaf.sort in _SPELLED and output_values.take_in_text(leaf.value))]
     missing = [Unaccounted(leaf.above[-1], leaf.value) for leaf in unmatched]
     if target is None or not target.keeps_all:
-        # A store keeps citations and tools in other shapes.
-        data = [(known.data if known else frozenset()) | _SCHEMAS for known in (vocabulary, target)]
-        fewer = objects.missing(
-            objects.counted_objects(source, data[0]), objects.counted_objects(output, data[1]), lost
+        # A storage format has citations and tools in other shapes.
+        data = [(described.data if described else frozenset()) | _SCHEMAS for described in (vocabulary, target)]
+        missing_objects = objects.missing(
+            objects.counted_objects(source, data[0]), objects.counted_objects(output, data[1]), lost_paths
         )
-        missing += [Unaccounted(one.above[-1], one.value) for one in fewer]
+        missing += [Unaccounted(one.above[-1], one.value) for one in missing_objects]
     return missing
 
 
@@ -128,7 +128,7 @@ def counted(payload: Any, vocabulary: Vocabulary, losses: Iterable[Loss] = ()) -
             yield leaf
 
 
-def _is_scalar(leaf: Leaf) -> bool:
+def _has_no_parts(leaf: Leaf) -> bool:
     return not (isinstance(leaf.value, str) and leaf.value.startswith(("{", "[", "data:")))
 
 
@@ -297,7 +297,7 @@ STRUCTURE = frozenset(
         "response_mime_type",
     }
 )
-"""Fields whose values every API spells differently. Only a translation to a coarser value is a loss."""
+"""Fields whose values every API spells differently. A translation is a loss only if the new value is less specific."""
 
 # Names and ids that some APIs repeat and other APIs send once.
 _REFERENCES = frozenset({"name", "id", "call_id", "tool_call_id", "tool_use_id", "url", "uri", "title"}) | {
@@ -323,7 +323,7 @@ _NAMES = {"name", "call_id", "file_id", "url", "title"}
 def vocabulary_of(reader: Any) -> Vocabulary:
     """Return the vocabulary of an API, derived from the tables that its adapter describes.
 
-    It has type tags, translated values, and names of calls, tools and sources.
+    It contains the fields of type tags, of translated values, and of names of calls, tools and sources.
     """
     described = reader.describe() if hasattr(reader, "describe") else {}
     unions = described.get("unions", {}).values()
@@ -363,7 +363,7 @@ def _holding(attributes: set[str], rows: Iterable[dict[str, Any]], form: str | N
 
 
 def _above(paths: Iterable[str]) -> frozenset[str]:
-    """Return the second to last steps of dotted paths."""
+    """Return the second-to-last steps of dotted paths."""
     return _steps(path.rpartition(".")[0] for path in paths if "." in path)
 
 
@@ -389,15 +389,12 @@ _MEDIA_WORDS = {
 # Indices, and enum members that may be sent as numbers.
 _NUMBERED = frozenset({"index", "sequence", "finishReason", "finish_reason"})
 
-# The fields of an error body that contain its kind: an API-specific value, or the HTTP status.
-_ERROR_WORDS = frozenset({"$.error.type", "$.error.code", "$.error.status"})
-
 
 def _is_blank(value: Any) -> bool:
     return value is None or value == "" or value is False
 
 
-class _Held:
+class _OutputValues:
     """The scalars of an output, including those inside JSON texts and data URIs. Each occurrence can be taken once.
 
     A name of a definition, call or result only matches the name of an object of that sort. Any other name may be a
@@ -412,9 +409,9 @@ class _Held:
         self._parts: Counter[str] = Counter()
         """The number of occurrences, in longer texts, of each text passed to `look_for`, minus those taken."""
         self._taken: list[Any] = []
-        """The keys taken, in order. If only some parts of a text are found, they are returned to the counts."""
+        """The keys taken, in order. If only some parts of a text are found, they are put back into the counts."""
         for leaf in _leaves(output, vocabulary):
-            for sort in _held_as(leaf):
+            for sort in _sorts_of_name(leaf):
                 self._names[sort][_key(leaf.value)] += 1
             if leaf.sort in (VALUE, DATA, NAME):
                 self._add(leaf.value, 0 if leaf.sort == NAME else 1)
@@ -453,7 +450,7 @@ class _Held:
         return self._is_store and _take(self._names[WORD], _key(leaf.value))
 
     def take(self, value: Any) -> bool:
-        """Take one occurrence of a value and of the values inside it. Return whether one was left."""
+        """Take one occurrence of a value and of the values inside it. Return whether there was one."""
         if self._counts[_key(value)] <= 0:
             return False
         self._take_away(value)
@@ -506,7 +503,7 @@ class _Held:
         return bool(parts) and all(self._take_part(part) or self.take(part) for part in parts)
 
     def _take_part(self, text: Any) -> bool:
-        """Take one occurrence of a text from the longer texts. Return whether one was left."""
+        """Take one occurrence of a text from the longer texts. Return whether there was one."""
         return self._parts[text] > 0 and _take(self._parts, text)
 
     def _take_parts(self, text: str) -> bool:
@@ -523,8 +520,8 @@ class _Held:
         return False
 
 
-def _held_as(leaf: Leaf) -> Collection[str]:
-    """Return the sorts under which a scalar of an output is counted as a name: none, one, or both of a pair."""
+def _sorts_of_name(leaf: Leaf) -> Collection[str]:
+    """Return the sorts under which a scalar of an output is counted as a name: none, one, or two for a pair."""
     if leaf.sort == PAIR:
         return (CALL, RESULT)
     return (leaf.sort,) if leaf.sort in (WORD, DEFINITION, CALL, RESULT, NAME) else ()

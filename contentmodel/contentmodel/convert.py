@@ -67,9 +67,9 @@ def convert(
     `source` and `kind` ("request", "response", "stream") are detected if they are not given. A stream is converted as a
     whole, from bytes to bytes; use `StreamConverter` to convert it chunk by chunk.
 
-    `model` is the target's model of a request: the request is adapted to this model. `maps` are the `maps` of the
-    converted request that this response answers: the original ids and tool names are restored. `policies` chooses, by
-    family, how to convert content that the target cannot represent (`contentmodel.POLICIES` lists the choices). If
+    `model` is the model that will receive a converted request: the request is adapted to it. `maps` are the `maps` of
+    the converted request that this response answers: the original ids and tool names are restored. `policies` chooses,
+    by family, how to convert content that the target cannot represent (`contentmodel.POLICIES` lists the choices). If
     `on_loss` is "raise", raise LossError if any loss is significant.
 
     Raise DecodeError if the payload is not a valid payload of `source`, DetectError, UnknownApiError, LossError, and
@@ -90,12 +90,12 @@ def convert(
         encoded = writer.encode_request(value, chosen, model)
     else:
         replaced = None if trace is None else trace[1].replaced
-        answer = value if maps is None else maps.restored_names(value, reader.restore_arguments, replaced)
-        encoded = writer.encode_response(answer, chosen)
+        restored = value if maps is None else maps.restored_names(value, reader.restore_arguments, replaced)
+        encoded = writer.encode_response(restored, chosen)
     if trace is not None:
         encoded.trace_to(*trace)
-    if on_loss == "raise" and (refused := significant(encoded.losses)):
-        raise LossError(target, refused)
+    if on_loss == "raise" and (serious := significant(encoded.losses)):
+        raise LossError(target, serious)
     return encoded
 
 
@@ -136,7 +136,7 @@ def detect(payload: Payload, *, api: str | None = None, kind: PayloadKind | None
 
 
 def _detect_list(items: list[Any], api: str | None) -> str:
-    """Return the API that recognizes a list of messages best. Raise DetectError if none does."""
+    """Return the API that recognizes a list of messages with the highest score. Raise DetectError if none does."""
     candidates = adapters() if api is None else {api: adapter(api)}
     scores = {
         name: candidate.recognises_list(items)
@@ -145,13 +145,13 @@ def _detect_list(items: list[Any], api: str | None) -> str:
     }
     best = max(scores, key=lambda name: scores[name], default="")
     if not scores.get(best):
-        owner = "of an API" if api is None else f"of {api}"
-        raise DetectError(f"an array must be a conversation, and this one has no messages {owner}")
+        owners = "of an API" if api is None else f"of {api}"
+        raise DetectError(f"an array must be a conversation, and this one has no messages {owners}")
     return best
 
 
 def _is_stream(payload: Payload) -> bool:
-    """Return whether a payload is server-sent events. JSON starts with other characters."""
+    """Return whether a payload consists of server-sent events. JSON starts with other characters."""
     if not isinstance(payload, bytes | bytearray | memoryview | str):
         return False
     return begins_like_sse(_as_bytes(payload[:64])) is True
@@ -166,7 +166,7 @@ def _as_bytes(payload: Payload) -> bytes:
 
 
 def _detect_stream(payload: Payload, api: str | None) -> str:
-    """Return the API of the events of a stream. Skip events that are ambiguous. Raise DetectError if all are."""
+    """Return the API of the first event that only one API recognizes. Raise DetectError if there is no such event."""
     framing = AnyFraming()
     candidates = adapters() if api is None else {api: adapter(api)}
     for _, data in framing.feed(_as_bytes(payload)):

@@ -221,7 +221,7 @@ def check_choice(event: BlockStart | BlockCatchUp) -> None:
 class _Block:
     """The state of a block: its content, and the deltas that are not merged into it yet."""
 
-    __slots__ = ("choice", "content", "deltas", "read", "reader")
+    __slots__ = ("choice", "content", "deltas", "read_count", "reader")
 
     def __init__(self, choice: int, content: Any) -> None:
         self.choice = choice
@@ -229,15 +229,15 @@ class _Block:
         self.deltas: list[Any] = []
         self.reader: PartialJsonReader | None = None
         """The incremental reader of the arguments, created on first use."""
-        self.read = 0
-        """The number of deltas that the reader has read."""
+        self.read_count = 0
+        """The number of deltas that the reader has received."""
 
-    def settle(self) -> Any:
+    def merge(self) -> Any:
         """Merge the pending deltas into the content and return it."""
         if self.deltas:
-            self._read_on()
+            self._feed_reader()
             self.content = grown(self.content, self.deltas)
-            self.deltas, self.read = [], 0
+            self.deltas, self.read_count = [], 0
         return self.content
 
     def stop(self, content: Any) -> None:
@@ -249,18 +249,19 @@ class _Block:
         if not isinstance(self.content, ToolCallContent) or isinstance(self.content.arguments, dict):
             return getattr(self.content, "arguments", None) or {}
         if self.reader is None:
-            self.reader, self.read = PartialJsonReader(), 0
+            self.reader, self.read_count = PartialJsonReader(), 0
             self.reader.feed(self.content.arguments or "")
-        self._read_on()
+        self._feed_reader()
         value = self.reader.value
         return value if isinstance(value, dict) else {}
 
-    def _read_on(self) -> None:
+    def _feed_reader(self) -> None:
+        """Pass the new argument deltas to the reader, if it exists."""
         if self.reader is not None:
-            for delta in self.deltas[self.read :]:
+            for delta in self.deltas[self.read_count :]:
                 if isinstance(delta, ArgumentsDelta) and delta.path is None:
                     self.reader.feed(delta.text)
-            self.read = len(self.deltas)
+            self.read_count = len(self.deltas)
 
 
 class Fold:
@@ -277,7 +278,7 @@ class Fold:
         return self._end is not None
 
     def feed(self, event: StreamEvent) -> None:
-        """Add an event. Raise StreamError if it belongs to a block that has not started, or its choice is invalid."""
+        """Add an event. Raise StreamError if its block has not started, or its choice is invalid."""
         kind = event.__class__
         if kind is TextDelta or kind is ReasoningDelta or isinstance(event, BlockDelta):
             try:
@@ -307,14 +308,14 @@ class Fold:
         block = self._blocks.get(index)
         if block is None:
             raise StreamError(f"block {index} has not started")
-        return block.settle()  # type: ignore[no-any-return]
+        return block.merge()  # type: ignore[no-any-return]
 
     def partial_arguments(self, index: int) -> dict[str, Any]:
-        """Return the arguments of the call `index` received so far. Display them; never run them.
+        """Return the arguments of the call `index` received so far. Use them for display only: they are incomplete.
 
         `content(index).partial_arguments` returns the same, but parses all arguments each time. This method parses each
-        delta once, so it is cheap to call at every delta. The value is live: it grows until the block stops. Raise
-        StreamError if the block has not started.
+        delta once, so it is cheap to call at every delta. The returned dict is live: it grows until the block stops.
+        Raise StreamError if the block has not started.
         """
         block = self._blocks.get(index)
         if block is None:
@@ -329,7 +330,7 @@ class Fold:
         """
         end = self._end
         envelope, layout = (self._start, []) if end is None else (end.response, end.layout)
-        contents = {index: block.settle() for index, block in self._blocks.items()}
+        contents = {index: block.merge() for index, block in self._blocks.items()}
         response = with_contents(envelope, contents, layout or self._usual_layout(envelope))
         if isinstance(end, TurnError):
             return msgspec.structs.replace(response, error=end.error)
@@ -340,10 +341,10 @@ class Fold:
         """The indices of the blocks of each message of `response`."""
         end = self._end
         envelope, layout = (self._start, []) if end is None else (end.response, end.layout)
-        every = layout or self._usual_layout(envelope)
+        full_layout = layout or self._usual_layout(envelope)
         return [
-            [indices for place, indices in enumerate(messages) if _exists(envelope, number, place, indices)]
-            for number, messages in enumerate(every)
+            [indices for indices in messages if _exists(envelope, number, indices)]
+            for number, messages in enumerate(full_layout)
         ]
 
     @property
@@ -365,10 +366,10 @@ def fold(events: Iterable[StreamEvent]) -> ChatResponse:
 
     Raise StreamError if the events contradict each other.
     """
-    gathered = Fold()
+    accumulated = Fold()
     for event in events:
-        gathered.feed(event)
-    return gathered.response
+        accumulated.feed(event)
+    return accumulated.response
 
 
 def with_contents(envelope: ChatResponse, contents: dict[int, Any], layout: Layout) -> ChatResponse:
@@ -377,25 +378,25 @@ def with_contents(envelope: ChatResponse, contents: dict[int, Any], layout: Layo
     for number, messages in enumerate(layout):
         is_known = number < len(envelope.choices)
         choice = envelope.choices[number] if is_known else ChatChoice(index=number if len(layout) > 1 else None)
-        filled = []
-        for place, indices in enumerate(messages):
+        completed = []
+        for position, indices in enumerate(messages):
             missing = [index for index in indices if index not in contents]
             if missing:
                 raise StreamError(f"the layout refers to block {missing[0]}, which has not started")
-            if not _exists(envelope, number, place, indices):
+            if not _exists(envelope, number, indices):
                 continue
-            if place < len(choice.messages):
-                shell = choice.messages[place]
+            if position < len(choice.messages):
+                message = choice.messages[position]
             else:
-                shell = ChatMessage(role="assistant", origin=envelope.origin)
-            filled.append(msgspec.structs.replace(shell, contents=[contents[index] for index in indices]))
-        choices.append(msgspec.structs.replace(choice, messages=filled))
+                message = ChatMessage(role="assistant", origin=envelope.origin)
+            completed.append(msgspec.structs.replace(message, contents=[contents[index] for index in indices]))
+        choices.append(msgspec.structs.replace(choice, messages=completed))
     return msgspec.structs.replace(envelope, choices=choices)
 
 
-def _exists(envelope: ChatResponse, number: int, place: int, indices: list[int]) -> bool:
-    """Return whether the message exists: it has blocks, or the envelope contains its choice."""
-    return bool(indices) or number < len(envelope.choices)
+def _exists(envelope: ChatResponse, choice: int, indices: list[int]) -> bool:
+    """Return whether a message of the layout exists: it has blocks, or the envelope contains its choice."""
+    return bool(indices) or choice < len(envelope.choices)
 
 
 def grown(content: Any, deltas: Iterable[BlockDelta]) -> Any:

@@ -1,8 +1,8 @@
 """The transcript index: pairs calls with results, and requests for approval or input with responses.
 
 A call has at most one result. A result with an id pairs with a call of that id. A result of a hosted tool only pairs
-with a call of a hosted tool; another result prefers a call of a function. A result without an id pairs with a call of
-the same kind of tool, and of the same name if both have one; it prefers a call without an id.
+with a call of a hosted tool. Any other result prefers a call that is not of a hosted tool. A result without an id pairs
+with a call of the same kind of tool, and of the same name if both have one; it prefers a call without an id.
 
 Calls form groups. A result, or a message of a role other than "assistant", ends a group. If several calls match, the
 result pairs with the first match in the last group that has one; among calls of the same id, a call of the result's
@@ -138,7 +138,7 @@ def new_ids(taken: Container[str | None], answer_id: str | None = None) -> Itera
         from hashlib import blake2s
 
         prefix += blake2s(answer_id.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest() + "_"
-    return (made for number in count(1) if (made := f"{prefix}{number}") not in taken)
+    return (call_id for number in count(1) if (call_id := f"{prefix}{number}") not in taken)
 
 
 def missing_ids(messages: Sequence[ChatMessage], answer_id: str | None = None) -> dict[Place, str]:
@@ -152,12 +152,12 @@ def missing_ids(messages: Sequence[ChatMessage], answer_id: str | None = None) -
     index = TranscriptIndex(messages)
     taken = {_id_at(messages, place) for place in [*index.calls, *index.results]}
     fresh = new_ids(taken, answer_id)
-    given: dict[Place, str] = {}
+    assigned: dict[Place, str] = {}
     for place in sorted([*index.calls, *index.results]):
         if _id_at(messages, place) is None:
             call = index.call_of.get(place)
-            given[place] = (_id_at(messages, call) or given[call]) if call is not None else next(fresh)
-    return given
+            assigned[place] = (_id_at(messages, call) or assigned[call]) if call is not None else next(fresh)
+    return assigned
 
 
 def _id_at(messages: Sequence[ChatMessage], place: Place) -> str | None:
@@ -177,14 +177,14 @@ class _Entry(msgspec.Struct, eq=False, gc=False):
 
 
 class _Pending:
-    """The calls without a result and the requests without a response, in groups."""
+    """The calls without a result and the requests without a response, by key and group."""
 
     def __init__(self) -> None:
         self._group = 0
         self._is_closed = False
         # The entries by key and group, the last group at the end.
         self._by_key: dict[Any, list[deque[_Entry]]] = {}
-        # Calls that are only indexed by id until `_add_keys`. Most transcripts need no other keys.
+        # Calls that have only their id as a key until `_add_keys`. Most transcripts need no other keys.
         self._without_keys: list[_Entry] = []
 
     def add(self, key: Any, place: Place, call: Any = None) -> _Entry:
@@ -206,7 +206,7 @@ class _Pending:
         self._is_closed = True
 
     def take(self, *keys: Any) -> Place | None:
-        """Remove the first entry of the last group that has one under these keys. Return its place, or None."""
+        """Take the first entry of the last group that has one under these keys. Return its place, or None."""
         last: deque[_Entry] | None = None
         for key in keys:
             entries = self._last_group(key) if key in self._by_key else None
@@ -219,14 +219,14 @@ class _Pending:
         return entry.place
 
     def take_call(self, result: Any) -> Place | None:
-        """Remove the call that a result pairs with. Return its place, or None if there is no such call."""
+        """Take the call that a result pairs with. Return its place, or None if there is no such call."""
         self.close()
         if result.call_id is not None:
             is_hosted = isinstance(result, HostedToolResultContent)
             keys: list[Any] = [(kind, result.call_id) for kind in ((True,) if is_hosted else (False, True))]
             if result.name is not None and any(self._has_several(key) for key in keys):
                 self._add_keys()
-                keys = [better for key in keys for better in ((*key, result.name), key)]
+                keys = [variant for key in keys for variant in ((*key, result.name), key)]
             return self.take(*keys)
         self._add_keys()
         names = (_ANY,) if result.name is None else (result.name, None)

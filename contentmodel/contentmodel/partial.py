@@ -59,7 +59,7 @@ class PartialJsonReader:
         self._is_broken = False
         """True if the text is not JSON."""
         self._is_flawed = False
-        """True if the text is not JSON from here on. The value is kept until the next token is complete."""
+        """True if the text stopped being JSON here. The value is kept until the next token is complete."""
         # -- position in the grammar
         self._open: list[Any] = []
         """The open objects and lists, outermost first."""
@@ -75,8 +75,9 @@ class PartialJsonReader:
         self._scalar: list[str] = []
         self._scalar_length = 0
         self._shows_literal = False
-        self._hides = False
-        """True if a literal is at an invalid position. It may still become another token."""
+        """True if the incomplete token is a literal that is set as the value already."""
+        self._hides_value = False
+        """True if a literal is at an invalid position. `value` is None until the literal becomes another token."""
         self._in_string = False
         self._key_pieces: list[str] | None = None
         """The pieces of the string, if it is a key."""
@@ -87,7 +88,7 @@ class PartialJsonReader:
     @property
     def value(self) -> Any:
         """The value so far; None if there is none yet, or if the text is not JSON."""
-        if self._is_broken or self._hides:
+        if self._is_broken or self._hides_value:
             return None
         if self._scalar and not self._open and self._takes_value():
             # A top-level number may be complete.
@@ -198,7 +199,7 @@ class PartialJsonReader:
 
     def _parsed_scalar(self) -> Any:
         scalar = "".join(self._scalar)
-        # The parser skips a byte order mark, which is only one at the beginning of a text.
+        # The parser skips a byte order mark, but one is allowed only at the beginning of the whole text.
         return parse("" if len(scalar) > MAX_WORD or scalar.startswith(_BOM) else scalar)
 
     def _end_scalar(self) -> None:
@@ -224,12 +225,13 @@ class PartialJsonReader:
             self._set(self._parsed_scalar())
             self._shows_literal = True
         else:
-            self._hides = True
+            self._hides_value = True
 
     def _hide_literal(self) -> None:
+        """Undo `_show_literal` before the next piece is read."""
         if self._shows_literal:
             self._unset()
-        self._shows_literal = self._hides = False
+        self._shows_literal = self._hides_value = False
 
     # -- strings -----------------------------------------------------------------------------------------------
 
@@ -288,7 +290,7 @@ class PartialJsonReader:
         return at + 1
 
     def _end_unit(self) -> None:
-        """Decode an escape with four digits, unless it is a high surrogate: then wait for the next escape."""
+        """Decode an escape with four digits. Keep a high surrogate until the next escape is read."""
         first, last = self._escape[:-6], self._escape[-6:]
         if _HALF_PAIR.match(last) is None:
             self._end_escape(self._escape)
@@ -313,10 +315,10 @@ class PartialJsonReader:
             self._root = text
         else:
             owner = self._open[-1]
-            place = -1 if owner.__class__ is list else self._key
-            text, owner[place] = owner[place], None
+            position = -1 if owner.__class__ is list else self._key
+            text, owner[position] = owner[position], None
             text += piece
-            owner[place] = text
+            owner[position] = text
 
     def _spoil(self) -> None:
         """Mark the string as invalid JSON and remove it from the value."""

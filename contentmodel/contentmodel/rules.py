@@ -17,7 +17,7 @@ from contentmodel.engine.json import child_path
 Severity: TypeAlias = Literal["refused", "ignored", "harmful", "unchecked"]
 """`refused`: the API returns an error. `ignored`: the API accepts the part, but the model does not receive it.
 `harmful`: the API accepts the part, and the response gets worse. `unchecked`: the rule does not apply to the model, or
-the model is unknown; the part would break the rule for the provider's newest model."""
+the model is unknown. The part would violate the rule for the provider's newest model."""
 
 Broken: TypeAlias = tuple[str, str]
 """The JSON path where a rule is broken, and a description of the value."""
@@ -140,20 +140,19 @@ class Rules(Sequence[Rule]):
         """Return all violations of a request payload, rule by rule.
 
         If a rule does not apply to the model, or needs the capabilities of an unknown model, check it for the
-        provider's newest model; its violations have the severity "unchecked". `known` overrides the capabilities that
-        the table has for the model of the payload.
+        provider's newest model. Its violations then have the severity "unchecked". `known` overrides the
+        capabilities that the table has for the model of the payload.
         """
         known = self._known(payload) if known is None else known
-        return [violation for rule in self._rules for violation in self._judge(rule, payload, known)]
+        return [violation for rule in self._rules for violation in self._violations(rule, payload, known)]
 
-    def _judge(self, rule: Rule, payload: dict[str, Any], known: Known) -> Iterator[Violation]:
+    def _violations(self, rule: Rule, payload: dict[str, Any], known: Known) -> Iterator[Violation]:
         is_guess = known.status in ("guessed", "other", "unlimited") and rule.find_by_model is not None
-        is_skipped = is_guess or (rule.applies is not None and not rule.applies(payload))
+        is_uncertain = is_guess or (rule.applies is not None and not rule.applies(payload))
         takes = self.capabilities.newest if is_guess and self.capabilities is not None else known.takes
-        note = (
-            f"; {known.unsure()}" if is_skipped or (rule.find_by_model is not None and known.status == "newest") else ""
-        )
-        severity: Severity = "unchecked" if is_skipped else rule.severity
+        is_newest = known.status == "newest" and rule.find_by_model is not None
+        note = f"; {known.unsure()}" if is_uncertain or is_newest else ""
+        severity: Severity = "unchecked" if is_uncertain else rule.severity
         for path, description in rule.find_anywhere(payload, takes):
             yield Violation(path=path, rule=rule.name, severity=severity, what=description + note, fix=rule.fix)
 

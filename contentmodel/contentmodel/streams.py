@@ -64,17 +64,17 @@ async def adecode_stream(chunks: AsyncIterable[bytes], api: str) -> AsyncIterato
 def fold_stream(chunks: Iterable[bytes] | Bytes, api: str) -> ChatResponse:
     """Return the response of a stream. `error` is set if the stream failed or was interrupted."""
     decoder = adapter(api).stream_decoder(deltas=False)
-    gathered = Fold()
+    accumulated = Fold()
     for chunk in _pieces(chunks):
         for event in decoder.feed(chunk):
-            gathered.feed(event)
+            accumulated.feed(event)
     for event in decoder.close():
-        gathered.feed(event)
-    return gathered.response
+        accumulated.feed(event)
+    return accumulated.response
 
 
 def encode_stream(events: Iterable[StreamEvent], api: str, policies: Policies | None = None) -> Iterator[bytes]:
-    """Yield events encoded as a stream of `api`. If the events stop before the end, the stream ends with an error."""
+    """Yield events encoded as a stream of `api`. If the events stop before the turn ends, the stream has an error."""
     encoder = adapter(api).stream_encoder(check_policies(policies))
     for event in events:
         data = encoder.feed(event)
@@ -89,7 +89,7 @@ class StreamConverter:
     """Convert one stream of `source` to a stream of `target`, chunk by chunk.
 
     `maps` are the `maps` of the converted request that the stream answers: the original ids and tool names are
-    restored. `losses` are the losses so far; their paths refer to the response that the stream folds to. If `on_loss`
+    restored. `losses` are the losses so far, with paths in the folded response. If `on_loss`
     is "raise", `feed` and `close` raise LossError instead of returning bytes with a significant loss.
     """
 
@@ -109,7 +109,7 @@ class StreamConverter:
         # Encoders ignore UsageDelta, so the decoder need not emit it.
         self._decoder.counts = False
         self._encoder = adapter(target).stream_encoder(chosen)
-        self._undone = None if maps in (None, Renames()) else maps.undoing(self._reader.restore_arguments)
+        self._restore = None if maps in (None, Renames()) else maps.undoing(self._reader.restore_arguments)
         self._raises = on_loss == "raise"
 
     @property
@@ -132,16 +132,16 @@ class StreamConverter:
         return last
 
     def _encoded(self, events: list[StreamEvent]) -> bytes:
-        if self._undone is not None:
-            events = [undone for event in events for undone in self._undone(event)]
+        if self._restore is not None:
+            events = [restored for event in events for restored in self._restore(event)]
         feed = self._encoder.feed
         data = feed(events[0]) if len(events) == 1 else b"".join([feed(event) for event in events])
         self._check()
         return data
 
     def _check(self) -> None:
-        if self._raises and (refused := significant(self.losses)):
-            raise LossError(self.target, refused)
+        if self._raises and (serious := significant(self.losses)):
+            raise LossError(self.target, serious)
 
 
 def convert_stream(

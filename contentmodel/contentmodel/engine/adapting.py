@@ -71,7 +71,7 @@ class TableAdapter:
     meaningless: Mapping[str, Json] = {}
     """Unmapped fields that have no meaning outside of this API.
 
-    Each has the meaningless value, a tuple of such values, or None for any value.
+    Each name is mapped to the meaningless value, to a tuple of such values, or to None for any value.
     """
     repeated: frozenset[str] = frozenset()
     """Fields of an answer that repeat a setting of its request."""
@@ -189,7 +189,7 @@ class TableAdapter:
         """
         require_valid_parts(request, ChatRequest)
         source = request
-        again = partial(self.encode_request, policies=policies, model=model)
+        reencode = partial(self.encode_request, policies=policies, model=model)
         context = EncodeContext(self.api, self.issuer, "request", policies, request.origin)
         context.known = self.knowing(request.model if model is None else model, policies)
         if model is not None and model != request.model:
@@ -201,8 +201,8 @@ class TableAdapter:
         request = prepared(request, self.request_passes, context)
         payload = fitted(self.request.encode(request, context), self._payload_passes, context, request)
         if context.native and ALONE.of(request, self.api) and payload.keys() == {self.conversation}:
-            return Encoded(payload[self.conversation], source, context, again)
-        return Encoded(payload, source, context, again)
+            return Encoded(payload[self.conversation], source, context, reencode)
+        return Encoded(payload, source, context, reencode)
 
     @cached_property
     def _payload_passes(self) -> tuple[Pass, ...]:
@@ -215,13 +215,13 @@ class TableAdapter:
         Rules are applied again after each removal, because one removal can change the result of another rule.
         """
         for _ in range(20):
-            named = payload if context.model is None else {**payload, "model": context.model}
-            broken = self.rules.to_leave_out(named, context.known.takes)
-            if broken is None:
+            with_model = payload if context.model is None else {**payload, "model": context.model}
+            violated = self.rules.to_leave_out(with_model, context.known.takes)
+            if violated is None:
                 break
-            rule, places = broken
+            rule, violations = violated
             before = payload
-            for path, description in places:
+            for path, description in violations:
                 for owner, field in self._refused_at(path, request):
                     context.report_loss(owner, field, reasons.REFUSED_SETTING, rule=f"{description}: {rule.says}")
                 payload = without_path(payload, path)
@@ -230,7 +230,7 @@ class TableAdapter:
         return payload
 
     def _refused_at(self, path: str, request: ChatRequest) -> Iterable[tuple[object, str | None]]:
-        """Return the lost model objects and fields for a path in the payload."""
+        """Return the model objects and fields that are lost if a path is removed from the payload."""
         attribute, rest = self.request.attribute_at(path) or ("options", "")
         if attribute == "tools" and rest:
             return self.tools_at(rest, request) or [(request, attribute)]
@@ -241,7 +241,7 @@ class TableAdapter:
     def tools_at(self, path: str, request: ChatRequest) -> list[tuple[object, str | None]]:
         """Return the tool at a path in the tools of the payload, with the field that the path leads to."""
         first, *rest = steps_of(f"${path}")
-        tools = [tool for held in request.tools for tool in getattr(held, "tools", (held,))]
+        tools = [tool for entry in request.tools for tool in getattr(entry, "tools", (entry,))]
         if not isinstance(first, int) or first >= len(tools):
             return []
         return [(tools[first], "strict" if rest[-1:] == ["strict"] else None)]
@@ -268,11 +268,11 @@ class TableAdapter:
         return Encoded(payload, response, context, partial(self.encode_response, policies=policies))
 
     def restore_arguments(self, arguments: Json, adapted: SchemaMap) -> Json:
-        """Return arguments that a model gave for an adapted schema in the form of the original schema."""
+        """Convert arguments that fit an adapted schema to the original schema."""
         return arguments
 
     def knowing(self, model: str | None, policies: Mapping[str, str] | None = None) -> Known:
-        """Return the capabilities of a model. Their `status` is whether the table lists the model.
+        """Return the capabilities of a model, and where they come from (`status`).
 
         The policy `capabilities` overrides the table. Raise ValueError if it names a model that the table does not
         list.
@@ -283,20 +283,20 @@ class TableAdapter:
     def check_request(
         self, payload: Payload, model: str | None = None, policies: Mapping[str, str] | None = None
     ) -> list[Violation]:
-        """Return the violations of a request: settings that this API refuses, ignores or answers badly.
+        """Return the violations of a request: parts that this API refuses, ignores or mishandles.
 
         `model` is used if the payload names no model. The policy `capabilities` in `policies` overrides the
-        capabilities of the model. Rules that cannot be applied to the model are listed with the severity "unchecked".
+        capabilities of the model. Violations of rules that do not apply to the model have the severity "unchecked".
         Raise DecodeError if the payload is not a JSON object.
         """
         wire = self._as_request(payload)
-        named = wire if model is None else {**wire, "model": model}
-        known = self.knowing(_text_of(named, "model"), policies)
-        broken = self.rules.check(named, known)
-        judged = {violation.path for violation in broken if violation.severity != "unchecked"}
-        misshapen = [v for v in self._misshapen(wire, known) if v.path not in judged]
-        shapes = {v.path for v in misshapen}
-        return [*misshapen, *(v for v in broken if v.severity != "unchecked" or v.path not in shapes)]
+        with_model = wire if model is None else {**wire, "model": model}
+        known = self.knowing(_text_of(with_model, "model"), policies)
+        violations = self.rules.check(with_model, known)
+        certain_paths = {violation.path for violation in violations if violation.severity != "unchecked"}
+        misshapen = [v for v in self._misshapen(wire, known) if v.path not in certain_paths]
+        misshapen_paths = {v.path for v in misshapen}
+        return [*misshapen, *(v for v in violations if v.severity != "unchecked" or v.path not in misshapen_paths)]
 
     def _misshapen(self, wire: JsonObject, known: Known) -> list[Violation]:
         """Return violations for decoding faults, values of a wrong JSON class and unknown enum values."""
@@ -317,7 +317,7 @@ class TableAdapter:
         ]
 
     def takes_value(self, name: str, value: object, codec: AnyCodec) -> bool:
-        """Return whether the API accepts a value that the field's codec does not. `name` is the wire path."""
+        """Return whether the API accepts a value that the field's codec cannot hold. `name` is the wire path."""
         return value.__class__ in self.also_takes.get(name, ())
 
     def recognises_list(self, items: JsonArray) -> float:
@@ -334,7 +334,7 @@ class TableAdapter:
 
     @staticmethod
     def have_roles(items: Sequence[object]) -> bool:
-        """Return whether a list holds messages, each an object with a role."""
+        """Return whether a list is not empty and contains only objects with a role."""
         return bool(items) and all(isinstance(item, dict) and isinstance(item.get("role"), str) for item in items)
 
     def describe(self) -> JsonObject:

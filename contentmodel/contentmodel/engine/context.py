@@ -138,7 +138,7 @@ class DecodeContext:
 
 
 class EncodeContext:
-    """Collect the losses of one encoding. Holds the target API and the loss policies."""
+    """Collect the losses of one encoding. Hold the target API and the loss policies."""
 
     __slots__ = (
         "answer_id",
@@ -171,8 +171,8 @@ class EncodeContext:
         self.api = api
         self.issuer = issuer
         self.kind = kind
-        # A request without an origin is adapted like one of another API. Its provider-specific values (such as the
-        # settings of a hosted tool) can only be meant for this API.
+        # A request without an origin is adapted like one of another API. But its provider-specific values (such as
+        # the settings of a hosted tool) are assumed to be for this API.
         self.origin = origin
         self.has_no_origin = origin is None
         self.native = origin.api == api if origin is not None else kind == "response"
@@ -246,7 +246,7 @@ class EncodeContext:
     def report_rest(self, content: Any, *carried: str) -> None:
         """Report that all attributes of `content` which are not `carried` are lost."""
         self.report_lost_attributes(
-            content, tuple(name for name in content.__struct_fields__ if name not in (*carried, *_APART))
+            content, tuple(name for name in content.__struct_fields__ if name not in (*carried, *_REPORTED_ELSEWHERE))
         )
         self.leave_residue(content, own=True)
 
@@ -257,12 +257,12 @@ class EncodeContext:
             self.pending_losses.append((owner, None, RESIDUE, None if own else self.api, {}))
 
     def report_other_value(self, owner: object, name: str, value: object) -> None:
-        """Report a loss if the field `name` is set, but not to `value`, the only value of the target here."""
+        """Report a loss if the field `name` is set to anything but `value`, the only value that the target has here."""
         if getattr(owner, name) not in (None, value):
             self.report_loss(owner, name, reasons.OTHER_WORD, word=value)
 
     def report_lost_attributes(self, owner: object, names: tuple[str, ...]) -> None:
-        """Report the set ones of the attributes `names` as lost: the target's wire object has no field for them."""
+        """Report each of the attributes `names` that is set as lost: the target's wire object has no field for it."""
         for name in names:
             value, default = owner, None
             for part in name.split("."):
@@ -278,14 +278,14 @@ class EncodeContext:
                 self.report_loss(owner, name, reason)
 
 
-_APART = ("extra", "executor", "protected")
+_REPORTED_ELSEWHERE = ("extra", "executor", "protected")
 """Attributes of a content whose loss is reported elsewhere, or that no wire field contains."""
 _USUAL = {"status": "completed", "strict": False, "options.parallel_tool_calls": True}
 """Values that mean the same as a missing field, by attribute."""
 
 
 def _reason_for(owner: object, name: str, value: object) -> Reason:
-    """Return why an attribute without a field in the target is lost. Some values have no meaning to a reader."""
+    """Return the reason why an attribute without a field in the target is lost. Some values carry no information."""
     if name == "message_id":
         return reasons.MESSAGE_ID
     if _USUAL.get(name) == value:

@@ -34,9 +34,10 @@ class Turn:
     """The last turn of the model in a transcript, and the messages after it.
 
     `before` is the transcript up to the end of the turn, without the loop's own approval requests. `calls` are the
-    calls that the application answers. `results` and `answers` are their existing results and approvals.
-    `open_requests` are the provider's approval requests without an answer. `rest` are the messages after the turn
-    without these contents; `went_on` is true if there are other contents after the turn.
+    calls that the application runs. `results` and `answers` are their existing results and approvals.
+    `open_requests` are the provider's approval requests without an answer. `shell` is the message for the results.
+    `rest` are the messages after the turn without the results and answers; `went_on` is true if other contents follow
+    the turn.
     """
 
     before: list[ChatMessage]
@@ -62,17 +63,17 @@ class Turn:
     ) -> list[ChatMessage]:
         """Return the transcript with these results added, all results in the order of the calls.
 
-        `requests` are pending approval requests. If there are any, they are added too, with the existing answers to
-        others.
+        `requests` are pending approval requests. If there are any, they are added too, together with the existing
+        answers to other requests.
         """
-        every = {**self.results, **{result.call_id: result for result in results}}
-        results_in_order: list[Any] = [every[call.call_id] for call in self.calls if call.call_id in every]
-        asking: list[Any] = list(requests)
-        answered: list[Any] = list(self.answers.values()) if asking else []
+        all_results = {**self.results, **{result.call_id: result for result in results}}
+        results_in_order: list[Any] = [all_results[call.call_id] for call in self.calls if call.call_id in all_results]
+        open_requests: list[Any] = list(requests)
+        answers: list[Any] = list(self.answers.values()) if open_requests else []
         parts = [
-            ChatMessage(role="assistant", contents=asking),
+            ChatMessage(role="assistant", contents=open_requests),
             msgspec.structs.replace(self.shell, contents=results_in_order),
-            ChatMessage(role="user", contents=answered),
+            ChatMessage(role="user", contents=answers),
         ]
         return [*self.before, *(part for part in parts if part.contents), *self.rest]
 
@@ -98,9 +99,11 @@ def last_turn(messages: Sequence[ChatMessage]) -> Turn:
     ids = {at(call).call_id for call in calls}
     # Keep a second result of a call after the turn: the encoder reports it as a loss if the API does not accept it.
     repeated = [place for place in index.unmatched if at(place).call_id in ids]
-    placed = {*results, *repeated, *answers}
-    behind = ((number, place) for number, message in enumerate(after, size) for place in range(len(message.contents)))
-    others = [p for p in behind if p not in placed and not isinstance(at(p), ToolApprovalResponseContent)]
+    known_places = {*results, *repeated, *answers}
+    places_after = (
+        (number, place) for number, message in enumerate(after, size) for place in range(len(message.contents))
+    )
+    others = [p for p in places_after if p not in known_places and not isinstance(at(p), ToolApprovalResponseContent)]
     is_in_order = results == sorted(results) and not (results and others and others[0] < results[-1])
     return Turn(
         before=before,
@@ -128,7 +131,7 @@ def _place_of_last(messages: Sequence[ChatMessage]) -> tuple[int, int]:
 
 
 def _open_calls(turn: Sequence[ChatMessage], index: TranscriptIndex) -> list[Place]:
-    """Return the calls of a turn that the application answers and that have no result within the turn."""
+    """Return the calls of a turn that the application runs and that have no result within the turn."""
     return [
         place
         for place in index.calls
@@ -139,20 +142,20 @@ def _open_calls(turn: Sequence[ChatMessage], index: TranscriptIndex) -> list[Pla
 
 
 def without_settled_questions(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-    """Return a transcript without approval requests for resolved client calls, and without their answers.
+    """Return a transcript without the approval requests for resolved client calls and the answers to these requests.
 
-    A call is resolved if it has a result, or if the model has had a later turn (its result is never recorded then).
+    A call is resolved if it has a result, or if the model has a later turn, because then no result is added any more.
     Requests of the provider are kept.
     """
     index = TranscriptIndex(messages)
     begin, _ = _place_of_last(messages)
-    settled = {
+    resolved = {
         place
         for call, places in index.approvals_of.items()
         if is_clients(messages, call) and (call in index.result_of or call[0] < begin)
         for place in places
     }
-    return without(settled, messages)
+    return without(resolved, messages)
 
 
 def without(places: Container[Place], messages: Sequence[ChatMessage], first: int = 0) -> list[ChatMessage]:
@@ -209,12 +212,12 @@ class Ids:
         """Return an answer whose calls have unique ids."""
         if not response.choices:
             return response
-        ids, first = self.next_answer(), response.choices[0]
-        messages = [ids.of_message(message) for message in first.messages]
-        if all(map(is_, messages, first.messages)):
+        ids, first_choice = self.next_answer(), response.choices[0]
+        messages = [ids.of_message(message) for message in first_choice.messages]
+        if all(map(is_, messages, first_choice.messages)):
             return response
-        first = msgspec.structs.replace(first, messages=messages)
-        return msgspec.structs.replace(response, choices=[first, *response.choices[1:]])
+        first_choice = msgspec.structs.replace(first_choice, messages=messages)
+        return msgspec.structs.replace(response, choices=[first_choice, *response.choices[1:]])
 
 
 class AnswerIds:
@@ -278,8 +281,8 @@ def calls_cut_short(answer: ChatResponse) -> list[ToolCallContent]:
     """
     reason = answer.finish_reason.reason if answer.finish_reason is not None else None
     contents: list[Any] = [content for message in answer.messages for content in message.contents]
-    doubtful = contents[-1:] if reason == "length" else contents if reason in UNFINISHED else []
-    return [content for content in doubtful if isinstance(content, ToolCallContent)]
+    cut_short = contents[-1:] if reason == "length" else contents if reason in UNFINISHED else []
+    return [content for content in cut_short if isinstance(content, ToolCallContent)]
 
 
 def after_first(options: ChatOptions) -> ChatOptions:
@@ -287,7 +290,7 @@ def after_first(options: ChatOptions) -> ChatOptions:
     choice = options.tool_choice
     if choice is None or (choice.mode != "required" and choice.hosted is None):
         return options
-    # A choice of several tools still limits which tools may be called. A choice of one tool was an order to call it.
+    # A choice of several tools still limits which tools may be called. A choice of one tool only forced its call.
     tools = choice.tools if choice.tools and len(choice.tools) > 1 else None
     relaxed = ToolChoice(mode="auto", tools=tools, extra=choice.extra)
     return msgspec.structs.replace(options, tool_choice=relaxed)

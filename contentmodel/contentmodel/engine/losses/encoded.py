@@ -56,7 +56,7 @@ class Encoded:
         self._losses: tuple[Loss, ...] | None = None
 
     def trace_to(self, payload: object, context: DecodeContext) -> Encoded:
-        """Give the losses the paths of the source payload that the model value was decoded from."""
+        """Set the source payload that the model value was decoded from. The paths of the losses then refer to it."""
         self._source = (payload, context)
         return self
 
@@ -74,7 +74,7 @@ class Encoded:
     def maps(self) -> Renames:
         """The replaced ids and tool names.
 
-        Keep them with the transcript: they restore the originals in the target's answer.
+        Store them with the transcript: pass them to `convert` with the target's answer to restore the originals.
         """
         from contentmodel.engine.pipeline.names import Renames
 
@@ -107,12 +107,12 @@ class Encoded:
         A value that occurs in several places of the source counts once. Parts of a value that was dropped as a whole
         also count, although `losses` does not list them.
         """
-        return Counter(note.reason.code for note in _notes(self._context) if holds(note))
+        return Counter(pending.reason.code for pending in _pending_losses(self._context) if holds(pending))
 
     def untraced(self) -> list[object]:
         """Return the lost values without an origin in the source. An adapter without defects has none."""
         model = ModelPaths([self._root], self._context.replacements, self._context.api)
-        return [note.owner for note in _notes(self._context) if not model.leads_back(note.owner)]
+        return [pending.owner for pending in _pending_losses(self._context) if not model.leads_back(pending.owner)]
 
     def to_json(self) -> bytes:
         """Return the payload as compact UTF-8 JSON."""
@@ -122,20 +122,22 @@ class Encoded:
         return f"Encoded(payload={self.payload!r}, losses={list(self.losses)!r})"
 
     def _resolve(self) -> tuple[Loss, ...]:
-        pending_losses = [note for note in _notes(self._context) if holds(note)]
+        pending_losses = [pending for pending in _pending_losses(self._context) if holds(pending)]
         if not pending_losses:
             return ()
         distinct = self._root if self._source or self._again is None else with_distinct_parts(self._root)
         if distinct is not self._root:
-            # An object that occurs twice causes two losses. Copies give each occurrence its own path.
+            # An object that occurs twice causes two losses. Encode again with copies, so that each has its own path.
             return self._again(distinct).losses  # type: ignore[misc]
         model = ModelPaths([self._root], self._context.replacements, self._context.api)
         if self._source is None:
-            return pruned([model.loss(note) for note in pending_losses])
+            return pruned([model.loss(pending) for pending in pending_losses])
         wire = self._source[1].paths(self._source[0])
-        losses = [loss for note in pending_losses for loss in wire.losses(note, model)]
-        signs = {loss.path for note in pending_losses if _is_worded_sign(note) for loss in wire.losses(note, model)}
-        return pruned([left for loss in losses for left in _beside_signs(loss, signs, self._source[0])])
+        losses = [loss for pending in pending_losses for loss in wire.losses(pending, model)]
+        signs = {
+            loss.path for pending in pending_losses if _is_sign_as_text(pending) for loss in wire.losses(pending, model)
+        }
+        return pruned([reduced for loss in losses for reduced in _beside_signs(loss, signs, self._source[0])])
 
 
 class EncodedContents:
@@ -168,10 +170,10 @@ class EncodedContents:
             return self._again(distinct).losses()
         model = ModelPaths(self._contents, self._context.replacements, self._context.api, root="")
         by_content: list[list[Loss]] = [[] for _ in self._contents]
-        for note in _notes(self._context):
-            index = model.root_of(note.owner) if holds(note) else None
+        for pending in _pending_losses(self._context):
+            index = model.root_of(pending.owner) if holds(pending) else None
             if index is not None:
-                by_content[index].append(model.loss(note))
+                by_content[index].append(model.loss(pending))
         return [pruned(losses) for losses in by_content]
 
 
@@ -196,43 +198,43 @@ class EncodedStream(msgspec.Struct, frozen=True):
 # -- pending losses that expand to several ---------------------------------------------------------------------------
 
 
-def holds(note: PendingLoss) -> bool:
+def holds(pending: PendingLoss) -> bool:
     """Return whether a pending loss is a loss. If the text was compact JSON already, its spelling is not lost."""
-    call = note.owner
-    if note.reason is not SPELLING or not isinstance(call, ToolCallContent):
+    call = pending.owner
+    if pending.reason is not SPELLING or not isinstance(call, ToolCallContent):
         return True
     text = call.arguments if isinstance(call.arguments, str) else ""
     return bool(text) and write(call.arguments_object) != text.encode("utf-8", "surrogatepass")
 
 
-def _is_worded_sign(note: PendingLoss) -> bool:
+def _is_sign_as_text(pending: PendingLoss) -> bool:
     """Return whether a field that reports a failure became a text."""
-    if note.field is not None or note.reason.code not in ("as-text", "error-as-text"):
+    if pending.field is not None or pending.reason.code not in ("as-text", "error-as-text"):
         return False
-    return any(FAILURE.read(own) == "sign" for own in (getattr(note.owner, "extra", None) or {}).values())
+    return any(FAILURE.read(own) == "sign" for own in (getattr(pending.owner, "extra", None) or {}).values())
 
 
 def _repeats(loss: Loss, signs: Collection[str]) -> bool:
-    """Return whether a loss drops a field that became a text, or an object that contains such a field."""
+    """Return whether a loss drops a field that became a text, or an object with such a field."""
     if not signs or loss.code not in ("no-field", "provider-field"):
         return False
     return any(sign == loss.path or sign.startswith(f"{loss.path}.") for sign in signs)
 
 
 def _beside_signs(loss: Loss, signs: Collection[str], payload: Any) -> Iterator[Loss]:
-    """Yield the loss. If it contains a field that became a text, yield losses of the fields beside that one instead."""
+    """Yield the loss. If it covers a field that became a text, yield a loss for each of the other fields instead."""
     if not _repeats(loss, signs):
         yield loss
     elif loss.path not in signs and loss.exact:
-        around = value_at(payload, loss.path)
-        for key, value in around.items() if around.__class__ is dict else ():
+        container = value_at(payload, loss.path)
+        for key, value in container.items() if container.__class__ is dict else ():
             if not _is_empty(value) and not _is_tag(key, value):
                 path, name = child_path(loss.path, key), child_path(loss.what, key)
                 yield from _beside_signs(msgspec.structs.replace(loss, path=path, what=name), signs, payload)
 
 
-def _notes(context: EncodeContext) -> Iterator[PendingLoss]:
-    """Yield every pending loss. For a content that is lost as a whole, include its values elsewhere on the wire."""
+def _pending_losses(context: EncodeContext) -> Iterator[PendingLoss]:
+    """Yield every pending loss. If a content is lost as a whole, add losses for its values in other wire objects."""
     for owner, field, reason, api, values in context.pending_losses:
         if reason is RESIDUE:
             yield from _left_behind(owner, api)
@@ -261,7 +263,7 @@ def _around(owner: object, api: str, residue: JsonObject) -> Iterator[PendingLos
 
 
 def _turns_on(owner: object, value: object) -> bool:
-    """Return whether a field is an empty object of a request. In Chat, it enables web search with defaults."""
+    """Return whether an empty object of a request may enable a feature, as `web_search_options` of Chat does."""
     return value == {} and type(owner).__name__ == "ChatRequest"
 
 
@@ -270,11 +272,11 @@ def _is_empty(value: object) -> bool:
 
 
 def _reason_for(owner: object, api: str, name: str, value: object) -> Reason:
-    """Return why a field of another API is lost. Its adapter declares the fields that have no meaning elsewhere."""
+    """Return the reason why a field of another API is lost. Its adapter declares fields without meaning elsewhere."""
     meaningless, repeated = _declared(api)
     if name in meaningless:
-        known = meaningless[name]
-        if known is None or value in (known if known.__class__ is tuple else (known,)):
+        values = meaningless[name]
+        if values is None or value in (values if values.__class__ is tuple else (values,)):
             return MEANINGLESS_FIELD
     kind = type(owner).__name__
     if name in repeated and kind == "ChatResponse":
@@ -287,10 +289,10 @@ def _declared(api: str) -> tuple[Mapping[str, Json], Collection[str]]:
     from contentmodel.adapter import adapter
 
     try:
-        declaring = adapter(api)
+        source_adapter = adapter(api)
     except UnknownApiError:
         return {}, ()
-    return getattr(declaring, "meaningless", {}), getattr(declaring, "repeated", ())
+    return getattr(source_adapter, "meaningless", {}), getattr(source_adapter, "repeated", ())
 
 
 @cache
@@ -306,7 +308,7 @@ def _keys_with_fields(api: str) -> frozenset[str]:
 
 
 def _is_tag(name: str, value: object) -> bool:
-    """Return whether a field is the type or the role of an object, which every API has in its own terms."""
+    """Return whether a field is the type or the role of an object. Each API has its own values for these."""
     return name in ("type", "role") and value.__class__ is str
 
 

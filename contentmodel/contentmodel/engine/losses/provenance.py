@@ -1,9 +1,8 @@
 """Find the path in the source of a loss that was recorded while encoding.
 
-A conversion records three things, each with one append: the objects that a decoder made of wire objects, the values
-that an encoder replaced, and the losses. Paths are resolved when the losses are read. Each lost value is then traced
-back from the encoded to the decoded value. Its path is found from the top of the payload down, level by level and no
-further than needed.
+A conversion records three lists: the objects that a decoder made of wire objects, the values that an encoder replaced,
+and the losses. Paths are resolved when the losses are read. Each lost value is then traced back from the encoded to the
+decoded value. Its path is searched from the top of the payload, level by level, and no deeper than needed.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ class RowFinder(Protocol):
 
 
 class Layout(RowFinder, Protocol):
-    """The paths of the parts of a value in the wire object that it was decoded from: a row, or `Fields`."""
+    """Find the parts and fields of a value in the wire object that it was decoded from: a row, or `Fields`."""
 
     def places(self, value: Any, wire: Json, path: str) -> Iterable[tuple[object, str, Json, RowFinder | None]]: ...
 
@@ -159,9 +158,9 @@ class ModelPaths:
         self.target = target
         self._positions = Positions(roots, parts_of, root)
         self._originals: dict[int, object] = {}
-        whole = {id(value) for value in roots}
+        root_ids = {id(value) for value in roots}
         for old, new in replaced:
-            if id(old) in whole and new is not old:
+            if id(old) in root_ids and new is not old:
                 self._originals[id(new)] = old
             elif new is not old:
                 self._originals.setdefault(id(new), old)
@@ -192,16 +191,16 @@ class ModelPaths:
         """Return the index of the root that contains an object or the value that it replaced; None if there is none."""
         return self._positions.tree(self.source(item))
 
-    def loss(self, note: PendingLoss) -> Loss:
+    def loss(self, pending: PendingLoss) -> Loss:
         """Return a pending loss with its path in the model."""
-        path = self._positions.path(self.source(note.owner))
+        path = self._positions.path(self.source(pending.owner))
         path = "$" if path is None else path
-        if note.api is not None:
-            path = child_path(child_path(child_path(path, "extra"), note.api), note.field or "")
-        elif note.field is not None:
-            attribute, _, inside = note.field.partition("$")
+        if pending.api is not None:
+            path = child_path(child_path(child_path(path, "extra"), pending.api), pending.field or "")
+        elif pending.field is not None:
+            attribute, _, inside = pending.field.partition("$")
             path = wire_path(path, attribute) + inside
-        return note.at(path, self.target, what_of(note))
+        return pending.at(path, self.target, what_of(pending))
 
 
 # -- payloads ----------------------------------------------------------------------------------------------------------
@@ -281,12 +280,12 @@ class WirePaths:
         known = self._places.get(id(decoded)) or self._traced(decoded)
         if known is not None:
             return known
-        above = model.owner(item)
-        if above is None:
+        owner = model.owner(item)
+        if owner is None:
             return None
-        holder = self.place(above[0], model)
-        if holder is not None:
-            self._expand(self._decoded(above[0]), holder)
+        owner_place = self.place(owner[0], model)
+        if owner_place is not None:
+            self._expand(self._decoded(owner[0]), owner_place)
         return self._places.get(id(decoded))
 
     def _traced(self, item: object) -> Place | None:
@@ -318,39 +317,42 @@ class WirePaths:
         return inside
 
     def rows(self) -> Iterator[tuple[str, Layout]]:
-        """Yield the path of each wire object that a row decoded, with the row, once each."""
-        waiting = [self._decoded(item) for trace in self._all for item in trace[1]]
+        """Yield the path of each wire object that a row decoded, with the row, without duplicates."""
+        stack = [self._decoded(item) for trace in self._all for item in trace[1]]
         seen: dict[tuple[str, Layout], None] = {}
-        while waiting:
-            item = waiting.pop()
+        while stack:
+            item = stack.pop()
             place = self._places.get(id(item)) or self._traced(item)
             if place is not None and place.row is not None:
                 seen[place.path, place.row] = None
-                waiting += self._expand(item, place)
+                stack += self._expand(item, place)
         yield from seen
 
     # -- paths of losses ---------------------------------------------------------------------------------------
 
-    def losses(self, note: PendingLoss, model: ModelPaths) -> Iterator[Loss]:
-        """Yield a pending loss for each of its paths in the payload.
+    def losses(self, pending: PendingLoss, model: ModelPaths) -> Iterator[Loss]:
+        """Yield a loss for each path of a pending loss in the payload.
 
-        If the payload never had the value, the path is one in the model.
+        If the payload does not have the value, the path is in the model.
         """
-        origin = self._find(model.source(note.owner), note.field, model)
+        origin = self._find(model.source(pending.owner), pending.field, model)
         if origin is None:
-            yield model.loss(note)
+            yield model.loss(pending)
             return
         place, field, has_place = origin
-        if not has_place and note.reason in (reasons.EMPTY_MESSAGE, reasons.OTHERS_MESSAGE):
+        if not has_place and pending.reason in (reasons.EMPTY_MESSAGE, reasons.OTHERS_MESSAGE):
             # The API has no message object. The lost contents of the message have their own losses.
             return
-        name = what_of(note)
-        for path, inside, exact in self._paths(note, place, field):
-            named = name + inside if note.api else name
-            yield note.at(self._spelled(path + inside), model.target, named, exact=exact and has_place)
+        name = what_of(pending)
+        for path, inside, exact in self._paths(pending, place, field):
+            named = name + inside if pending.api else name
+            yield pending.at(self._spelled(path + inside), model.target, named, exact=exact and has_place)
 
     def _find(self, owner: object, field: str | None, model: ModelPaths) -> tuple[Place, str | None, bool] | None:
-        """Return the origin of an object, and the field there; False if it is only one of several in that field."""
+        """Return the origin of an object or its closest owner with one, the field in it, and whether the path is exact.
+
+        It is not exact if the field is a list, and the object is only one of its elements.
+        """
         has_place = True
         for _ in range(8):
             place = self.place(owner, model)
@@ -378,21 +380,21 @@ class WirePaths:
                 deepest = inner, f"{attribute}{dollar}{inside}"
         return deepest
 
-    def _paths(self, note: PendingLoss, place: Place, field: str | None) -> Iterator[tuple[str, str, bool]]:
+    def _paths(self, pending: PendingLoss, place: Place, field: str | None) -> Iterator[tuple[str, str, bool]]:
         """Yield the paths of a lost value: the path of the field, the path inside of it, and whether they are exact."""
-        if note.api == self._api:
-            field = note.field or ""
+        if pending.api == self._api:
+            field = pending.field or ""
             path = residue_path(place.path, field)
-            extra: Mapping[str, JsonObject] = getattr(note.owner, "extra", None) or {}
-            left = extra.get(note.api, {}).get(field)
-            if left.__class__ is not dict or not left:
+            extra: Mapping[str, JsonObject] = getattr(pending.owner, "extra", None) or {}
+            residue = extra.get(pending.api, {}).get(field)
+            if residue.__class__ is not dict or not residue:
                 yield path, "", True
                 return
-            for inside in _left_in(left, value_at(self._payload, self._spelled(path)), ""):
+            for inside in _residue_paths(residue, value_at(self._payload, self._spelled(path)), ""):
                 yield path, inside, True
-        elif field is None or note.api is not None:
+        elif field is None or pending.api is not None:
             # A degraded object is still in the target. Its lost parts have their own losses.
-            exact = note.api is None and note.reason.kind != "degraded"
+            exact = pending.api is None and pending.reason.kind != "degraded"
             pieces = getattr(place.row, "pieces", None)
             names = pieces(place.wire) if pieces is not None and exact else []
             for name in names:
@@ -406,8 +408,8 @@ class WirePaths:
         """Return a path as the payload has it: moved fields at their origin, names in the payload's spelling."""
         if self._moved:
             ends = [index for index, mark in enumerate(path) if mark in ".["]
-            moved = next((end for end in (*ends, len(path)) if path[:end] in self._moved), 0)
-            path = self._moved[path[:moved]] + path[moved:] if moved else path
+            length = next((end for end in (*ends, len(path)) if path[:end] in self._moved), 0)
+            path = self._moved[path[:length]] + path[length:] if length else path
         return spelled(self._payload, path) if self._is_respelled else path
 
 
@@ -415,7 +417,7 @@ def _element(container: Json, key: str | int | None) -> Json:
     try:
         return container if key is None else container[key]
     except (KeyError, IndexError):
-        # A loss of a value that the payload does not have.
+        # The payload does not have the value.
         return None
 
 
@@ -432,38 +434,38 @@ def _field_paths(place: Place, field: str) -> Iterator[tuple[str, str, bool]]:
 
 
 def residue_path(path: str, field: str) -> str:
-    """Return the path of a residue field; `:around.x` is the field x of the object that contains the part's list."""
+    """Return the path of a residue field; `:around.x` is the field x of the object that contains the list of parts."""
     if not field.startswith(AROUND):
         return child_path(path, wire_key(field))
     steps = steps_of(path)
     while steps and steps[-1].__class__ is int:
         steps.pop()
-    above = "$"
+    parent = "$"
     for step in steps[:-1]:
-        above = stepped(above, step)
-    return child_path(above, wire_key(field.removeprefix(AROUND)))
+        parent = stepped(parent, step)
+    return child_path(parent, wire_key(field.removeprefix(AROUND)))
 
 
-def _left_in(left: object, wire: object, path: str) -> Iterator[str]:
-    """Yield the paths of residue in a wire object: the whole object, or single fields if other fields were decoded."""
-    if left == wire or left.__class__ is not dict or wire.__class__ is not dict:
+def _residue_paths(residue: object, wire: object, path: str) -> Iterator[str]:
+    """Yield the paths of residue in a wire value: of the whole value, or of fields if other fields were decoded."""
+    if residue == wire or residue.__class__ is not dict or wire.__class__ is not dict:
         yield path
         return
-    for key, value in left.items():
+    for key, value in residue.items():
         if value is not None and value != [] and value != {}:
-            yield from _left_in(value, wire.get(key), child_path(path, key))
+            yield from _residue_paths(value, wire.get(key), child_path(path, key))
 
 
 def spelled(payload: object, path: str) -> str:
     """Return `path` in the payload's spelling of names: `fileData` becomes `file_data` if the payload has that key."""
-    value, done = payload, "$"
+    value, result = payload, "$"
     for step in steps_of(path):
         if isinstance(step, int):
             value = value[step] if isinstance(value, list) and step < len(value) else None
-            done += f"[{step}]"
+            result += f"[{step}]"
             continue
         snake = snake_name(step)
         key = snake if isinstance(value, dict) and step not in value and snake in value else step
         value = value.get(key) if isinstance(value, dict) else None
-        done = child_path(done, key)
-    return done
+        result = child_path(result, key)
+    return result

@@ -28,19 +28,19 @@ if TYPE_CHECKING:
 
 
 @cache
-def validator(takes: IdentifierRule) -> Callable[[str], bool]:
+def validator(rule: IdentifierRule) -> Callable[[str], bool]:
     """Return a function that tests whether a text matches the rule.
 
     Raise ValueError if the rule allows too few texts to replace the ids of another API.
     """
-    matches = re.compile(takes.pattern, re.DOTALL).fullmatch
-    first, rest = _letters(takes)
-    if len(first) * len(rest) ** (_length(takes) - 1) < _ROOM:
+    matches = re.compile(rule.pattern, re.DOTALL).fullmatch
+    first, rest = _allowed_characters(rule)
+    if len(first) * len(rest) ** (_length(rule) - 1) < _MIN_TEXTS:
         raise ValueError(
-            f"the rule {takes} allows fewer than {_ROOM:,} texts, too few for ids or names: allow more characters"
+            f"the rule {rule} allows fewer than {_MIN_TEXTS:,} texts, too few for ids or names: allow more characters"
         )
-    # Most ids are identifiers, and testing that is faster than a pattern.
-    longest = takes.longest if matches("a") and matches("Z_9") else 0
+    # Most ids are Python identifiers. Testing that is faster than matching a pattern.
+    longest = rule.longest if matches("a") and matches("Z_9") else 0
 
     def accepts(text: str) -> bool:
         return (len(text) <= longest and text.isascii() and text.isidentifier()) or matches(text) is not None
@@ -48,46 +48,46 @@ def validator(takes: IdentifierRule) -> Callable[[str], bool]:
     return accepts
 
 
-_MADE, _ROOM = 24, 2**32
+_USUAL_LENGTH, _MIN_TEXTS = 24, 2**32
 """The usual length of generated texts, and the minimum number of texts that a rule has to allow."""
 _PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))
 
 
 @cache
-def _letters(takes: IdentifierRule) -> tuple[str, str]:
+def _allowed_characters(rule: IdentifierRule) -> tuple[str, str]:
     """Return the printable ASCII characters that may start a text, and those that may follow."""
-    matches = re.compile(f"{takes.characters}{{1,2}}", re.DOTALL).fullmatch
+    matches = re.compile(f"{rule.characters}{{1,2}}", re.DOTALL).fullmatch
     first = "".join(letter for letter in _PRINTABLE if matches(letter))
     return first, "".join(letter for letter in _PRINTABLE if matches(first[:1] + letter))
 
 
-def _length(takes: IdentifierRule) -> int:
+def _length(rule: IdentifierRule) -> int:
     """Return the length of generated texts."""
-    return max(min(takes.longest, _MADE), takes.shortest)
+    return max(min(rule.longest, _USUAL_LENGTH), rule.shortest)
 
 
-def _spelled(digest: str, takes: IdentifierRule) -> str:
+def _encoded_digest(digest: str, rule: IdentifierRule) -> str:
     """Return a digest in the characters that the rule allows."""
-    first, rest = _letters(takes)
+    first, rest = _allowed_characters(rule)
     number, index = divmod(int(digest, 16), len(first))
-    made = first[index]
-    for _ in range(_length(takes) - 1):
+    text = first[index]
+    for _ in range(_length(rule) - 1):
         number, index = divmod(number, len(rest))
-        made += rest[index]
-    return made
+        text += rest[index]
+    return text
 
 
 class Bijection:
     """Map texts to target-safe ones: unchanged if the target accepts them, else derived from their hash.
 
-    The result depends only on this text and earlier ones. So a longer conversation keeps its earlier results.
+    The result depends only on this text and earlier ones. So if a conversation grows, earlier results stay the same.
     """
 
     def __init__(
-        self, takes: IdentifierRule, make: Callable[[str, str, IdentifierRule], str], reserved: Iterable[str] = ()
+        self, rule: IdentifierRule, make: Callable[[str, str, IdentifierRule], str], reserved: Iterable[str] = ()
     ) -> None:
-        self._takes = takes
-        self._accepts = validator(takes)
+        self._rule = rule
+        self._accepts = validator(rule)
         self._make = make
         self.same: set[str] = set()
         """The texts that are unchanged."""
@@ -95,7 +95,7 @@ class Bijection:
         """The changed texts, with their replacements."""
         self.reserved = frozenset(reserved)
         """Texts with a special meaning. No text is mapped to one of these."""
-        self._made: set[str] = set(self.reserved)
+        self._used: set[str] = set(self.reserved)
 
     def __call__(self, text: str) -> str:
         return text if self.keeps(text) else self.changed.get(text) or self._add(text)
@@ -105,10 +105,10 @@ class Bijection:
         self.same.add(text)
 
     def keeps(self, text: str) -> bool:
-        """Return whether the text is unchanged. If so, it stays reserved."""
+        """Return whether the text is unchanged. If so, no other text is mapped to it from now on."""
         if text in self.same:
             return True
-        if text in self._made or text in self.changed or not self._accepts(text):
+        if text in self._used or text in self.changed or not self._accepts(text):
             return False
         self.same.add(text)
         return True
@@ -117,24 +117,24 @@ class Bijection:
         # Imported here because the import is slow (a tenth of this library's import time) and rarely needed.
         from hashlib import blake2s
 
-        made, tries = "", 0
-        while not made or made in self._made or made in self.same:
+        replacement, tries = "", 0
+        while not replacement or replacement in self._used or replacement in self.same:
             digest = blake2s(f"{tries}{text}".encode("utf-8", "surrogatepass")).hexdigest()
-            made, tries = self._make(text, digest, self._takes), tries + 1
-            if not self._accepts(made):
-                made = _spelled(digest, self._takes)
-        self.changed[text] = made
-        self._made.add(made)
-        return made
+            replacement, tries = self._make(text, digest, self._rule), tries + 1
+            if not self._accepts(replacement):
+                replacement = _encoded_digest(digest, self._rule)
+        self.changed[text] = replacement
+        self._used.add(replacement)
+        return replacement
 
 
-def _call_id(text: str, digest: str, takes: IdentifierRule) -> str:
-    # If fewer than eight digits fit, the id is too long, and is derived from the rule's characters instead.
-    return f"call_{digest[:24]}"[: max(takes.longest, 13)]
+def _call_id(text: str, digest: str, rule: IdentifierRule) -> str:
+    # At least eight digits of the hash are kept. If the id is then too long, `_encoded_digest` replaces it.
+    return f"call_{digest[:24]}"[: max(rule.longest, 13)]
 
 
-def _tool_name(text: str, digest: str, takes: IdentifierRule) -> str:
-    readable = re.sub(r"\W", "_", text, flags=re.ASCII)[: min(takes.longest, 64) - 9] or "tool"
+def _tool_name(text: str, digest: str, rule: IdentifierRule) -> str:
+    readable = re.sub(r"\W", "_", text, flags=re.ASCII)[: min(rule.longest, 64) - 9] or "tool"
     return f"{readable if not readable[0].isdigit() else '_' + readable[1:]}_{digest[:8]}"
 
 
@@ -191,7 +191,7 @@ class Renames(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
     - `schemas`: the source's parameters of tools whose schema was changed, by the target's name.
     - `tools`: the tools that are of another kind in the source, by the target's name.
     - `calls`: the highest number of an id like `call_7` in the source. If the answers of the target have no call ids,
-      ids are counted from there.
+      numbering continues after it.
     """
 
     ids: dict[str, str] = {}
@@ -217,14 +217,14 @@ class Renames(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
         def restored(content: AIContent) -> AIContent:
             if not isinstance(content, ToolCallContent | ToolResultContent):
                 return content
-            call_id = ids.get(content.call_id or "", self._counted_on(content))
+            call_id = ids.get(content.call_id or "", self._renumbered(content))
             name = names.get(content.name or "", content.name)
             source = self.tools.get(content.name or "")
             if source is not None and isinstance(content, FunctionCallContent | CustomToolCallContent):
                 is_custom = isinstance(content, FunctionCallContent) and source.is_custom and is_text_alone(content)
-                made = as_custom_call(content) if is_custom else content
-                named = {"call_id": call_id, "name": source.name, "namespace": source.namespace}
-                return replacing(content, msgspec.structs.replace(made, **named))
+                call = as_custom_call(content) if is_custom else content
+                fields = {"call_id": call_id, "name": source.name, "namespace": source.namespace}
+                return replacing(content, msgspec.structs.replace(call, **fields))
             if isinstance(content, ToolCallContent) and content.name in self.schemas:
                 arguments = self._restored(content, restore)
                 return changed(content, call_id=call_id, name=name, arguments=arguments)
@@ -247,11 +247,11 @@ class Renames(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
         return changed(response, choices=choices)
 
     def undoing(self, restore: Restore) -> Callable[[StreamEvent], list[StreamEvent]]:
-        """Return a function that does the same for the events of one streamed answer, in order."""
+        """Return a function that restores the events of one streamed answer, in order, like `restored_names`."""
         return (lambda event: [event]) if self == Renames() else _StreamUndoing(self, restore)
 
-    def _counted_on(self, content: ToolCallContent | ToolResultContent) -> str | None:
-        """Return the id of a call or result. An id that an adapter gave gets a number that the source does not use."""
+    def _renumbered(self, content: ToolCallContent | ToolResultContent) -> str | None:
+        """Return the id of a call or result. If an adapter generated it, it gets a number that the source lacks."""
         call_id = content.call_id
         prefix, number = _numbered(call_id) if self.calls and minted(content) is not None else ("", 0)
         return f"{prefix}{number + self.calls}" if number else call_id
@@ -267,11 +267,11 @@ class Renames(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
 
 
 _NUMBERED = re.compile(r"(call_(?:[0-9a-f]{12}_)?)([1-9][0-9]{0,8})")
-"""The ids of `pairs.new_ids`. An answer may repeat the id of another one, so all of them are counted on."""
+"""The ids of `pairs.new_ids`. Several answers may have the same generated id, so all of them are renumbered."""
 
 
 def _numbered(call_id: str | None) -> tuple[str, int]:
-    """Return the text before the number of an id that an adapter gave, and the number; 0 if it has none."""
+    """Split an id that an adapter generated into the text before its number, and the number; 0 if it has none."""
     match = _NUMBERED.fullmatch(call_id or "")
     return (match[1], int(match[2])) if match is not None else ("", 0)
 
@@ -286,7 +286,7 @@ def with_counted_calls(request: ChatRequest, context: EncodeContext) -> ChatRequ
 
 
 def is_text_alone(call: ToolCallContent) -> bool:
-    """Return whether a call has exactly one argument `input`, a text. Custom calls are converted to such calls."""
+    """Return whether a call has exactly one argument, the text `input`. Custom calls are converted to such calls."""
     try:
         arguments = call.arguments_object
     except ToolArgumentsError:
@@ -301,26 +301,26 @@ def as_custom_call(call: ToolCallContent) -> CustomToolCallContent:
 
 
 class _StreamUndoing:
-    """Restore names in a stream. Arguments that have to be changed are emitted whole, at the end of their block."""
+    """Restore names in a stream. Arguments that have to be changed are emitted at once, at the end of their block."""
 
     def __init__(self, maps: Renames, restore: Restore) -> None:
         self._maps = maps
         self._restore = restore
-        self._held: set[int] = set()
-        """The blocks whose deltas are dropped."""
+        self._without_deltas: set[int] = set()
+        """The blocks whose deltas are dropped, because their arguments are emitted in one piece."""
 
     def __call__(self, event: StreamEvent) -> list[StreamEvent]:
-        if isinstance(event, ArgumentsDelta) and event.index in self._held:
+        if isinstance(event, ArgumentsDelta) and event.index in self._without_deltas:
             return []
         if not isinstance(event, BlockStart | BlockStop | BlockCatchUp):
             return [event]
         name = getattr(event.content, "name", None)
         if name in self._maps.schemas or name in self._maps.tools:
-            self._held.add(event.index)
-        changed: StreamEvent = msgspec.structs.replace(event, content=self._undone(event))
+            self._without_deltas.add(event.index)
+        changed: StreamEvent = msgspec.structs.replace(event, content=self._restored_content(event))
         return [changed]
 
-    def _undone(self, event: BlockStart | BlockStop | BlockCatchUp) -> AIContent:
+    def _restored_content(self, event: BlockStart | BlockStop | BlockCatchUp) -> AIContent:
         content: Any = event.content
         source = self._maps.tools.get(getattr(content, "name", None) or "")
         if source is not None and source.is_custom and isinstance(event, BlockStart) and not content.arguments:
@@ -396,13 +396,13 @@ class _Renamer:
             return content
         return self._changed(content, call_id=call_id, name=name)
 
-    def _changed(self, value: _M, **given: object) -> _M:
-        new = {field: item for field, item in given.items() if item != getattr(value, field)}
-        if not new:
+    def _changed(self, value: _M, **fields: object) -> _M:
+        changes = {field: item for field, item in fields.items() if item != getattr(value, field)}
+        if not changes:
             return value
-        for field in new:
-            held = getattr(value, field)
-            names = [held] if field == "name" else held if field == "tools" else ()
+        for field in changes:
+            old = getattr(value, field)
+            names = [old] if field == "name" else old if field == "tools" else ()
             is_reserved = not self._names.reserved.isdisjoint(names)
             self._context.report_loss(value, field, reasons.RESERVED_NAME if is_reserved else reasons.MAPPED_NAME)
-        return self._context.replace(value, **new)
+        return self._context.replace(value, **changes)

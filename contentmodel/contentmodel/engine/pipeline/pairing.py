@@ -1,8 +1,8 @@
 """Pair the calls and results of another API: each result follows the turn of its call, as every API requires.
 
-Appending to a transcript must not change what was encoded for its beginning, so nothing is moved up. If the
-conversation went on without a result, the call gets a placeholder result. If no call is pending for a result, the
-result becomes text. Calls at the very end stay open, because their results are still to come.
+Appending to a transcript must not change the encoding of its beginning, so no content is moved to an earlier message.
+If other messages follow a call without a result, the call gets a placeholder result. If a result has no pending call,
+it becomes text. Calls at the end stay open, because their results may be added later.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def pair_calls(
 
 
 def _calls(number: int, message: ChatMessage) -> dict[Place, ToolCallContent]:
-    """Return the calls that the application answers, by their places in the indexed messages."""
+    """Return the calls of a message that the application runs, by their places in the indexed messages."""
     return {(number, at): content for at, content in enumerate(message.contents) if isinstance(content, _CALLS)}
 
 
@@ -131,29 +131,33 @@ def with_distinct_ids(
 ) -> list[ChatMessage]:
     """Return messages of other APIs with distinct call ids in each turn. A result gets the id of its call."""
     distinct: list[ChatMessage] = []
-    given: dict[Place, str] = {}
-    turn: Counter[str] = Counter()
-    before = standing = ""
-    begin = 0
+    new_ids: dict[Place, str] = {}
+    ids_in_turn: Counter[str] = Counter()
+    previous_role = turn_role = ""
+    turn_start = 0
     for number, message in enumerate(messages):
         role = message.role
         answered: list[Place] = []
         if role == "assistant":
-            begin = begin if before == role else number
+            turn_start = turn_start if previous_role == role else number
             if not is_native(message, context):
-                turn = turn if standing == role else Counter()
+                ids_in_turn = ids_in_turn if turn_role == role else Counter()
                 calls = _calls(number, message)
-                given.update(
-                    {place: _number(turn, call.call_id) for place, call in calls.items() if call.call_id is not None}
+                new_ids.update(
+                    {
+                        place: _number(ids_in_turn, call.call_id)
+                        for place, call in calls.items()
+                        if call.call_id is not None
+                    }
                 )
         elif role == "tool":
             places = {(number, at): index.call_of.get((number, at)) for at in range(len(message.contents))}
-            answered = [call for call in places.values() if call is not None and call[0] >= begin]
-            given.update({place: given[call] for place, call in places.items() if call in given})
+            answered = [call for call in places.values() if call is not None and call[0] >= turn_start]
+            new_ids.update({place: new_ids[call] for place, call in places.items() if call in new_ids})
         if role in _ROLES and not is_native(message, context):
-            message = with_ids(message, number, given, reasons.REPEATED_CALL_ID, context)
-        # A message whose results answer no call will be removed: the turn goes on.
-        before, standing = role, standing if role == "tool" and not answered else role
+            message = with_ids(message, number, new_ids, reasons.REPEATED_CALL_ID, context)
+        # A message whose results answer no call of the turn is removed later, so it does not end the turn.
+        previous_role, turn_role = role, turn_role if role == "tool" and not answered else role
         distinct.append(message)
     return distinct
 
@@ -185,18 +189,18 @@ def _with_names_of_calls(
     return context.with_contents(messages[number], contents)
 
 
-def _number(turn: Counter[str], call_id: str) -> str:
-    """Return an id that is new in the turn: the given one, or the given one with a number."""
-    given = call_id
-    while given in turn:
-        turn[call_id] += 1
-        given = f"{call_id} ({turn[call_id]})"
-    turn[given] = 1
-    return given
+def _number(ids_in_turn: Counter[str], call_id: str) -> str:
+    """Return an id that is unique in the turn: `call_id`, or `call_id` with a number."""
+    unique = call_id
+    while unique in ids_in_turn:
+        ids_in_turn[call_id] += 1
+        unique = f"{call_id} ({ids_in_turn[call_id]})"
+    ids_in_turn[unique] = 1
+    return unique
 
 
 class _Fit:
-    """A fast check for requests that need no change: one walk that stops at the first doubt."""
+    """A fast check for requests that need no change. It stops at the first value that may need one."""
 
     def __init__(self, ids: IdentifierRule, names: IdentifierRule, media_apart: str) -> None:
         self._takes_id = validator(ids)
@@ -216,35 +220,35 @@ class _Fit:
         return name is None or self._takes_name(name)
 
     def _are_paired(self, messages: Sequence[ChatMessage]) -> bool:
-        waiting: dict[str, str | None] = {}
+        pending: dict[str, str | None] = {}
         for message in messages:
             if message.role == "tool":
-                if not self._are_answers(message, waiting):
+                if not self._are_answers(message, pending):
                     return False
-            elif waiting or (message.role == "assistant" and not self._are_calls(message, waiting)):
+            elif pending or (message.role == "assistant" and not self._are_calls(message, pending)):
                 return False
         return True
 
-    def _are_answers(self, message: ChatMessage, waiting: dict[str, str | None]) -> bool:
+    def _are_answers(self, message: ChatMessage, pending: dict[str, str | None]) -> bool:
         for content in message.contents:
-            if content.__class__ is not FunctionResultContent or content.call_id not in waiting:
+            if content.__class__ is not FunctionResultContent or content.call_id not in pending:
                 return False
-            if content.name not in (None, waiting.pop(content.call_id)):
+            if content.name not in (None, pending.pop(content.call_id)):
                 return False
             apart = self._media_apart == "always" or (content.is_error and self._media_apart == "errors")
             if apart and _has_media(content):
                 return False
         return True
 
-    def _are_calls(self, message: ChatMessage, waiting: dict[str, str | None]) -> bool:
+    def _are_calls(self, message: ChatMessage, pending: dict[str, str | None]) -> bool:
         for content in message.contents:
             if content.__class__ is FunctionCallContent:
                 call_id = content.call_id
-                if content.arguments in _NO_ARGUMENTS or call_id is None or call_id in waiting:
+                if content.arguments in _NO_ARGUMENTS or call_id is None or call_id in pending:
                     return False
                 if not self._takes_id(call_id):
                     return False
-                waiting[call_id] = content.name
+                pending[call_id] = content.name
                 if content.name not in self._names and not self._is_name(content.name):
                     return False
             elif content.__class__ in NAMED:
@@ -253,21 +257,22 @@ class _Fit:
 
 
 class _Pairing:
-    """Takes messages one by one. Holds the calls without a result, and the contents to send after the last result.
+    """Pair calls and results of messages that are added one by one.
 
-    Calls are identified by their places in the transcript, which do not change with their ids.
+    Hold the calls without a result, and the contents to send after the last result of a turn. Calls are identified by
+    their places in the transcript, because their ids may be replaced.
     """
 
     def __init__(self, index: TranscriptIndex, context: EncodeContext, media_apart: str, is_continued: bool) -> None:
         self._index = index
         self._context = context
         self._media_apart = media_apart
-        self._may_answer_held = is_continued
+        self._may_answer_stored = is_continued
         self.messages: list[ChatMessage] = []
         self._run: list[ChatMessage] = []
         """The last message, and those that will be joined to it."""
         self._waiting: dict[Place, ToolCallContent] = {}
-        self._later: list[AIContent] = []
+        self._deferred: list[AIContent] = []
 
     def add(self, number: int, message: ChatMessage) -> None:
         """Add the next message, after the messages that have to precede it."""
@@ -275,7 +280,7 @@ class _Pairing:
             self._end_run()
             self._add_results(number, message)
             return
-        if self._waiting and self._goes_on(message):
+        if self._waiting and self._continues_turn(message):
             # If the calls of a turn are in several messages, their results follow all of them.
             self._run = self._run or [self.messages[-1]]
             self._run.append(message)
@@ -290,18 +295,18 @@ class _Pairing:
             self._answer_waiting()
         self.messages.append(message)
         if message.role == "assistant":
-            self._may_answer_held = False
+            self._may_answer_stored = False
             self._waiting = _calls(number, message)
 
-    def _goes_on(self, message: ChatMessage) -> bool:
+    def _continues_turn(self, message: ChatMessage) -> bool:
         last = self.messages[-1]
-        both = message.role == last.role == "assistant"
-        return both and not is_native(message, self._context) and not is_native(last, self._context)
+        are_assistant = message.role == last.role == "assistant"
+        return are_assistant and not is_native(message, self._context) and not is_native(last, self._context)
 
     def finish(self) -> None:
-        """Flush at the end of the transcript. Deferred content has no turn to follow yet, and is reported as lost."""
+        """Complete the last messages. Report deferred contents as lost, because some calls still have no result."""
         self._end_run()
-        for content in self._later:
+        for content in self._deferred:
             self._context.report_loss(content, None, reasons.AFTER_RESULTS)
 
     def _end_run(self) -> None:
@@ -311,39 +316,39 @@ class _Pairing:
 
     def _add_results(self, number: int, message: ChatMessage) -> None:
         calls = [self._index.call_of.get((number, at)) for at in range(len(message.contents))]
-        of_waiting = [call is not None and self._waiting.pop(call, None) is not None for call in calls]
+        are_expected = [call is not None and self._waiting.pop(call, None) is not None for call in calls]
         if is_native(message, self._context):
             self.messages.append(message)
             return
         kept: list[AIContent] = []
         has_media = False
-        for content, is_expected in zip(message.contents, of_waiting, strict=True):
+        for content, is_expected in zip(message.contents, are_expected, strict=True):
             result = content if isinstance(content, ToolResultContent) else None
-            if result is not None and not is_expected and not self._may_answer_held:
-                self._later += self._as_user_text(result)
+            if result is not None and not is_expected and not self._may_answer_stored:
+                self._deferred += self._as_user_text(result)
                 continue
             kept.append(content)
-            has_media = has_media or (result is not None and self._keeps_apart(result) and _has_media(result))
+            has_media = has_media or (result is not None and self._detaches_media(result) and _has_media(result))
         message = self._context.with_contents(message, kept)
         if has_media:
-            contents = [self._without_media(c) if self._keeps_apart(c) else c for c in message.contents]
+            contents = [self._without_media(c) if self._detaches_media(c) else c for c in message.contents]
             message = self._context.with_contents(message, contents)
         if message.contents:
             self.messages.append(message)
         else:
             self._context.leave_residue(message, own=True)
         if not self._waiting:
-            self._send_later(message)
+            self._add_deferred(message)
 
-    def _keeps_apart(self, content: AIContent) -> bool:
+    def _detaches_media(self, content: AIContent) -> bool:
         if self._media_apart == "errors":
             return bool(getattr(content, "is_error", None))
         return self._media_apart == "always"
 
-    def _send_later(self, message: ChatMessage) -> None:
-        if self._later:
-            self.messages.append(ChatMessage(role="user", contents=self._later, origin=message.origin))
-            self._later = []
+    def _add_deferred(self, message: ChatMessage) -> None:
+        if self._deferred:
+            self.messages.append(ChatMessage(role="user", contents=self._deferred, origin=message.origin))
+            self._deferred = []
 
     def _as_user_text(self, result: ToolResultContent) -> list[AIContent]:
         self._context.degrade(result, reasons.LATE_RESULT, "call_id", "outputs")
@@ -361,7 +366,7 @@ class _Pairing:
             self.messages[-1] = self._context.with_contents(last, [*last.contents, *results])
         else:
             self.messages.append(ChatMessage(role="tool", contents=results, origin=last.origin))
-        self._send_later(last)
+        self._add_deferred(last)
 
     def _no_result(self, call: ToolCallContent) -> ToolResultContent:
         self._context.report_loss(call, None, reasons.MISSING_RESULT)
@@ -377,7 +382,7 @@ class _Pairing:
             return result
         for output in media:
             self._context.report_loss(output, None, reasons.MEDIA_AFTER_RESULT)
-        self._later += [TextContent(text=APART.write(result.call_id or "")), *media]
+        self._deferred += [TextContent(text=APART.write(result.call_id or "")), *media]
         others = [output for output in result.outputs if not isinstance(output, MediaContent)]
         last, outputs = announcing(others, result.call_id, media)
         if last is not None:

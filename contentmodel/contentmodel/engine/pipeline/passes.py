@@ -1,4 +1,4 @@
-"""Passes that apply policies to messages. Messages from the target's own API are not changed."""
+"""Passes that adapt messages to the target, and apply the policies. Most change only messages of other APIs."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 def normalize_foreign(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages of other APIs without provider-specific values, and with tool results in separate messages.
+    """Return messages without provider-specific values of other APIs, and with tool results in separate messages.
 
     Hosted calls and their results become function calls and results (policy "hosted_tools"). Reasoning is dropped
     (policy "reasoning"). Values that the target's issuer can read are kept.
@@ -58,13 +58,13 @@ def normalize_foreign(messages: list[ChatMessage], context: EncodeContext) -> li
         return messages
     normalized: list[ChatMessage] = []
     messages = with_call_ids(messages, context)
-    asks = not _QUESTIONS.isdisjoint(map(type, contents_of(messages)))
-    own = _own_questions(messages) if asks else _NO_QUESTIONS
+    has_approvals = not _APPROVALS.isdisjoint(map(type, contents_of(messages)))
+    own_approvals = _own_approvals(messages) if has_approvals else _NO_APPROVALS
     for number, message in enumerate(messages):
         plain = _PLAIN.get(message.role, _NONE)
         for content in message.contents:
             if content.__class__ not in plain or (plain is _RESULTS and not is_one_text(content)):
-                normalized += _normalized_messages(message, number, own, context)
+                normalized += _normalized_messages(message, number, own_approvals, context)
                 break
         else:
             normalized.append(message)
@@ -72,51 +72,55 @@ def normalize_foreign(messages: list[ChatMessage], context: EncodeContext) -> li
 
 
 def _normalized_messages(
-    message: ChatMessage, number: int, own: Set[Place], context: EncodeContext
+    message: ChatMessage, number: int, own_approvals: Set[Place], context: EncodeContext
 ) -> list[ChatMessage]:
     if is_native(message, context):
         return [message]
-    original, message = message, _without_own_questions(message, number, own, context) if own else message
+    original = message
+    if own_approvals:
+        message = _without_own_approvals(message, number, own_approvals, context)
     if original.contents and not message.contents:
         leave_empty(message, context)
         return []
-    kept = _normalized(_with_known_role(message, context), context)
-    if kept.contents:
-        return _split_results(kept, context)
-    if message.contents and kept.role == "user":
-        return [left_out(kept, context)]
+    normalized = _normalized(_with_known_role(message, context), context)
+    if normalized.contents:
+        return _split_results(normalized, context)
+    if message.contents and normalized.role == "user":
+        return [left_out(normalized, context)]
     context.report_loss(message, None, reasons.EMPTY_MESSAGE)
     return []
 
 
-def _own_questions(messages: Sequence[ChatMessage]) -> set[Place]:
+def _own_approvals(messages: Sequence[ChatMessage]) -> set[Place]:
     """Return the places of approvals of calls that the application runs."""
     approvals = TranscriptIndex(messages).approvals_of
     return {place for call, places in approvals.items() if is_clients(messages, call) for place in places}
 
 
-def _without_own_questions(message: ChatMessage, number: int, own: Set[Place], context: EncodeContext) -> ChatMessage:
+def _without_own_approvals(
+    message: ChatMessage, number: int, own_approvals: Set[Place], context: EncodeContext
+) -> ChatMessage:
     """Return a message without approvals of calls that the application runs: no API asked for them."""
-    approvals = {at for at in range(len(message.contents)) if (number, at) in own}
-    if not approvals:
+    positions = {at for at in range(len(message.contents)) if (number, at) in own_approvals}
+    if not positions:
         return message
-    for at in sorted(approvals):
+    for at in sorted(positions):
         context.report_loss(message.contents[at], None, reasons.OWN_QUESTION)
-    return context.with_contents(message, [c for at, c in enumerate(message.contents) if at not in approvals])
+    return context.with_contents(message, [c for at, c in enumerate(message.contents) if at not in positions])
 
 
-_QUESTIONS: frozenset[type] = frozenset({ToolApprovalRequestContent, ToolApprovalResponseContent})
-_NO_QUESTIONS: frozenset[Place] = frozenset()
+_APPROVALS: frozenset[type] = frozenset({ToolApprovalRequestContent, ToolApprovalResponseContent})
+_NO_APPROVALS: frozenset[Place] = frozenset()
 
 
 def left_out(message: ChatMessage, context: EncodeContext) -> ChatMessage:
-    """Return a user message, of which nothing can be sent, with a placeholder text. No API accepts an empty one."""
+    """Return a user message with a placeholder text instead of its contents. No API accepts an empty message."""
     context.report_loss(message, None, reasons.LEFT_OUT)
     return context.with_contents(message, [TextContent(text=LEFT_OUT)])
 
 
 def with_a_turn(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Return a request with a placeholder user message if it has no contents, for APIs that require a message.
+    """Return a request with a placeholder user message if no message has contents, for APIs that require one.
 
     Instructions stay instructions: as a user message they would lose their authority.
     """
@@ -128,7 +132,7 @@ def with_a_turn(request: ChatRequest, context: EncodeContext) -> ChatRequest:
 
 
 def without_blank_texts(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return the messages. Drop blank texts of other APIs, for APIs that refuse them."""
+    """Return the messages without blank texts of other APIs, for APIs that refuse them."""
     kept = []
     for message in messages:
         if not context.is_open and any(map(_is_blank, message.contents)) and not is_native(message, context):
@@ -138,7 +142,7 @@ def without_blank_texts(messages: list[ChatMessage], context: EncodeContext) -> 
 
 
 def without_broken_status(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return the messages. Report calls that broke off, for APIs that cannot mark them."""
+    """Return the messages unchanged. Report the status of interrupted calls as lost, for APIs without such a status."""
     for message in messages:
         for content in message.contents:
             if isinstance(content, ToolCallContent) and content.status == "incomplete":
@@ -159,7 +163,7 @@ def _drop_blank(content: AIContent, context: EncodeContext) -> bool:
 
 
 def without_citations(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return the messages. Report the citations of foreign ones as lost, for requests to APIs that accept none."""
+    """Return the messages unchanged. Report foreign citations as lost, for requests to APIs that accept none."""
     for message in messages:
         if not is_native(message, context):
             for content in message.contents:
@@ -179,7 +183,7 @@ _PLAIN: dict[str, frozenset[type]] = {
 
 
 def _with_known_role(message: ChatMessage, context: EncodeContext) -> ChatMessage:
-    """Return a message with a role that only its own API defines as a user message."""
+    """Return a message as a user message if only its own API defines its role."""
     if message.role in _PLAIN:
         return message
     context.report_loss(message, "role", reasons.NO_ROLE, role=message.role)
@@ -190,22 +194,22 @@ def _with_known_role(message: ChatMessage, context: EncodeContext) -> ChatMessag
 def settle_answer(messages: list[ChatMessage], context: EncodeContext, *, cites: bool = False) -> list[ChatMessage]:
     """Return the messages of another API's answer without provider-specific values.
 
-    `cites`: whether answers of the target contain citations of addresses.
+    `cites`: whether answers of the target contain citations with URLs.
     """
     if context.native:
         return messages
     messages = without_empty_texts(with_call_ids(messages, context), context)
-    if not _QUESTIONS.isdisjoint(map(type, contents_of(messages))):
-        own = _own_questions(messages)
-        messages = [_without_own_questions(message, at, own, context) for at, message in enumerate(messages)]
+    if not _APPROVALS.isdisjoint(map(type, contents_of(messages))):
+        own_approvals = _own_approvals(messages)
+        messages = [_without_own_approvals(message, at, own_approvals, context) for at, message in enumerate(messages)]
     return [_normalized(message, context, _cited_sources(message) if cites else _NONE_CITED) for message in messages]
 
 
 def without_empty_texts(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Return the messages of an answer without its empty texts, unless there is nothing else in it.
 
-    Chat Completions has an empty text beside calls, and Gemini has one for a signature. In other APIs each would be a
-    block.
+    Chat Completions sends an empty text beside calls, and Gemini sends one for a signature. In other APIs it would be
+    an extra block.
     """
     empty = [is_empty_text(content) for content in contents_of(messages)]
     if context.is_open or True not in empty or all(empty):
@@ -224,7 +228,7 @@ def is_empty_text(content: AIContent) -> bool:
 
 
 def leave_empty_text(content: AIContent, context: EncodeContext) -> None:
-    """Report the other attributes of an empty text that is not sent as lost."""
+    """Report the other attributes of an empty text as lost, because the text is not sent."""
     context.report_lost_attributes(content, ("protected",))
     context.leave_residue(content, own=True)
 
@@ -246,7 +250,7 @@ def _cited_sources(message: ChatMessage) -> frozenset[Source]:
 def waiting_finish(finish: FinishReason | None, calls: list[ToolCallContent]) -> FinishReason | None:
     """Replace a finish reason that only its own API defines by "tool_calls", if the answer has complete calls.
 
-    Clients do not run the calls for another finish reason.
+    With any other finish reason, clients do not run the calls.
     """
     if finish is None or finish.reason != "other" or not calls or any(call.status == "incomplete" for call in calls):
         return finish
@@ -254,15 +258,15 @@ def waiting_finish(finish: FinishReason | None, calls: list[ToolCallContent]) ->
 
 
 def with_waiting_finish(choice: ChatChoice, context: EncodeContext) -> ChatChoice:
-    """Return a choice of another API with the finish reason for which clients run its calls."""
+    """Return a choice. If it is of another API, its finish reason becomes one with which clients run its calls."""
     finish = choice.finish_reason
     if context.native or finish is None or finish.reason != "other":
         return choice
-    waiting = waiting_finish(finish, [call for message in choice.messages for call in message.tool_calls])
-    if waiting is finish:
+    normalized = waiting_finish(finish, [call for message in choice.messages for call in message.tool_calls])
+    if normalized is finish:
         return choice
     context.report_loss(choice, "finish_reason.raw", reasons.NO_FINISH_REASON, word=finish.raw or finish.reason)
-    changed: ChatChoice = context.replace(choice, finish_reason=waiting)
+    changed: ChatChoice = context.replace(choice, finish_reason=normalized)
     return changed
 
 
@@ -294,14 +298,14 @@ def joined_runs(
 
 
 def joined_messages(run: list[ChatMessage], context: EncodeContext) -> ChatMessage:
-    """Return the first message with the contents of all of them."""
+    """Return the first message with the contents of all messages."""
     for message in run[1:]:
         leave_empty(message, context)
     return context.with_contents(run[0], [content for message in run for content in message.contents])
 
 
 def leave_empty(message: ChatMessage, context: EncodeContext) -> None:
-    """Report the other attributes of a message that is not sent as lost."""
+    """Report the other attributes of a message as lost, because the message itself is not sent."""
     context.report_lost_attributes(message, ("author_name", "message_id"))
     context.leave_residue(message, own=True)
 
@@ -332,7 +336,7 @@ def _normalized(message: ChatMessage, context: EncodeContext, cited: frozenset[S
 
 
 def _is_only_of_models(content: AIContent) -> bool:
-    """Return whether only a model, or a tool that its provider runs, makes such a content."""
+    """Return whether only a model, or a tool that the provider runs, can produce such a content."""
     if isinstance(content, ReasoningContent | ToolCallContent | ToolApprovalRequestContent):
         return True
     return isinstance(content, ToolResultContent) and content.executor != "client"
@@ -351,8 +355,8 @@ def _with_texts_of_errors(result: FunctionResultContent, context: EncodeContext)
         outputs.append(output)
     failed = True if result.is_error is None else result.is_error
     changed = msgspec.structs.replace(result, outputs=outputs, is_error=failed)
-    worded: FunctionResultContent = context.replaced(result, changed)
-    return worded
+    with_texts: FunctionResultContent = context.replaced(result, changed)
+    return with_texts
 
 
 def _unfinished(message: ChatMessage, context: EncodeContext) -> set[int]:
@@ -369,7 +373,7 @@ def is_one_text(result: Any) -> bool:
 
 
 def _is_stored(content: AIContent, message: ChatMessage, context: EncodeContext) -> bool:
-    """Return whether a content refers to data that another provider stores. The APIs of one issuer share it."""
+    """Return whether a content refers to data that another provider stores. The APIs of one issuer share such data."""
     if not isinstance(content, HostedFileContent | HostedVectorStoreContent):
         return False
     return message.origin is not None and message.origin.issuer != context.issuer
@@ -455,7 +459,7 @@ def _source_of(output: AIContent) -> Source | None:
 
 
 def _split_results(message: ChatMessage, context: EncodeContext) -> list[ChatMessage]:
-    """Move function results to messages of role tool. Those of a user message precede it."""
+    """Move results to messages of the role "tool". Results from a user message are placed before it."""
     if message.role == "tool" or not any(isinstance(c, ToolResultContent) for c in message.contents):
         return [message]
     results = [c for c in message.contents if isinstance(c, ToolResultContent)]
@@ -482,7 +486,7 @@ def _cut(message: ChatMessage, context: EncodeContext) -> list[ChatMessage]:
 
 
 def _open_calls_last(message: ChatMessage, context: EncodeContext) -> list[AIContent]:
-    """Return the contents of a message. Calls whose results are in a later message move after its own results."""
+    """Return the contents of a message, with calls that have no result in it moved after the last result."""
     index = TranscriptIndex([message])
     unanswered = set(index.unanswered)
     last = index.results[-1][1]

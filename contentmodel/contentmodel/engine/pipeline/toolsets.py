@@ -1,9 +1,9 @@
 """Convert tools, calls and results to the kinds of the target: custom tools, and tools in namespaces.
 
-The tools that a message adds to a conversation are among those of the request. If an API has no namespaces, the tools
-of each are listed one by one, under names that include the namespace. If it has no custom tools, they become functions
-of one text, `input`. `Renames.tools` has the source of each, so that an answer can be restored. `with_custom_calls`
-decodes requests with such functions.
+If an API has no namespaces, the tools of each namespace are listed one by one, under names that include the namespace.
+If an API has no custom tools, they become functions with one text argument, `input`. `Renames.tools` has the source of
+each converted tool, so that an answer can be restored. `with_custom_calls` decodes requests with such functions. The
+tools of a request include those that its messages add.
 """
 
 from __future__ import annotations
@@ -84,14 +84,14 @@ def _has_other_kinds(request: ChatRequest) -> bool:
 
 
 class _Fitter:
-    """Holds the tools of one request, the assigned names, and the places of custom calls."""
+    """Convert the tools, calls and results of one request. Hold the assigned names, and the places of custom calls."""
 
     def __init__(self, request: ChatRequest, context: EncodeContext, kinds: Kinds) -> None:
         self._context = context
         self._kinds = kinds
         groups = [tool for tool in request.tools if isinstance(tool, ToolGroup)]
-        self._taken = {getattr(tool, "name", None) for tool in request.tools}
-        self._given: dict[tuple[str, str], str] = {}
+        self._used = {getattr(tool, "name", None) for tool in request.tools}
+        self._assigned: dict[tuple[str, str], str] = {}
         self._members = {
             (group.name, name): isinstance(tool, CustomTool)
             for group in groups
@@ -106,8 +106,7 @@ class _Fitter:
         nameless = [name for content in contents for name in _added_names(content) if name is None]
         copies = [tool for tool in request.tools if is_added(tool) and tool.name is None]
         self._has_nameless = len(nameless) <= len(copies)
-        """True if the list has all nameless tools that messages add. It has no mere references to tools.
-        """
+        """True if the request lists every nameless tool that messages add. Mere references are not listed."""
         self._custom_calls: set[Place | None] = set()
         self._renamed: dict[Place | None, tuple[str | None, str | None]] = {}
         """The old and new names of calls, by place."""
@@ -124,7 +123,7 @@ class _Fitter:
                 yield tool
 
     def _repeats(self, tool: object) -> bool:
-        """Return whether a tool of this name is in the list already, because a message may add a tool again."""
+        """Return whether a tool of this name is in the list already. A message may add a tool again."""
         if self._context.native or not isinstance(tool, FunctionTool | CustomTool):
             return False
         if tool.name in self._defined:
@@ -154,21 +153,21 @@ class _Fitter:
 
     def _name(self, namespace: str, name: str) -> str:
         """Return a unique, stable name for a tool in a namespace, for an API without namespaces."""
-        given = self._given.get((namespace, name))
-        if given is None:
-            given = f"{namespace}{'' if namespace.endswith('_') else '__'}{name}"
-            while given in self._taken:
-                given += "_"
-            self._given[namespace, name] = given
-            self._taken.add(given)
-        return given
+        unique = self._assigned.get((namespace, name))
+        if unique is None:
+            unique = f"{namespace}{'' if namespace.endswith('_') else '__'}{name}"
+            while unique in self._used:
+                unique += "_"
+            self._assigned[namespace, name] = unique
+            self._used.add(unique)
+        return unique
 
     def choice(self, choice: ToolChoice) -> ToolChoice:
         if not choice.tools or self._kinds.namespaces:
             return choice
         owners = {name: namespace for namespace, name in self._members if namespace is not None}
         names = [
-            self._name(owners[name], name) if name in owners and name not in self._taken else name
+            self._name(owners[name], name) if name in owners and name not in self._used else name
             for name in choice.tools
         ]
         if names == choice.tools:
@@ -180,9 +179,9 @@ class _Fitter:
 
     def message(self, number: int, message: ChatMessage) -> list[ChatMessage]:
         contents = [
-            made
+            converted
             for at, content in enumerate(message.contents)
-            for made in self._content(content, (number, at), message)
+            for converted in self._content(content, (number, at), message)
         ]
         return [self._context.with_contents(message, contents)] if contents or not message.contents else []
 
@@ -201,9 +200,9 @@ class _Fitter:
         """Return whether the request has the tools that a message of another API adds."""
         if change.action != "add" or is_native(message, self._context):
             return False
-        # A name that is not a text belongs to no tool.
+        # No tool has a name that is not a text.
         return all(
-            self._has_nameless if name is None else isinstance(name, str) and name in self._taken
+            self._has_nameless if name is None else isinstance(name, str) and name in self._used
             for name in _names_of(change)
         )
 
@@ -222,8 +221,8 @@ class _Fitter:
         if namespace is None or self._kinds.namespaces:
             return call
         self._context.report_loss(call, "namespace", reasons.NAMESPACE_IN_NAME)
-        if call.name is None or (namespace not in self._namespaces and call.name in self._taken):
-            # A tool that was found by a tool search is its own namespace (recorded traffic, seen 2026-11-22).
+        if call.name is None or (namespace not in self._namespaces and call.name in self._used):
+            # The namespace of a tool that a tool search found is its own name (recorded traffic, seen 2026-11-22).
             return self._context.replace(call, namespace=None)
         name = self._name(namespace, call.name)
         is_custom = call.__class__ is CustomToolCallContent and not self._kinds.custom
@@ -235,8 +234,8 @@ class _Fitter:
         is_defined = call.name in self.sources
         if not is_defined and not self._context.native:
             self._context.report_loss(call, None, reasons.AS_FUNCTION_CALL)
-        made: FunctionCallContent = _as(FunctionCallContent, call, arguments=call.arguments_object)
-        return made
+        function_call: FunctionCallContent = _as(FunctionCallContent, call, arguments=call.arguments_object)
+        return function_call
 
     def _result(self, result: ToolResultContent, call: Place | None, message: ChatMessage) -> AIContent:
         result = self._named(result, call)

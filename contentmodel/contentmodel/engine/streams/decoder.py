@@ -48,12 +48,12 @@ if TYPE_CHECKING:
 DONE = b"[DONE]"
 _decode = msgspec.json.Decoder().decode
 _decode_text = msgspec.json.Decoder(str).decode
-# Exceptions of plain code for values of unexpected types. They include DecodeError.
+# The exceptions that decoding may raise for values of unexpected types. They include DecodeError.
 UNREADABLE = (TypeError, AttributeError, LookupError, ValueError, RecursionError)
 
 
 Grown = tuple[int, list[str], str, Callable[..., StreamEvent]]
-"""The effect of a delta event: the number of the block, the list of pieces, the new text, and the event type."""
+"""The effect of a delta event: the number of the block, its list of pieces, the new text, and the event type."""
 
 
 class BlockState:
@@ -69,7 +69,7 @@ class BlockState:
         self.joined: str = ""
         """The joined text of the pieces."""
         self.emitted: Any = None
-        """The content that was last emitted for it."""
+        """The content of the last event of the block that has one."""
 
     def grow(self, field: str, text: str) -> None:
         """Append `text` to `field`."""
@@ -93,26 +93,38 @@ class BlockState:
 
 
 class DeltaTemplate:
-    """A template of the last delta event. If the next event differs only in one JSON string, only that is parsed.
+    """A template made of the last delta event. If the next event differs only in its text, only the text is parsed.
 
-    The text of the event occurred exactly once, and the JSON had no backslash. So the string at that position is the
-    text. If the next event has the same bytes before and after it, nothing else differs. Padding at the end is ignored.
+    The template consists of the bytes before and after the text. This is valid because the text occurs exactly once in
+    the event, and the JSON has no backslash. Padding at the end of an event is ignored.
     """
 
-    __slots__ = ("begin", "end", "event", "head", "index", "is_fresh", "is_padded", "least", "name", "pieces", "tail")
+    __slots__ = (
+        "begin",
+        "end",
+        "event",
+        "head",
+        "index",
+        "is_padded",
+        "is_unused",
+        "min_length",
+        "name",
+        "pieces",
+        "tail",
+    )
 
     def __init__(self, name: str | None, data: bytes, grown: Grown) -> None:
         self.index, self.pieces, text, self.event = grown
         self.name = name
-        self.is_fresh = True
+        self.is_unused = True
         core = unpadded(data)
         self.is_padded = core is not None
         self.head, _, self.tail = (data if core is None else core).partition(write(text))
         self.begin, self.end = len(self.head), -len(self.tail)
-        self.least = len(self.head) + len(self.tail) + 3
+        self.min_length = len(self.head) + len(self.tail) + 3
 
     @staticmethod
-    def teaches(data: bytes, grown: Grown) -> bool:
+    def can_be_made_of(data: bytes, grown: Grown) -> bool:
         """Return whether the event contains the text exactly once, without escapes."""
         text = grown[2]
         return text != "" and b"\\" not in data and data.count(write(text)) == 1
@@ -123,13 +135,13 @@ class DeltaTemplate:
             return False
         if self.is_padded:
             data = unpadded(data) or b""
-        if len(data) < self.least or not data.endswith(self.tail):
+        if len(data) < self.min_length or not data.endswith(self.tail):
             return False
         try:
             text = _decode_text(data[self.begin : self.end])
         except (msgspec.MsgspecError, UnicodeError):
             return False
-        self.is_fresh = False
+        self.is_unused = False
         self.pieces.append(text)
         if events is not None:
             events.append(self.event(index=self.index, text=text))
@@ -140,7 +152,7 @@ PADDING = b',"obfuscation":"'
 
 
 def unpadded(data: bytes) -> bytes | None:
-    """Return an object without its last field, if that is padding, and without its last brace; else None."""
+    """Return the JSON of an object without its last field (padding) and its last brace; None if it has no padding."""
     cut = data.rfind(PADDING)
     if cut < 0 or data.find(b'"', cut + len(PADDING)) != len(data) - 2:
         return None
@@ -173,16 +185,17 @@ class StreamDecoder:
         """The answer without its blocks, in its wire form."""
         self.events: list[StreamEvent] = []
         self._framing = AnyFraming()
-        self._held = 0
-        """An upper limit of the bytes since the last complete event."""
+        self._pending_bytes = 0
+        """An upper bound of the number of bytes since the last complete event."""
         self._envelope = ChatResponse(origin=adapter.answer_origin({}))
         self._unstopped: dict[int, BlockState] = {}
         self._has_begun = False
         self._blocks = 0
         self._read = 0
-        self._repeat: DeltaTemplate | None = None
+        self._template: DeltaTemplate | None = None
         self._grown: Grown | None = None
-        self._wasted = 0
+        self._template_misses = 0
+        """The number of templates that never matched, minus those that matched."""
 
     # -- for callers -------------------------------------------------------------------------------------------
 
@@ -192,31 +205,31 @@ class StreamDecoder:
         if not self.is_over:
             frames = self._framing.feed(data)
             if frames:
-                self._held = 0
-                self._guarded(self._read_frames, frames)
-            elif self._holds_too_much(len(data)):
+                self._pending_bytes = 0
+                self._run_guarded(self._read_frames, frames)
+            elif self._exceeds_limit(len(data)):
                 limit = f"it has more than {self.max_event_bytes:,} bytes"
                 self.fail(ErrorContent(code=MALFORMED, message=f"event {self._read + 1}: {limit}"))
         return self._emitted()
 
-    def _holds_too_much(self, size: int) -> bool:
-        self._held += size
-        if self._held <= self.max_event_bytes:
+    def _exceeds_limit(self, size: int) -> bool:
+        self._pending_bytes += size
+        if self._pending_bytes <= self.max_event_bytes:
             return False
-        left = len(self._framing.close())
-        if left > size:
+        pending_length = len(self._framing.close())
+        if pending_length > size:
             return True
-        # The bytes before these were comments and blank lines, which are not kept.
-        self._held = left
+        # The earlier bytes were comments and blank lines, which are not kept.
+        self._pending_bytes = pending_length
         return False
 
     def feed_event(self, event: Payload, name: str | None = None) -> list[StreamEvent]:
         """Return the events for one event of the API: a dict, or an object of its SDK."""
         self.events = []
         if not self.is_over:
-            self._repeat = None
+            self._template = None
             self._read += 1
-            self._guarded(self._read_event, event, name)
+            self._run_guarded(self._read_event, event, name)
             self._grown = None
         return self._emitted()
 
@@ -224,7 +237,7 @@ class StreamDecoder:
         """Return the events for the end of the input. Call it for every stream."""
         self.events = []
         if not self.is_over:
-            self._guarded(self._end, self._framing.close())
+            self._run_guarded(self._end, self._framing.close())
         return self._emitted()
 
     def _emitted(self) -> list[StreamEvent]:
@@ -232,7 +245,7 @@ class StreamDecoder:
 
     # -- frames ------------------------------------------------------------------------------------------------
 
-    def _guarded(self, work: Callable[..., None], *arguments: object) -> None:
+    def _run_guarded(self, work: Callable[..., None], *arguments: object) -> None:
         try:
             work(*arguments)
         except UNREADABLE as error:
@@ -245,18 +258,18 @@ class StreamDecoder:
         self._read_wire(as_json(event, self.api), name)
 
     def _read_frames(self, frames: list[Frame]) -> None:
-        read, quickly = self.read, self.reads_quickly
+        read, reads_quickly = self.read, self.reads_quickly
         events = self.events if self.deltas else None
         for name, data in frames:
             self._read += 1
-            if quickly is not None and quickly(name, data):
+            if reads_quickly is not None and reads_quickly(name, data):
                 continue
-            repeat = self._repeat
-            if repeat is not None:
-                if repeat.reads(name, data, events):
+            template = self._template
+            if template is not None:
+                if template.reads(name, data, events):
                     continue
-                self._repeat = None
-                self._wasted += 1 if repeat.is_fresh else -1
+                self._template = None
+                self._template_misses += 1 if template.is_unused else -1
             if data == DONE:
                 self.done()
             else:
@@ -269,7 +282,7 @@ class StreamDecoder:
                 else:
                     self._read_wire(wire, name)
                 if self._grown is not None:
-                    self._learn(name, data)
+                    self._keep_template(name, data)
             if self.is_over:
                 return
 
@@ -280,17 +293,17 @@ class StreamDecoder:
             self.events.append(event(index=block.index, text=text))
 
     def grew(self, block: BlockState, pieces: list[str], text: str, event: Callable[..., StreamEvent]) -> None:
-        """Record that the last wire event only appended `text` to `pieces`. Emit a delta event if enabled."""
+        """Record that the current wire event only appends `text` to `pieces`. Emit a delta event if enabled."""
         if self.deltas:
             self.events.append(event(index=block.index, text=text))
         self._grown = (block.index, pieces, text, event)
 
-    def _learn(self, name: str | None, data: bytes) -> None:
-        """Keep a template of the last delta event. The next event probably differs only in its text."""
+    def _keep_template(self, name: str | None, data: bytes) -> None:
+        """Keep a template of the current delta event, because the next event probably differs only in its text."""
         grown, self._grown = self._grown, None
-        # Give up if templates failed too often.
-        if grown is not None and self._wasted < 8 and DeltaTemplate.teaches(data, grown):
-            self._repeat = DeltaTemplate(name, data, grown)
+        # If templates failed too often, make no more.
+        if grown is not None and self._template_misses < 8 and DeltaTemplate.can_be_made_of(data, grown):
+            self._template = DeltaTemplate(name, data, grown)
 
     def _read_wire(self, wire: object, name: str | None) -> None:
         if wire.__class__ is not dict:
@@ -343,14 +356,14 @@ class StreamDecoder:
         self.events.append(WireEvent(api=self.api, name=name if name.__class__ is str else None, data=wire))
 
     def context(self) -> DecodeContext:
-        """Return a context for one block, so that faults are of that block only."""
+        """Return a new context for one block, so that its faults are of that block only."""
         return DecodeContext(self.api, self.origin())
 
     def origin(self) -> Origin:
         return self.adapter.answer_origin(self.answer)
 
     def begin(self, wire: JsonObject) -> None:
-        """Emit the start of the answer, from the first wire object without its choices."""
+        """Emit the start of the answer. `wire` is the first wire object, without its choices."""
         if not self._has_begun:
             self._has_begun = True
             response = self.adapter.read_response(wire)
@@ -383,7 +396,7 @@ class StreamDecoder:
         return block
 
     def catch_up(self, block: BlockState, content: AIContent) -> None:
-        """Replace the content of a stopped block. If it is still open, stop it."""
+        """Replace the content of a stopped block. If the block is still open, stop it with this content."""
         if block.index in self._unstopped:
             self.stop(block, content)
             return
@@ -418,7 +431,7 @@ class StreamDecoder:
             wire, known_layout = self.broken()
             response, layout = without_contents(self.adapter.read_response(wire)), known_layout
         except UNREADABLE:
-            # The answer cannot be decoded as a whole, so each block is decoded separately.
+            # The answer cannot be decoded as a whole. `_stop_rest` stops each block with the content that is known.
             layout = []
         if self._stop_rest() - {index for choice in layout for message in choice for index in message}:
             layout = []
@@ -427,10 +440,10 @@ class StreamDecoder:
 
     def _stop_rest(self) -> set[int]:
         """Stop the blocks that are still open (never stopped, or failed to decode). Return their numbers."""
-        rest = list(self._unstopped.values())
-        for block in rest:
+        unstopped = list(self._unstopped.values())
+        for block in unstopped:
             self.stop(block, self.remains(block), is_complete=False)
-        return {block.index for block in rest}
+        return {block.index for block in unstopped}
 
     def remains(self, block: BlockState) -> Any:
         """Return the best-effort content of a block that failed to decode."""
@@ -444,11 +457,11 @@ class StreamDecoder:
 
 
 def laid_out(response: ChatResponse, blocks: Iterable[Iterable[int]]) -> Layout:
-    """Return the layout: the blocks of each message. `blocks` has those of each choice, in order."""
+    """Return the layout. `blocks` are the indices of the blocks of each choice, in the order of the contents."""
     layout: Layout = []
     for choice, indices in zip(response.choices, blocks, strict=True):
-        left = iter(indices)
-        layout.append([list(islice(left, len(message.contents))) for message in choice.messages])
+        remaining = iter(indices)
+        layout.append([list(islice(remaining, len(message.contents))) for message in choice.messages])
     return layout
 
 
@@ -469,29 +482,29 @@ def _both(old: JsonObject, new: JsonObject) -> JsonObject:
 
 def longer(old: object, new: Mapping[str, object]) -> JsonObject:
     """Return `old` merged with `new`: lists are extended, other values replaced. Nulls are ignored."""
-    made = dict(old) if old.__class__ is dict else {}
+    merged = dict(old) if old.__class__ is dict else {}
     for key, value in new.items():
-        existing = made.get(key)
+        existing = merged.get(key)
         if existing.__class__ is list and value.__class__ is list:
             existing.extend(value)
         elif value is not None or existing is None:
-            made[key] = value
-    return made
+            merged[key] = value
+    return merged
 
 
 def longer_list(old: object, new: JsonArray, by_index: dict[bytes, Json]) -> JsonArray:
     """Append entries to a list and return it. An entry with a known index is merged into the entry in `by_index`."""
     if old.__class__ is not list:
         by_index.clear()
-    made = old if old.__class__ is list else []
+    merged = old if old.__class__ is list else []
     for entry in new:
         index = entry.get("index") if entry.__class__ is dict else None
         known = None if index is None else by_index.setdefault(write(index), entry)
         if known is None or known is entry:
-            made.append(entry)
+            merged.append(entry)
         else:
             merge_into(known, entry)
-    return made
+    return merged
 
 
 def lengthen(owner: JsonObject, key: str, more: str) -> None:
@@ -502,7 +515,7 @@ def lengthen(owner: JsonObject, key: str, more: str) -> None:
 
 
 def settle_entry(block: BlockState) -> None:
-    """Merge the pieces of a call, a detail or audio into the wire object. The field `a.b` is in a nested object."""
+    """Merge the pieces of a call, a reasoning detail or audio into the wire object. The field `a.b` is a nested one."""
     for field, pieces in block.pieces.items():
         outer, _, inner = field.rpartition(".")
         owner, name = (block.wire.setdefault(outer, {}), inner) if outer else (block.wire, field)

@@ -1,8 +1,8 @@
 """The common part of the stream encoders: events in, bytes out, with blocks that are written as they grow.
 
-If the content of a block also grows on the wire of this API, it is written at once ("live"). Any other block is
-held until it is complete. Blocks are encoded by the adapter's `encode_contents`, one by one, with the passes and the
-table of a non-streamed answer. The envelope is encoded by `encode_response`, without contents.
+If this API can send the content of a block in pieces, each piece is written at once: the block is "live". Any other
+block is held until it is complete. Blocks are encoded by the adapter's `encode_contents`, one by one, with the passes
+and the table of a non-streamed answer. The envelope is encoded by `encode_response`, without contents.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class StreamEncoder:
         self._amended: list[tuple[int, AIContent]] = []
         """The blocks that were changed after they were written, while another block was open."""
         self.empty: dict[int, OutgoingBlock] = {}
-        """Empty texts of another API, by number. They are written if there is nothing else."""
+        """Empty texts of another API, by number. They are written if their choice has no other block."""
         self._call_ids: dict[int, StreamedCallIds] = {}
         """The ids of calls and results of each choice."""
         self._layout: Layout = []
@@ -102,7 +102,7 @@ class StreamEncoder:
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """The losses so far. The position of a block in its message is known at the end."""
+        """The losses so far. The message of a block is known only at the end of the turn."""
         if self._unread:
             self._read_losses()
         if self._whole_losses is None:
@@ -225,7 +225,7 @@ class StreamEncoder:
         return self._call_ids.setdefault(choice, StreamedCallIds(self._answer_id)).give(index, content)
 
     def _open(self, block: OutgoingBlock) -> None:
-        """Write the block, because it is its turn."""
+        """Start to write a block that need not wait for another one."""
         if block.is_stopped or self.waits(block):
             return
         if not self._may_change(block.content):
@@ -240,7 +240,7 @@ class StreamEncoder:
     def _may_change(self, content: AIContent) -> bool:
         """Return whether a content may change after its start: a hosted call of another API.
 
-        Responses announces a search for tools with one call id and ends it with another (seen 2026-11-22).
+        In Responses, the call id of a tool search may change between its start and its end (seen 2026-11-22).
         """
         if self.is_native or not isinstance(content, ToolCallContent):
             return False
@@ -253,7 +253,7 @@ class StreamEncoder:
         block = self._blocks.get(event.index)
         if block is None:
             if event.index in self._written:
-                # The block is complete. An update has its whole content and is compared then.
+                # The block is already written. A BlockCatchUp has the whole content, and is handled then.
                 return
             raise StreamError(f"{type(event).__name__} for block {event.index}, which has not started")
         if block.grow is not None:
@@ -270,7 +270,7 @@ class StreamEncoder:
             if text:
                 self.write_text(block, text)
         else:
-            # The content at the end of the block includes this citation or signature, if the block ends.
+            # The final content of the block will include this citation or signature.
             block.deltas.append(delta)
 
     def write_text(self, block: OutgoingBlock, text: str) -> None:
@@ -307,7 +307,7 @@ class StreamEncoder:
         self._written[block.index] = Written(block)
 
     def _compare(self, block: OutgoingBlock) -> None:
-        """Report a loss if the final content of a block contradicts the text that was written."""
+        """Report a loss if the final text of a block does not start with the text that was written."""
         field = growing_field(block.content)
         if not block.pieces or field is None:
             return
@@ -346,12 +346,12 @@ class StreamEncoder:
                 self.amend(index, content, written)
 
     def _write_rest_of_blocks(self) -> None:
-        """Write blocks that wait for the end: changed blocks, and empty texts of choices that have nothing else."""
+        """Write the postponed blocks: changed blocks, and empty texts of choices that have no other block."""
         self._amend()
-        filled = {written.choice for index, written in self._written.items() if index not in self.empty}
+        choices_with_content = {written.choice for index, written in self._written.items() if index not in self.empty}
         for index, block in self.empty.items():
-            if block.choice in filled:
-                self._note([(block.choice, index)], self._without_empty([block.content]))
+            if block.choice in choices_with_content:
+                self._record([(block.choice, index)], self._without_empty([block.content]))
             else:
                 self.shut(block)
 
@@ -401,14 +401,14 @@ class StreamEncoder:
         """Write the beginning of the stream. `payload` is the answer without its choices."""
 
     def start(self, block: OutgoingBlock) -> None:
-        """Register a block after all that started before it. It is opened when it can be written."""
+        """Register a block. Blocks are registered in the order of their start, and opened when they can be written."""
 
     def waits(self, block: OutgoingBlock) -> bool:
-        """Return whether this is an empty text so far. It is begun with its first characters."""
+        """Return whether to postpone a block: a text that is still empty is opened with its first characters."""
         return growing_field(block.content) == "text" and not block.content.text and not block.deltas
 
     def open(self, block: OutgoingBlock) -> None:
-        """Begin a block that can be written as it grows, and set its `grow`. If it stays None, the block is held."""
+        """Write the start of a block that can be live, and set its `grow`. If `grow` stays None, the block is held."""
 
     def shut(self, block: OutgoingBlock) -> None:
         """Write the remaining content of a block; all of it if it was held."""
@@ -447,10 +447,10 @@ class StreamEncoder:
         encoded = self._encoded(contents, is_open=is_open)
         if places is not None and encoded.may_lose:
             self._kept += sum(map(_size_of, contents))
-            self._note(places, encoded)
+            self._record(places, encoded)
         return encoded.payload
 
-    def _note(self, places: list[Place], encoded: EncodedContents) -> None:
+    def _record(self, places: list[Place], encoded: EncodedContents) -> None:
         """Record the losses of blocks."""
         self._unread.append((places, encoded))
         if self._kept > MOST_KEPT:
@@ -505,7 +505,7 @@ class StreamEncoder:
         return payload
 
     def _waiting(self, response: ChatResponse) -> ChatResponse:
-        """Return an answer whose choices with calls have the finish reason "tool_calls" (`passes.waiting_finish`)."""
+        """Return an answer with `passes.waiting_finish` applied to each choice. Report replaced finish reasons."""
         if self.is_native:
             return response
         calls: dict[int, list[ToolCallContent]] = {}
@@ -517,9 +517,9 @@ class StreamEncoder:
             finish = waiting_finish(choice.finish_reason, calls.get(number, []))
             if finish is not None and finish is not choice.finish_reason:
                 path, name = f"$.choices[{number}].finish_reason.raw", "finish_reason.raw of ChatChoice"
-                ended = finish.raw or finish.reason
-                lost = loss_of(reasons.NO_FINISH_REASON, path, name, self.api, family="settings", word=ended)
-                self.add_losses(None, [lost])
+                reason = finish.raw or finish.reason
+                loss = loss_of(reasons.NO_FINISH_REASON, path, name, self.api, family="settings", word=reason)
+                self.add_losses(None, [loss])
                 choice = msgspec.structs.replace(choice, finish_reason=finish)
             choices.append(choice)
         return msgspec.structs.replace(response, choices=choices)
@@ -539,9 +539,9 @@ class StreamEncoder:
 
     def report_loss(self, place: Place, content: AIContent, reason: Reason, *, field: str | None = None) -> None:
         """Report a block, or a field of it, as lost."""
-        note = PendingLoss(content, field, reason)
+        pending = PendingLoss(content, field, reason)
         path = f".{field}" if field else ""
-        self.add_losses(place, [note.at(path, self.api, what_of(note))])
+        self.add_losses(place, [pending.at(path, self.api, what_of(pending))])
 
 
 def _size_of(content: AIContent) -> int:

@@ -1,7 +1,7 @@
 """Codecs: lossless conversions between one wire value and one field of the model.
 
-A codec holds values of certain JSON classes. Other values stay in the residue, unchanged. For each value `v` that the
-codec holds, `encode(decode(v)) == v`.
+A codec holds (accepts) values of certain JSON classes. Other values stay in the residue, unchanged. For each value `v`
+that the codec holds, `encode(decode(v)) == v`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ T = TypeVar("T")
 Bind: TypeAlias = Callable[[str, object], str]
 """Bind an object to a name in a compiled function. Return the name."""
 Place: TypeAlias = tuple[object, str, Json, RowFinder | None]
-"""A model object, its JSON path, the wire value there, and the row or union that made it (None: no row)."""
+"""A model object, its JSON path, the wire value there, and the row or union that decoded it (None: no row)."""
 
 
 def spread(values: Iterable[object], wires: Iterable[Json], path: str, row: RowFinder | None) -> list[Place]:
@@ -60,17 +60,17 @@ class Codec(Generic[T]):
         return " or ".join(f"{name}.__class__ is {c.__name__}" for c in self.classes)
 
     def quick_decode(self, name: str, call: str, bind: Bind) -> str:
-        """Return an expression that decodes the usual value of the variable `name` inline, else makes the `call`."""
+        """Return an expression that decodes usual values of the variable `name` inline, and others by the `call`."""
         return call
 
     def quick_encode(self, name: str, call: str, bind: Bind) -> str:
-        """Return an expression that encodes the usual value of the variable `name` inline, else makes the `call`."""
+        """Return an expression that encodes usual values of the variable `name` inline, and others by the `call`."""
         return call
 
     def decode(self, value: Json, context: DecodeContext, container: JsonObject, key: str) -> T:
-        """Return the model's value for `container[key]`, which is `value`. The codec holds `value`."""
-        made: T = value
-        return made
+        """Return the model's value for `value`, which is `container[key]`. `holds(value)` is true."""
+        unchanged: T = value
+        return unchanged
 
     def count(self, wire: Json) -> int:
         """Return the number of contents that `decode` makes of a wire value, if it returns a list of them."""
@@ -90,7 +90,7 @@ class Codec(Generic[T]):
 
 
 AnyCodec: TypeAlias = Codec[Any]
-"""A codec of some field. Only its row has the exact type."""
+"""A codec whose value type is not known here."""
 
 
 class _List(Codec[JsonArray]):
@@ -217,8 +217,8 @@ class Opaque(Codec[Protected]):
         return f"{bind('Protected', Protected)}(issuer={self.issuer!r}, kind={self.kind!r}, data={name})"
 
     def quick_encode(self, name: str, call: str, bind: Bind) -> str:
-        usual = f"{name}.issuer == {self.issuer!r} and {name}.kind == {self.kind!r}"
-        return f"{name}.data if {usual} else {call}"
+        is_own = f"{name}.issuer == {self.issuer!r} and {name}.kind == {self.kind!r}"
+        return f"{name}.data if {is_own} else {call}"
 
     def decode(self, value: str, context: DecodeContext, container: JsonObject, key: str) -> Protected:
         return Protected(issuer=self.issuer, kind=self.kind, data=value)
@@ -328,13 +328,13 @@ class ArgumentsObject(Codec[JsonObject | str]):
         if value.__class__ is dict:
             return value
         try:
-            read = owner.arguments_object if isinstance(owner, ToolCallContent) else {}
+            arguments = owner.arguments_object if isinstance(owner, ToolCallContent) else {}
         except ToolArgumentsError:
             context.report_loss(owner, "arguments", reasons.ARGUMENTS_AS_OBJECT)
             return {self.key: value}
-        # Whether the spelling of the text is really lost is decided when the losses are read.
+        # If the text was compact JSON, this loss is removed when the losses are read (`losses.encoded.holds`).
         context.report_loss(owner, "arguments", reasons.SPELLING)
-        return read
+        return arguments
 
 
 class DataUri(Codec[tuple[str | None, str]]):
@@ -375,8 +375,8 @@ def codec_for(hint: object) -> AnyCodec:
         ({int, str}, Codec(int, str)),
         ({int, float, str}, Codec(int, float, str)),
     ]
-    for wanted, codec in simple:
-        if options == wanted:
+    for types, codec in simple:
+        if options == types:
             return codec
     names = {str(option) for option in options}
     if names == {"list[str]"}:

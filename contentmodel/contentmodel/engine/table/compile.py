@@ -44,7 +44,7 @@ def _decoder_source(row: Row, code: Code) -> None:
         field.read_source(count, code)
     arguments = code.arguments(row.model, "", row.implied)
     code.add(f"    if {count} == len(wire):", f"        return MODEL({arguments})", *code.respelled_source("    "))
-    # If all known fields are held whole, the residue is the unknown keys.
+    # If the codecs hold all known fields completely, the residue consists of the unknown keys.
     known = code.name("known", frozenset(row.known_keys()))
     code.add(f"    residue = {{k: v for k, v in wire.items() if k not in {known}}}")
     code.add(f"    if {count} + len(residue) != len(wire):", "        residue = ROW.residue(wire)")
@@ -72,18 +72,18 @@ def plain(row: Row) -> Functions:
     """Return `decode(wire, context)` and `encode(value, context)` of a row without generated code, for comparison."""
 
     def decode(wire: JsonObject, context: DecodeContext) -> msgspec.Struct:
-        read: JsonObject = {CONTENTS: []} if row.columns is not None else {}
-        missing = row.root.read_fields(wire, read, context)
+        attributes: JsonObject = {CONTENTS: []} if row.columns is not None else {}
+        missing = row.root.read_fields(wire, attributes, context)
         residue = row.residue(wire)
         if (missing is not None or residue) and row.protobuf_json and row.is_respelled(wire):
             return row.decode_respelled(wire, context)
         if missing is not None:
             return row.missing(wire, missing, context)
         for field in row.others:
-            field.read(wire, read, context)
+            field.read(wire, attributes, context)
         if residue:
-            read[row.rest or "extra"] = residue if row.rest else {row.api: escaped(residue)}
-        return build(row.model, read, context.origin, row.implied)
+            attributes[row.rest or "extra"] = residue if row.rest else {row.api: escaped(residue)}
+        return build(row.model, attributes, context.origin, row.implied)
 
     def encode(value: Any, context: EncodeContext) -> JsonObject:
         wire = row.root.write(value, context)
@@ -105,7 +105,7 @@ def plain(row: Row) -> Functions:
 
 
 def merge_residue(row: Row, residue: JsonObject, wire: JsonObject) -> None:
-    """Fill the wire object with the residue of its own API."""
+    """Add the residue of the row's own API to the wire object."""
     row.merge(residue, wire)
     if ABSENT.key in residue:
         for key in ABSENT.read(residue) or ():

@@ -1,7 +1,7 @@
-"""The fields of a row that are not in its tree: one class for each kind.
+"""The fields of a row that are not in its tree of wire paths: one class for each kind.
 
-`read`, `write` and `finish` are the interpreted code, which is slow. The `..._source` methods generate the same code
-for a row's functions. A property test checks that both agree (tests/test_fields.py).
+`read`, `write` and `finish` do the work directly, which is slow. The `..._source` methods generate equivalent code for
+a row's functions. A property test checks that both agree (tests/test_fields.py).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from contentmodel.engine.table.rows import Row
 
 FOLLOWING = ("executor", "role", "cached_inside", "reasoning_inside")
-"""Attributes that passes set, or that follow from the position of a value. Other values of these are no loss."""
+"""Attributes that passes set, or that follow from the position of a value. A different value of these is no loss."""
 
 
 class Field:
@@ -69,11 +69,11 @@ class Field:
 
 
 class Columns(Field):
-    """One list of contents from several wire fields. Each field is a column at its dotted path."""
+    """One list of contents in several wire fields. Each such field is a column, with a dotted path."""
 
     def __init__(self, attribute: str, columns: Mapping[str, Column]) -> None:
         self.attributes, self.columns = (attribute,), dict(columns)
-        # Maps a content class to its column, and a column to its position.
+        # The column of each content class, and the position of each column.
         self._usual = {m: k for k, c in reversed(list(self.columns.items())) if not c.hinted for m in c.models}
         self.order = {key: index for index, key in enumerate(self.columns)}
 
@@ -97,12 +97,12 @@ class Columns(Field):
 
     def places(self, value: object, wire: JsonObject, path: str) -> Iterator[Place]:
         """Yield the origins of the contents of a decoded value."""
-        rest = list(getattr(value, self.attributes[0]))
-        for key, taken in self.counts(wire):
-            if not rest:
+        remaining = list(getattr(value, self.attributes[0]))
+        for key, count in self.counts(wire):
+            if not remaining:
                 return
-            yield from self.columns[key].codec.places(rest[:taken], wire_at(wire, key), wire_path(path, key))
-            rest = rest[taken:]
+            yield from self.columns[key].codec.places(remaining[:count], wire_at(wire, key), wire_path(path, key))
+            remaining = remaining[count:]
 
     def read(self, wire: JsonObject, read: JsonObject, context: DecodeContext) -> None:
         read[self.attributes[0]] = read.pop(CONTENTS)
@@ -111,10 +111,10 @@ class Columns(Field):
         """Distribute the contents to their columns. Report contents whose order is lost."""
         contents, usual, api = getattr(value, self.attributes[0]), self._usual, context.api
         if len(contents) == 1 and contents[0].extra is None and contents[0].__class__ in usual:
-            only = usual[contents[0].__class__]
-            put_at(wire, only, self.columns[only].codec.encode(contents, context, value))
+            column = usual[contents[0].__class__]
+            put_at(wire, column, self.columns[column].codec.encode(contents, context, value))
             return
-        dealt: dict[str, list[AIContent]] = {}
+        by_column: dict[str, list[AIContent]] = {}
         latest = 0
         for content in contents:
             extra = content.extra
@@ -122,17 +122,17 @@ class Columns(Field):
             if key is None:
                 context.report_loss(content, None, reasons.NO_PLACE_IN_MESSAGE)
                 continue
-            place = self.order[key]
-            if place < latest:
+            position = self.order[key]
+            if position < latest:
                 context.report_loss(content, None, reasons.COLUMN_APART, column=key)
             else:
-                latest = place
-            if key in dealt:
-                dealt[key].append(content)
+                latest = position
+            if key in by_column:
+                by_column[key].append(content)
             else:
-                dealt[key] = [content]
-        for key, own in dealt.items():
-            put_at(wire, key, self.columns[key].codec.encode(own, context, value))
+                by_column[key] = [content]
+        for key, column_contents in by_column.items():
+            put_at(wire, key, self.columns[key].codec.encode(column_contents, context, value))
 
     def _column_of(self, content: AIContent, api: str) -> str | None:
         origin = COLUMN.of(content, api)
@@ -174,7 +174,7 @@ class Gathered(Field):
 class Group(Field):
     """One attribute that `decode` makes of several wire fields (`keys`).
 
-    `parts` maps a key to the attribute inside that it holds. It is used for documentation and the paths of losses.
+    `parts` maps a key to the nested attribute that it holds. It is used for documentation and the paths of losses.
     """
 
     attribute = ""
@@ -283,7 +283,7 @@ class Filled(Field):
 
 
 class Silent(Field):
-    """Attributes that the row does not write and does not report: they have another place, or no meaning.
+    """Attributes that the row neither writes nor reports: other code writes them, or they have no meaning.
 
     All other unmapped attributes are reported as lost if they are set.
     """

@@ -50,7 +50,7 @@ class Row:
     - `constants`: wire values that distinguish the row from others.
     - `select`: a field, and its values that select this row. If neither `select` nor `constants` distinguish rows, the
       required fields do.
-    - `certain`: a value that this row decoded is always encoded by this row.
+    - `certain`: a value that this row decoded is always encoded by this row, so it needs no hint.
     - `shape`: the row decodes blocks of that form whose tag has no row.
     - `failure`: the fields that report a failed tool.
     - `takes`: returns whether a content of the row's class is usually encoded by this row.
@@ -83,20 +83,20 @@ class Row:
         self.constants = dict(constants or {})
         self.api = ""
         self.is_one_of = False
-        every = others if _find(Silent, others) else (*others, Silent())
-        self.others = sorted(every, key=_order)
-        if len({_order(field) for field in every}) < len(every):
+        all_fields = others if _find(Silent, others) else (*others, Silent())
+        self.others = sorted(all_fields, key=_order)
+        if len({_order(field) for field in all_fields}) < len(all_fields):
             raise TypeError(f"row {name}: two fields of the same class, expected at most one")
-        self.columns = _find(Columns, every)
-        rest, implied, aliases = _find(Rest, every), _find(Implied, every), _find(Aliases, every)
+        self.columns = _find(Columns, all_fields)
+        rest, implied, aliases = _find(Rest, all_fields), _find(Implied, all_fields), _find(Aliases, all_fields)
         self.rest = rest.attributes[0] if rest is not None else None
         """The attribute that holds all unmapped fields; None if they are residue."""
         self.implied: Mapping[str, Json] = implied.values if implied is not None else {}
         """The attributes whose value is implied by the row."""
-        self.protobuf_json = _find(ProtobufJson, every) is not None
+        self.protobuf_json = _find(ProtobufJson, all_fields) is not None
         self.aliases: Mapping[str, str] = aliases.names if aliases is not None else {}
         self.root = Nested()
-        self._plant(fields)
+        self._add_fields(fields)
         for field in self.others:
             field.join(self)
         self._holds = self.root.holders()
@@ -106,7 +106,7 @@ class Row:
 
     # -- building ----------------------------------------------------------------------------------------------
 
-    def _plant(self, fields: Mapping[str, Spec]) -> None:
+    def _add_fields(self, fields: Mapping[str, Spec]) -> None:
         for path, value in self.constants.items():
             *parents, key = path.split(".")
             self.root.at(parents).constants[key] = value  # type: ignore[union-attr]
@@ -179,16 +179,16 @@ class Row:
     # -- slow paths of the compiled functions ----------------------------------------------------------------------
 
     def residue(self, wire: Mapping[str, Json]) -> JsonObject:
-        """Return the parts of `wire` that no field, constant or column consumed."""
+        """Return the parts of `wire` that no field, constant or column consumes."""
         holds = self._holds
         if holds is None:
-            left = self.root.residue(wire)
+            rest = self.root.residue(wire)
         else:
-            left = {key: value for key, value in wire.items() if key not in holds or not holds[key](value)}
+            rest = {key: value for key, value in wire.items() if key not in holds or not holds[key](value)}
         for field in self.others:
             for key in field.keys:
-                left.pop(key, None)
-        return left
+                rest.pop(key, None)
+        return rest
 
     def known_keys(self) -> Iterator[str]:
         """Yield the top-level keys of the wire object that the row maps."""
@@ -221,11 +221,14 @@ class Row:
         return is_respelled(self, wire)
 
     def decode_respelled(self, wire: JsonObject, context: DecodeContext) -> msgspec.Struct:
-        """Decode a copy in the usual spelling, and keep hints of the original one."""
+        """Decode a copy in the usual spelling, and keep the original spelling in hints."""
         return decode_respelled(self, wire, context)
 
     def missing(self, wire: JsonObject, path: str, context: DecodeContext) -> msgspec.Struct:
-        """Report a missing required field as a fault. If it is null, an object of a union becomes UnknownContent."""
+        """Report a missing or invalid required field as a fault, and return a substitute for the object.
+
+        In a union, the substitute is UnknownContent, and a null is no fault.
+        """
         *parents, key = path.split(".")
         container: JsonObject = wire
         wanted = _wanted(self.root, path)
@@ -255,9 +258,9 @@ class Row:
         """Yield the origins of the model objects in `value`, which was decoded from `wire` at `path`."""
         for leaf in self._leaves_with_places:
             inner = wire_at(wire, leaf.wire)
-            held = get_attribute(value, leaf.attribute)
-            if held is not None and inner is not None and leaf.holds(inner):
-                yield from leaf.codec.places(held, inner, wire_path(path, leaf.wire))
+            part = get_attribute(value, leaf.attribute)
+            if part is not None and inner is not None and leaf.holds(inner):
+                yield from leaf.codec.places(part, inner, wire_path(path, leaf.wire))
         if self.signs is not None:
             yield from self.signs.places(value, wire, path, self.api)
         if self.columns is not None:
@@ -279,8 +282,8 @@ class Row:
     def fields_of(self, attribute: str, wire: Mapping[str, Json]) -> list[str]:
         """Return the wire fields of an attribute; [] if it has none.
 
-        The order of preference: the fields of the whole attribute, fields of its parts, the field of an attribute that
-        contains it.
+        In order of preference: the fields of the whole attribute, the fields of its parts, the field of an attribute
+        that contains it.
         """
         leaves = list(self.root.leaves())
         fields = [leaf.wire for leaf in leaves if attribute in leaf.attributes]
@@ -391,15 +394,15 @@ class PairRow:
         self, call: ToolCallContent | None, result: ToolResultContent | None, context: EncodeContext
     ) -> JsonObject:
         """Encode a call, its result, or both as one wire object."""
-        given: msgspec.Struct | None = call
+        head: msgspec.Struct | None = call
         if call is None and result is not None and context.completes:
-            given = self.call.model(call_id=result.call_id)
-        wire = self.call.encode(given, context) if given is not None else dict(self.call.constants)
+            head = self.call.model(call_id=result.call_id)
+        wire = self.call.encode(head, context) if head is not None else dict(self.call.constants)
         if result is None:
             return wire
         plain = result if self.failure is None else self.failure.without(result, context)
         wire.update(self.result.encode(plain, context))
-        if given is None and result.call_id is not None:
+        if head is None and result.call_id is not None:
             wire.setdefault("id", result.call_id)
         if self.failure is not None:
             self.failure.write(result, wire, context)
@@ -426,7 +429,7 @@ class Fields:
         return self
 
     def places(self, value: object, wire: JsonObject, path: str) -> Iterator[Place]:
-        """Return nothing: the code that decodes such a value traces its parts."""
+        """Return no places: the code that decodes such a value traces its parts."""
         return iter(())
 
     def fields_of(self, attribute: str, wire: Mapping[str, Json]) -> list[str]:
@@ -438,9 +441,9 @@ class Fields:
 
 
 class Pieces(Fields):
-    """The origin of a value that is only some fields of a wire object: `paths`, by attribute; or all but `apart`.
+    """The fields of a value that was decoded from a part of a wire object: the fields `paths`, or all but `apart`.
 
-    If the value is lost as a whole, the losses are of these fields, not of the object.
+    If the value is lost as a whole, each of these fields is a loss, not the object.
     """
 
     def __init__(self, paths: Mapping[str, str], apart: Collection[str] | None = None) -> None:
@@ -448,7 +451,7 @@ class Pieces(Fields):
         self._own, self._apart = tuple(paths.values()), apart
 
     def pieces(self, wire: Mapping[str, Json]) -> list[str]:
-        """Return those of the fields that a wire object has."""
+        """Return the fields of the value that a wire object has."""
         if self._apart is not None:
             return [name for name in wire if name not in self._apart]
         return [name for name in self._own if wire_at(wire, name) is not None]

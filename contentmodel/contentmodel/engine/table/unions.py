@@ -34,8 +34,8 @@ class Union:
 
     - `default`: the tag of a block without a tag. Such a block gets the hint `ABSENT`.
     - `other`: the row for unknown tags. Without it, such a block becomes UnknownContent.
-    - `prefer`: selects the usual row if several rows have one class (None: a value of another API has no place here). A
-      block that was decoded by another row has the name of that row in the hint `ROW`.
+    - `prefer`: selects the usual row if several rows have one class (None: a value of another API cannot be encoded
+      here). A block that was decoded by another row has the name of that row in the hint `ROW`.
     - `abroad`: the classes that a request of another API may contain here. Other classes are lowered, although hosts of
       this API may send them.
     - `takes_untyped`: whether a block without a tag is an unknown block instead of a fault.
@@ -115,7 +115,7 @@ class Union:
         return ABSENT.on(content, self.api, [self.tag])
 
     def _list_decoder(self) -> DecodeList:
-        """Return a function that decodes a list of blocks. It has a fast path for known tags."""
+        """Return a function that decodes a list of blocks, with a fast path for known tags."""
         decoders, tag, slowly = self._decoders, self.tag, self._decode_slowly
         if self._find is not None:
             return self._one_of_list_decoder(self._find)
@@ -207,19 +207,19 @@ class Union:
 
     @property
     def tags(self) -> frozenset[str]:
-        """The tags of the rows; none if rows are not selected by a tag."""
+        """The tags of the rows; empty if rows are not selected by a tag field."""
         tagged = (r.constants.get(self.tag) for r in self.rows if r is not self._other and self._find is None)
         return frozenset(tag for tag in tagged if tag is not None)
 
     def knows(self, wire: JsonObject) -> bool:
-        """Return whether a row is named by the tag of this block."""
+        """Return whether a row has the tag of this block."""
         tag = wire.get(self.tag)
         return any(r.shape is None and r.constants.get(self.tag) == tag for r in self.rows)
 
     # -- compiling ---------------------------------------------------------------------------------------------
 
     def _build(self) -> None:
-        """Add a placeholder function for every tag and class. Rows are compiled on first use."""
+        """Add a function for every tag and class that compiles its rows on first use and replaces itself."""
         for model, rows in self._by_class.items():
             self._encoders[model] = self._encoder_when_needed(model, rows)
             if self._foreign_types is not None and model in self._foreign_types:
@@ -233,24 +233,24 @@ class Union:
 
     def _encoder_when_needed(self, model: type, rows: list[Row]) -> Encode:
         def encode(content: object, context: EncodeContext) -> JsonObject:
-            made = self._encoders[model] = self._encoder(rows)
+            encoder = self._encoders[model] = self._encoder(rows)
             if model in self._foreign_encoders:
-                self._foreign_encoders[model] = made
-            return made(content, context)
+                self._foreign_encoders[model] = encoder
+            return encoder(content, context)
 
         return encode
 
     def _decoder_when_needed(self, tag: str, rows: list[Row]) -> Decode:
         def decode(wire: JsonObject, context: DecodeContext) -> msgspec.Struct:
-            made = self._decoders[tag] = self._decoder_of(rows)
-            return made(wire, context)
+            decoder = self._decoders[tag] = self._decoder_of(rows)
+            return decoder(wire, context)
 
         return decode
 
     def _decoder_of(self, rows: list[Row]) -> Decode:
         decoders = {r.name: self._decoder(r) for r in rows}
-        only = len(rows) == 1 and rows[0].select is None
-        return decoders[rows[0].name] if only else self._choosing_decoder(rows, decoders)
+        is_only = len(rows) == 1 and rows[0].select is None
+        return decoders[rows[0].name] if is_only else self._choosing_decoder(rows, decoders)
 
     def _decoder(self, r: Row) -> Decode:
         decode = r.functions[0]
@@ -272,7 +272,7 @@ class Union:
         return rows[0].functions[1] if len(rows) == 1 else self._picking_encoder(rows)
 
     def _or_other(self, decode: Decode) -> Decode:
-        """Wrap `decode`: objects that it rejects (a name that is null) are decoded as blocks of an unknown tag."""
+        """Wrap `decode`: decode objects that it rejects (such as one with a null name) like ones of an unknown tag."""
 
         def decode_or_other(wire: JsonObject, context: DecodeContext) -> msgspec.Struct:
             value = decode(wire, context)
@@ -281,21 +281,21 @@ class Union:
         return decode_or_other
 
     def _choosing_decoder(self, rows: list[Row], decoders: Mapping[str, Decode]) -> Decode:
-        """Choose among rows of one tag by a selecting field or an inner constant; else the row that has neither."""
+        """Choose among rows of one tag by `select` or another constant. The default is the row that has neither."""
         if not any(r.select is not None or len(r.constants) > 1 for r in rows):
             return self._fitting_decoder(rows, decoders)
-        chosen: dict[str | int, Decode] = {}
+        by_value: dict[str | int, Decode] = {}
         default: Decode | None = None
         path: list[str] = []
         for r in rows:
             inner = {k: v for k, v in r.constants.items() if k != self.tag}
             if r.select is not None:
                 path = r.select[0].split(".")
-                chosen.update(dict.fromkeys(r.select[1], decoders[r.name]))
+                by_value.update(dict.fromkeys(r.select[1], decoders[r.name]))
             elif inner:
                 (field, value), *_ = inner.items()
                 path = field.split(".")
-                chosen[value] = decoders[r.name]
+                by_value[value] = decoders[r.name]
             else:
                 default = decoders[r.name]
 
@@ -304,7 +304,7 @@ class Union:
 
             def choose_by_field(wire: JsonObject, context: DecodeContext) -> msgspec.Struct:
                 value = wire.get(key)
-                return (chosen.get(value, usual) if value.__class__ is str else usual)(wire, context)
+                return (by_value.get(value, usual) if value.__class__ is str else usual)(wire, context)
 
             return choose_by_field
 
@@ -312,21 +312,21 @@ class Union:
             value: Json = wire
             for key in path:
                 value = value.get(key) if value.__class__ is dict else None
-            decoder = chosen.get(value, default) if value.__class__ is str else default
+            decoder = by_value.get(value, default) if value.__class__ is str else default
             return self._unknown(wire, context) if decoder is None else decoder(wire, context)
 
         return choose
 
     def _fitting_decoder(self, rows: list[Row], decoders: Mapping[str, Decode]) -> Decode:
-        only = len({r.required_fields for r in rows}) == 1
-        tried = [(r.fits, decoders[r.name]) for r in rows]
-        otherwise = tried[-1][1] if only else self._unknown
+        is_uniform = len({r.required_fields for r in rows}) == 1
+        candidates = [(r.fits, decoders[r.name]) for r in rows]
+        fallback = candidates[-1][1] if is_uniform else self._unknown
 
         def decode(wire: JsonObject, context: DecodeContext) -> msgspec.Struct:
-            for fits, decoder in tried:
+            for fits, decoder in candidates:
                 if fits(wire):
                     return decoder(wire, context)
-            return otherwise(wire, context)
+            return fallback(wire, context)
 
         return decode
 
@@ -366,9 +366,9 @@ class Union:
     # -- lookups by other modules ------------------------------------------------------------------------------
 
     def row_of(self, value: object) -> Row | None:
-        """Return the row that made `value`, by its class and hints."""
-        own = (getattr(value, "extra", None) or {}).get(self.api) or {}
-        name = ROW.read(own)
+        """Return the row that decoded `value`, by its class and hints; None if there is none."""
+        residue = (getattr(value, "extra", None) or {}).get(self.api) or {}
+        name = ROW.read(residue)
         if name in self._by_name:
             return self._by_name[name]
         rows = self._by_class.get(type(value), [])
