@@ -67,7 +67,7 @@ from services.rest import PNG, Rest, rest_server
 FILES = Path(__file__).parent / "tool_files"
 FAULTY = "advice.tools.json"
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
-# What has made servers read one thing as another.
+# Values that have made servers misread a URL or a header.
 HOSTILE = st.sampled_from(
     [
         *("..", ".", "../../admin", "..%2f..%2fadmin", "%2e%2e", "%252e%252e", "%25252525252525252f", "%c0%af", "%5c"),
@@ -125,7 +125,7 @@ def rest_tool(rest: Rest, path: str, properties: dict[str, Any] | None = None, *
     return named(file.tools(), "it")
 
 
-# What a file may be
+# Validation of files
 
 
 def shipped() -> list[str]:
@@ -133,7 +133,7 @@ def shipped() -> list[str]:
 
 
 @pytest.mark.parametrize("name", shipped())
-def test_the_shipped_files_are_read_and_follow_the_schema(corpus: Path, name: str) -> None:
+def test_load_tools_reads_recorded_files_and_they_match_the_schema(corpus: Path, name: str) -> None:
     path = corpus / "tools-config" / f"{name}.tools.json"
     file = load_tools(path)
     value = json.loads(path.read_bytes())
@@ -145,7 +145,7 @@ def test_the_shipped_files_are_read_and_follow_the_schema(corpus: Path, name: st
 
 
 @pytest.mark.parametrize("source", [{"tools": []}, '{"tools": []}'])
-def test_a_file_that_is_no_list_is_refused_as_such(source: Any) -> None:
+def test_load_tools_rejects_file_that_is_not_a_list(source: Any) -> None:
     with pytest.raises(ToolFileError) as caught:
         load_tools(source)
     assert [fault.message for fault in caught.value.faults] == [
@@ -153,7 +153,7 @@ def test_a_file_that_is_no_list_is_refused_as_such(source: Any) -> None:
     ]
 
 
-def test_the_file_with_a_mistake_is_refused_with_it_named(corpus: Path) -> None:
+def test_strict_load_tools_reports_misspelled_path_placeholder(corpus: Path) -> None:
     ((tool, path, message),) = faults(corpus / "tools-config" / FAULTY)
     assert (tool, path) == ("advice_by_id", "$[2].api.path")
     assert "{slip_id}" in message
@@ -161,7 +161,7 @@ def test_the_file_with_a_mistake_is_refused_with_it_named(corpus: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["path", "text", "list"])
-def test_good_tools_of_a_file_with_a_mistake_are_loaded_and_the_mistake_is_reported(corpus: Path, form: str) -> None:
+def test_load_tools_keeps_valid_tools_and_warns_of_invalid_tool(corpus: Path, form: str) -> None:
     path = corpus / "tools-config" / FAULTY
     source = {"path": path, "text": path.read_bytes(), "list": json.loads(path.read_bytes())}[form]
     with pytest.warns(ToolFileWarning, match=r"advice_by_id: .*slip_id.* \(at \$\[2\].api.path\)") as warned:
@@ -188,7 +188,7 @@ BAD_TOOLS: list[Any] = [
 
 
 @pytest.mark.parametrize("bad", BAD_TOOLS, ids=str)
-def test_bad_tool_keeps_no_good_tool_from_loading(bad: Any) -> None:
+def test_load_tools_loads_valid_tools_next_to_each_kind_of_invalid_tool(bad: Any) -> None:
     good = {"type": "client", "function": {"name": "good"}}
     other = {"type": "client", "function": {"name": "other"}}
     executors = {"default": RestExecutor("http://a.test")}
@@ -202,19 +202,19 @@ def test_bad_tool_keeps_no_good_tool_from_loading(bad: Any) -> None:
         load_tools([good, bad, other], executors=executors, strict=True)
 
 
-def test_file_with_no_good_tool_is_refused() -> None:
+def test_load_tools_rejects_file_without_valid_tools() -> None:
     with pytest.raises(ToolFileError, match="unknown type"):
         load_tools([{"type": "nonsense"}])
 
 
-def test_tool_whose_text_has_a_key_twice_is_left_out() -> None:
+def test_load_tools_leaves_out_tool_with_duplicate_json_key() -> None:
     twice = '{"type": "client", "type": "local", "function": {"name": "a"}}'
     text = f'[{twice}, {{"type": "client", "function": {{"name": "b"}}}}]'
     with pytest.warns(ToolFileWarning, match="is duplicated"):
         assert [definition.name for definition in load_tools(text).definitions] == ["b"]
 
 
-def test_tool_of_the_type_function_is_a_declaration() -> None:
+def test_tool_of_type_function_is_a_declaration() -> None:
     function = {"name": "now", "description": "The time.", "parameters": {"type": "object", "properties": {}}}
     (definition,) = load_tools([{"type": "function", "function": {**function, "strict": True}}]).tools()
     assert definition == FunctionTool(**function, strict=True)
@@ -223,7 +223,7 @@ def test_tool_of_the_type_function_is_a_declaration() -> None:
     assert (result.stop, [made.name for made in result.handed_back]) == ("handed_back", ["now"])
 
 
-def test_local_tool_that_cannot_run_is_a_fault() -> None:
+def test_load_tools_reports_local_tool_without_run_method() -> None:
     class Empty(Tool):
         name = "empty"
 
@@ -233,21 +233,21 @@ def test_local_tool_that_cannot_run_is_a_fault() -> None:
     assert "the class has no method run" in message
 
 
-def test_tool_of_the_type_function_may_have_a_context() -> None:
+def test_tool_of_type_function_can_have_context() -> None:
     parameters = {"type": "object", "properties": {"user": {"type": "string"}}}
     entry = {"type": "function", "function": {"name": "now", "parameters": parameters}, "context": ["user"]}
     (definition,) = load_tools([entry]).definitions
     assert definition.parameters == {"type": "object", "properties": {}}
 
 
-def test_every_file_in_the_corpus_follows_the_schema(corpus: Path) -> None:
+def test_every_tool_file_matches_the_schema(corpus: Path) -> None:
     paths = sorted((corpus / "tools-config").glob("*.json"))
     assert len(paths) == 7
     for path in [*paths, *FILES.glob("*.json")]:
         jsonschema.validate(json.loads(path.read_bytes()), tool_file_schema(), jsonschema.Draft202012Validator)
 
 
-def test_the_schema_is_a_schema_and_refuses_what_is_no_file() -> None:
+def test_tool_file_schema_is_valid_and_rejects_invalid_files() -> None:
     jsonschema.Draft202012Validator.check_schema(tool_file_schema())
     checker = jsonschema.Draft202012Validator(tool_file_schema())
     good = api_tool("a", {"path": "/a"})
@@ -260,7 +260,7 @@ def test_the_schema_is_a_schema_and_refuses_what_is_no_file() -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "said"),
+    ("source", "message"),
     [
         (b"[{", "not JSON"),
         ("", "not JSON"),
@@ -274,12 +274,12 @@ def test_the_schema_is_a_schema_and_refuses_what_is_no_file() -> None:
         ([{"function": {}}], "the key 'type' is missing"),
     ],
 )
-def test_what_is_no_file_of_tools_is_refused(source: Any, said: str) -> None:
-    assert said in faults(source)[0][2]
+def test_load_tools_rejects_invalid_sources(source: Any, message: str) -> None:
+    assert message in faults(source)[0][2]
 
 
 @pytest.mark.parametrize(
-    ("entry", "path", "said"),
+    ("entry", "path", "message"),
     [
         ({"type": "apo", "function": {"name": "a"}}, "$[0].type", "did you mean 'api'?"),
         ({"type": ["api"], "function": {"name": "a"}}, "$[0].type", "unknown type"),
@@ -339,13 +339,13 @@ def test_what_is_no_file_of_tools_is_refused(source: Any, said: str) -> None:
         ({"type": "local", "function": {"name": "a"}}, "$[0].function.name", "no function is registered"),
     ],
 )
-def test_a_fault_is_named_with_its_place_and_its_fix(entry: dict[str, Any], path: str, said: str) -> None:
+def test_load_tools_reports_path_and_fix_of_a_fault(entry: dict[str, Any], path: str, message: str) -> None:
     found = only_fault(entry)
     assert found[0] == path
-    assert said in found[1]
+    assert message in found[1]
 
 
-def test_all_faults_are_told_at_once() -> None:
+def test_load_tools_reports_all_faults_together() -> None:
     entries = [
         {"type": "api", "function": {"name": "a", "parameters": {"type": 3}, "extra": 1}, "api": {"path": "/"}},
         api_tool("b", {"path": "/{x}", "name": "other"}),
@@ -368,7 +368,7 @@ def test_all_faults_are_told_at_once() -> None:
     }
 
 
-def test_a_schema_bomb_is_refused() -> None:
+def test_load_tools_rejects_parameter_schemas_that_are_too_large_or_circular() -> None:
     deep: dict[str, Any] = {"type": "string"}
     for _ in range(100):
         deep = {"type": "array", "items": deep}
@@ -378,7 +378,7 @@ def test_a_schema_bomb_is_refused() -> None:
         assert only_fault(api_tool("a", {"path": "/{x}"}, {"x": schema}))[0].startswith("$[0].function.parameters")
 
 
-def test_executors_are_checked_by_name_and_by_kind() -> None:
+def test_load_tools_checks_name_and_kind_of_executors() -> None:
     sql, rest, graphql = SqlExecutor("sqlite://"), RestExecutor("http://a.example"), GraphQLExecutor("http://a.example")
     path, query = api_tool("a", {"path": "/"}), api_tool("a", {"query": "{ a }"})
     assert "there is no executor default" in only_fault(path, executors={"other": rest})[1]
@@ -389,7 +389,7 @@ def test_executors_are_checked_by_name_and_by_kind() -> None:
     assert all(isinstance(executor, Executor) for executor in (sql, rest, graphql))
 
 
-def test_tools_that_were_read_without_executors_can_be_shown_and_not_run() -> None:
+def test_file_without_executors_has_definitions_but_no_runnable_tools() -> None:
     file = load_tools([api_tool("a", {"path": "/"})])
     assert [definition.name for definition in file.definitions] == ["a"]
     with pytest.raises(ToolFileError, match="there is no executor default"):
@@ -405,7 +405,7 @@ VALUES = st.recursive(
 
 
 @given(VALUES)
-def test_any_value_is_a_file_or_is_refused(value: Any) -> None:
+def test_load_tools_accepts_or_rejects_any_json_value(value: Any) -> None:
     for source in (json.dumps(value), json.dumps([value])):
         try:
             load_tools(source)
@@ -414,7 +414,7 @@ def test_any_value_is_a_file_or_is_refused(value: Any) -> None:
 
 
 @given(TEXTS | HOSTILE)
-def test_any_text_is_a_path_or_a_query_or_is_refused(text: str) -> None:
+def test_load_tools_accepts_or_rejects_any_path_and_query(text: str) -> None:
     for api in ({"path": text}, {"path": f"/{text}"}, {"query": text}, {"query": f"SELECT {text}"}):
         try:
             load_tools([api_tool("a", api)])
@@ -431,7 +431,7 @@ def notes(rest: Rest, **functions: Any) -> ToolFile:
     return load_tools(FILES / "notes.tools.json", executors=executors, functions=functions)
 
 
-def test_the_model_is_told_nothing_of_the_context(rest: Rest) -> None:
+def test_definitions_exclude_context_parameters(rest: Rest) -> None:
     for definition in notes(rest).definitions:
         assert definition.parameters is not None
         assert "user" not in definition.parameters["properties"]
@@ -443,7 +443,7 @@ def test_the_model_is_told_nothing_of_the_context(rest: Rest) -> None:
     assert notes(rest).context == {"user": ("note", "write_note", "remind")}
 
 
-def test_what_a_model_sends_under_a_name_of_the_context_does_not_count(rest: Rest) -> None:
+def test_context_value_overrides_argument_of_the_same_name(rest: Rest) -> None:
     tools = notes(rest).tools({"user": "me"})
     run(named(tools, "note"), folder="x", user="you")
     assert rest.last.raw_path == "/users/me/notes/x.json"
@@ -452,13 +452,13 @@ def test_what_a_model_sends_under_a_name_of_the_context_does_not_count(rest: Res
     assert run(named(tools, "remind"), day="1", user="you") == "me 1 "
 
 
-def test_a_schema_without_other_properties_refuses_the_name(shop: ToolFile) -> None:
+def test_closed_schema_rejects_argument_with_a_context_name(shop: ToolFile) -> None:
     cancel = named(shop.tools({"customer": 7}), "cancel_order")
     with pytest.raises(ToolInputError, match=r"\$.customer: expected no argument of this name"):
         run(cancel, id=1, customer=8)
 
 
-def test_a_context_that_lacks_a_value_or_has_a_wrong_one_is_an_error(shop: ToolFile) -> None:
+def test_tools_reject_missing_and_invalid_context_values(shop: ToolFile) -> None:
     with pytest.raises(ToolContextError, match="customer is missing; the tool orders needs it") as caught:
         shop.tools()
     assert len(caught.value.faults) == 4
@@ -470,7 +470,7 @@ def test_a_context_that_lacks_a_value_or_has_a_wrong_one_is_an_error(shop: ToolF
         shop.messages({})
 
 
-def test_the_context_is_the_values_of_when_the_tools_were_made(rest: Rest) -> None:
+def test_tools_copy_context_values_when_created(rest: Rest) -> None:
     context = {"user": "me", "unasked": 1}
     made = named(notes(rest).tools(context), "note")
     context["user"] = "you"
@@ -478,7 +478,7 @@ def test_the_context_is_the_values_of_when_the_tools_were_made(rest: Rest) -> No
     assert rest.last.raw_path == "/users/me/notes/x.json"
 
 
-def test_a_field_that_cannot_be_taken_out_of_the_schema_is_a_fault() -> None:
+def test_load_tools_reports_context_field_that_cannot_be_removed_from_schema() -> None:
     entry = api_tool("a", {"path": "/{x}"}, {"x": {}}, context=["x"])
     entry["function"]["parameters"]["allOf"] = [{"required": ["x"]}]
     assert "cannot be removed" in only_fault(entry)[1]
@@ -489,7 +489,7 @@ def test_a_field_that_cannot_be_taken_out_of_the_schema_is_a_fault() -> None:
 # Local and client tools
 
 
-def test_a_local_tool_is_the_registered_function_with_its_own_types(rest: Rest) -> None:
+def test_local_tool_converts_arguments_to_the_types_of_its_function(rest: Rest) -> None:
     def remind(user: str, day: date, context: ToolContext, text: str = "-") -> str:
         return f"{user} {day.year} {text} {context.call_id}"
 
@@ -501,7 +501,7 @@ def test_a_local_tool_is_the_registered_function_with_its_own_types(rest: Rest) 
         run(made, day="tomorrow")
 
 
-def test_a_local_tool_has_the_settings_of_a_tool_and_may_be_async(rest: Rest) -> None:
+def test_local_tool_keeps_settings_of_decorated_async_function(rest: Rest) -> None:
     @tool(approval=lambda args: args["user"] == "me", timeout=3, terminates=True, format_result=lambda _: "done")
     async def remind(user: str, day: str, text: str = "-") -> str:
         return f"{user} {day}"
@@ -514,16 +514,16 @@ def test_a_local_tool_has_the_settings_of_a_tool_and_may_be_async(rest: Rest) ->
 
 
 @pytest.mark.parametrize(
-    ("function", "said"),
+    ("function", "expected"),
     [
         (lambda user, day: "", "the function has no argument text"),
         (lambda user, day, text, more: "", "the function requires the argument more"),
         (lambda *args: "", "are not supported"),
     ],
 )
-def test_a_function_that_does_not_fit_is_a_fault(function: Any, said: str) -> None:
+def test_load_tools_reports_function_with_mismatched_parameters(function: Any, expected: str) -> None:
     found = faults(FILES / "notes.tools.json", functions={"remind": function})
-    assert any(said in message for _, _, message in found)
+    assert any(expected in message for _, _, message in found)
 
 
 def test_client_tools_are_declarations(shop: ToolFile) -> None:
@@ -536,7 +536,7 @@ def test_client_tools_are_declarations(shop: ToolFile) -> None:
 # REST
 
 
-def test_the_shipped_rest_files_run(corpus: Path, rest: Rest) -> None:
+def test_tools_of_recorded_rest_files_call_the_api(corpus: Path, rest: Rest) -> None:
     def tools_of(name: str) -> list[Tool | FunctionTool]:
         return load_tools(corpus / "tools-config" / name, executors={"default": RestExecutor(rest.url)}).tools()
 
@@ -553,7 +553,9 @@ def test_the_shipped_rest_files_run(corpus: Path, rest: Rest) -> None:
 
 
 @given(folder=TEXTS | HOSTILE, tags=st.lists(TEXTS | HOSTILE, max_size=3), user=TEXTS | HOSTILE)
-def test_no_argument_changes_host_path_or_parameters(rest: Rest, folder: str, tags: list[str], user: str) -> None:
+def test_rest_arguments_cannot_change_host_path_or_parameters(
+    rest: Rest, folder: str, tags: list[str], user: str
+) -> None:
     file = notes(rest)
     made = named(file.tools({"user": user}), "note")
     count = len(rest.seen)
@@ -583,18 +585,18 @@ def test_no_argument_changes_host_path_or_parameters(rest: Rest, folder: str, ta
     assert "x-admin" not in seen.headers
 
 
-def test_arguments_that_are_too_long_are_refused(rest: Rest) -> None:
+def test_rest_executor_rejects_arguments_too_long_for_a_url(rest: Rest) -> None:
     with pytest.raises(ExecutorError, match="too long for a URL"):
         run(rest_tool(rest, "/{x}", {"x": {}}), x="x" * 100_000)
     run(rest_tool(rest, "/{x}", {"x": {}}), x="x" * 30_000)
 
 
-def test_half_a_character_is_refused(rest: Rest) -> None:
+def test_rest_executor_rejects_unpaired_surrogate(rest: Rest) -> None:
     with pytest.raises(ExecutorError, match="an unpaired surrogate"):
         run(rest_tool(rest, "/{x}", {"x": {}}), x="\ud83d")
 
 
-def test_values_have_their_stated_text(rest: Rest) -> None:
+def test_rest_executor_encodes_query_values_as_documented(rest: Rest) -> None:
     made = rest_tool(rest, "/a?x={x}", {"x": {}})
     for value, text in [
         (True, "true"),
@@ -611,12 +613,12 @@ def test_values_have_their_stated_text(rest: Rest) -> None:
     assert rest.last.query == ""
 
 
-def test_an_argument_that_is_not_set_cannot_stand_in_a_path(rest: Rest) -> None:
+def test_rest_executor_rejects_unset_path_argument(rest: Rest) -> None:
     with pytest.raises(ExecutorError, match="needs a value for the argument x"):
         run(rest_tool(rest, "/a/{x}", {"x": {}}))
 
 
-def test_what_has_no_place_is_the_body_or_is_refused(rest: Rest) -> None:
+def test_rest_executor_sends_arguments_without_placeholder_as_body_or_rejects_them(rest: Rest) -> None:
     run(rest_tool(rest, "/a/{x}?y={y}", {"x": {}, "y": {}, "z": {}}, method="PUT"), x=1, y=2, z=None, more=[1])
     assert (rest.last.method, rest.last.query, rest.last.json) == ("PUT", "y=2", {"z": None, "more": [1]})
     assert rest.last.headers["content-type"] == "application/json"
@@ -628,7 +630,7 @@ def test_what_has_no_place_is_the_body_or_is_refused(rest: Rest) -> None:
         run(rest_tool(rest, "/a/{x}", {"x": {}}, method="DELETE"), x=1, more=2)
 
 
-def test_the_base_url_keeps_its_path(rest: Rest) -> None:
+def test_rest_executor_keeps_path_of_base_url(rest: Rest) -> None:
     file = load_tools([api_tool("a", {"path": "/b"})], executors={"default": RestExecutor(f"{rest.url}/v1/")})
     run(named(file.tools(), "a"))
     assert rest.last.raw_path == "/v1/b"
@@ -637,13 +639,13 @@ def test_the_base_url_keeps_its_path(rest: Rest) -> None:
 @pytest.mark.parametrize(
     "url", ["api.example.com", "file:///etc/passwd", "http://", "https://a.example/#x", "", "https://a/?k=1"]
 )
-def test_a_base_url_that_is_none_is_refused(url: str) -> None:
+def test_rest_executor_rejects_invalid_base_url(url: str) -> None:
     with pytest.raises(ValueError, match="URL"):
         RestExecutor(url)
 
 
 @pytest.mark.parametrize(
-    ("path", "said"),
+    ("path", "text"),
     [
         ("/packed", "unpacked"),
         ("/latin", "café"),
@@ -653,11 +655,11 @@ def test_a_base_url_that_is_none_is_refused(url: str) -> None:
         ("/empty", "204 No Content"),
     ],
 )
-def test_answers_are_contents(rest: Rest, path: str, said: str) -> None:
-    assert run(rest_tool(rest, path)).startswith(said)
+def test_rest_executor_returns_response_body_as_text(rest: Rest, path: str, text: str) -> None:
+    assert run(rest_tool(rest, path)).startswith(text)
 
 
-def test_an_image_is_data_and_bytes_that_are_no_text_are_said(rest: Rest) -> None:
+def test_rest_executor_returns_image_as_data_and_notes_undecodable_text(rest: Rest) -> None:
     (image,) = run(rest_tool(rest, "/image"))
     assert isinstance(image, DataContent)
     assert (image.media_type, image.to_bytes()) == ("image/png", PNG)
@@ -668,7 +670,7 @@ def test_an_image_is_data_and_bytes_that_are_no_text_are_said(rest: Rest) -> Non
     assert len(text.text) == 300_002
 
 
-def test_another_status_is_an_error_with_status_and_body(rest: Rest) -> None:
+def test_rest_executor_reports_error_status_with_body(rest: Rest) -> None:
     (error,) = run(rest_tool(rest, "/missing"))
     assert isinstance(error, ErrorContent)
     assert error.message == 'GET of it failed: 404 Not Found: {"why":"no such thing"}'
@@ -677,14 +679,14 @@ def test_another_status_is_an_error_with_status_and_body(rest: Rest) -> None:
     assert len(long.message) < 2200
 
 
-def test_a_late_answer_is_a_timeout(rest: Rest) -> None:
+def test_rest_executor_raises_timeout_error_if_response_is_late(rest: Rest) -> None:
     with pytest.raises(TimeoutError) as caught:
         run(rest_tool(rest, "/hang", timeout=0.1))
     assert result_of(FunctionCallContent(call_id="1", name="it"), caught.value).error.code == "timeout"  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(
-    ("path", "said"),
+    ("path", "message"),
     [
         ("/flood", "more than 100,000 bytes"),
         ("/bomb", "more than 100,000 bytes"),
@@ -697,12 +699,12 @@ def test_a_late_answer_is_a_timeout(rest: Rest) -> None:
         ("/circle", "redirected more than 5 times"),
     ],
 )
-def test_a_bad_server_is_contained(rest: Rest, path: str, said: str) -> None:
-    with pytest.raises(ExecutorError, match=said):
-        run(rest_tool(rest, path, max_bytes=100_000, timeout=0.3 if "answer" in said else 30))
+def test_rest_executor_limits_size_time_and_redirects_of_responses(rest: Rest, path: str, message: str) -> None:
+    with pytest.raises(ExecutorError, match=message):
+        run(rest_tool(rest, path, max_bytes=100_000, timeout=0.3 if "answer" in message else 30))
 
 
-def test_another_host_is_not_followed_and_gets_no_headers(rest: Rest) -> None:
+def test_rest_executor_does_not_follow_redirect_to_another_host(rest: Rest) -> None:
     with rest_server() as other:
         rest.elsewhere = f"{other.url}/secrets"
         with pytest.raises(ExecutorError, match="redirected to another host"):
@@ -711,7 +713,7 @@ def test_another_host_is_not_followed_and_gets_no_headers(rest: Rest) -> None:
         assert other.seen == []
 
 
-def test_nobody_is_shown_headers_or_passwords() -> None:
+def test_rest_executor_hides_headers_and_passwords_in_repr_and_errors() -> None:
     url = "http://me:hunter2@127.0.0.1:1/x"
     executor = RestExecutor(url, headers={"X-Key": "s3cret\r\nX-Admin: 1"}, timeout=5)
     plain = RestExecutor(url, timeout=5)
@@ -724,7 +726,7 @@ def test_nobody_is_shown_headers_or_passwords() -> None:
         assert "s3cret" not in shown
 
 
-def test_an_executor_keeps_no_cookies_and_is_for_all_threads(rest: Rest) -> None:
+def test_rest_executor_stores_no_cookies_and_is_thread_safe(rest: Rest) -> None:
     made = rest_tool(rest, "/cookie")
     threads = [threading.Thread(target=run, args=(made,)) for _ in range(8)]
     for thread in threads:
@@ -735,7 +737,7 @@ def test_an_executor_keeps_no_cookies_and_is_for_all_threads(rest: Rest) -> None
     assert sum(seen.raw_path == "/cookie" for seen in rest.seen) == 8
 
 
-def test_a_client_that_is_given_is_used_and_not_closed(rest: Rest) -> None:
+def test_rest_executor_does_not_close_a_client_passed_to_it(rest: Rest) -> None:
     import httpx2
 
     with httpx2.Client(headers={"x-client": "mine"}, follow_redirects=True) as client:
@@ -758,11 +760,11 @@ def graphql_file(corpus: Path, name: str, store: Store, **options: Any) -> ToolF
     return load_tools(corpus / "tools-config" / f"{name}.tools.json", executors=executors)
 
 
-def test_the_credit_card_tools_run(corpus: Path) -> None:
+def test_credit_card_tools_send_context_and_arguments_as_variables(corpus: Path) -> None:
     with graphql_server(CREDITCARD) as store:
         tools = graphql_file(corpus, "creditcard", store).tools({"customerid": 7})
-        said = json.loads(run(named(tools, "spending_by_category")))
-        assert said["SpendingByCategory"][0]["category"] == "Travel"
+        response = json.loads(run(named(tools, "spending_by_category")))
+        assert response["SpendingByCategory"][0]["category"] == "Travel"
         assert store.last == ("SpendingByCategory", {"customerid": 7, "limit": 12})
         run(named(tools, "spending_by_category"), limit=24, customerid=8)
         assert store.last[1] == {"customerid": 7, "limit": 24}
@@ -771,7 +773,7 @@ def test_the_credit_card_tools_run(corpus: Path) -> None:
         assert store.last == ("SpendingByDay", {"customerid": 7, **times})
 
 
-def test_the_nut_shop_and_the_series_run(corpus: Path) -> None:
+def test_tools_of_other_recorded_graphql_files_call_the_api(corpus: Path) -> None:
     with graphql_server(NUTSHOP) as store:
         tools = graphql_file(corpus, "nutshop-c360", store).tools({"customerid": 7})
         for name in ("ordered_products", "spending_by_week", "orders"):
@@ -791,7 +793,7 @@ def test_the_nut_shop_and_the_series_run(corpus: Path) -> None:
 
 
 @given(name=TEXTS | HOSTILE | st.sampled_from(['"}) { secrets } }', "$name", '\\"', "\u2028", "{name}"]))
-def test_an_argument_is_a_variable_and_no_part_of_a_query(rick: Store, name: str) -> None:
+def test_graphql_executor_sends_arguments_as_variables(rick: Store, name: str) -> None:
     query = "query ($name: String!) { characters(filter: {name: $name}) { results { name } } }"
     file = load_tools(
         [api_tool("a", {"query": query}, {"name": {"type": "string"}})],
@@ -807,7 +809,7 @@ def rick() -> Iterator[Store]:
         yield store
 
 
-def test_errors_stand_beside_the_data(corpus: Path) -> None:
+def test_graphql_executor_returns_data_and_errors_of_a_response(corpus: Path) -> None:
     with graphql_server(CREDITCARD) as store:
         tools = graphql_file(corpus, "creditcard", store).tools({"customerid": 7})
         data, error = run(named(tools, "transactions"), fromTime="a", toTime="b")
@@ -819,7 +821,7 @@ def test_errors_stand_beside_the_data(corpus: Path) -> None:
         assert "limit" in refused.message
 
 
-def test_what_a_query_does_not_take_is_refused(corpus: Path, rick: Store) -> None:
+def test_graphql_executor_rejects_unknown_and_missing_arguments(corpus: Path, rick: Store) -> None:
     tools = graphql_file(corpus, "rickandmorty", rick).tools()
     with pytest.raises(ExecutorError, match="has no argument more: remove it"):
         run(named(tools, "character_by_name"), name="x", more=1)
@@ -831,7 +833,7 @@ def test_what_a_query_does_not_take_is_refused(corpus: Path, rick: Store) -> Non
         run(named(file.tools(), "a"))
 
 
-def test_an_answer_that_is_no_graphql_is_an_error(rest: Rest) -> None:
+def test_graphql_executor_rejects_response_that_is_not_graphql(rest: Rest) -> None:
     def ask(path: str) -> Any:
         return GraphQLExecutor(rest.url + path).run(Operation("a", query="{ a }"), {})
 
@@ -844,14 +846,14 @@ def test_an_answer_that_is_no_graphql_is_an_error(rest: Rest) -> None:
 @pytest.mark.parametrize(
     "text", ["{ a }", "query { a }", "\ufeff # x\n,mutation A { a }", "fragment F on A { a } { ...F }"]
 )
-def test_graphql_is_known_by_its_first_word(text: str) -> None:
+def test_load_tools_recognizes_graphql_by_first_token(text: str) -> None:
     load_tools([api_tool("a", {"query": text})])
 
 
 @pytest.mark.parametrize(
     "text", ["SELECT 1", "WITH query AS (SELECT 1) SELECT * FROM query", "-- query\nSELECT 1", "(SELECT 1)"]
 )
-def test_everything_else_is_sql(text: str) -> None:
+def test_load_tools_parses_other_queries_as_sql(text: str) -> None:
     load_tools([api_tool("a", {"query": text})])
 
 
@@ -893,7 +895,7 @@ def sql_tool(executor: SqlExecutor, query: str, properties: dict[str, Any] | Non
     return named(file.tools(), "a")
 
 
-def test_rows_are_objects(shop: ToolFile, database_url: str) -> None:
+def test_sql_executor_returns_rows_as_objects(shop: ToolFile, database_url: str) -> None:
     orders = named(shop.tools({"customer": 7}), "orders")
     total = 12.5 if database_url.startswith("sqlite") else "12.50"
     first = {"id": 1, "placed": "2026-01-02", "total": total, "status": "open", "note": ":note"}
@@ -902,7 +904,7 @@ def test_rows_are_objects(shop: ToolFile, database_url: str) -> None:
     assert json.loads(run(orders, customer=8)) == json.loads(run(orders))
 
 
-def test_what_changes_data_is_committed_and_counted(shop: ToolFile, database_url: str) -> None:
+def test_sql_executor_commits_changes_and_returns_row_count(shop: ToolFile, database_url: str) -> None:
     tools = shop.tools({"customer": 7})
     assert json.loads(run(named(tools, "cancel_order"), id=3)) == {"row_count": 0}
     assert json.loads(run(named(tools, "cancel_order"), id=1)) == {"row_count": 1}
@@ -919,12 +921,12 @@ def test_what_changes_data_is_committed_and_counted(shop: ToolFile, database_url
     | HOSTILE
     | st.sampled_from(["' OR 1=1 --", "'; DROP TABLE orders; --", ":customer", "%s", "%(x)s", "\\'", "\\:a", "?"])
 )
-def test_an_argument_is_bound_and_no_part_of_a_statement(memory: SqlExecutor, text: str) -> None:
+def test_sql_executor_binds_arguments_as_parameters(memory: SqlExecutor, text: str) -> None:
     made = sql_tool(memory, r"SELECT :x AS x, 'a\:b :x %s \\:x' AS fixed -- :x", {"x": {}})
     assert json.loads(run(made, x=text)) == [{"x": text, "fixed": r"a\:b :x %s \\:x"}]
 
 
-def test_a_placeholder_may_be_cast(database_url: str) -> None:
+def test_sql_executor_supports_casts_of_placeholders(database_url: str) -> None:
     executor = SqlExecutor(database_url)
     made = sql_tool(executor, 'SELECT CAST(:x AS integer) + 1 AS "a.b"', {"x": {}})
     assert json.loads(run(made, x="1")) == [{"a.b": 2}]
@@ -940,7 +942,7 @@ def test_a_placeholder_may_be_cast(database_url: str) -> None:
     executor.close()
 
 
-def test_a_query_that_changes_data_all_the_same_is_committed(database_url: str) -> None:
+def test_sql_executor_commits_select_that_inserts_rows(database_url: str) -> None:
     if database_url.startswith("sqlite"):
         pytest.skip("SQLite has no INSERT in WITH")
     executor = SqlExecutor(database_url)
@@ -950,7 +952,7 @@ def test_a_query_that_changes_data_all_the_same_is_committed(database_url: str) 
     executor.close()
 
 
-def test_a_literal_that_looks_like_a_placeholder_is_none(database_url: str) -> None:
+def test_sql_executor_ignores_placeholders_in_literals_and_comments(database_url: str) -> None:
     executor = SqlExecutor(database_url)
     made = sql_tool(
         executor, r"SELECT CAST(:x AS text) AS x, 'a\:b :x 100% %s %% \\:x ::y' AS " '"q:x" /* :z */', {"x": {}}
@@ -966,7 +968,7 @@ def memory() -> Iterator[SqlExecutor]:
     executor.close()
 
 
-def test_a_database_in_memory_is_one_for_all_threads() -> None:
+def test_sql_executor_shares_in_memory_database_between_threads() -> None:
     executor = SqlExecutor("sqlite://")
     run(sql_tool(executor, "CREATE TABLE t (n integer)"))
     insert = sql_tool(executor, "INSERT INTO t VALUES (:n)", {"n": {}})
@@ -978,7 +980,7 @@ def test_a_database_in_memory_is_one_for_all_threads() -> None:
     assert sorted(row["n"] for row in json.loads(run(sql_tool(executor, "SELECT n FROM t")))) == list(range(8))
 
 
-def test_values_that_json_does_not_have_are_text(database_url: str) -> None:
+def test_sql_executor_returns_values_without_json_type_as_text(database_url: str) -> None:
     executor = SqlExecutor(database_url)
     assert json.loads(run(sql_tool(executor, "SELECT 1 AS a, 2 AS a, NULL AS b"))) == [{"a": 1, "a_2": 2, "b": None}]
     if database_url.startswith("sqlite"):
@@ -1007,7 +1009,7 @@ def test_values_that_json_does_not_have_are_text(database_url: str) -> None:
 SERIES = "WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < 100000000) SELECT n, 'x' AS x FROM s"
 
 
-def test_floods_of_rows_are_cut_and_the_cut_is_said(database_url: str) -> None:
+def test_sql_executor_truncates_rows_at_limits_and_adds_a_note(database_url: str) -> None:
     executor = SqlExecutor(database_url, max_rows=3, timeout=60)
     rows, note = run(sql_tool(executor, SERIES + " LIMIT 1000"))
     assert [row["n"] for row in json.loads(rows.text)] == [1, 2, 3]
@@ -1020,7 +1022,7 @@ def test_floods_of_rows_are_cut_and_the_cut_is_said(database_url: str) -> None:
     small.close()
 
 
-def test_a_statement_that_takes_too_long_is_ended(database_url: str) -> None:
+def test_sql_executor_cancels_statement_at_timeout(database_url: str) -> None:
     executor = SqlExecutor(database_url, timeout=0.3)
     with pytest.raises(ExecutorError, match=r"did not answer within 0.3 seconds"):
         run(sql_tool(executor, SERIES.replace("n, 'x' AS x", "count(*)")))
@@ -1028,7 +1030,7 @@ def test_a_statement_that_takes_too_long_is_ended(database_url: str) -> None:
     executor.close()
 
 
-def test_what_the_database_refuses_is_an_error_for_the_model(database_url: str) -> None:
+def test_sql_executor_reports_database_errors_as_executor_errors(database_url: str) -> None:
     executor = SqlExecutor(database_url)
     with pytest.raises(ExecutorError, match=r"the database refused the statement: .*nothing"):
         run(sql_tool(executor, "SELECT * FROM nothing"))
@@ -1042,7 +1044,7 @@ def test_what_the_database_refuses_is_an_error_for_the_model(database_url: str) 
     executor.close()
 
 
-def test_nobody_is_shown_where_the_database_is() -> None:
+def test_sql_executor_hides_database_url_in_repr_and_errors() -> None:
     lost = SqlExecutor("postgresql://me:hunter2@127.0.0.1:1/shop", timeout=3)
     missing = SqlExecutor("sqlite:////nonexistent/hunter2.db")
     for executor in (lost, missing):
@@ -1059,7 +1061,7 @@ def test_nobody_is_shown_where_the_database_is() -> None:
         assert "hunter2" not in str(refused.value)
 
 
-def test_an_engine_that_is_given_is_used_and_not_closed(tmp_path: Path) -> None:
+def test_sql_executor_does_not_close_an_engine_passed_to_it(tmp_path: Path) -> None:
     from sqlalchemy import create_engine
 
     engine = create_engine(f"sqlite:///{tmp_path}/a.db")
@@ -1070,7 +1072,7 @@ def test_an_engine_that_is_given_is_used_and_not_closed(tmp_path: Path) -> None:
     engine.dispose()
 
 
-# An executor of one's own
+# Custom executors
 
 
 class Echo:
@@ -1081,7 +1083,7 @@ class Echo:
         return {"query": operation.query, "arguments": dict(arguments)}
 
 
-def test_an_executor_of_ones_own_has_a_language_of_its_own() -> None:
+def test_custom_executor_checks_and_runs_its_own_query_language() -> None:
     executor = Echo()
     assert isinstance(executor, Executor)
     entry = api_tool("a", {"query": "MATCH (n)", "name": "graph"}, {"x": {}, "who": {}}, context=["who"])
@@ -1090,11 +1092,11 @@ def test_an_executor_of_ones_own_has_a_language_of_its_own() -> None:
     assert only_fault(api_tool("a", {"query": "?"}), executors={"default": executor}) == ("$[0].api.query", "too short")
 
 
-# In the loop
+# Tool runner
 
 
 @pytest.mark.parametrize("api", APIS)
-def test_the_tools_of_a_file_run_in_the_loop(api: str) -> None:
+def test_tool_runner_runs_tools_of_a_file_with_every_api(api: str) -> None:
     file = shop_in_memory()
     order = {"name": "orders", "arguments": {"customer": 8, "limit": 1}}
     script = [
@@ -1123,7 +1125,7 @@ def test_the_tools_of_a_file_run_in_the_loop(api: str) -> None:
     assert [found.is_error for found in results] == [None, True, None]
     assert [row["id"] for row in json.loads(results[0].text)] == [2]
     assert json.loads(results[2].text) == {"row_count": 1}
-    # The client's own call is handed back.
+    # The call of a client tool is handed back.
     assert result.messages[-1].tool_calls[0].name == "show_order"
     log = file.messages({"customer": 7}, newest_first=True)
     assert log is not None
@@ -1136,7 +1138,7 @@ def test_the_tools_of_a_file_run_in_the_loop(api: str) -> None:
 # Messages
 
 CALL = FunctionCallContent(call_id="call_a", name="orders", arguments={"limit": 1})
-SAID = [
+CONVERSATION = [
     ChatMessage(role="user", contents=[TextContent(text="What did I order?")], author_name="Ann"),
     ChatMessage(role="assistant", contents=[TextContent(text="I look."), CALL]),
     ChatMessage(
@@ -1152,21 +1154,21 @@ KEPT: dict[str, tuple[str, bool]] = {
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_the_shipped_files_keep_messages(corpus: Path, name: str) -> None:
+def test_message_log_of_recorded_files_saves_and_loads_messages(corpus: Path, name: str) -> None:
     schema, keeps_calls = KEPT[name]
     with graphql_server(schema) as store:
         log = graphql_file(corpus, name, store).messages({"customerid": 7}, newest_first=True)
         assert log is not None
-        losses = [log.save(message) for message in SAID]
+        losses = [log.save(message) for message in CONVERSATION]
         assert store.messages[0]["role"] == "user"
         assert store.messages[0].get("context", store.messages[0])["customerid"] == 7
         found = log.load()
         if keeps_calls:
             assert losses == [(), (), (), ()]
-            assert found == SAID
+            assert found == CONVERSATION
         else:
             assert [(loss.kind, loss.path) for found in losses for loss in found] == [("dropped", "$.contents[1]")]
-            assert [message.text for message in found] == [message.text for message in SAID]
+            assert [message.text for message in found] == [message.text for message in CONVERSATION]
             assert found[2].contents[0].name == "orders"
         assert [message.text for message in log.load(1)] == ["Nothing."]
         other = graphql_file(corpus, name, store).messages({"customerid": 8})
@@ -1174,15 +1176,15 @@ def test_the_shipped_files_keep_messages(corpus: Path, name: str) -> None:
         assert other.load() == []
 
 
-def test_a_database_keeps_messages(shop: ToolFile) -> None:
+def test_message_log_in_database_saves_and_loads_messages(shop: ToolFile) -> None:
     log = shop.messages({"customer": 7}, newest_first=True)
     assert log is not None
-    assert [log.save(message) for message in SAID] == [(), (), (), ()]
+    assert [log.save(message) for message in CONVERSATION] == [(), (), (), ()]
     fresh = shop.messages({"customer": 7}, newest_first=True)
     assert fresh is not None
-    assert fresh.load() == SAID
+    assert fresh.load() == CONVERSATION
     result, answer = fresh.load(2)
-    assert answer == SAID[3]
+    assert answer == CONVERSATION[3]
     # Its call is not among the last two rows.
     assert (result.role, result.contents[0].call_id, result.text) == ("tool", "call_1", "")
 
@@ -1215,7 +1217,7 @@ def conversations(draw: st.DrawFn) -> list[ChatMessage]:
 
 
 @given(conversations())
-def test_a_conversation_of_texts_calls_and_results_is_kept_whole(messages: list[ChatMessage]) -> None:
+def test_message_log_round_trips_texts_calls_and_results(messages: list[ChatMessage]) -> None:
     log = shop_in_memory().messages({"customer": 7}, newest_first=True)
     assert log is not None
     assert all(log.save(message) == () for message in messages)
@@ -1229,12 +1231,12 @@ def shop_in_memory() -> ToolFile:
     return load_tools(FILES / "shop.tools.json", executors={"default": executor})
 
 
-def test_a_rest_api_keeps_messages(rest: Rest) -> None:
+def test_message_log_in_rest_api_sends_message_fields(rest: Rest) -> None:
     save = api_tool("InternalSaveChatMessage", {"path": "/chats/{user}", "method": "POST"}, context=["user"])
     load = api_tool("InternalGetChatMessages", {"path": "/chats/{user}?limit={limit}"}, context=["user"])
     log = load_tools([save, load], executors={"default": RestExecutor(rest.url)}).messages({"user": "me"})
     assert log is not None
-    assert log.save(SAID[1]) == ()
+    assert log.save(CONVERSATION[1]) == ()
     call = '{"name":"orders","arguments":{"limit":1},"id":"call_a"}'
     assert rest.last.raw_path == "/chats/me"
     assert rest.last.json == {"role": "assistant", "content": "I look.", "function_call": call}
@@ -1244,12 +1246,12 @@ def test_a_rest_api_keeps_messages(rest: Rest) -> None:
     save["function"]["parameters"]["properties"] = {"role": {}, "content": {}, "functionCall": {}}
     log = load_tools([save], executors={"default": RestExecutor(rest.url)}).messages({"user": "me"})
     assert log is not None
-    assert [loss.what for loss in log.save(SAID[0])] == ["the name"]
-    assert log.save(SAID[1]) == ()
+    assert [loss.what for loss in log.save(CONVERSATION[0])] == ["the name"]
+    assert log.save(CONVERSATION[1]) == ()
     assert rest.last.json == {"role": "assistant", "content": "I look.", "functionCall": call}
 
 
-def test_what_a_row_cannot_hold_is_told_or_refused() -> None:
+def test_message_log_reports_or_raises_losses_of_unsupported_content() -> None:
     image = DataContent(data="AAAA", media_type="image/png")
     result = FunctionResultContent(call_id="b", outputs=[TextContent(text="no"), image, ErrorContent(message="broken")])
     message = ChatMessage(
@@ -1279,7 +1281,7 @@ def test_what_a_row_cannot_hold_is_told_or_refused() -> None:
     assert len(log.load()) == 2
 
 
-def test_a_result_that_would_be_taken_for_another_calls_is_told() -> None:
+def test_message_log_reports_loss_for_result_that_follows_another_call() -> None:
     log = shop_in_memory().messages({"customer": 7})
     assert log is not None
     calls = [FunctionCallContent(call_id=name, name="orders") for name in ("a", "b")]
@@ -1313,7 +1315,7 @@ def load_rows(value: Any) -> list[ChatMessage]:
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"),
+    ("rows", "expected"),
     [
         ("no JSON", "not JSON"),
         ({"a": 1, "b": 2}, "expected a list of messages, got object"),
@@ -1330,12 +1332,12 @@ def load_rows(value: Any) -> list[ChatMessage]:
         (ExecutorError("gone"), "gone"),
     ],
 )
-def test_rows_that_are_no_messages_are_refused(rows: Any, said: str) -> None:
-    with pytest.raises(MessageStoreError, match=said):
+def test_message_log_rejects_rows_that_are_not_messages(rows: Any, expected: str) -> None:
+    with pytest.raises(MessageStoreError, match=expected):
         load_rows(rows)
 
 
-def test_rows_of_other_systems_are_read() -> None:
+def test_message_log_loads_rows_with_function_call_columns() -> None:
     rows = [
         {"role": "system", "content": "Be brief.", "uuid": "u1"},
         {"role": "assistant", "content": None, "functionCall": '{"name": "a", "arguments": {"x": 1}}'},
@@ -1350,7 +1352,7 @@ def test_rows_of_other_systems_are_read() -> None:
     assert load_rows({"messages": None}) == []
 
 
-def test_a_cut_history_is_an_error_and_not_a_shorter_one() -> None:
+def test_message_log_raises_if_history_is_truncated() -> None:
     executor = SqlExecutor("sqlite://", max_rows=1)
     query = "SELECT 'user' AS role, 'a' AS content UNION ALL SELECT 'user', 'b'"
     entry = {"type": "api", "function": {"name": "InternalGetChatMessages"}, "api": {"query": query}}
@@ -1360,19 +1362,19 @@ def test_a_cut_history_is_an_error_and_not_a_shorter_one() -> None:
         log.load()
 
 
-def test_a_log_has_what_its_file_has() -> None:
+def test_message_log_requires_internal_tools_of_the_file() -> None:
     assert load_tools([api_tool("a", {"path": "/"})]).messages() is None
     entry = {"type": "api", "function": {"name": "InternalGetChatMessages"}, "api": {"query": "all"}}
     log = load_tools([entry], executors={"default": Rows([])}).messages()
     assert log is not None
     with pytest.raises(MessageStoreError, match="the file has no tool InternalSaveChatMessage"):
-        log.save(SAID[0])
+        log.save(CONVERSATION[0])
     with pytest.raises(ValueError, match="at least 1"):
         log.load(0)
 
 
 @pytest.mark.parametrize(
-    ("entry", "said"),
+    ("entry", "message"),
     [
         ({"type": "client", "function": {"name": "InternalSaveChatMessage"}}, "must have the type api"),
         (api_tool("InternalSaveChatMessage", {"query": "INSERT INTO m VALUES (:role)"}), "has no argument content"),
@@ -1383,5 +1385,5 @@ def test_a_log_has_what_its_file_has() -> None:
         (api_tool("InternalGetChatMessages", {"query": "SELECT * FROM m WHERE who = :who"}), "supplies :who"),
     ],
 )
-def test_an_internal_tool_that_would_lose_something_is_a_fault(entry: dict[str, Any], said: str) -> None:
-    assert said in only_fault(entry)[1]
+def test_load_tools_reports_internal_tool_that_would_lose_data(entry: dict[str, Any], message: str) -> None:
+    assert message in only_fault(entry)[1]

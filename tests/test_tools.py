@@ -88,7 +88,7 @@ class Person(pydantic.BaseModel):
     born: date | None = None
 
 
-# Each type a parameter may have, and JSON that fits it.
+# Parameter types, and JSON that is valid for each.
 INTS = st.integers(-(2**53), 2**53)
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
 PLACES = st.fixed_dictionaries({"lat": st.floats(-90, 90)}, optional={"near": st.lists(st.just({"lat": 1.5}))})
@@ -121,13 +121,13 @@ ANYTHING = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
     max_leaves=5,
 )
-# Names that a pydantic model would not have as fields, among others.
+# Parameter names. Pydantic does not allow some of them as fields.
 NAMES = ("city", "schema", "model_config", "_private", "json", "title", "properties", "default", "field_0", "type")
 
 
 @st.composite
 def functions(draw: st.DrawFn) -> tuple[Any, dict[str, Any]]:
-    """A function of any signature that gives back its arguments, and the type of each parameter."""
+    """Draw a function that returns its arguments, and the type of each of its parameters."""
     kinds = {name: draw(st.sampled_from(list(FITTING))) for name in draw(st.lists(st.sampled_from(NAMES), unique=True))}
     required = draw(st.integers(0, len(kinds)))
     words = [f"{name}: types[{name!r}]{' = None' if i >= required else ''}" for i, name in enumerate(kinds)]
@@ -149,7 +149,7 @@ def call(arguments: Any, **rest: Any) -> FunctionCallContent:
 
 
 def faults(made: Tool, arguments: Any) -> dict[str, tuple[str, str]]:
-    """What is wrong with arguments: expected and got, by path."""
+    """Return the faults of arguments: the expected and the actual value by path."""
     with pytest.raises(ToolInputError) as raised:
         validate_input(made, call(arguments))
     return {fault.path: (fault.expected, fault.got) for fault in raised.value.faults}
@@ -160,7 +160,7 @@ def request() -> ChatRequest:
     return ChatRequest(messages=[hello], options=ChatOptions(max_output_tokens=100))
 
 
-# Models that the tables list, and that can be forced to call a tool.
+# Listed models that support forced tool calls.
 MODELS = {
     "openai-chat": "gpt-5.2",
     "openai-responses": "gpt-5.2",
@@ -170,7 +170,7 @@ MODELS = {
 
 
 def encoded(api: str, bound: ChatRequest) -> contentmodel.Encoded:
-    """The request in one API's words, which its SDK's types and its rules accept."""
+    """Encode a request for an API. Assert that the SDK's types and the API's rules accept it."""
     made = contentmodel.adapter(api).encode_request(bound, model=MODELS[api])
     assert judge(api, "request").faults(made.payload) == []
     assert contentmodel.check(made.payload, api=api) == []
@@ -202,12 +202,14 @@ SEARCH = HostedTool(kind="web_search")
 @given(functions())
 @pytest.mark.parametrize("api", APIS)
 @pytest.mark.parametrize("strict", [None, True])
-def test_what_a_function_says_every_api_accepts(api: str, strict: bool | None, made: tuple[Any, Any]) -> None:
+def test_every_api_accepts_definition_of_any_function_signature(
+    api: str, strict: bool | None, made: tuple[Any, Any]
+) -> None:
     encoded(api, bind(request(), [tool(strict=strict)(made[0])]))
 
 
 @given(functions(), st.data())
-def test_arguments_that_fit_are_what_the_function_gets(made: tuple[Any, Any], data: st.DataObject) -> None:
+def test_function_receives_arguments_that_match_its_schema(made: tuple[Any, Any], data: st.DataObject) -> None:
     function, kinds = made
     it = tool(function)
     needed = it.definition.parameters.get("required", [])
@@ -226,7 +228,9 @@ def test_arguments_that_fit_are_what_the_function_gets(made: tuple[Any, Any], da
 
 
 @given(functions(), st.data())
-def test_what_the_function_accepts_its_schema_accepts(made: tuple[Any, Any], data: st.DataObject) -> None:
+def test_validate_input_accepts_only_arguments_that_the_schema_accepts(
+    made: tuple[Any, Any], data: st.DataObject
+) -> None:
     function, kinds = made
     it = tool(function)
     members = {name: FITTING[kind] | ANYTHING for name, kind in kinds.items()}
@@ -282,7 +286,7 @@ REST_STYLE = """Finds flights.
 
 
 @pytest.mark.parametrize("text", [GOOGLE_STYLE, NUMPY_STYLE, REST_STYLE])
-def test_a_docstring_describes_the_tool_and_its_parameters(text: str) -> None:
+def test_tool_definition_uses_descriptions_from_docstring(text: str) -> None:
     def flights(origin: str, target: str) -> None: ...
 
     flights.__doc__ = text
@@ -301,7 +305,7 @@ def test_a_docstring_describes_the_tool_and_its_parameters(text: str) -> None:
     )
 
 
-def test_a_field_says_more_than_the_docstring() -> None:
+def test_field_description_overrides_docstring() -> None:
     @tool
     def find(
         text: Annotated[str, pydantic.Field(description="said here")], most: int = pydantic.Field(5, le=9)
@@ -359,11 +363,11 @@ FORMS = [CityModel, CityStruct, CityData, weather.definition.parameters]
 
 
 @pytest.mark.parametrize("schema", FORMS)
-def test_a_class_and_a_function_say_the_same(schema: Any) -> None:
+def test_class_tool_has_same_definition_as_function_tool(schema: Any) -> None:
     assert weather_class(schema).definition == weather.definition
 
 
-def test_a_class_without_description_says_that_of_its_arguments() -> None:
+def test_class_tool_without_description_uses_that_of_its_schema() -> None:
     class Weather(Tool):
         name = "weather"
         args_schema = CityModel
@@ -372,7 +376,7 @@ def test_a_class_without_description_says_that_of_its_arguments() -> None:
 
 
 def frameworks_tool(schema: Any, **methods: Any) -> Tool:
-    """A tool of a class with these methods."""
+    """Return a class tool with these methods."""
     own = {} if schema is None else {"args_schema": schema}
     made: Tool = type("Made", (Tool,), {"name": "made", "__doc__": "Made.", **own, **methods})()
     return made
@@ -411,7 +415,7 @@ async def arun_of_all(self: Any, args: Any) -> Any:
         ({"_arun": arun_of_all}, "all", "all"),
     ],
 )
-def test_class_tool_runs_by_the_methods_of_agent_frameworks(
+def test_class_tool_supports_run_methods_of_agent_frameworks(
     schema: Any, methods: dict[str, Any], sync: str, with_tasks: str
 ) -> None:
     made = frameworks_tool(schema, **methods)
@@ -424,14 +428,14 @@ def test_class_tool_runs_by_the_methods_of_agent_frameworks(
     assert result.messages[1].contents[0].text == f'["{with_tasks}", "Oslo", 2]'  # type: ignore[union-attr]
 
 
-def test_schema_of_a_class_tool_is_that_of_its_method() -> None:
+def test_class_tool_without_schema_derives_it_from_run_method() -> None:
     parameters = frameworks_tool(None, _arun=_arun).definition.parameters
     assert parameters is not None
     assert (list(parameters["properties"]), parameters["required"]) == (["city", "days"], ["city"])
     assert frameworks_tool(None, arun=arun_of_all).definition.parameters == Tool.args_schema
 
 
-def test_tool_without_a_method_that_runs_it_is_refused_where_it_is_bound() -> None:
+def test_binding_rejects_class_tool_without_run_method() -> None:
     empty = frameworks_tool(CityModel)
     for binding in (ToolSet, lambda tools: bind(ChatRequest(), tools), lambda tools: ToolRunner(Scripted([]), tools)):
         with pytest.raises(ToolDefinitionError, match="made: the class has no method run, _run, arun or _arun"):
@@ -444,7 +448,7 @@ class Aliased(pydantic.BaseModel):
     days: int = 1
 
 
-def test_class_tool_takes_the_fields_of_its_schema_whatever_their_aliases() -> None:
+def test_class_tool_passes_aliased_fields_by_field_name() -> None:
     made = frameworks_tool(Aliased, _run=_run)
     script = [answer(call_of("made", "a", City="Oslo", days=2)), answer("Done.")]
     result = ToolRunner(Scripted(script), [made]).run("Go.")
@@ -452,7 +456,7 @@ def test_class_tool_takes_the_fields_of_its_schema_whatever_their_aliases() -> N
 
 
 @pytest.mark.parametrize("schema", [CityModel, CityData, CityModel.model_json_schema()])
-def test_method_with_a_parameter_that_no_argument_supplies_is_refused_where_it_is_bound(schema: Any) -> None:
+def test_binding_rejects_run_method_with_parameter_missing_from_schema(schema: Any) -> None:
     def _run(self: Any, city: str, country: str) -> str:
         return city + country
 
@@ -472,7 +476,7 @@ def test_method_with_a_parameter_that_no_argument_supplies_is_refused_where_it_i
         (ErrorContent(message="no map"), "no map"),
     ],
 )
-def test_display_of_a_result_is_not_empty(results: Any, expected: str) -> None:
+def test_call_record_display_describes_every_content_type(results: Any, expected: str) -> None:
     results = results if not isinstance(results, list) else [TextContent(text=results[0]), *results[1:]]
 
     @tool
@@ -484,7 +488,7 @@ def test_display_of_a_result_is_not_empty(results: Any, expected: str) -> None:
     assert record.display == expected
 
 
-def test_state_and_context_reach_a_tool_and_no_model() -> None:
+def test_tool_receives_context_and_definition_excludes_it() -> None:
     class Counter(Tool):
         """Counts."""
 
@@ -515,7 +519,7 @@ def test_state_and_context_reach_a_tool_and_no_model() -> None:
         validate_input(whose, call({"what": "cake", "context": {"state": "stolen"}}))
 
 
-def test_a_method_is_a_tool_of_its_instance() -> None:
+def test_decorated_method_is_bound_to_its_instance() -> None:
     class Shop:
         def __init__(self, name: str) -> None:
             self.name = name
@@ -529,7 +533,7 @@ def test_a_method_is_a_tool_of_its_instance() -> None:
     assert list(Shop.sell.definition.parameters["properties"]) == ["what"]
 
 
-def test_annotations_may_name_what_is_local() -> None:
+def test_tool_resolves_annotations_with_local_names() -> None:
     class Local(msgspec.Struct):
         x: int
 
@@ -540,7 +544,7 @@ def test_annotations_may_name_what_is_local() -> None:
     assert use.invoke(validate_input(use, call({"it": {"x": 3}})).args) == 3
 
 
-def test_settings_say_how_a_tool_is_run() -> None:
+def test_tool_decorator_sets_name_and_run_settings() -> None:
     @tool(name="rm", strict=True, terminates=True, approval=lambda args: args["path"] == "/", timeout=3)
     def remove(path: str) -> None: ...
 
@@ -549,7 +553,7 @@ def test_settings_say_how_a_tool_is_run() -> None:
     assert [remove.needs_approval({"path": path}) for path in ("/", "/tmp")] == [True, False]
 
 
-def test_what_json_cannot_say_may_be_a_default() -> None:
+def test_default_value_need_not_be_json() -> None:
     missing = object()
 
     @tool
@@ -563,7 +567,7 @@ def test_what_json_cannot_say_may_be_a_default() -> None:
         assert find.invoke(args) is True
 
 
-def test_a_tool_knows_whether_it_is_async() -> None:
+def test_tool_is_async_reflects_its_function() -> None:
     @tool
     async def later() -> str:
         return "done"
@@ -578,7 +582,7 @@ def test_a_tool_knows_whether_it_is_async() -> None:
     assert [asyncio.run(it.invoke(validate_input(it, call("")).args)) for it in (later, Later())] == ["done", "done"]
 
 
-def test_every_parameter_that_no_json_can_fill_is_named() -> None:
+def test_tool_decorator_reports_all_parameters_without_json_schema() -> None:
     class Opaque: ...
 
     def one(a: Opaque, b: int, c: typing.Callable[[], Opaque] | Opaque) -> None: ...
@@ -587,10 +591,10 @@ def test_every_parameter_that_no_json_can_fill_is_named() -> None:
 
     def three(a: Nowhere) -> None: ...  # noqa: F821
 
-    for function, said in ((one, ["parameter a", "parameter c"]), (two, ["parameter args", "parameter more"])):
+    for function, expected in ((one, ["parameter a", "parameter c"]), (two, ["parameter args", "parameter more"])):
         with pytest.raises(ToolDefinitionError) as raised:
             tool(function)
-        assert [fault.partition(":")[0] for fault in raised.value.faults] == said
+        assert [fault.partition(":")[0] for fault in raised.value.faults] == expected
     with pytest.raises(ToolDefinitionError, match="Nowhere"):
         tool(three)
     with pytest.raises(ToolDefinitionError, match="set name="):
@@ -602,7 +606,7 @@ def test_every_parameter_that_no_json_can_fill_is_named() -> None:
 @pytest.mark.parametrize(
     "schema", [int, "text", list[int], {"type": "array"}, {"properties": {"a": {"type": "strin"}}}]
 )
-def test_arguments_must_be_an_object(schema: Any) -> None:
+def test_class_tool_rejects_schema_that_is_not_an_object(schema: Any) -> None:
     with pytest.raises(ToolDefinitionError):
         _ = weather_class(schema).definition
 
@@ -610,7 +614,7 @@ def test_arguments_must_be_an_object(schema: Any) -> None:
 # Sets and binding -----------------------------------------------------------------------------------------------------
 
 
-def test_every_name_that_is_there_twice_is_named() -> None:
+def test_tool_set_reports_all_duplicate_names() -> None:
     with pytest.raises(ToolDefinitionError) as raised:
         ToolSet([weather, forget, weather, FunctionTool(name="forget"), SEARCH])
     assert raised.value.faults == ("2 tools have the name weather", "2 tools have the name forget")
@@ -618,7 +622,7 @@ def test_every_name_that_is_there_twice_is_named() -> None:
         ToolSet([print])
 
 
-def test_a_set_keeps_the_order_and_finds_by_name() -> None:
+def test_tool_set_keeps_order_and_finds_tools_by_name() -> None:
     apart = ToolGroup(name="space", tools=[FunctionTool(name="weather")])
     tools = ToolSet([SEARCH, weather, FunctionTool(name="elsewhere"), apart, forget])
     assert tools.definitions == [SEARCH, weather.definition, FunctionTool(name="elsewhere"), apart, forget.definition]
@@ -630,7 +634,7 @@ def test_a_set_keeps_the_order_and_finds_by_name() -> None:
         tools["nobody"]
 
 
-def test_a_choice_is_a_word_a_tool_or_some_tools() -> None:
+def test_tool_set_choice_accepts_mode_tool_name_or_list_of_names() -> None:
     tools = ToolSet([weather, forget, SEARCH])
     assert tools.choice("auto") == ToolChoice(mode="auto")
     assert tools.choice("weather") == tools.choice(["weather"]) == ToolChoice(mode="required", tools=["weather"])
@@ -677,25 +681,25 @@ def wire_choice(payload: dict[str, Any]) -> Any:
 
 @pytest.mark.parametrize("choice", ["auto", "none", "required", "weather"])
 @pytest.mark.parametrize("api", APIS)
-def test_a_choice_is_encoded_in_the_words_of_each_api(api: str, choice: str) -> None:
+def test_tool_choice_is_encoded_for_each_api(api: str, choice: str) -> None:
     made = encoded(api, bind(request(), [weather, forget], choice=choice))
     assert wire_choice(made.payload) == WIRE_CHOICES[api][choice]
     assert [loss for loss in made.losses if "tool_choice" in loss.path] == []
 
 
 @pytest.mark.parametrize("api", APIS)
-def test_a_choice_of_some_tools_is_encoded_or_reported(api: str) -> None:
+def test_tool_choice_of_several_tools_is_encoded_or_reported_as_loss(api: str) -> None:
     made = encoded(api, bind(request(), [weather, forget, SEARCH], choice=SOME))
-    said = json.dumps(wire_choice(made.payload))
+    encoded_choice = json.dumps(wire_choice(made.payload))
     lost = any("tool_choice" in loss.path for loss in made.losses)
-    assert all(name in said for name in SOME) is not lost
-    # Only Anthropic has no words for it.
+    assert all(name in encoded_choice for name in SOME) is not lost
+    # Only Anthropic cannot express this choice.
     assert lost is (api == "anthropic-messages")
 
 
 @pytest.mark.parametrize("parallel", [True, False])
 @pytest.mark.parametrize("api", APIS)
-def test_parallel_calls_are_encoded_or_reported(api: str, parallel: bool) -> None:
+def test_parallel_tool_calls_setting_is_encoded_or_reported_as_loss(api: str, parallel: bool) -> None:
     made = encoded(api, bind(request(), [weather], parallel=parallel))
     choice = made.payload.get("tool_choice")
     if api == "anthropic-messages" and not parallel:
@@ -706,7 +710,7 @@ def test_parallel_calls_are_encoded_or_reported(api: str, parallel: bool) -> Non
         assert parallel or made.losses
 
 
-def test_binding_leaves_the_request_alone() -> None:
+def test_bind_does_not_modify_the_request() -> None:
     before = request()
     kept = contentmodel.dumps(before)
     bound = bind(before, ToolSet([weather, SEARCH, CustomTool(name="patch")]), choice="weather", parallel=False)
@@ -722,19 +726,19 @@ def test_binding_leaves_the_request_alone() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "  ", "{}", None, {}])
-def test_no_arguments_are_an_empty_object(text: Any) -> None:
+def test_validate_input_reads_missing_arguments_as_empty_object(text: Any) -> None:
     assert validate_input(forget, call(text)).args == {}
 
 
 @pytest.mark.parametrize("status", ["incomplete", "in_progress"])
-def test_a_call_that_was_cut_short_is_refused(status: str) -> None:
+def test_validate_input_rejects_incomplete_call(status: str) -> None:
     with pytest.raises(ToolInputError, match="cut short"):
         validate_input(weather, call({"city": "Oslo"}, status=status))
     assert validate_input(weather, call({"city": "Oslo"}, status="completed")).args == {"city": "Oslo", "days": 1}
 
 
 @pytest.mark.parametrize("schema", FORMS)
-def test_all_faults_come_at_once(schema: Any) -> None:
+def test_validate_input_reports_all_faults_together(schema: Any) -> None:
     found = faults(weather_class(schema), '{"days": "3", "more": {"a": 1}}')
     assert found["$.city"] == ("a value (it is required)", "nothing")
     assert found["$.more"] == ("no argument of this name", '{"a": 1}')
@@ -743,7 +747,7 @@ def test_all_faults_come_at_once(schema: Any) -> None:
     assert len(found) == 3
 
 
-def test_faults_are_words_for_the_model_and_data() -> None:
+def test_tool_input_error_has_text_and_json_form() -> None:
     with pytest.raises(ToolInputError) as raised:
         validate_input(weather, call({"city": 3}))
     assert str(raised.value) == (
@@ -756,7 +760,7 @@ def test_faults_are_words_for_the_model_and_data() -> None:
     }
 
 
-def test_a_path_leads_into_lists_unions_and_structs() -> None:
+def test_fault_path_includes_list_indexes_and_struct_fields() -> None:
     @tool
     def find(spans: list[Span | None], place: Place, key: int | str) -> None: ...
 
@@ -766,7 +770,7 @@ def test_a_path_leads_into_lists_unions_and_structs() -> None:
     assert found["$.key"] == ("a valid integer or a valid string", "[]")
 
 
-def test_a_model_that_ignores_what_it_does_not_know_may_be_sent_it() -> None:
+def test_validate_input_accepts_unknown_arguments_if_model_ignores_extra_fields() -> None:
     made = weather_class(Person)
     assert "additionalProperties" not in made.definition.parameters
     assert validate_input(made, call({"name": "Ada", "more": 1})).args == Person(name="Ada")
@@ -791,49 +795,49 @@ def test_a_model_that_ignores_what_it_does_not_know_may_be_sent_it() -> None:
     ids=lambda text: ascii(text)[:12],
 )
 @pytest.mark.parametrize("schema", FORMS)
-def test_text_that_is_no_object_is_refused(schema: Any, text: str) -> None:
+def test_validate_input_rejects_text_that_is_not_a_json_object(schema: Any, text: str) -> None:
     assert list(faults(weather_class(schema), text)) == ["$"]
 
 
 @pytest.mark.parametrize("value", [{"city": float("nan")}, {"city": object()}, {"city": "x", 3: 4}])
-def test_arguments_that_are_no_json_are_refused(value: Any) -> None:
+def test_validate_input_rejects_arguments_that_are_not_json(value: Any) -> None:
     assert faults(weather, value)
 
 
 @pytest.mark.parametrize("value", ["3", True, 3.5, None, [3], {}])
 @pytest.mark.parametrize("schema", FORMS)
-def test_no_type_is_taken_for_another(schema: Any, value: Any) -> None:
+def test_validate_input_does_not_coerce_types(schema: Any, value: Any) -> None:
     assert list(faults(weather_class(schema), {"city": "Oslo", "days": value})) == ["$.days"]
 
 
 def additions(item: Any) -> list[Any]:
-    """The tools that an input item of Responses adds."""
+    """Return the tools that an input item of Responses adds."""
     is_addition = isinstance(item, dict) and item.get("type") == "additional_tools"
     return list(item["tools"]) if is_addition else []
 
 
 @pytest.mark.parametrize("api", APIS)
-def test_recorded_definitions_are_written_as_they_were(api: str, corpus: Any) -> None:
+def test_recorded_tool_definitions_round_trip(api: str, corpus: Any) -> None:
     adapter = contentmodel.adapter(api)
     kept = [record["body"] for record in records(api, "request") if record["body"].get("tools")]
     for payload in kept:
         decoded = adapter.decode_request(payload)
         assert decoded.tools
         alone = contentmodel.ChatRequest(model="m", tools=decoded.tools, origin=decoded.origin, extra=decoded.extra)
-        # Tools that a message adds are among the request's: without their message they are its own.
+        # Tools that a message adds are also tools of the request. Without that message, the request sends them.
         added = [tool for item in payload.get("input", ()) for tool in additions(item)]
         assert adapter.encode_request(alone).payload["tools"] == [*payload["tools"], *added]
     assert len(kept) > 10
 
 
-def test_many_faults_are_counted_and_long_values_are_cut() -> None:
+def test_tool_input_error_limits_number_and_length_of_faults() -> None:
     with pytest.raises(ToolInputError) as raised:
         validate_input(weather, call({"city": "Oslo", **{f"x{i}": "y" * 5_000 for i in range(500)}}))
     assert (len(raised.value.faults), raised.value.more) == (20, 480)
     assert len(str(raised.value)) < 5000
 
 
-def test_a_validator_that_breaks_does_not_let_arguments_through() -> None:
+def test_validate_input_rejects_arguments_if_validator_raises() -> None:
     class Broken(pydantic.BaseModel):
         city: str
 
@@ -848,7 +852,7 @@ def test_a_validator_that_breaks_does_not_let_arguments_through() -> None:
 
 
 def doubling(levels: int) -> dict[str, Any]:
-    """A schema that asks for each value twice, at every level."""
+    """Return a schema that checks each value twice at every level."""
     names = [f"level{i}" for i in range(levels)]
     twice = {n: {"allOf": [{"$ref": f"#/$defs/{m}"}] * 2} for n, m in zip(names, [*names[1:], "end"], strict=True)}
     return {"type": "object", "properties": {"a": {"$ref": "#/$defs/level0"}}, "$defs": {**twice, "end": {}}}
@@ -877,22 +881,22 @@ LINK = {"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"anyOf": [{"$ref": "#/$defs/
         ({"type": "object", "properties": {"x": {"$ref": 3}}}, "does not refer"),
     ],
 )
-def test_a_schema_that_would_run_away_is_refused(schema: Any, why: str) -> None:
+def test_class_tool_rejects_schema_that_is_too_large_or_circular(schema: Any, why: str) -> None:
     with pytest.raises(ToolDefinitionError, match=why):
         _ = weather_class(schema).definition
 
 
-def test_a_tool_that_cannot_be_defined_is_not_the_fault_of_the_model() -> None:
+def test_validate_input_raises_definition_error_for_invalid_tool() -> None:
     with pytest.raises(ToolDefinitionError):
         validate_input(weather_class({"type": "array"}), call({}))
 
 
-def test_a_schema_that_multiplies_is_given_up() -> None:
+def test_validate_input_stops_if_schema_takes_exponential_time() -> None:
     assert "within the limits" in faults(weather_class(doubling(25)), {"a": 1})["$"][0]
     assert validate_input(weather_class(doubling(5)), call({"a": 1})).args == {"a": 1}
 
 
-def test_a_schema_that_contains_itself_describes_trees() -> None:
+def test_validate_input_supports_recursive_schema() -> None:
     node = {"type": "object", "properties": {"next": {"$ref": "#"}, "x": {"type": "integer"}}}
     sent: dict[str, Any] = {"next": {"next": {"x": "1"}}}
     assert list(faults(weather_class(node), sent)) == ["$.next.next.x"]
@@ -927,12 +931,12 @@ PNG = DataContent(data="AAAA", media_type="image/png")
         (PurePosixPath("/a"), '"/a"'),
     ],
 )
-def test_a_python_value_is_a_text(value: Any, text: str) -> None:
+def test_contents_of_encodes_python_values_as_text(value: Any, text: str) -> None:
     assert contents_of(value) == ToolOutcome([TextContent(text=text)])
 
 
 @pytest.mark.parametrize(
-    ("made", "said"),
+    ("made", "expected"),
     [
         (TextContent(text=None), "Expected"),  # type: ignore[arg-type]
         (ErrorContent(message=None), "Expected"),  # type: ignore[arg-type]
@@ -941,14 +945,14 @@ def test_a_python_value_is_a_text(value: Any, text: str) -> None:
         (TextContent(text="x", extra={"x": {"y": {1, 2}, "z": object()}}), "object"),
     ],
 )
-def test_contents_that_are_none_are_told(made: Any, said: str) -> None:
+def test_contents_of_reports_invalid_contents_as_error(made: Any, expected: str) -> None:
     outcome = contents_of([made, "and more"])
     assert outcome.error is not None
-    assert (outcome.error.code, said in outcome.error.message) == ("result_not_serialisable", True)
+    assert (outcome.error.code, expected in outcome.error.message) == ("result_not_serialisable", True)
     assert outcome.results[1] == TextContent(text="and more")
 
 
-def test_halves_of_characters_never_leave() -> None:
+def test_contents_of_replaces_unpaired_surrogates() -> None:
     half = "caf\udce9"
     image = contentmodel.DataContent(data="cG5n", media_type="image/png", name=half)
     outcome = contents_of(ToolOutcome([half, image, {"name": half}], note=5, display=half))  # type: ignore[arg-type]
@@ -959,7 +963,7 @@ def test_halves_of_characters_never_leave() -> None:
     result_of(contentmodel.FunctionCallContent(call_id="a", name="f"), outcome)
 
 
-def test_contents_stay_what_they_are() -> None:
+def test_contents_of_keeps_content_and_outcome_objects() -> None:
     assert contents_of(PNG).results == [PNG]
     assert contents_of(["Look:", PNG]).results == [TextContent(text="Look:"), PNG]
     outcome = contents_of(ToolOutcome({"a": 1}, note="from the cache", display="Found one."))
@@ -978,7 +982,7 @@ LOOP.append(LOOP)
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "expected"),
     [
         (b"bytes", r"bytes \(return a DataContent.* at \$ "),
         ({"a": [1, b"x"]}, r"bytes.* at \$\.a\[1\] "),
@@ -993,36 +997,36 @@ LOOP.append(LOOP)
         ([10**5000], "ValueError when read"),
     ],
 )
-def test_what_json_cannot_say_is_an_error_with_type_and_path(value: Any, said: str) -> None:
+def test_result_of_reports_type_and_path_of_value_that_is_not_json(value: Any, expected: str) -> None:
     result = result_of(call({}), value)
     assert result.is_error is True
     assert result.error.code == "result_not_serialisable"
     assert contents_of(value).error == result.error
-    with pytest.raises(AssertionError, match=said):
+    with pytest.raises(AssertionError, match=expected):
         raise AssertionError(result.error.message)
     assert "internals" not in result.error.message
     contentmodel.dumps(result)
 
 
-def test_an_exception_is_told_by_its_message_alone() -> None:
+def test_result_of_exception_has_only_its_message_unless_details_is_set() -> None:
     try:
         raise ValueError("no such city")
     except ValueError as error:
-        told, more = result_of(call({}), error), result_of(call({}), error, details=True)
-    assert told.outputs == [ErrorContent(message="no such city", code="tool_failed")]
-    assert (told.call_id, told.name, told.is_error) == ("call_1", "made", True)
-    assert more.error.details["type"] == "ValueError"
-    assert "test_tools.py" in more.error.details["traceback"]
+        brief, detailed = result_of(call({}), error), result_of(call({}), error, details=True)
+    assert brief.outputs == [ErrorContent(message="no such city", code="tool_failed")]
+    assert (brief.call_id, brief.name, brief.is_error) == ("call_1", "made", True)
+    assert detailed.error.details["type"] == "ValueError"
+    assert "test_tools.py" in detailed.error.details["traceback"]
     assert result_of(call({}), TimeoutError("30 s")).error.code == "timeout"
     assert result_of(call({}), KeyboardInterrupt()).error.message == "the tool failed: KeyboardInterrupt"
 
 
-def sent(api: str, outcome: Any) -> str:
-    """What an API is sent of an outcome, as text."""
-    asked = call({"city": "Oslo"})
+def payload_text(api: str, outcome: Any) -> str:
+    """Return the JSON text of a request that sends an outcome to an API."""
+    tool_call = call({"city": "Oslo"})
     turns = [
-        ChatMessage(role="assistant", contents=[asked]),
-        ChatMessage(role="tool", contents=[result_of(asked, outcome)]),
+        ChatMessage(role="assistant", contents=[tool_call]),
+        ChatMessage(role="tool", contents=[result_of(tool_call, outcome)]),
     ]
     before = request()
     made = tool(name="made")(weather.function)
@@ -1033,8 +1037,8 @@ def sent(api: str, outcome: Any) -> str:
 
 @pytest.mark.parametrize("outcome", ["sunny today", None, ToolOutcome([1, 2], note="noted")])
 @pytest.mark.parametrize("api", APIS)
-def test_a_result_is_sent_to_every_api(api: str, outcome: Any) -> None:
-    text = sent(api, outcome)
+def test_every_api_receives_the_texts_of_a_result(api: str, outcome: Any) -> None:
+    text = payload_text(api, outcome)
     assert all(content.text in text for content in contents_of(outcome).contents)
 
 
@@ -1048,11 +1052,11 @@ def test_a_result_is_sent_to_every_api(api: str, outcome: Any) -> None:
         "google-generate-content",
     ],
 )
-def test_the_message_of_an_error_is_sent_to_every_api(api: str, error: Exception) -> None:
-    assert str(error) in sent(api, error)
+def test_every_api_receives_the_message_of_an_error(api: str, error: Exception) -> None:
+    assert str(error) in payload_text(api, error)
 
 
-def test_a_tool_says_how_it_is_shown() -> None:
+def test_tool_formats_its_use_and_result_for_display() -> None:
     @tool(format_use=lambda args: f"Looking at {args['city']}", format_result=lambda outcome: outcome.text.upper())
     def look(city: str) -> str:
         return city
@@ -1068,7 +1072,7 @@ def test_a_tool_says_how_it_is_shown() -> None:
     assert Plain().format_result(ToolOutcome("sunny", display="It is sunny.")) == "It is sunny."
 
 
-def test_the_model_is_loaded_without_any_of_this() -> None:
+def test_import_of_contentmodel_loads_no_tool_dependencies() -> None:
     code = """
 import sys, contentmodel
 unwanted = ("pydantic", "jsonschema", "docstring_parser", "contentmodel.tools")

@@ -34,7 +34,7 @@ LETTERS = "a" * 40 + "!"
 
 
 def tool_of(schema: dict[str, Any]) -> Tool:
-    """A tool with one argument `a`, which has this schema."""
+    """Return a tool with one argument `a` of this schema."""
 
     class Made(Tool):
         name = "made"
@@ -67,7 +67,7 @@ def faults(schema: dict[str, Any], value: Any, **limits: Any) -> list[str]:
         ({"items": {"$schema": "http://json-schema.org/draft-04/schema#", "pattern": EVIL}}, [LETTERS]),
     ],
 )
-def test_validation_with_evil_patterns_ends(schema: dict[str, Any], value: Any) -> None:
+def test_validation_with_backtracking_patterns_terminates(schema: dict[str, Any], value: Any) -> None:
     with no_hang():
         found = faults(schema, value)
     assert bool(found) == (schema != {"patternProperties": {EVIL: {"type": "null"}}})
@@ -94,13 +94,13 @@ def test_validation_with_evil_patterns_ends(schema: dict[str, Any], value: Any) 
         ("b", "abc", True),
     ],
 )
-def test_patterns_match_as_ecma_262_has_them(pattern: str, text: str, does_match: bool) -> None:
+def test_compiled_pattern_matches_as_in_ecma_262(pattern: str, text: str, does_match: bool) -> None:
     assert compiled(pattern).problem == ""
     assert compiled(pattern).matches(text) is does_match
 
 
 @pytest.mark.parametrize("pattern", [r"(?=a)b", r"(?<!a)b", r"(a)\1", "x" * 6000, r"(\p{L}{1,500}x){1,2}" * 20])
-def test_pattern_that_re2_does_not_take_is_reported_and_not_enforced(pattern: str) -> None:
+def test_pattern_unsupported_by_re2_is_reported_and_not_enforced(pattern: str) -> None:
     made = tool_of({"pattern": pattern})
     call = FunctionCallContent(call_id="1", name="made", arguments={"a": "zzz"})
     with pytest.warns(UnenforcedPattern, match="is not enforced"):
@@ -108,13 +108,13 @@ def test_pattern_that_re2_does_not_take_is_reported_and_not_enforced(pattern: st
     assert [fault.path for fault in unenforced_patterns(made.args_schema)] == ["$.properties.a.pattern"]
 
 
-def test_translation_of_patterns_is_linear() -> None:
+def test_pattern_translation_takes_linear_time() -> None:
     with no_hang():
         for piece in ("[", "[^", "a{", "(", "\\p{", "[]", "[\\a", "x{1,2000}"):
             compiled(piece * (5000 // len(piece)))
 
 
-def test_tool_file_warns_of_patterns_that_are_not_enforced() -> None:
+def test_tool_file_warns_of_unenforced_patterns() -> None:
     parameters = {"type": "object", "properties": {"a": {"type": "string", "pattern": "(?=x)"}}}
     entry = {"type": "local", "function": {"name": "it", "parameters": parameters}}
     (made,) = load_tools([entry], functions={"it": lambda a: a}).tools()
@@ -150,7 +150,7 @@ def nested(levels: int) -> Any:
         ({"items": {"pattern": "[ab]*a[ab]{900}c"}}, ["ab" * 5000] * 200),
     ],
 )
-def test_validation_that_multiplies_is_refused_in_bounded_work(schema: dict[str, Any], value: Any) -> None:
+def test_validation_stops_at_limits_if_schema_multiplies_work(schema: dict[str, Any], value: Any) -> None:
     class Made(Tool):
         name = "made"
         args_schema = {"type": "object", "properties": {"a": schema}, "$defs": schema.pop("$defs", {})}
@@ -161,12 +161,12 @@ def test_validation_that_multiplies_is_refused_in_bounded_work(schema: dict[str,
     assert "within the limits" in raised.value.faults[0].expected
 
 
-def test_many_false_schemas_show_the_value_once() -> None:
+def test_validation_reports_one_fault_for_many_false_schemas() -> None:
     with no_hang():
         assert faults({"anyOf": [False] * 9000}, {"x": "y" * 1_000_000}) == ["$.a: no value here"]
 
 
-def test_unique_items_are_compared_in_linear_work() -> None:
+def test_unique_items_are_checked_in_linear_time() -> None:
     rows = [{"x": n, "y": [n]} for n in range(20_000)]
     with no_hang():
         assert faults({"uniqueItems": True}, rows) == []
@@ -174,13 +174,13 @@ def test_unique_items_are_compared_in_linear_work() -> None:
     assert faults({"uniqueItems": True}, [1, True, [1], [True], "1", None, {}]) == []
 
 
-def test_enum_and_const_compare_as_json_does() -> None:
+def test_enum_and_const_compare_json_values() -> None:
     assert faults({"enum": [1, {"b": [1]}]}, {"b": [1.0]}) == []
     assert faults({"enum": [1]}, True) == ["$.a: one of [1]"]
     assert faults({"const": [0]}, [False]) == ["$.a: const [0]"]
 
 
-def test_unevaluated_properties_and_items_are_those_that_no_schema_looks_at() -> None:
+def test_unevaluated_keywords_apply_to_members_that_no_subschema_evaluates() -> None:
     schema = {
         "properties": {"b": {}},
         "allOf": [{"properties": {"c": {}}}, {"if": {"required": ["d"]}, "then": {"properties": {"d": {}}}}],
@@ -194,18 +194,18 @@ def test_unevaluated_properties_and_items_are_those_that_no_schema_looks_at() ->
     assert faults(items, [None, "a", None]) == ["$.a[2]: integer"]
 
 
-def test_schema_that_is_too_large_is_refused_when_the_tool_is_defined() -> None:
+def test_tool_definition_rejects_schema_that_is_too_large() -> None:
     many = {f"p{n}": {"pattern": f"\\p{{L}}{{1,{n + 1}}}"} for n in range(900)}
-    for properties, said in [
+    for properties, message in [
         (many, "patterns"),
         ({"x" * 2000: {}}, "name"),
         ({"a": {"title": "x" * 3_000_000}}, "char"),
     ]:
-        with no_hang(), pytest.raises(ToolDefinitionError, match=said):
+        with no_hang(), pytest.raises(ToolDefinitionError, match=message):
             tool_of({"properties": properties, "type": "object"}).definition  # noqa: B018
 
 
-def test_faults_of_a_schema_do_not_show_it_again_and_again() -> None:
+def test_schema_faults_have_bounded_length() -> None:
     with no_hang():
         found = schema_faults({"type": "object", "properties": {f"p{n}": {"minLength": "x"} for n in range(5000)}})
     assert found
@@ -228,7 +228,7 @@ def refused(arguments: Any, **limits: Any) -> str:
     return str(raised.value.faults[0])
 
 
-def test_arguments_are_bounded_in_size_and_depth() -> None:
+def test_validate_input_limits_size_and_depth_of_arguments() -> None:
     assert refused({"text": "x" * 5_000_000}) == "$: expected at most 4,194,304 bytes of JSON, got 5,000,011"
     assert refused(json.dumps({"text": "x" * 100}), max_bytes=50).startswith("$: expected at most 50 bytes")
     assert refused({"text": nested(100)}) == "$: expected at most 100 levels of nesting, got more"
@@ -237,7 +237,7 @@ def test_arguments_are_bounded_in_size_and_depth() -> None:
     assert validate_input(note, call).args == {"text": nested(98)}
 
 
-def test_limits_of_a_validation_can_be_set() -> None:
+def test_input_limits_set_steps_and_seconds_of_validation() -> None:
     numbers = list(range(1000))
     assert faults({"items": {"type": "integer"}}, numbers) == []
     assert faults({"items": {"type": "integer"}}, numbers, max_steps=100)[0].startswith(
@@ -269,7 +269,7 @@ HEADERS = b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n"
     ids=["body", "headers", "one header", "chunks", "status"],
 )
 @pytest.mark.parametrize("is_given", [False, True], ids=["own client", "given client"])
-def test_dripping_answer_is_left_at_the_timeout(head: bytes, drip: bytes, is_given: bool) -> None:
+def test_rest_executor_stops_reading_dripping_response_at_timeout(head: bytes, drip: bytes, is_given: bool) -> None:
     with dripping(head, drip) as (port, gone):
         client = httpx2.Client() if is_given else None
         executor = RestExecutor(f"http://127.0.0.1:{port}", client=client, timeout=0.5)
@@ -288,7 +288,7 @@ def httpx_log(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFix
         yield caplog
 
 
-def test_log_and_errors_show_no_credentials(httpx_log: pytest.LogCaptureFixture) -> None:
+def test_executor_log_and_repr_contain_no_credentials(httpx_log: pytest.LogCaptureFixture) -> None:
     seen: list[httpx2.Request] = []
 
     def answer(request: httpx2.Request) -> httpx2.Response:
@@ -311,7 +311,7 @@ def test_log_and_errors_show_no_credentials(httpx_log: pytest.LogCaptureFixture)
     assert not any(secret in httpx_log.text + repr([rest, graph]) for secret in ("hunter2", "s3cret", "bWU6"))
 
 
-def test_log_of_redirects_shows_no_credentials(httpx_log: pytest.LogCaptureFixture) -> None:
+def test_executor_log_of_redirects_contains_no_credentials(httpx_log: pytest.LogCaptureFixture) -> None:
     def answer(request: httpx2.Request) -> httpx2.Response:
         if request.url.path == "/it":
             return httpx2.Response(307, headers={"location": "/there?token=s3cret"})
@@ -344,7 +344,7 @@ def database(tmp_path: Path) -> SqlExecutor:
         "UPDATE t SET id = 2 RETURNING large",
     ],
 )
-def test_sqlite_refuses_a_value_beyond_max_bytes_before_it_is_read(database: SqlExecutor, query: str) -> None:
+def test_sqlite_executor_rejects_value_above_max_bytes_before_reading_it(database: SqlExecutor, query: str) -> None:
     import tracemalloc
 
     tracemalloc.start()
@@ -358,7 +358,7 @@ def test_sqlite_refuses_a_value_beyond_max_bytes_before_it_is_read(database: Sql
         tracemalloc.stop()
 
 
-def test_sqlite_limit_is_for_values_that_are_read(database: SqlExecutor) -> None:
+def test_sqlite_value_limit_applies_only_to_values_that_are_read(database: SqlExecutor) -> None:
     rows = database.run(Operation("it", query="SELECT id, small, length(large) AS size FROM t"), {})
     assert rows.results == [{"id": 1, "small": "x", "size": 30_000_000}]
     update = "UPDATE t SET small = :text"
@@ -366,7 +366,7 @@ def test_sqlite_limit_is_for_values_that_are_read(database: SqlExecutor) -> None
     assert written.results == {"row_count": 1}
 
 
-def test_time_of_a_statement_counts_its_rows(tmp_path: Path) -> None:
+def test_sql_timeout_includes_time_for_reading_rows(tmp_path: Path) -> None:
     executor = SqlExecutor(f"sqlite:///{tmp_path}/it.db", timeout=0.5, max_rows=10**9, max_bytes=10**9)
     forever = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c"
     with no_hang(), pytest.raises(ExecutorTimeoutError) as caught:
