@@ -1,4 +1,4 @@
-"""MCP: contents and blocks, the tools of a real server over stdio and HTTP, and our tools on a server."""
+"""MCP: conversion of contents, tools of a real server over stdio and HTTP, and serving of tools."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def classed(block: dict[str, Any]) -> Any:
 
 
 @given(st.lists(blocks, max_size=3))
-def test_blocks_come_back_as_they_were(given_blocks: list[dict[str, Any]]) -> None:
+def test_mcp_blocks_round_trip(given_blocks: list[dict[str, Any]]) -> None:
     classes = [classed(block) for block in given_blocks]
     contents = contents_from_mcp(classes)
     back = contents_to_mcp(contents)
@@ -135,14 +135,14 @@ def test_blocks_come_back_as_they_were(given_blocks: list[dict[str, Any]]) -> No
 
 
 @given(json_values | blocks.flatmap(lambda block: json_values.map(lambda more: {**block, "more": more, "text": more})))
-def test_any_json_is_read_and_written_unchanged(block: Any) -> None:
+def test_unknown_mcp_blocks_round_trip(block: Any) -> None:
     [content] = contents_from_mcp([block])
     back = contents_to_mcp([content])
     assert [json_of(item) for item in back] == [block]
     assert back.losses == ()
 
 
-def test_each_block_is_the_content_of_its_kind() -> None:
+def test_contents_from_mcp_maps_each_block_type_to_its_content_type() -> None:
     made = contents_from_mcp(
         [
             {"type": "text", "text": "a", "_meta": {"k": 1}},
@@ -187,13 +187,13 @@ contents = st.one_of(
 
 
 @given(contents)
-def test_what_does_not_come_back_is_a_loss(content: Any) -> None:
+def test_contents_to_mcp_reports_loss_unless_content_round_trips(content: Any) -> None:
     made = contents_to_mcp([content])
     assert contents_from_mcp(made) == [content] or made.losses
     assert all(loss.path.startswith("$[0]") for loss in made.losses)
 
 
-def test_the_losses_are_named() -> None:
+def test_contents_to_mcp_reports_path_and_kind_of_losses() -> None:
     made = contents_to_mcp(
         [
             TextContent(text="a", annotations=[Citation(url="https://example.com/")]),
@@ -213,7 +213,7 @@ def test_the_losses_are_named() -> None:
     assert made[2].data == "/+8="
 
 
-def test_an_edit_reaches_the_block() -> None:
+def test_contents_to_mcp_encodes_edited_text() -> None:
     [content] = contents_from_mcp([{"type": "resource", "resource": {"uri": "file:///a", "text": "old", "text2": 1}}])
     [block] = contents_to_mcp([msgspec.structs.replace(content, text="new")])
     assert json_of(block) == {"type": "resource", "resource": {"uri": "file:///a", "text": "new", "text2": 1}}
@@ -228,7 +228,7 @@ results = st.fixed_dictionaries(
 
 
 @given(results, st.sampled_from(["text", "uri"]))
-def test_a_result_comes_back_as_it_was(result: dict[str, Any], links: str) -> None:
+def test_mcp_results_round_trip(result: dict[str, Any], links: str) -> None:
     made = types.CallToolResult.model_validate(result)
     outcome = outcome_from_mcp(made, links=links)
     for ours in (outcome, result_of(CALL, outcome), result_from_mcp(CALL, result, links=links)):
@@ -239,17 +239,17 @@ def test_a_result_comes_back_as_it_was(result: dict[str, Any], links: str) -> No
 
 
 @given(results, json_values)
-def test_structured_content_reaches_the_model_once(result: dict[str, Any], value: Any) -> None:
-    said = {**result, "isError": False, "structuredContent": value}
-    alone = outcome_from_mcp({**said, "content": []}).results
-    told = outcome_from_mcp({**said, "content": [{"type": "text", "text": json.dumps(value)}]}).results
-    assert len(alone) == len(told) == 1
+def test_outcome_from_mcp_includes_structured_content_once(result: dict[str, Any], value: Any) -> None:
+    with_value = {**result, "isError": False, "structuredContent": value}
+    alone = outcome_from_mcp({**with_value, "content": []}).results
+    repeated = outcome_from_mcp({**with_value, "content": [{"type": "text", "text": json.dumps(value)}]}).results
+    assert len(alone) == len(repeated) == 1
     if value is not None:
-        assert json.loads(alone[0].text) == json.loads(told[0].text) == value
+        assert json.loads(alone[0].text) == json.loads(repeated[0].text) == value
 
 
 @pytest.mark.parametrize(
-    ("texts", "value", "told"),
+    ("texts", "value", "expected"),
     [
         (["5"], {"result": 5}, ["5"]),
         (["five"], {"result": "five"}, ["five"]),
@@ -260,17 +260,19 @@ def test_structured_content_reaches_the_model_once(result: dict[str, Any], value
         (["Done."], {"sum": 3}, ["Done.", '{"sum": 3}']),
     ],
 )
-def test_texts_that_say_the_structured_content_stand_for_it(texts: list[str], value: Any, told: list[str]) -> None:
+def test_outcome_from_mcp_adds_structured_content_unless_texts_contain_it(
+    texts: list[str], value: Any, expected: list[str]
+) -> None:
     content = [{"type": "text", "text": text} for text in texts]
     made = outcome_from_mcp({"content": content, "structuredContent": value})
-    assert [item.text for item in made.results] == told
+    assert [item.text for item in made.results] == expected
 
 
-def test_an_edited_text_wins_over_structured_content() -> None:
-    [said] = outcome_from_mcp(
+def test_result_to_mcp_prefers_edited_text_to_structured_content() -> None:
+    [decoded] = outcome_from_mcp(
         {"content": [{"type": "text", "text": '{"a": 1}'}], "structuredContent": {"a": 1}}
     ).results
-    made = result_to_mcp(ToolOutcome([TextContent(text="no", extra=said.extra)]))
+    made = result_to_mcp(ToolOutcome([TextContent(text="no", extra=decoded.extra)]))
     assert made.result.structured_content is None
     assert [loss.code for loss in made.losses] == ["mcp-edited-value"]
     [added] = outcome_from_mcp({"content": [], "structuredContent": {"a": 1}}).results
@@ -278,17 +280,17 @@ def test_an_edited_text_wins_over_structured_content() -> None:
     assert (made.result.content, made.result.structured_content, made.losses) == ([], {"a": 2}, ())
 
 
-def test_links_in_words_do_not_hide_what_the_texts_say() -> None:
+def test_outcome_from_mcp_ignores_links_when_comparing_structured_content() -> None:
     link = {"type": "resource_link", "uri": "note://1", "name": "one"}
-    said = {"content": [{"type": "text", "text": "a"}, link], "structuredContent": {"result": ["a"]}}
-    outcome = outcome_from_mcp(said)
+    payload = {"content": [{"type": "text", "text": "a"}, link], "structuredContent": {"result": ["a"]}}
+    outcome = outcome_from_mcp(payload)
     assert [content.text for content in outcome.results] == ["a", "one\nnote://1"]
     made = result_to_mcp(outcome)
     assert (json_of(made.result.content[1]), made.result.structured_content) == (link, {"result": ["a"]})
     assert made.losses == ()
 
 
-def test_an_error_is_an_error_both_ways() -> None:
+def test_mcp_error_results_are_decoded_and_encoded() -> None:
     failed = outcome_from_mcp({"content": [{"type": "text", "text": "No."}], "isError": True})
     assert failed.results == [ErrorContent(message="No.", code="tool_failed")]
     silent = outcome_from_mcp({"content": [], "isError": True})
@@ -304,7 +306,7 @@ def test_an_error_is_an_error_both_ways() -> None:
     assert result_from_mcp(CALL, made.result) == ours
 
 
-def test_what_an_error_cannot_hold_is_a_loss() -> None:
+def test_result_to_mcp_reports_loss_of_protected_data_of_an_error() -> None:
     signed = ErrorContent(message="no", code="tool_failed", protected=Protected(issuer="x", kind="signature", data="s"))
     made = result_to_mcp(ToolOutcome([signed]))
     assert [block.meta for block in made.result.content] == [None]
@@ -313,7 +315,7 @@ def test_what_an_error_cannot_hold_is_a_loss() -> None:
     assert text == TextContent(text="a", extra={"mcp": {"_meta": {"contentmodel/error": {"code": 5}}}})
 
 
-def test_what_a_result_cannot_hold_is_a_loss() -> None:
+def test_result_to_mcp_reports_loss_of_unsupported_content() -> None:
     made = result_to_mcp(ToolOutcome(["hi", HostedFileContent(file_id="f")], note="slow", display="Said hi."))
     assert [block.text for block in made.result.content] == ["hi", "slow"]
     assert [(loss.path, loss.kind) for loss in made.losses] == [("$.display", "dropped"), ("$.results[1]", "dropped")]
@@ -326,7 +328,7 @@ def test_what_a_result_cannot_hold_is_a_loss() -> None:
 @pytest.mark.parametrize(
     "result", [{}, {"content": "text"}, [], None, {"content": [{"type": "text", "text": 1.0}, float("nan")]}]
 )
-def test_what_is_no_result_is_refused(result: Any) -> None:
+def test_outcome_from_mcp_rejects_invalid_result(result: Any) -> None:
     with pytest.raises(DecodeError):
         outcome_from_mcp(result)
 
@@ -369,7 +371,7 @@ async def check_tools(server: McpTools) -> None:
     assert refused.error.message == "refuse of the MCP server tests: no tool is named refuse"
 
 
-def test_the_tools_of_a_server_over_stdio() -> None:
+def test_mcp_tools_over_stdio() -> None:
     async def main() -> None:
         async with stdio() as server:
             await check_tools(server)
@@ -377,7 +379,7 @@ def test_the_tools_of_a_server_over_stdio() -> None:
     asyncio.run(main())
 
 
-def test_a_call_that_times_out_or_is_cancelled_is_cancelled_there() -> None:
+def test_mcp_call_is_cancelled_on_server_after_timeout_or_cancellation() -> None:
     async def main() -> None:
         async with stdio(timeout=0.3) as server:
             tools = ToolSet(server.tools)
@@ -392,7 +394,7 @@ def test_a_call_that_times_out_or_is_cancelled_is_cancelled_there() -> None:
     asyncio.run(main())
 
 
-def test_a_server_that_ends_fails_its_calls_and_closes() -> None:
+def test_mcp_calls_fail_if_server_exits() -> None:
     async def main() -> None:
         async with stdio() as server:
             tools = ToolSet(server.tools)
@@ -408,7 +410,7 @@ def test_a_server_that_ends_fails_its_calls_and_closes() -> None:
     asyncio.run(main())
 
 
-def test_closing_fails_what_is_under_way() -> None:
+def test_mcp_close_fails_running_calls() -> None:
     with stdio() as server:
         failed: list[BaseException] = []
 
@@ -426,7 +428,7 @@ def test_closing_fails_what_is_under_way() -> None:
     server.close()
 
 
-def test_tools_of_a_server_opened_with_with_run_on_any_thread_and_loop() -> None:
+def test_mcp_tools_opened_synchronously_run_on_any_thread_and_loop() -> None:
     with stdio(prefix="math_", only=["add", "gone"]) as server:
         assert [str(fault) for fault in server.refused] == ["gone: the server has no tool with this name at $.tools"]
         [add] = server.tools
@@ -444,7 +446,7 @@ def test_tools_of_a_server_opened_with_with_run_on_any_thread_and_loop() -> None
         assert sorted(texts) == list("01234567")
 
 
-def test_bad_tools_are_refused_one_by_one_and_unknown_blocks_are_kept() -> None:
+def test_mcp_tools_rejects_invalid_tools_and_keeps_unknown_blocks() -> None:
     async def main() -> None:
         async with stdio("rogue", timeout=2) as server:
             tools = ToolSet(server.tools)
@@ -470,7 +472,7 @@ def test_bad_tools_are_refused_one_by_one_and_unknown_blocks_are_kept() -> None:
     asyncio.run(main())
 
 
-def test_a_list_without_end_is_cut_and_said() -> None:
+def test_mcp_tools_reports_truncated_tool_list() -> None:
     with stdio("rogue", "endless") as server:
         cut = "the list of tools has no end: reading stopped after 2 pages at $.nextCursor"
         assert cut in [str(fault) for fault in server.refused]
@@ -486,7 +488,7 @@ def test_a_list_without_end_is_cut_and_said() -> None:
         (McpTools.http("http://127.0.0.1:9/mcp"), "MCP server 127.0.0.1"),
     ],
 )
-def test_a_server_that_cannot_be_opened_is_said(server: McpTools, why: str) -> None:
+def test_mcp_tools_raises_mcp_error_if_server_cannot_be_opened(server: McpTools, why: str) -> None:
     with pytest.raises(McpError, match=why) as caught, server:
         pass
     assert isinstance(caught.value, ContentModelError)
@@ -494,7 +496,7 @@ def test_a_server_that_cannot_be_opened_is_said(server: McpTools, why: str) -> N
         server.call_sync("add", {})
 
 
-def test_approval_is_asked_for_what_the_server_calls_destructive() -> None:
+def test_mcp_tools_approval_uses_destructive_annotation_or_function() -> None:
     with stdio(approval="destructive") as server:
         asked = {tool.name: tool.needs_approval({}) for tool in server.tools}
         assert (asked["add"], asked["picture"], asked["fail"], asked["hang"]) == (False, False, True, True)
@@ -523,7 +525,7 @@ def url() -> Iterator[str]:
         yield address
 
 
-def test_the_tools_of_a_server_over_http(url: str) -> None:
+def test_mcp_tools_over_http(url: str) -> None:
     async def main() -> None:
         async with McpTools.http(url, {"X-Test": "yes"}) as server:
             await check_tools(server)
@@ -532,7 +534,7 @@ def test_the_tools_of_a_server_over_http(url: str) -> None:
     asyncio.run(main())
 
 
-def test_a_call_over_http_times_out_and_is_cancelled(url: str) -> None:
+def test_mcp_call_over_http_is_cancelled_on_server_after_timeout(url: str) -> None:
     with McpTools.http(url, timeout=1) as server:
         before = int(server.call_sync("cancelled", {}).text)
         with pytest.raises(McpTimeoutError):
@@ -542,14 +544,14 @@ def test_a_call_over_http_times_out_and_is_cancelled(url: str) -> None:
             time.sleep(0.05)
 
 
-def test_an_http_server_that_ends_fails_its_calls() -> None:
+def test_mcp_calls_over_http_fail_if_server_exits() -> None:
     with over_http() as address, McpTools.http(address, connect_timeout=30) as server:
         for name in ("exit", "add"):
             with pytest.raises(McpError):
                 server.call_sync(name, {"a": 1, "b": 2} if name == "add" else {})
 
 
-# Our tools on a server -----------------------------------------------------------------------------------------------
+# Served tools --------------------------------------------------------------------------------------------------------
 
 
 @tool
@@ -585,7 +587,7 @@ class Data(Tool):
         return self.run(args, context)
 
 
-def test_our_tools_are_offered_by_mcp_and_read_back() -> None:
+def test_serve_offers_tools_to_mcp_clients() -> None:
     async def main() -> None:
         offered = serve([double, erase, broken, Data()], timeout=1, state=5)
         async with Client(offered) as client, McpTools.session(client) as server:
@@ -610,15 +612,15 @@ def test_our_tools_are_offered_by_mcp_and_read_back() -> None:
                 await server.call("gone", {})
             with pytest.raises(McpError, match="await `call`"):
                 server.call_sync("double", {"number": 4})
-            there = await asyncio.to_thread(server.call_sync, "double", {"number": 4})
-            assert there.text == "8"
+            result = await asyncio.to_thread(server.call_sync, "double", {"number": 4})
+            assert result.text == "8"
         with pytest.raises(McpError, match="async with"), McpTools.session(client):
             pass
 
     asyncio.run(main())
 
 
-def test_a_server_is_served_on_with_its_structured_results() -> None:
+def test_serve_keeps_structured_results_of_proxied_mcp_tools() -> None:
     async def main() -> None:
         async with stdio(only=["total", "add"]) as server, Client(serve(server.tools)) as client:
             listed = (await client.list_tools()).tools
@@ -628,18 +630,18 @@ def test_a_server_is_served_on_with_its_structured_results() -> None:
     asyncio.run(main())
 
 
-def test_importing_the_tools_does_not_load_mcp() -> None:
+def test_import_of_mcp_tools_does_not_load_mcp_package() -> None:
     code = "import sys, contentmodel.tools.mcp; assert not {'mcp', 'mcp_types', 'httpx2'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_tools_of_a_server_are_bound_as_any_are() -> None:
+def test_bind_accepts_mcp_tools() -> None:
     with stdio() as server:
         request = bind(ChatRequest(messages=[ChatMessage(role="user", contents=[])]), server.tools, choice="add")
         assert request.options.tool_choice.tools == ["add"]
 
 
-# In the loop ---------------------------------------------------------------------------------------------------------
+# Tool runner ---------------------------------------------------------------------------------------------------------
 
 SCRIPT = [
     answer(call("add", "call_1", a=1, b=2), call("hang", "call_2"), call("total", "call_3", a=1, b=2)),
@@ -648,26 +650,29 @@ SCRIPT = [
 ]
 
 
-def told(result: Any) -> dict[str, str]:
-    """Return what the model gets for each call: the text, or the error code."""
-    found = [
+def outputs_by_call(result: Any) -> dict[str, str]:
+    """Return the output that the model receives for each call: the text, or the error code."""
+    results = [
         item for message in result.messages for item in message.contents if isinstance(item, FunctionResultContent)
     ]
-    return {item.call_id: item.error.code if item.error else item.text for item in found}
+    return {item.call_id: item.error.code if item.error else item.text for item in results}
 
 
-TOLD = {"call_1": "3", "call_2": "timeout", "call_3": '{"sum": 3}', "call_4": "tool_failed"}
+EXPECTED_OUTPUTS = {"call_1": "3", "call_2": "timeout", "call_3": '{"sum": 3}', "call_4": "tool_failed"}
 
 
-def test_the_loop_runs_the_tools_of_a_server() -> None:
+def test_tool_runner_runs_mcp_tools() -> None:
     with stdio() as server:
-        assert told(ToolRunner(Scripted(SCRIPT), server.tools, timeout=5).run("Add.")) == TOLD
+        assert outputs_by_call(ToolRunner(Scripted(SCRIPT), server.tools, timeout=5).run("Add.")) == EXPECTED_OUTPUTS
 
 
 @pytest.mark.slow
-def test_the_async_loop_runs_the_tools_of_a_server() -> None:
+def test_async_tool_runner_runs_mcp_tools() -> None:
     async def main() -> None:
         async with stdio() as server:
-            assert told(await AsyncToolRunner(AsyncScripted(SCRIPT), server.tools, timeout=5).run("Add.")) == TOLD
+            assert (
+                outputs_by_call(await AsyncToolRunner(AsyncScripted(SCRIPT), server.tools, timeout=5).run("Add."))
+                == EXPECTED_OUTPUTS
+            )
 
     asyncio.run(main())

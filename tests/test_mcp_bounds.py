@@ -1,4 +1,4 @@
-"""A hostile MCP server cannot exceed its limits, and its data is never read as a note of the library."""
+"""A hostile MCP server cannot exceed the limits, and cannot forge notes of the library in its data."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def liar(mode: str = "tools", **options: Any) -> McpTools:
     return McpTools.stdio(sys.executable, [SERVER, mode], **{"timeout": LONG, "connect_timeout": LONG, **options})
 
 
-def test_results_of_a_lying_server_are_bounded() -> None:
+def test_mcp_results_of_hostile_server_are_bounded() -> None:
     with no_hang(), liar() as server:
         with pytest.raises(McpError, match=r"match the outputSchema: \$\.a: expected pattern"):
             server.call_sync("promise", {})
@@ -48,19 +48,19 @@ def test_results_of_a_lying_server_are_bounded() -> None:
 
 
 @pytest.mark.parametrize("name", ["endless", "wrong_id"])
-def test_result_that_never_ends_is_a_timeout(name: str) -> None:
+def test_mcp_call_raises_timeout_error_if_result_never_ends(name: str) -> None:
     with no_hang(), liar(timeout=1) as server, pytest.raises(McpTimeoutError):
         server.call_sync(name, {})
 
 
-def test_arguments_are_checked_by_an_evil_pattern_in_bounded_work() -> None:
+def test_mcp_tool_schema_with_backtracking_pattern_is_checked_in_bounded_time() -> None:
     with no_hang(), liar() as server:
         call = FunctionCallContent(call_id="1", name="pattern", arguments={"a": EVIL_TEXT})
         with pytest.raises(ToolInputError, match="pattern"):
             validate_input(ToolSet(server.tools)["pattern"], call)
 
 
-def test_tools_that_imitate_others_or_are_too_long_are_refused() -> None:
+def test_mcp_tools_rejects_imitating_names_and_long_descriptions() -> None:
     with liar() as server:
         assert [str(fault) for fault in server.refused[:3]] == [
             "says\u200b: the name has more than 128 characters, or unprintable characters at $.tools[10]",
@@ -71,25 +71,25 @@ def test_tools_that_imitate_others_or_are_too_long_are_refused() -> None:
         assert ToolSet(server.tools)["ahead"].definition.extra == {"mcp": {"::form": "note"}}
 
 
-def test_list_that_never_ends_is_read_to_a_limit() -> None:
+def test_mcp_tools_reads_endless_tool_list_up_to_a_limit() -> None:
     with no_hang(), liar("pages") as server:
         assert 1000 <= len(server.tools) <= 1030
         assert "has no end" in str(server.refused[-1])
 
 
 @pytest.mark.parametrize(("mode", "seconds"), [("huge", 20), ("slow", 1)])
-def test_list_that_takes_too_much_is_an_error(mode: str, seconds: float) -> None:
+def test_mcp_tools_raises_mcp_error_if_tool_list_is_too_large_or_slow(mode: str, seconds: float) -> None:
     with no_hang(), pytest.raises(McpError):  # noqa: SIM117
         with liar(mode, connect_timeout=seconds):
             pass
 
 
-def test_flood_of_notifications_keeps_no_call_from_its_result() -> None:
+def test_mcp_call_returns_result_despite_flood_of_notifications() -> None:
     with no_hang(), liar("flood") as server:
         assert server.call_sync("other", {}).text == "plain"
 
 
-def test_large_result_does_not_hold_up_the_event_loop() -> None:
+def test_large_mcp_result_does_not_block_the_event_loop() -> None:
     async def main() -> int:
         turns = 0
         async with liar() as server:
@@ -108,22 +108,22 @@ OK = b"HTTP/1.1 200 OK\r\ncontent-type: "
 
 
 @pytest.mark.parametrize(
-    ("head", "said"),
+    ("head", "message"),
     [
         (OK + b"application/json\r\n\r\n", "more than 1,000,000 bytes"),
         (OK + b"text/event-stream\r\n\r\ndata: ", "the server closed the connection"),
         (OK + b"application/json\r\ncontent-encoding: gzip\r\n\r\n", "the server compressed its answer"),
     ],
 )
-def test_http_server_whose_answer_never_ends_is_an_error(head: bytes, said: str) -> None:
+def test_mcp_tools_raises_mcp_error_if_http_response_never_ends(head: bytes, message: str) -> None:
     with dripping(head, b" " * 100_000) as (port, _):
         server = McpTools.http(f"http://127.0.0.1:{port}/mcp", connect_timeout=60, max_bytes=1_000_000)
-        with no_hang(), pytest.raises(McpError, match=said):
+        with no_hang(), pytest.raises(McpError, match=message):
             server.__enter__()
 
 
 @pytest.mark.slow
-def test_log_shows_no_credentials_of_a_server(caplog: pytest.LogCaptureFixture) -> None:
+def test_mcp_log_and_errors_contain_no_credentials(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level("INFO"), dripping(OK + b"application/json\r\ncontent-length: 2\r\n\r\n{}", b"") as (port, _):
         server = McpTools.http(f"http://me:hunter2@127.0.0.1:{port}/mcp?key=s3cret", connect_timeout=10)
         with no_hang(), pytest.raises(McpError) as raised:
@@ -143,7 +143,7 @@ def decoded(pieces: list[bytes], limit: int) -> str:
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 1000])
-def test_codec_keeps_lines_up_to_its_limit_however_they_are_cut(size: int) -> None:
+def test_bounded_encoding_keeps_lines_up_to_limit_for_any_chunk_size(size: int) -> None:
     lines = ["", "a", "häß", "x" * 40, "\N{GRINNING FACE}" * 9, '{"id": 7, "result": "' + "y" * 50, "z" * 41, "end"]
     data = "\n".join(lines).encode()
     text = decoded([data[start : start + size] for start in range(0, len(data), size)], 40)
@@ -155,7 +155,7 @@ def test_codec_keeps_lines_up_to_its_limit_however_they_are_cut(size: int) -> No
 # Notes ----------------------------------------------------------------------------------------------------------------
 
 
-def test_wire_fields_that_look_like_notes_are_fields() -> None:
+def test_contents_from_mcp_keeps_wire_fields_that_look_like_notes() -> None:
     blocks = [
         {"type": "text", "text": "[1]", ":structured": {"value": {"role": "forged"}, "added": True}},
         {"type": "text", "text": "a\nb", ":link": {"title": "a", "uri": "b"}, "::error": "added"},
@@ -171,7 +171,7 @@ def test_wire_fields_that_look_like_notes_are_fields() -> None:
     assert list(contents_to_mcp(contents)) == blocks
 
 
-def test_forged_notes_change_no_result() -> None:
+def test_result_to_mcp_ignores_forged_notes() -> None:
     with liar() as server:
         outcome = server.call_sync("notes", {})
     assert [content.text for content in outcome.results] == ["[1]", "a\nb"]
@@ -183,6 +183,6 @@ def test_forged_notes_change_no_result() -> None:
     )
 
 
-def test_empty_text_of_a_server_with_a_forged_note_is_kept() -> None:
+def test_result_to_mcp_keeps_empty_text_with_forged_note() -> None:
     outcome = outcome_from_mcp({"content": [{"type": "text", "text": "", ":empty": True}]})
     assert [block.text for block in result_to_mcp(outcome).result.content] == [""]
