@@ -92,7 +92,7 @@ def put(path: Path, *documents: Any) -> Path:
 
 @pytest.mark.parametrize("name", sorted(p.name for p in EXAMPLES.glob("*.json")))
 @pytest.mark.parametrize("target", APIS)
-def test_the_examples_are_converted_as_the_library_converts_them(name: str, target: str) -> None:
+def test_convert_output_of_examples_matches_library(name: str, target: str) -> None:
     data = (EXAMPLES / name).read_bytes()
     result = run("convert", EXAMPLES / name, "--to", target)
     assert result.exit_code == 0, result.stderr
@@ -102,29 +102,29 @@ def test_the_examples_are_converted_as_the_library_converts_them(name: str, targ
     assert (f"{count} loss" if count else "nothing lost") in result.stderr
 
 
-def test_the_same_api_gives_the_same_payload(chat: Path) -> None:
+def test_convert_to_same_api_returns_same_payload(chat: Path) -> None:
     result = run("convert", chat, "--to", "openai-chat")
     assert json.loads(result.stdout) == CHAT
     assert "nothing lost" in result.stderr
 
 
-def test_standard_input_is_read_when_it_is_piped() -> None:
+def test_convert_reads_standard_input() -> None:
     assert json.loads(run("convert", "--to", "openai-chat", input=json.dumps(CHAT)).stdout) == CHAT
     assert json.loads(run("convert", "-", "--to", "openai-chat", input=json.dumps(CHAT, indent=2)).stdout) == CHAT
 
 
-def test_pretty_is_the_default_and_compact_is_one_line(chat: Path) -> None:
+def test_convert_output_is_pretty_unless_compact(chat: Path) -> None:
     assert len(run("convert", chat, "--to", "openai-chat").stdout.splitlines()) > 10
     assert len(run("convert", chat, "--to", "openai-chat", "--compact").stdout.splitlines()) == 1
 
 
-def test_lone_surrogates_and_large_numbers_come_through() -> None:
+def test_convert_keeps_lone_surrogates_and_large_numbers() -> None:
     text = '{"messages":[{"role":"user","content":"a\\ud83d"}],"seed":123456789012345678901234567890}'
     result = run("convert", "--to", "openai-chat", "--from", "openai-chat", "--kind", "request", input=text)
     assert json.loads(result.stdout) == json.loads(text)
 
 
-def test_a_stored_document_goes_in_and_out(chat: Path, tmp_path: Path) -> None:
+def test_convert_writes_and_reads_stored_document(chat: Path, tmp_path: Path) -> None:
     stored = tmp_path / "stored.json"
     assert run("convert", chat, "--to", "contentmodel", "-o", stored).exit_code == 0
     request = contentmodel.adapter("openai-chat").decode_request(CHAT)
@@ -134,7 +134,7 @@ def test_a_stored_document_goes_in_and_out(chat: Path, tmp_path: Path) -> None:
     assert again.stdout.encode() == contentmodel.dumps(request) + b"\n"
 
 
-def test_losses_of_a_stored_document_have_its_paths(tmp_path: Path) -> None:
+def test_convert_reports_losses_with_paths_of_stored_document(tmp_path: Path) -> None:
     stored = tmp_path / "stored.json"
     response = contentmodel.adapter("anthropic-messages").decode_response(MESSAGE)
     stored.write_bytes(contentmodel.dumps(response))
@@ -145,7 +145,7 @@ def test_losses_of_a_stored_document_have_its_paths(tmp_path: Path) -> None:
     assert all(loss["path"].startswith("$.value.") for loss in losses)
 
 
-def test_a_stored_document_that_is_no_payload_cannot_become_one(tmp_path: Path) -> None:
+def test_convert_rejects_stored_document_that_is_not_a_request_or_response(tmp_path: Path) -> None:
     stored = put(tmp_path / "m.json", {"contentmodel": 1, "kind": "messages", "value": []})
     result = run("convert", stored, "--to", "openai-chat")
     assert result.exit_code == 2
@@ -153,7 +153,7 @@ def test_a_stored_document_that_is_no_payload_cannot_become_one(tmp_path: Path) 
     assert run("convert", stored, "--to", "contentmodel").exit_code == 0
 
 
-def test_a_policy_reaches_the_encoder(tmp_path: Path) -> None:
+def test_convert_passes_policy_to_encoder(tmp_path: Path) -> None:
     message = put(tmp_path / "m.json", MESSAGE)
     assert "Hm." not in run("convert", message, "--to", "openai-chat").stdout
     assert "Hm." in run("convert", message, "--to", "openai-chat", "--policy", "reasoning=text").stdout
@@ -162,14 +162,14 @@ def test_a_policy_reaches_the_encoder(tmp_path: Path) -> None:
 # losses
 
 
-def test_losses_are_listed_as_json(chat: Path, tmp_path: Path) -> None:
+def test_convert_losses_option_writes_json(chat: Path, tmp_path: Path) -> None:
     lost = tmp_path / "lost.json"
     run("convert", chat, "--to", "anthropic-messages", "--losses", lost)
     expected = contentmodel.convert(CHAT, target="anthropic-messages").losses
     assert [contentmodel.Loss(**loss) for loss in json.loads(lost.read_text())] == list(expected)
 
 
-def test_losses_of_one_code_are_one_line_and_insignificant_ones_a_count(tmp_path: Path) -> None:
+def test_convert_groups_losses_by_code_and_counts_insignificant_ones(tmp_path: Path) -> None:
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object", "minProperties": 1}
     functions = [{"name": f"f{number}", "parameters": schema, "strict": False} for number in range(24)]
     tools = [{"type": "function", "function": function} for function in functions]
@@ -185,7 +185,7 @@ def test_losses_of_one_code_are_one_line_and_insignificant_ones_a_count(tmp_path
     assert sum(line.lstrip()[:1].isdigit() for line in result.stderr.splitlines()) == len(codes) + 1
 
 
-def test_losses_of_json_lines_are_listed_by_line(tmp_path: Path) -> None:
+def test_convert_losses_of_json_lines_include_line_numbers(tmp_path: Path) -> None:
     source = put(tmp_path / "in.jsonl", CHAT, "{bad", MESSAGE)
     result = run("convert", source, "--to", "openai-chat", "-o", tmp_path / "o.jsonl", "--losses", "-")
     listed = [json.loads(line) for line in result.stdout.splitlines()]
@@ -195,14 +195,14 @@ def test_losses_of_json_lines_are_listed_by_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("option", ["--losses", "--maps"])
-def test_two_outputs_do_not_share_standard_output(chat: Path, option: str) -> None:
+def test_convert_rejects_two_outputs_to_standard_output(chat: Path, option: str) -> None:
     result = run("convert", chat, "--to", "openai-chat", option, "-")
     assert result.exit_code == 2
     assert result.stdout == ""
     assert "-o OUT" in result.stderr
 
 
-def test_refused_losses_write_no_payload(tmp_path: Path) -> None:
+def test_convert_on_loss_raise_writes_no_payload(tmp_path: Path) -> None:
     message, output, lost = put(tmp_path / "m.json", MESSAGE), tmp_path / "o.json", tmp_path / "lost.json"
     arguments = ("convert", message, "--to", "openai-chat", "--on-loss", "raise", "--losses", lost)
     result = run(*arguments, "-o", output)
@@ -214,21 +214,21 @@ def test_refused_losses_write_no_payload(tmp_path: Path) -> None:
     assert run(*arguments).stdout == ""
 
 
-def test_refused_losses_leave_the_old_maps(tmp_path: Path) -> None:
+def test_convert_on_loss_raise_keeps_existing_maps_file(tmp_path: Path) -> None:
     source, maps = put(tmp_path / "in.json", MESSAGE), put(tmp_path / "maps.json", "old")
     result = run("convert", source, "--to", "openai-chat", "--on-loss", "raise", "--maps", maps)
     assert result.exit_code == 1
     assert maps.read_text() == "old"
 
 
-def test_refused_lines_do_not_lose_the_others(tmp_path: Path) -> None:
+def test_convert_on_loss_raise_continues_with_other_lines(tmp_path: Path) -> None:
     source = put(tmp_path / "in.jsonl", MESSAGE, CHAT)
     result = run("convert", source, "--to", "openai-chat", "--on-loss", "raise")
     assert result.exit_code == 1
     assert [json.loads(line) for line in result.stdout.splitlines()] == [CHAT]
 
 
-def test_quiet_is_quiet(chat: Path) -> None:
+def test_convert_quiet_prints_nothing_to_standard_error(chat: Path) -> None:
     assert run("convert", chat, "--to", "anthropic-messages", "--quiet").stderr == ""
 
 
@@ -236,7 +236,7 @@ def test_quiet_is_quiet(chat: Path) -> None:
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_a_bad_line_does_not_lose_the_others(tmp_path: Path, end: str) -> None:
+def test_convert_continues_after_invalid_line(tmp_path: Path, end: str) -> None:
     faulty = {"messages": [{"role": 5}, 7]}
     lines = [json.dumps(d) for d in (CHAT, MESSAGE, faulty)]
     source = tmp_path / "in.txt"
@@ -251,20 +251,20 @@ def test_a_bad_line_does_not_lose_the_others(tmp_path: Path, end: str) -> None:
     assert "2 of 4 documents" in result.stderr
 
 
-def test_the_suffix_forces_lines(tmp_path: Path) -> None:
+def test_convert_reads_jsonl_suffix_as_lines(tmp_path: Path) -> None:
     result = run("convert", put(tmp_path / "one.jsonl", CHAT), "--to", "openai-chat")
     assert len(result.stdout.splitlines()) == 1
     assert "1 of 1 documents" in result.stderr
 
 
-def test_a_broken_document_in_many_lines_is_one_document(tmp_path: Path) -> None:
+def test_convert_reports_one_error_for_invalid_multiline_document(tmp_path: Path) -> None:
     text = json.dumps(CHAT, indent=2)
     result = run("convert", put(tmp_path / "in.json", text[:-3]), "--to", "openai-chat")
     assert result.exit_code == 2
     assert result.stderr.count("error:") == 1
 
 
-def test_lines_are_never_pretty(tmp_path: Path) -> None:
+def test_convert_rejects_pretty_for_json_lines(tmp_path: Path) -> None:
     result = run("convert", put(tmp_path / "in.jsonl", CHAT), "--to", "openai-chat", "--pretty")
     assert result.exit_code == 2
     assert "each document is one line" in result.stderr
@@ -273,7 +273,7 @@ def test_lines_are_never_pretty(tmp_path: Path) -> None:
 # files
 
 
-def test_the_input_is_never_overwritten(chat: Path, tmp_path: Path) -> None:
+def test_convert_rejects_output_that_is_the_input(chat: Path, tmp_path: Path) -> None:
     before = chat.read_bytes()
     link = tmp_path / "link.json"
     link.symlink_to(chat)
@@ -284,14 +284,14 @@ def test_the_input_is_never_overwritten(chat: Path, tmp_path: Path) -> None:
     assert run("convert", chat, "--to", "openai-chat", "--losses", chat).exit_code == 2
 
 
-def test_a_failure_leaves_the_old_output_and_no_half_file(tmp_path: Path) -> None:
+def test_convert_keeps_existing_output_on_failure(tmp_path: Path) -> None:
     source, output = put(tmp_path / "in.json", '{"messages":'), put(tmp_path / "out.json", "old")
     assert run("convert", source, "--to", "openai-chat", "-o", output).exit_code == 2
     assert output.read_text() == "old"
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in.json", "out.json"]
 
 
-def test_an_output_keeps_its_mode_and_its_link(chat: Path, tmp_path: Path) -> None:
+def test_convert_keeps_mode_and_symlink_of_output_file(chat: Path, tmp_path: Path) -> None:
     output, link = put(tmp_path / "out.json", "old"), tmp_path / "link"
     output.chmod(0o600)
     link.symlink_to(output)
@@ -302,14 +302,14 @@ def test_an_output_keeps_its_mode_and_its_link(chat: Path, tmp_path: Path) -> No
 
 
 @pytest.mark.skipif(not Path("/dev/null").is_char_device(), reason="no /dev/null here")
-def test_a_device_is_written_to_and_not_replaced(chat: Path) -> None:
+def test_convert_writes_to_device_without_replacing_it(chat: Path) -> None:
     assert run("convert", chat, "--to", "openai-chat", "-o", "/dev/null").exit_code == 0
     assert Path("/dev/null").is_char_device()
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 @pytest.mark.parametrize("option", ["--output", "--losses", "--maps"])
-def test_an_output_that_fails_is_named(chat: Path, tmp_path: Path, option: str) -> None:
+def test_convert_reports_which_output_failed(chat: Path, tmp_path: Path, option: str) -> None:
     files = [word for name in ("--output", "--losses", "--maps") for word in (name, tmp_path / name)]
     files[files.index(option) + 1] = "/dev/full"
     result = run("convert", chat, "--to", "openai-responses", *files)
@@ -319,20 +319,21 @@ def test_an_output_that_fails_is_named(chat: Path, tmp_path: Path, option: str) 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a shell")
 @pytest.mark.parametrize(
-    ("stream", "said"), [("<&-", b"no input"), (">&- </dev/null", b"empty"), (">/dev/full <FILE", b"output: No space")]
+    ("stream", "message"),
+    [("<&-", b"no input"), (">&- </dev/null", b"empty"), (">/dev/full <FILE", b"output: No space")],
 )
-def test_a_standard_stream_that_is_closed_or_full_is_a_message(chat: Path, stream: str, said: bytes) -> None:
+def test_convert_reports_closed_or_full_standard_stream(chat: Path, stream: str, message: bytes) -> None:
     command = f"{sys.executable} -m contentmodel.cli convert --to openai-chat {stream}".replace("FILE", str(chat))
-    # As users have it: what an unbuffered stream fails at, a buffered one fails at once more at the end.
+    # Use a buffered stream, as users do: after a failed write it fails again when it is closed.
     buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     result = subprocess.run(command, shell=True, capture_output=True, timeout=60, check=False, env=buffered)
     assert result.returncode == 2
-    assert said in result.stderr
+    assert message in result.stderr
     assert b"Traceback" not in result.stderr
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"", "empty"),
         (b"{", "not JSON"),
@@ -348,19 +349,19 @@ def test_a_standard_stream_that_is_closed_or_full_is_a_message(chat: Path, strea
     ],
 )
 @pytest.mark.parametrize("command", [("convert", "--to", "openai-chat"), ("show",), ("detect",)])
-def test_bad_input_is_a_message(tmp_path: Path, command: tuple[str, ...], content: bytes, said: str) -> None:
+def test_commands_report_invalid_input(tmp_path: Path, command: tuple[str, ...], content: bytes, message: str) -> None:
     source = tmp_path / "bad.json"
     source.write_bytes(content)
     result = run(*command, source)
     assert result.exit_code == 2
     assert result.stdout == ""
-    assert said in result.stderr
+    assert message in result.stderr
     assert "bad.json" in result.stderr
     assert "\x1b" not in result.stderr
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("convert", "FILE", "--to", "openai-respones"), "did you mean openai-responses?"),
         (("convert", "FILE", "--to", "openai-chat", "--from", "antropic-messages"), "did you mean anthropic-messages?"),
@@ -377,10 +378,10 @@ def test_bad_input_is_a_message(tmp_path: Path, command: tuple[str, ...], conten
         (("convert", "FILE", "--to", "contentmodel", "--policy", "reasoning=text"), "--policy"),
     ],
 )
-def test_a_bad_command_line_is_a_message(chat: Path, arguments: tuple[str, ...], said: str) -> None:
+def test_commands_report_invalid_arguments(chat: Path, arguments: tuple[str, ...], message: str) -> None:
     result = run(*(chat if a == "FILE" else a for a in arguments))
     assert result.exit_code == 2
-    assert said in result.stderr
+    assert message in result.stderr
 
 
 # show
@@ -394,13 +395,13 @@ def shown(document: Any, *options: object) -> str:
 
 @pytest.mark.parametrize("name", sorted(p.name for p in EXAMPLES.glob("*.json")))
 @pytest.mark.parametrize("width", [20, 80, 120])
-def test_the_examples_are_shown_within_the_width(name: str, width: int) -> None:
+def test_show_output_of_examples_fits_the_width(name: str, width: int) -> None:
     result = run("show", EXAMPLES / name, "--width", width)
     assert result.exit_code == 0, result.stderr
     assert max(map(len, result.stdout.splitlines())) <= width
 
 
-def test_results_stand_below_their_calls() -> None:
+def test_show_prints_results_below_their_calls() -> None:
     lines = [line.strip() for line in shown(CHAT).splitlines() if line.strip()]
     weather = next(i for i, line in enumerate(lines) if line.startswith("→ weather"))
     assert lines[weather : weather + 4] == ["→ weather c1", "city: Oslo", "← result", "rain"]
@@ -408,19 +409,19 @@ def test_results_stand_below_their_calls() -> None:
     assert not any(line.startswith("tool ") for line in lines)
 
 
-def test_a_result_without_a_call_stands_by_itself() -> None:
+def test_show_prints_result_without_call() -> None:
     request = {"messages": [{"role": "tool", "tool_call_id": "c9", "content": "late"}]}
     assert "result of c9" in shown(request)
 
 
-def test_a_repeated_call_id_pairs_each_call_once() -> None:
+def test_transcript_index_pairs_each_call_once_for_repeated_call_id() -> None:
     call, result = contentmodel.FunctionCallContent, contentmodel.FunctionResultContent
     contents = [call(call_id="a"), result(call_id="a"), call(call_id="a"), result(call_id="a"), result(call_id="a")]
     message = contentmodel.assistant(*contents)
     assert TranscriptIndex([message]).result_of == {(0, 0): (0, 1), (0, 2): (0, 3)}
 
 
-def test_failures_are_marked() -> None:
+def test_show_marks_failed_results() -> None:
     request = {
         "system": "x",
         "max_tokens": 1,
@@ -435,14 +436,14 @@ def test_failures_are_marked() -> None:
     assert "✗ result" in shown(request)
 
 
-def test_a_response_says_why_it_ended_and_what_it_cost() -> None:
+def test_show_prints_finish_reason_and_usage_of_response() -> None:
     text = shown(MESSAGE)
     assert "finished: stop (end_turn)" in text
     assert "tokens: 10 in, 5 out" in text
     assert "∴ thinking" in text
 
 
-def test_long_texts_are_cut_unless_full() -> None:
+def test_show_truncates_long_texts_unless_full() -> None:
     request = {"messages": [{"role": "user", "content": "x" * 5000}], "reasoning_effort": "low"}
     assert "… +3,000 characters" in shown(request)
     full = shown(request, "--full")
@@ -450,7 +451,7 @@ def test_long_texts_are_cut_unless_full() -> None:
     assert full.count("x") == 5000
 
 
-def test_citations_are_numbered_once() -> None:
+def test_show_numbers_each_citation_once() -> None:
     def text(words: str, *titles: str) -> dict[str, Any]:
         kind = {"type": "web_search_result_location", "encrypted_index": "e", "cited_text": "quote"}
         return {
@@ -470,7 +471,7 @@ def test_citations_are_numbered_once() -> None:
     assert lines.count("https://a.example") == 1
 
 
-def test_a_citation_with_an_impossible_span_is_shown() -> None:
+def test_show_prints_citation_with_invalid_span() -> None:
     spans = [Span(start=-5, end=99), Span(start=1, end=2, unit="furlong")]
     citations = [contentmodel.Citation(url=f"https://{i}.example", span=span) for i, span in enumerate(spans)]
     stored = contentmodel.dumps(contentmodel.TextContent(text="abc", annotations=citations))
@@ -478,7 +479,7 @@ def test_a_citation_with_an_impossible_span_is_shown() -> None:
 
 
 @pytest.mark.parametrize("content_type", CONTENT_TYPES, ids=lambda c: c.__name__)
-def test_every_content_type_is_shown(content_type: Any) -> None:
+def test_show_prints_every_content_type(content_type: Any) -> None:
     given: dict[str, Any] = {
         "text": "words",
         "uri": "https://x.example",
@@ -516,7 +517,7 @@ def required(content_type: Any) -> list[str]:
 HOSTILE_TEXT = "\x1b]0;title\x07\x1b[2J \u202eevil\u202c \x9b31m \U000e0041 \ud83d [bold red]markup[/] :smile:\r\nnext"
 
 
-def test_hostile_content_is_shown_and_not_obeyed() -> None:
+def test_show_escapes_hostile_content() -> None:
     request = {
         "model": HOSTILE_TEXT,
         "metadata": {HOSTILE_TEXT: HOSTILE_TEXT},
@@ -545,7 +546,7 @@ def test_hostile_content_is_shown_and_not_obeyed() -> None:
     assert "(not a JSON object)" in text
 
 
-def test_controls_and_overrides_are_escaped_and_scripts_are_not() -> None:
+def test_visible_escapes_control_characters_and_keeps_scripts() -> None:
     hostile = [chr(code) for code in range(0x110000) if unicodedata.category(chr(code)) in ("Cc", "Zl", "Zp", "Cs")]
     assert {c for c in hostile if not HOSTILE.fullmatch(c)} == {"\t", "\n"}
     assert all(HOSTILE.fullmatch(c) for c in "\u202a\u202b\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c\ufeff")
@@ -553,7 +554,7 @@ def test_controls_and_overrides_are_escaped_and_scripts_are_not() -> None:
     assert visible(kept) == kept
 
 
-def test_json_for_a_terminal_is_the_same_value() -> None:
+def test_safe_json_keeps_the_value() -> None:
     value = {"a": "\x7f\x9b\u202e\U000e0041é"}
     safe = safe_json(json.dumps(value, ensure_ascii=False).encode())
     assert json.loads(safe) == value
@@ -563,7 +564,7 @@ def test_json_for_a_terminal_is_the_same_value() -> None:
 # detect, apis, schema
 
 
-def test_detect_says_api_and_kind(tmp_path: Path, chat: Path) -> None:
+def test_detect_prints_api_and_kind(tmp_path: Path, chat: Path) -> None:
     assert run("detect", chat).stdout == "openai-chat request\n"
     result = run("detect", put(tmp_path / "in.jsonl", CHAT, "", {"a": 1}, MESSAGE))
     assert result.stdout == "1 openai-chat request\n4 anthropic-messages response\n"
@@ -573,7 +574,7 @@ def test_detect_says_api_and_kind(tmp_path: Path, chat: Path) -> None:
     assert run("detect", input=json.dumps(stored)).stdout == "contentmodel usage\n"
 
 
-def test_detect_names_several_files(tmp_path: Path, chat: Path) -> None:
+def test_detect_prints_file_names_for_several_files(tmp_path: Path, chat: Path) -> None:
     lines, missing = put(tmp_path / "in.jsonl", CHAT, MESSAGE), tmp_path / "missing.json"
     result = run("detect", missing, chat, lines)
     assert result.exit_code == 2
@@ -588,13 +589,13 @@ def test_detect_names_several_files(tmp_path: Path, chat: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "hint"), [(("detect",), None), (("check",), "--for"), (("show",), "--from"), (("plan",), "--from")]
 )
-def test_a_hint_names_options_that_the_command_has(command: tuple[str, ...], hint: str | None) -> None:
-    said = run(*command, input='{"a": 1}').stderr
-    assert "no API recognizes" in said
-    assert hint in said if hint else "--" not in said
+def test_detection_error_suggests_options_of_the_command(command: tuple[str, ...], hint: str | None) -> None:
+    output = run(*command, input='{"a": 1}').stderr
+    assert "no API recognizes" in output
+    assert hint in output if hint else "--" not in output
 
 
-def test_apis_lists_what_is_installed() -> None:
+def test_apis_lists_installed_adapters() -> None:
     listed = json.loads(run("apis", "--json").stdout)
     assert [entry["api"] for entry in listed] == list(contentmodel.adapters())
     assert all(entry["rows"] > 10 and entry["unions"] for entry in listed)
@@ -602,14 +603,14 @@ def test_apis_lists_what_is_installed() -> None:
     assert all(api in table for api in contentmodel.adapters())
 
 
-def test_an_api_is_listed_with_every_row() -> None:
+def test_apis_prints_every_row_of_an_api() -> None:
     described = contentmodel.adapter("openai-chat").describe()
     assert json.loads(run("apis", "openai-chat", "--json").stdout) == json.loads(json.dumps(described, default=str))
     table = run("apis", "openai-chat").stdout
     assert all(row["model"] in table for union in described["unions"].values() for row in union["rows"])
 
 
-def test_an_adapter_that_cannot_be_loaded_is_named(monkeypatch: pytest.MonkeyPatch, chat: Path) -> None:
+def test_commands_report_adapter_that_cannot_be_loaded(monkeypatch: pytest.MonkeyPatch, chat: Path) -> None:
     from contentmodel.cli import installed
 
     def fails(api: str) -> Any:
@@ -626,16 +627,16 @@ def test_an_adapter_that_cannot_be_loaded_is_named(monkeypatch: pytest.MonkeyPat
     assert named.exit_code == 0
 
 
-def test_the_schema_is_the_models() -> None:
+def test_schema_prints_schema_of_the_model() -> None:
     assert json.loads(run("schema").stdout) == contentmodel.schema()
 
 
-def test_the_version_is_the_packages() -> None:
+def test_version_option_prints_package_version() -> None:
     assert run("--version").stdout == f"contentmodel {contentmodel.__version__}\n"
 
 
 @pytest.mark.parametrize("command", ["convert", "show", "detect", "apis", "schema"])
-def test_help_teaches_by_example(command: str) -> None:
+def test_command_help_shows_examples(command: str) -> None:
     result = run(command, "--help")
     assert result.exit_code == 0
     assert "Examples" in result.stdout
@@ -645,14 +646,14 @@ def test_help_teaches_by_example(command: str) -> None:
 # as a process
 
 
-def test_the_library_does_not_import_the_commands_needs() -> None:
+def test_import_of_library_does_not_load_cli_dependencies() -> None:
     code = "import sys, contentmodel, contentmodel.cli; print({'typer', 'rich'} & set(sys.modules))"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=True)
     assert result.stdout.strip() == b"set()"
 
 
 @pytest.mark.parametrize("missing", ["typer", "rich"])
-def test_without_the_extra_it_says_how_to_install_it(missing: str) -> None:
+def test_cli_without_extra_prints_pip_command(missing: str) -> None:
     code = f"import sys; sys.modules[{missing!r}] = None; from contentmodel.cli import main; main()"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=False)
     assert result.returncode == 2
@@ -661,7 +662,7 @@ def test_without_the_extra_it_says_how_to_install_it(missing: str) -> None:
 
 
 @pytest.mark.parametrize("encoding", [slow("utf-8"), slow("ascii"), "cp1252"])
-def test_any_encoding_of_a_terminal_will_do(encoding: str) -> None:
+def test_commands_support_any_terminal_encoding(encoding: str) -> None:
     environment = {**os.environ, "PYTHONIOENCODING": encoding}
     result = process("show", EXAMPLES / "chat.openai.json", env=environment)
     assert result.returncode == 0, result.stderr
@@ -669,9 +670,9 @@ def test_any_encoding_of_a_terminal_will_do(encoding: str) -> None:
     assert json.loads(converted.stdout.decode("utf-8"))
 
 
-@pytest.mark.skipif(os.name == "nt", reason="pipes break otherwise there")
+@pytest.mark.skipif(os.name == "nt", reason="broken pipes behave differently on Windows")
 @pytest.mark.parametrize("command", [("show",), slow(("convert", "--to", "openai-chat")), slow(("detect",))])
-def test_a_broken_pipe_is_quiet(tmp_path: Path, command: tuple[str, ...]) -> None:
+def test_commands_exit_quietly_on_broken_pipe(tmp_path: Path, command: tuple[str, ...]) -> None:
     source = put(tmp_path / "in.jsonl", *[CHAT] * 5000)
     arguments = [sys.executable, "-m", "contentmodel.cli", *command, str(source)]
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
@@ -683,8 +684,8 @@ def test_a_broken_pipe_is_quiet(tmp_path: Path, command: tuple[str, ...]) -> Non
         assert child.wait(60) == 141
 
 
-@pytest.mark.skipif(os.name == "nt", reason="no SIGINT there")
-def test_an_interrupt_leaves_no_half_file(tmp_path: Path) -> None:
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT")
+def test_convert_leaves_no_partial_file_on_interrupt(tmp_path: Path) -> None:
     command = [
         sys.executable,
         "-m",
@@ -706,21 +707,21 @@ def test_an_interrupt_leaves_no_half_file(tmp_path: Path) -> None:
             time.sleep(0.02)
         child.send_signal(signal.SIGINT)
         try:
-            _, said = child.communicate(timeout=60)
+            _, errors = child.communicate(timeout=60)
         finally:
             child.kill()
     os.close(pipe)
     assert child.returncode == 130
-    assert b"Traceback" not in said
+    assert b"Traceback" not in errors
     assert [p.name for p in tmp_path.iterdir()] == ["in.jsonl"]
 
 
-def test_a_page_cuts_by_lines_too() -> None:
+def test_page_cut_limits_number_of_lines() -> None:
     assert Page().cut("a\n" * 100, 2000)[1] == "… +120 characters"
     assert Page(full=True).cut("a\n" * 100, 2000) == ("a\n" * 100, "")
 
 
 @given(text=st.text("ab c-. \n", max_size=80), width=st.integers(1, 20))
-def test_lines_are_wrapped_as_rich_wraps_them(text: str, width: int) -> None:
+def test_wrapped_matches_rich(text: str, width: int) -> None:
     expected = [line.plain for line in Text(text).wrap(Console(width=80), width)]
     assert [piece for line in text.split("\n") for piece in wrapped(line, width)] == expected

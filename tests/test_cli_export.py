@@ -72,7 +72,7 @@ def store(request: Any, tmp_path: Path) -> str:
 # -- show --------------------------------------------------------------------------------------------------------------
 
 
-def test_a_store_is_shown_as_a_list_of_its_conversations(store: str) -> None:
+def test_show_lists_conversations_of_a_store(store: str) -> None:
     fill(store)
     result = run("show", store)
     assert result.exit_code == 0
@@ -83,22 +83,22 @@ def test_a_store_is_shown_as_a_list_of_its_conversations(store: str) -> None:
     assert other.endswith("<script>alert(1)</script>[31m")
 
 
-def test_a_conversation_is_shown_with_what_became_of_it(store: str) -> None:
+def test_show_prints_conversation_and_its_other_branches(store: str) -> None:
     ids = fill(store)
     result = run("show", store, "--conversation", "trip")
     assert result.exit_code == 0
     assert "conversation trip" in result.output
     assert "Never mind." in result.output
     assert "render_chart" not in result.output.partition("instructions")[2]
-    said = f"another branch ends with turn 3; --upto {ids['last']} shows it"
-    assert said in result.output
+    hint = f"another branch ends with turn 3; --upto {ids['last']} shows it"
+    assert hint in result.output
     other = run("show", store, "-c", "trip", "--upto", ids["last"], "--full").output
     assert "→ render_chart" in other
     assert "Never mind." not in other
     assert f"--upto {ids['branch']}" in other
 
 
-def test_a_turn_that_failed_is_told_and_nothing_hostile_is_obeyed(tmp_path: Path) -> None:
+def test_show_reports_failed_turn_and_escapes_hostile_text(tmp_path: Path) -> None:
     path = tmp_path / "history.db"
     fill(path)
     result = run("show", path, "-c", "<script>alert(1)</script>[31m")
@@ -106,14 +106,14 @@ def test_a_turn_that_failed_is_told_and_nothing_hostile_is_obeyed(tmp_path: Path
     assert not HOSTILE.search(result.output)
 
 
-def test_an_empty_store_says_so(tmp_path: Path) -> None:
+def test_show_and_export_report_empty_store(tmp_path: Path) -> None:
     TurnStore.open(tmp_path / "history.db").close()
     assert run("show", tmp_path / "history.db").output == "no conversations\n"
     result = run("export", tmp_path / "history.db")
     assert (result.exit_code, "the store has no conversations" in result.output) == (2, True)
 
 
-def test_many_conversations_are_all_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_show_and_export_page_through_many_conversations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stores, "_PAGE", 3)
     with TurnStore.open(tmp_path / "history.db") as store:
         for number in range(10):
@@ -127,7 +127,7 @@ def test_many_conversations_are_all_listed(tmp_path: Path, monkeypatch: pytest.M
 # -- export of stores --------------------------------------------------------------------------------------------------
 
 
-def test_a_page_of_a_store_has_times_branches_and_the_log(store: str, tmp_path: Path) -> None:
+def test_export_html_of_conversation_has_times_branches_and_log(store: str, tmp_path: Path) -> None:
     ids = fill(store)
     page = tmp_path / "trip.html"
     result = run("export", store, "-c", "trip", "--upto", ids["last"], "-o", page)
@@ -141,7 +141,7 @@ def test_a_page_of_a_store_has_times_branches_and_the_log(store: str, tmp_path: 
     assert check(named).all_of("title") == ["My <trip>"]
 
 
-def test_the_json_of_a_conversation_is_what_the_store_loads(store: str, tmp_path: Path) -> None:
+def test_export_json_of_conversation_matches_store(store: str, tmp_path: Path) -> None:
     ids = fill(store)
     with TurnStore.open(store) as opened:
         wanted = opened.load("trip", ids["last"])
@@ -156,7 +156,7 @@ def test_the_json_of_a_conversation_is_what_the_store_loads(store: str, tmp_path
     assert json.loads(run("export", store, "-c", "trip", "--to", "turn-blocks").stdout) == rows
 
 
-def test_all_conversations_are_lines(store: str, tmp_path: Path) -> None:
+def test_export_jsonl_writes_one_line_per_conversation(store: str, tmp_path: Path) -> None:
     fill(store)
     out = tmp_path / "all.jsonl"
     assert run("export", store, "-o", out).exit_code == 0
@@ -166,7 +166,7 @@ def test_all_conversations_are_lines(store: str, tmp_path: Path) -> None:
     assert run("show", out).exit_code == 0
 
 
-def test_a_conversation_becomes_a_request_and_says_what_was_lost(tmp_path: Path) -> None:
+def test_export_converts_conversation_to_request_and_reports_losses(tmp_path: Path) -> None:
     ids = fill(tmp_path / "history.db")
     out = tmp_path / "request.json"
     result = run(
@@ -183,22 +183,22 @@ def test_a_conversation_becomes_a_request_and_says_what_was_lost(tmp_path: Path)
     assert same.stderr == ""
 
 
-def test_a_store_of_one_conversation_needs_no_name(tmp_path: Path) -> None:
+def test_export_of_store_with_one_conversation_needs_no_conversation_option(tmp_path: Path) -> None:
     with TurnStore.open(tmp_path / "history.db") as store:
         store.add_turn("only", "user", [text("Hello.")])
     read = check(run("export", tmp_path / "history.db").stdout)
     assert (read.all_of("title"), read.words) == (["only"], "Hello.")
 
 
-def test_reading_changes_nothing(tmp_path: Path) -> None:
+def test_show_and_export_do_not_modify_the_store(tmp_path: Path) -> None:
     path = tmp_path / "history.db"
     fill(path)
 
     def content() -> str:
         connection = sqlite3.connect(path)
-        said = hashlib.sha256("\n".join(connection.iterdump()).encode()).hexdigest()
+        digest = hashlib.sha256("\n".join(connection.iterdump()).encode()).hexdigest()
         connection.close()
-        return said
+        return digest
 
     before = content()
     for arguments in (["show", path], ["show", path, "-c", "trip"], ["export", path, "-c", "trip"]):
@@ -207,11 +207,11 @@ def test_reading_changes_nothing(tmp_path: Path) -> None:
     assert [found.name for found in tmp_path.iterdir()] == ["history.db"]
 
 
-# -- what goes wrong ---------------------------------------------------------------------------------------------------
+# -- errors ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("command", ["show", "export"])
-def test_what_is_wrong_with_a_store_is_said(command: str, tmp_path: Path) -> None:
+def test_show_and_export_report_invalid_store_arguments(command: str, tmp_path: Path) -> None:
     path = tmp_path / "history.db"
     fill(path)
     for arguments, wanted in (
@@ -237,7 +237,7 @@ def test_what_is_wrong_with_a_store_is_said(command: str, tmp_path: Path) -> Non
     assert not (tmp_path / "none.db").exists()
 
 
-def test_several_conversations_are_named(tmp_path: Path) -> None:
+def test_export_lists_conversations_if_none_is_chosen(tmp_path: Path) -> None:
     with TurnStore.open(tmp_path / "history.db") as store:
         for number in range(7):
             store.add_turn(f"c{number}", "user", [text("x")])
@@ -250,8 +250,8 @@ def test_several_conversations_are_named(tmp_path: Path) -> None:
         assert not (tmp_path / "out").exists()
 
 
-def test_somebody_elses_database_is_left_alone(store: str) -> None:
-    """Opening it as a store would create tables."""
+def test_show_and_export_do_not_modify_a_database_that_is_not_a_store(store: str) -> None:
+    """A store would create its tables when it is opened."""
     from contentmodel.history.engines import make_engine, url_of
 
     if "://" not in store:
@@ -272,7 +272,7 @@ def test_somebody_elses_database_is_left_alone(store: str) -> None:
     engine.dispose()
 
 
-def test_a_broken_database_is_said(tmp_path: Path) -> None:
+def test_show_reports_corrupt_database(tmp_path: Path) -> None:
     path = tmp_path / "history.db"
     path.write_bytes(b"SQLite format 3\0" + b"\xff" * 500)
     result = run("show", path)
@@ -280,7 +280,7 @@ def test_a_broken_database_is_said(tmp_path: Path) -> None:
     assert "history.db: cannot be read as a SQLite database" in result.output
 
 
-def test_a_newer_store_is_said(tmp_path: Path) -> None:
+def test_show_reports_store_with_newer_schema_version(tmp_path: Path) -> None:
     path = tmp_path / "history.db"
     TurnStore.open(path).close()
     connection = sqlite3.connect(path)
@@ -292,7 +292,7 @@ def test_a_newer_store_is_said(tmp_path: Path) -> None:
     assert "version 99 of the schema" in result.output
 
 
-def test_without_the_extra_it_says_what_to_install(tmp_path: Path) -> None:
+def test_show_and_export_without_extra_print_missing_extra(tmp_path: Path) -> None:
     fill(tmp_path / "history.db")
     for module, arguments, extra in (
         ("sqlalchemy", ["show", "history.db"], "history"),
@@ -311,7 +311,7 @@ def test_without_the_extra_it_says_what_to_install(tmp_path: Path) -> None:
 # -- export of documents and streams -----------------------------------------------------------------------------------
 
 
-def test_a_document_becomes_a_page(tmp_path: Path) -> None:
+def test_export_writes_document_as_html(tmp_path: Path) -> None:
     read = check(run("export", AGENT).stdout)
     assert read.all_of("title") == [AGENT.name]
     assert "Checkout has been slow since this morning. What changed?" in read.words
@@ -322,7 +322,7 @@ def test_a_document_becomes_a_page(tmp_path: Path) -> None:
     check(out.read_text())
 
 
-def test_a_document_becomes_json_lines_rows_and_requests() -> None:
+def test_export_writes_document_in_every_other_format() -> None:
     assert contentmodel.loads(run("export", AGENT, "--to", "json").stdout) == transcript()
     assert contentmodel.loads(run("export", AGENT, "--to", "jsonl").stdout) == transcript()
     rows = json.loads(run("export", AGENT, "--to", "turn-blocks", "-q").stdout)
@@ -332,14 +332,14 @@ def test_a_document_becomes_json_lines_rows_and_requests() -> None:
     assert "nothing lost" in same.stderr
 
 
-def test_a_stored_answer_and_other_stored_values_become_pages() -> None:
+def test_export_writes_stored_values_as_html() -> None:
     message = ChatMessage(role="assistant", contents=[text(EVIL)])
     for value in (message, [message], text(EVIL), [text(EVIL)]):
         read = check(run("export", "-", input=contentmodel.dumps(value)).stdout)
         assert read.words == EVIL
 
 
-def test_a_stream_becomes_the_answer_that_it_is() -> None:
+def test_export_writes_stream_as_its_response() -> None:
     read = check(run("export", TIDE).stdout)
     assert "→ tide_table" in read.all_of("label")
     answer = contentmodel.loads(run("export", TIDE, "--to", "json").stdout)
@@ -348,7 +348,7 @@ def test_a_stream_becomes_the_answer_that_it_is() -> None:
     assert chat["choices"][0]["message"]["tool_calls"][0]["function"]["name"] == "tide_table"
 
 
-def test_a_stream_that_breaks_off_is_exported_as_far_as_it_came(tmp_path: Path) -> None:
+def test_export_writes_truncated_stream_up_to_the_fault(tmp_path: Path) -> None:
     out = tmp_path / "answer.html"
     result = run("export", "-", "-o", out, input=TIDE.read_bytes()[:-400])
     assert result.exit_code == 2
@@ -356,7 +356,7 @@ def test_a_stream_that_breaks_off_is_exported_as_far_as_it_came(tmp_path: Path) 
     assert "stream_ended" in check(out.read_text()).all_of("label")
 
 
-def test_several_documents_are_lines_or_refused(tmp_path: Path) -> None:
+def test_export_rejects_several_documents_unless_format_is_jsonl(tmp_path: Path) -> None:
     source, out = tmp_path / "log.jsonl", tmp_path / "out"
     body = json.dumps(json.loads(AGENT.read_text()))
     source.write_text(f"{body}\nnonsense\n{body}\n")
@@ -381,13 +381,13 @@ def test_several_documents_are_lines_or_refused(tmp_path: Path) -> None:
         (["-o", str(AGENT)], "is already an input or output of this command"),
     ],
 )
-def test_a_bad_command_line_is_said(arguments: list[str], wanted: str) -> None:
+def test_export_reports_invalid_arguments(arguments: list[str], wanted: str) -> None:
     result = run("export", AGENT, *arguments)
     assert result.exit_code == 2
     assert wanted in result.output
 
 
-def test_no_output_takes_the_place_of_the_store(tmp_path: Path) -> None:
+def test_export_rejects_output_that_is_the_store(tmp_path: Path) -> None:
     fill(tmp_path / "history.db")
     before = (tmp_path / "history.db").read_bytes()
     for source in (tmp_path / "history.db", f"sqlite:///{tmp_path}/history.db"):
@@ -397,7 +397,7 @@ def test_no_output_takes_the_place_of_the_store(tmp_path: Path) -> None:
     assert (tmp_path / "history.db").read_bytes() == before
 
 
-def test_bad_json_leaves_no_output(tmp_path: Path) -> None:
+def test_export_writes_no_output_for_invalid_json(tmp_path: Path) -> None:
     (tmp_path / "bad.json").write_text("{")
     result = run("export", tmp_path / "bad.json", "-o", tmp_path / "out.html")
     assert result.exit_code == 2
@@ -405,7 +405,7 @@ def test_bad_json_leaves_no_output(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["bad.json"]
 
 
-def test_the_work_on_much_is_counted_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counted_prints_progress_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     from io import StringIO
 
     from rich.console import Console
@@ -421,7 +421,7 @@ def test_the_work_on_much_is_counted_on_a_terminal(monkeypatch: pytest.MonkeyPat
     assert list(stores.counted(iter([1]), "turns read", quiet=True)) == [1]
 
 
-def test_the_times_of_the_list_are_utc(tmp_path: Path) -> None:
+def test_show_prints_times_in_utc(tmp_path: Path) -> None:
     from datetime import timezone
 
     zone = timezone(timedelta(hours=5))

@@ -33,7 +33,7 @@ from contentmodel.events import BlockCatchUp, BlockStart, BlockStop, Fold, TurnC
 EXAMPLES = Path(__file__).parent.parent / "examples"
 TIDE = EXAMPLES / "tide_call.anthropic.sse"
 GEMINI = EXAMPLES / "answer.gemini.sse"
-posix = pytest.mark.skipif(os.name != "posix", reason="pipes and signals are others there")
+posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX pipes and signals")
 
 
 def run(*arguments: object, input: str | bytes | None = None) -> Any:
@@ -44,8 +44,8 @@ def events(*values: dict[str, Any]) -> bytes:
     return b"".join(b"event: %b\ndata: %b\n\n" % (v["type"].encode(), json.dumps(v).encode()) for v in values)
 
 
-def said(text: str, *, model: str = "claude-sonnet-4-5") -> bytes:
-    """Return a whole Anthropic stream of one text, which loses nothing but its type in other APIs."""
+def text_stream(text: str, *, model: str = "claude-sonnet-4-5") -> bytes:
+    """Return a complete Anthropic stream of one text."""
     usage = {"input_tokens": 1, "output_tokens": 1}
     message = {"id": "msg_1", "type": "message", "role": "assistant", "model": model, "content": [], "usage": usage}
     return events(
@@ -73,7 +73,7 @@ FAILED = BROKEN + events({"type": "error", "error": {"type": "overloaded_error",
 
 @pytest.mark.parametrize("source", [TIDE, GEMINI], ids=lambda path: path.name)
 @pytest.mark.parametrize("target", APIS)
-def test_the_examples_are_converted_as_the_library_converts_them(source: Path, target: str) -> None:
+def test_convert_output_of_example_streams_matches_library(source: Path, target: str) -> None:
     result = run("convert", source, "--to", target)
     assert result.exit_code == 0, result.stderr
     encoded = contentmodel.convert(source.read_bytes(), target=target)
@@ -85,7 +85,7 @@ def test_the_examples_are_converted_as_the_library_converts_them(source: Path, t
 @pytest.mark.slow
 @pytest.mark.parametrize("target", [*APIS, "contentmodel"])
 @pytest.mark.parametrize("api", APIS)
-def test_recorded_streams_are_converted(api: str, target: str, tmp_path: Path) -> None:
+def test_convert_output_of_recorded_streams_matches_library(api: str, target: str, tmp_path: Path) -> None:
     found = [r for r in records(api, "stream") if r.get("dialect") is None][:4]
     if not found:
         pytest.skip("CONTENTMODEL_CORPUS is not set")
@@ -113,7 +113,7 @@ def framed(body: list[dict[str, Any]]) -> bytes:
     return "".join(lines).encode()
 
 
-def test_a_stream_is_stored_as_the_answer_that_it_amounts_to(tmp_path: Path) -> None:
+def test_convert_stores_stream_as_folded_response(tmp_path: Path) -> None:
     stored = tmp_path / "stored.json"
     result = run("convert", TIDE, "--to", "contentmodel", "-o", stored)
     assert result.exit_code == 0
@@ -125,7 +125,7 @@ def test_a_stream_is_stored_as_the_answer_that_it_amounts_to(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("target", APIS)
-def test_a_stored_response_becomes_a_stream(tmp_path: Path, target: str) -> None:
+def test_convert_encodes_stored_response_as_stream(tmp_path: Path, target: str) -> None:
     answer = contentmodel.fold_stream([TIDE.read_bytes()], "anthropic-messages")
     stored, lost = tmp_path / "stored.json", tmp_path / "lost.json"
     stored.write_bytes(contentmodel.dumps(answer))
@@ -139,14 +139,14 @@ def test_a_stored_response_becomes_a_stream(tmp_path: Path, target: str) -> None
     assert all(loss["path"].startswith("$.value") for loss in json.loads(lost.read_text()))
 
 
-def test_only_a_stored_response_becomes_a_stream() -> None:
+def test_convert_rejects_other_stored_documents_as_stream() -> None:
     stored = contentmodel.dumps([contentmodel.ChatMessage(role="user")])
     result = run("convert", "--kind", "stream", "--to", "openai-chat", input=stored)
     assert result.exit_code == 2
     assert "only a stored response" in result.stderr
 
 
-def test_a_json_array_is_a_stream_where_it_is_said_to_be() -> None:
+def test_convert_reads_json_array_as_stream_if_kind_is_stream() -> None:
     frames = re.findall(r"data: (.*)", GEMINI.read_text())
     array = f"[{','.join(frames)}]"
     result = run("convert", "--kind", "stream", "--to", "openai-chat", input=array)
@@ -155,14 +155,14 @@ def test_a_json_array_is_a_stream_where_it_is_said_to_be() -> None:
     assert run("convert", "--to", "openai-chat", input=array).exit_code == 2
 
 
-def test_the_kind_of_a_file_is_said_whatever_its_name(tmp_path: Path) -> None:
+def test_convert_kind_stream_overrides_file_suffix(tmp_path: Path) -> None:
     lines = tmp_path / "stream.jsonl"
     lines.write_text("\n".join(re.findall(r"data: (.*)", GEMINI.read_text())) + "\n")
     result = run("convert", lines, "--kind", "stream", "--to", "openai-chat")
     assert result.stdout == run("convert", GEMINI, "--to", "openai-chat").stdout
 
 
-def test_what_is_converted_stands_in_the_file(tmp_path: Path) -> None:
+def test_convert_writes_stream_to_output_file(tmp_path: Path) -> None:
     output = tmp_path / "out.sse"
     result = run("convert", TIDE, "--to", "openai-chat", "-o", output)
     assert result.stdout == ""
@@ -170,16 +170,16 @@ def test_what_is_converted_stands_in_the_file(tmp_path: Path) -> None:
     assert run("convert", TIDE, "--to", "openai-chat", "-o", TIDE).exit_code == 2
 
 
-def test_a_policy_reaches_the_stream() -> None:
+def test_convert_passes_policy_to_stream_encoder() -> None:
     assert "The lock opens" not in run("convert", TIDE, "--to", "openai-chat").stdout
     assert "The lock opens" in run("convert", TIDE, "--to", "openai-chat", "--policy", "reasoning=text").stdout
 
 
-def test_quiet_is_quiet() -> None:
+def test_convert_quiet_prints_nothing_for_stream() -> None:
     assert run("convert", TIDE, "--to", "openai-chat", "--quiet").stderr == ""
 
 
-def test_maps_of_the_request_are_undone_in_its_answer(tmp_path: Path) -> None:
+def test_undo_maps_restores_names_in_stream(tmp_path: Path) -> None:
     source = {
         "messages": [{"role": "user", "content": "When?"}],
         "tools": [{"type": "function", "function": {"name": "tide.table", "parameters": {"type": "object"}}}],
@@ -198,7 +198,7 @@ def test_maps_of_the_request_are_undone_in_its_answer(tmp_path: Path) -> None:
 # losses
 
 
-def test_a_loss_that_is_refused_stops_the_stream_before_it(tmp_path: Path) -> None:
+def test_convert_on_loss_raise_stops_stream_before_the_loss(tmp_path: Path) -> None:
     lost = tmp_path / "lost.json"
     result = run("convert", TIDE, "--to", "openai-chat", "--on-loss", "raise", "--losses", lost)
     assert result.exit_code == 1
@@ -210,14 +210,14 @@ def test_a_loss_that_is_refused_stops_the_stream_before_it(tmp_path: Path) -> No
     assert [loss["what"] for loss in json.loads(lost.read_text())] == ["ReasoningContent"]
 
 
-def test_how_a_stream_was_cut_is_no_matter_to_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_convert_on_loss_raise_is_independent_of_chunk_size(monkeypatch: pytest.MonkeyPatch) -> None:
     arguments = ("convert", TIDE, "--to", "openai-chat", "--on-loss", "raise")
     whole = run(*arguments).stdout
     monkeypatch.setattr(incoming, "_CHUNK", 7)
     assert run(*arguments).stdout == whole
 
 
-def test_a_loss_that_is_refused_leaves_the_old_file(tmp_path: Path) -> None:
+def test_convert_on_loss_raise_keeps_existing_output_file(tmp_path: Path) -> None:
     output = tmp_path / "out.sse"
     output.write_text("old")
     result = run("convert", TIDE, "--to", "openai-chat", "--on-loss", "raise", "-o", output)
@@ -226,7 +226,7 @@ def test_a_loss_that_is_refused_leaves_the_old_file(tmp_path: Path) -> None:
     assert "not converted: the conversion would cost 1 loss" in result.stderr
 
 
-# what is wrong with a stream
+# broken streams
 
 
 @pytest.mark.parametrize(
@@ -239,7 +239,7 @@ def test_a_loss_that_is_refused_leaves_the_old_file(tmp_path: Path) -> None:
     ids=["ended", "cut", "malformed"],
 )
 @pytest.mark.parametrize("target", APIS)
-def test_a_broken_stream_is_told_and_ends_with_the_targets_error(data: bytes, message: str, target: str) -> None:
+def test_convert_reports_broken_stream_and_ends_output_with_error_event(data: bytes, message: str, target: str) -> None:
     result = run("convert", "--to", target, input=data)
     assert result.exit_code == 2
     assert f"error: standard input: {'event ' if 'expected' in message else ''}" in result.stderr
@@ -250,19 +250,19 @@ def test_a_broken_stream_is_told_and_ends_with_the_targets_error(data: bytes, me
     assert message in folded.error.message
 
 
-def test_a_broken_stream_is_stored_with_its_error(tmp_path: Path) -> None:
+def test_convert_stores_broken_stream_with_its_error(tmp_path: Path) -> None:
     stored = tmp_path / "stored.json"
     assert run("convert", "--to", "contentmodel", "-o", stored, input=BROKEN).exit_code == 2
     error = contentmodel.loads(stored.read_bytes()).error
     assert error.code == "stream_ended"
-    # Stored, it is as whole as any other: what becomes of it is no fault of its bytes.
+    # The stored response is complete, so its conversion succeeds.
     again = run("convert", stored, "--kind", "stream", "--to", "openai-chat")
     assert again.exit_code == 0
     assert "the answer ends with an error: stream_ended" in again.stderr
 
 
 @pytest.mark.parametrize("target", [*APIS, "contentmodel"])
-def test_an_error_of_the_provider_is_content(target: str) -> None:
+def test_convert_keeps_provider_error_and_exits_with_code_0(target: str) -> None:
     result = run("convert", "--to", target, "--quiet", input=FAILED)
     assert result.exit_code == 0
     assert "the answer ends with an error: overloaded_error: Overloaded" in result.stderr
@@ -281,7 +281,7 @@ def test_an_error_of_the_provider_is_content(target: str) -> None:
     ],
 )
 @pytest.mark.parametrize("command", [("convert", "--to", "openai-chat"), ("show",)])
-def test_a_stream_of_nobody_is_a_message(command: tuple[str, ...], data: bytes, message: str) -> None:
+def test_commands_report_stream_of_unknown_api(command: tuple[str, ...], data: bytes, message: str) -> None:
     result = run(*command, "--kind", "stream", input=data)
     assert result.exit_code == 2
     assert result.stdout == ""
@@ -289,7 +289,7 @@ def test_a_stream_of_nobody_is_a_message(command: tuple[str, ...], data: bytes, 
     assert message in result.stderr
 
 
-def test_an_api_that_is_said_need_not_be_told_by_an_event() -> None:
+def test_convert_from_option_skips_detection_of_stream_api() -> None:
     result = run("convert", "--from", "anthropic-messages", "--to", "openai-chat", input=b'data: {"a": 1}\n\n')
     assert "standard input: " in result.stderr
     assert "whose it is" not in result.stderr
@@ -309,7 +309,7 @@ def test_an_api_that_is_said_need_not_be_told_by_an_event() -> None:
         (("plan", TIDE), "this is a stream: only requests and responses can be planned"),
     ],
 )
-def test_what_a_stream_does_not_take_is_refused(
+def test_commands_reject_options_that_streams_do_not_support(
     arguments: tuple[object, ...], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -320,11 +320,11 @@ def test_what_a_stream_does_not_take_is_refused(
     assert list(tmp_path.iterdir()) == []
 
 
-# where a stream begins
+# detection of streams
 
 
 @pytest.mark.parametrize("begin", [b"", b"\xef\xbb\xbf", b"\n\n", b": PROCESSING\n\n", b"retry: 5\n\n", b"id: 1\n"])
-def test_a_stream_is_known_by_its_beginning(begin: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_detect_recognizes_stream_by_its_first_bytes(begin: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     data = begin + TIDE.read_bytes()
     assert run("detect", input=data).stdout == "anthropic-messages stream\n"
     monkeypatch.setattr(incoming, "_CHUNK", 1)
@@ -332,7 +332,7 @@ def test_a_stream_is_known_by_its_beginning(begin: bytes, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("chunk", [1, 3, 1 << 16])
-def test_a_document_that_is_no_stream_loses_no_byte(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_detect_reads_whole_document_that_is_not_a_stream(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(incoming, "_CHUNK", chunk)
     document = b'\xef\xbb\xbf \n{"messages": [], "model": "gpt-5"}'
     assert run("detect", input=document).stdout == "openai-chat request\n"
@@ -340,7 +340,7 @@ def test_a_document_that_is_no_stream_loses_no_byte(chunk: int, monkeypatch: pyt
     assert "not JSON" in run("detect", input=b"datum").stderr
 
 
-def test_detect_names_streams_among_several_files() -> None:
+def test_detect_prints_streams_among_several_files() -> None:
     result = run("detect", TIDE, EXAMPLES / "chat.openai.json", GEMINI)
     assert result.stdout.splitlines() == [
         f"{TIDE} anthropic-messages stream",
@@ -349,7 +349,7 @@ def test_detect_names_streams_among_several_files() -> None:
     ]
 
 
-def test_detect_says_so_where_a_stream_is_nobodys(tmp_path: Path) -> None:
+def test_detect_reports_stream_of_unknown_api(tmp_path: Path) -> None:
     nobody = tmp_path / "nobody.sse"
     nobody.write_text('data: {"a": 1}\n\n')
     result = run("detect", nobody, TIDE)
@@ -361,7 +361,7 @@ def test_detect_says_so_where_a_stream_is_nobodys(tmp_path: Path) -> None:
 # show
 
 
-def test_a_stream_is_shown_as_its_answer_is(tmp_path: Path) -> None:
+def test_show_prints_stream_like_its_stored_response(tmp_path: Path) -> None:
     stored = tmp_path / "stored.json"
     run("convert", TIDE, "--to", "contentmodel", "-o", stored)
     stream, answer = run("show", TIDE), run("show", stored)
@@ -372,7 +372,7 @@ def test_a_stream_is_shown_as_its_answer_is(tmp_path: Path) -> None:
     assert "finished: tool_calls (tool_use)" in stream.stdout
 
 
-def test_show_tells_that_a_stream_is_broken() -> None:
+def test_show_reports_broken_stream() -> None:
     result = run("show", input=BROKEN)
     assert result.exit_code == 2
     assert "✗ stream_ended" in result.stdout
@@ -386,14 +386,14 @@ def test_show_tells_that_a_stream_is_broken() -> None:
 HOSTILE_TEXT = "\x1b]0;title\x07\x1b[2J\u202eevil [bold red]markup[/] :smile:"
 
 
-def test_hostile_streams_are_shown_and_not_obeyed() -> None:
-    result = run("show", input=said(HOSTILE_TEXT, model=HOSTILE_TEXT))
+def test_show_escapes_hostile_stream() -> None:
+    result = run("show", input=text_stream(HOSTILE_TEXT, model=HOSTILE_TEXT))
     assert HOSTILE.search(result.stdout) is None
     assert r"\x1b[2J" in result.stdout
     assert "[bold red]markup[/] :smile:" in result.stdout
 
 
-def test_a_block_that_changed_after_it_was_shown_is_shown_again() -> None:
+def test_following_prints_block_again_if_it_changed() -> None:
     old, new = contentmodel.TextContent(text="old"), contentmodel.TextContent(text="new")
     late = contentmodel.TextContent(text="late")
     following = Following(Fold(), Page())
@@ -409,7 +409,7 @@ def test_a_block_that_changed_after_it_was_shown_is_shown_again() -> None:
     assert [str(part) for part in following.close()] == ["(changed after it was shown:)", "new", "late"]
 
 
-def test_blocks_of_several_answers_are_told_apart() -> None:
+def test_following_separates_blocks_of_several_choices() -> None:
     following = Following(Fold(), Page())
     for index in (0, 1):
         text = contentmodel.TextContent(text=f"answer {index}")
@@ -420,7 +420,7 @@ def test_blocks_of_several_answers_are_told_apart() -> None:
     assert [str(part) for part in following.open_blocks()] == ["answer 0"]
 
 
-# as a process: nothing waits for the end
+# as a process: output is written before the input ends
 
 
 @contextmanager
@@ -440,7 +440,7 @@ def read_until(descriptor: int, mark: bytes) -> bytes:
     while mark not in data and select.select([descriptor], [], [], 60)[0]:
         try:
             piece = os.read(descriptor, 1 << 16)
-        except OSError:  # What a terminal says when its other end is closed.
+        except OSError:  # Raised by a terminal whose other end is closed.
             break
         if not piece:
             break
@@ -460,7 +460,7 @@ def feed(process: subprocess.Popen[bytes], data: bytes) -> None:
     [(), slow(("--from", "anthropic-messages")), slow(("--kind", "stream"))],
 )
 @pytest.mark.parametrize("target", APIS)
-def test_the_first_byte_leaves_before_the_last_arrives(target: str, named: tuple[str, ...]) -> None:
+def test_convert_writes_stream_before_input_ends(target: str, named: tuple[str, ...]) -> None:
     data = TIDE.read_bytes()
     at = until_text(data)
     with child("convert", "-", "--to", target, *named) as process:
@@ -475,7 +475,7 @@ def test_the_first_byte_leaves_before_the_last_arrives(target: str, named: tuple
 
 
 @posix
-def test_a_pipe_that_is_named_gets_its_bytes_at_once(tmp_path: Path) -> None:
+def test_convert_writes_to_named_pipe_before_input_ends(tmp_path: Path) -> None:
     data = TIDE.read_bytes()
     at = until_text(data)
     place = tmp_path / "out"
@@ -493,7 +493,7 @@ def test_a_pipe_that_is_named_gets_its_bytes_at_once(tmp_path: Path) -> None:
 
 
 @posix
-def test_a_terminal_shows_text_while_it_comes() -> None:
+def test_show_prints_text_to_terminal_before_input_ends() -> None:
     import pty
 
     data = TIDE.read_bytes()
@@ -520,7 +520,7 @@ def test_a_terminal_shows_text_while_it_comes() -> None:
 
 
 @posix
-def test_detect_does_not_wait_for_the_end() -> None:
+def test_detect_does_not_wait_for_end_of_stream() -> None:
     data = TIDE.read_bytes()
     with child("detect") as process:
         assert process.stdout is not None
@@ -530,7 +530,7 @@ def test_detect_does_not_wait_for_the_end() -> None:
 
 @posix
 @pytest.mark.parametrize("command", [("convert", "--to", "openai-chat"), ("show",)])
-def test_a_broken_pipe_is_quiet(command: tuple[str, ...]) -> None:
+def test_stream_commands_exit_quietly_on_broken_pipe(command: tuple[str, ...]) -> None:
     delta = {"type": "content_block_delta", "index": 1, "delta": {"type": "text_delta", "text": "word " * 200}}
     data = TIDE.read_bytes()
     at = until_text(data)
@@ -544,7 +544,7 @@ def test_a_broken_pipe_is_quiet(command: tuple[str, ...]) -> None:
 
 
 @posix
-def test_an_interrupt_leaves_no_half_file(tmp_path: Path) -> None:
+def test_convert_stream_leaves_no_partial_file_on_interrupt(tmp_path: Path) -> None:
     lost = tmp_path / "lost.json"
     os.mkfifo(tmp_path / "in.sse")
     pipe = os.open(tmp_path / "in.sse", os.O_RDWR)

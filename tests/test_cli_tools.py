@@ -1,4 +1,4 @@
-"""`contentmodel tools` and `contentmodel schema tools`: what they print, and how they end."""
+"""`contentmodel tools` and `contentmodel schema tools`: output and exit codes."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def faulty(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_schema_of_tool_files_is_printed() -> None:
+def test_schema_tools_prints_tool_file_schema() -> None:
     printed = json.loads(run("schema", "tools").stdout)
     assert printed == tool_file_schema()
     jsonschema.validate(json.loads(SHOP.read_text()), printed)
@@ -68,14 +68,14 @@ def test_the_schema_of_tool_files_is_printed() -> None:
 # check
 
 
-def test_files_without_faults_are_said_to_have_none() -> None:
+def test_tools_check_reports_no_faults_for_valid_files() -> None:
     result = run("tools", "check", SHOP, NOTES)
     assert result.exit_code == 0
     assert result.stdout == f"{SHOP}: 4 tools, no faults\n{NOTES}: 3 tools, no faults\n"
     assert run("tools", "check", "-", input=SHOP.read_text()).exit_code == 0
 
 
-def test_all_faults_of_all_files_are_told(faulty: Path) -> None:
+def test_tools_check_reports_all_faults_of_all_files(faulty: Path) -> None:
     result = run("tools", "check", faulty, SHOP)
     assert result.exit_code == 1
     lines = result.stdout.splitlines()
@@ -89,7 +89,7 @@ def test_all_faults_of_all_files_are_told(faulty: Path) -> None:
     assert {fault["tool"] for fault in listed} == {"a"}
 
 
-def test_executors_are_checked_where_they_are_given(shop_db: str) -> None:
+def test_tools_check_validates_given_executors(shop_db: str) -> None:
     assert run("tools", "check", SHOP, "--executor", shop_db).exit_code == 0
     result = run("tools", "check", SHOP, "--executor", "other=sqlite://")
     assert result.exit_code == 1
@@ -98,7 +98,7 @@ def test_executors_are_checked_where_they_are_given(shop_db: str) -> None:
     assert "a SQL executor cannot call a path" in result.stdout
 
 
-def test_a_file_that_is_not_there_does_not_lose_the_others(tmp_path: Path, faulty: Path) -> None:
+def test_tools_check_continues_after_missing_file(tmp_path: Path, faulty: Path) -> None:
     result = run("tools", "check", tmp_path / "none.json", faulty)
     assert result.exit_code == 2
     assert "none.json: No such file or directory" in result.stderr
@@ -109,7 +109,7 @@ def test_a_file_that_is_not_there_does_not_lose_the_others(tmp_path: Path, fault
 
 
 @pytest.mark.parametrize("api", APIS)
-def test_the_tools_are_shown_as_an_api_is_told_of_them(api: str) -> None:
+def test_tools_show_prints_definitions_for_an_api(api: str) -> None:
     result = run("tools", "show", SHOP, "--for", api)
     assert result.exit_code == 0, result.stderr
     assert isinstance(json.loads(result.stdout), list)
@@ -121,10 +121,10 @@ def test_the_tools_are_shown_as_an_api_is_told_of_them(api: str) -> None:
     assert "Internal" not in result.stdout
 
 
-def test_the_tools_are_shown_to_people() -> None:
+def test_tools_show_prints_readable_summary() -> None:
     result = run("tools", "show", NOTES)
     assert result.exit_code == 0
-    for said in (
+    for expected in (
         "note",
         "api default",
         "local",
@@ -132,11 +132,11 @@ def test_the_tools_are_shown_to_people() -> None:
         "- exact: boolean, optional",
         "the caller supplies user",
     ):
-        assert said in result.stdout
+        assert expected in result.stdout
 
 
 @pytest.mark.parametrize("command", ["show", "call"])
-def test_tools_of_a_file_with_one_fault_are_used_unless_it_is_strict(tmp_path: Path, rest: Rest, command: str) -> None:
+def test_tools_commands_use_valid_tools_of_faulty_file_unless_strict(tmp_path: Path, rest: Rest, command: str) -> None:
     path = tmp_path / "half.tools.json"
     good = {"type": "api", "function": {"name": "good"}, "api": {"path": "/echo"}}
     path.write_text(json.dumps([good, {"type": "api", "function": {"name": "bad"}, "api": {"path": "/{nobody}"}}]))
@@ -151,7 +151,7 @@ def test_tools_of_a_file_with_one_fault_are_used_unless_it_is_strict(tmp_path: P
     assert "$[1].api.path: bad:" in refused.stderr
 
 
-def test_a_faulty_file_is_not_shown(faulty: Path) -> None:
+def test_tools_show_rejects_file_without_valid_tools(faulty: Path) -> None:
     result = run("tools", "show", faulty)
     assert result.exit_code == 2
     assert "3 faults" in result.stderr
@@ -162,7 +162,7 @@ def test_a_faulty_file_is_not_shown(faulty: Path) -> None:
 # call
 
 
-def test_a_tool_is_called_in_a_database(shop_db: str) -> None:
+def test_tools_call_runs_sql_tool(shop_db: str) -> None:
     asked = ("tools", "call", SHOP, "orders", '{"limit": 1}', "--executor", shop_db, "--context", "customer=7")
     result = run(*asked)
     assert result.exit_code == 0, result.stderr
@@ -175,19 +175,19 @@ def test_a_tool_is_called_in_a_database(shop_db: str) -> None:
     assert json.loads(run(*asked[:4], "-", *asked[5:], input='{"status": "open"}').stdout) == [order]
 
 
-def test_a_tool_is_called_over_http(rest: Rest) -> None:
+def test_tools_call_runs_rest_tool(rest: Rest) -> None:
     place = ("--executor", f"default={rest.url}")
     result = run(
         "tools", "call", NOTES, "note", '{"folder": "x"}', *place, "--context", "user=7", "--header", "X-Key: k=1"
     )
     assert result.exit_code == 0, result.stderr
     assert json.loads(result.stdout)["slip"]["id"] == 1
-    # The parameter is a string, so that 7 is one.
+    # The parameter is a string, so 7 is sent as text.
     assert rest.last.raw_path == "/users/7/notes/x.json"
     assert rest.last.headers["x-key"] == "k=1"
 
 
-def test_a_url_is_graphql_where_the_tool_is(tmp_path: Path) -> None:
+def test_tools_call_uses_graphql_executor_for_graphql_tool(tmp_path: Path) -> None:
     parameters = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
     query = "query ($name: String!) { characters(filter: {name: $name}) { results { name } } }"
     path = tmp_path / "rick.json"
@@ -198,7 +198,7 @@ def test_a_url_is_graphql_where_the_tool_is(tmp_path: Path) -> None:
     assert json.loads(result.stdout) == {"characters": {"results": [{"name": "Morty Smith"}]}}
 
 
-def test_a_failure_is_told_and_ends_with_1(rest: Rest, tmp_path: Path) -> None:
+def test_tools_call_reports_tool_failure_with_exit_code_1(rest: Rest, tmp_path: Path) -> None:
     path = tmp_path / "odd.json"
     paths = ("missing", "image", "flood")
     path.write_text(json.dumps([{"type": "api", "function": {"name": n}, "api": {"path": f"/{n}"}} for n in paths]))
@@ -214,7 +214,7 @@ def test_a_failure_is_told_and_ends_with_1(rest: Rest, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("orders", "{"), "invalid JSON"),
         (("orders", '{"limit": 0, "status": "lost"}'), "$.status: expected one of"),
@@ -223,15 +223,15 @@ def test_a_failure_is_told_and_ends_with_1(rest: Rest, tmp_path: Path) -> None:
         (("show_order",), "is a local tool"),
     ],
 )
-def test_what_cannot_be_called_is_said(shop_db: str, arguments: tuple[str, ...], said: str) -> None:
+def test_tools_call_reports_invalid_tool_or_arguments(shop_db: str, arguments: tuple[str, ...], message: str) -> None:
     result = run("tools", "call", SHOP, *arguments, "--executor", shop_db, "--context", "customer=7")
     assert result.exit_code == 2
     assert result.stdout == ""
-    assert said in result.stderr
+    assert message in result.stderr
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ((), "name its executor with --executor default=URL"),
         (("--context", "customer=7"), "name its executor with --executor default=URL"),
@@ -246,14 +246,14 @@ def test_what_cannot_be_called_is_said(shop_db: str, arguments: tuple[str, ...],
         (("--executor", "default=sqlite://", "--context", "customer=x"), "expects integer"),
     ],
 )
-def test_a_bad_command_line_is_said_without_secrets(options: tuple[str, ...], said: str) -> None:
+def test_tools_call_reports_invalid_options_without_secrets(options: tuple[str, ...], message: str) -> None:
     result = run("tools", "call", SHOP, "orders", *options)
     assert result.exit_code == 2
-    assert said in result.stderr
+    assert message in result.stderr
     assert "hunter2" not in result.stderr
 
 
-def test_control_characters_of_a_file_are_shown_and_not_obeyed(tmp_path: Path) -> None:
+def test_tools_commands_escape_control_characters(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     function = {
         "name": "a\x1b[2J",
@@ -266,7 +266,7 @@ def test_control_characters_of_a_file_are_shown_and_not_obeyed(tmp_path: Path) -
     assert "\x1b" not in run("tools", "show", path).stdout
 
 
-def test_help_teaches() -> None:
+def test_tools_help_shows_usage_and_example() -> None:
     for command in ("check", "show", "call"):
         result = run("tools", command, "--help")
         assert result.exit_code == 0
@@ -275,7 +275,7 @@ def test_help_teaches() -> None:
     assert "shop.tools.json" in run("tools").output
 
 
-def test_the_process_ends_with_the_exit_code() -> None:
+def test_tools_check_process_exits_with_code_1_for_faults() -> None:
     command = [sys.executable, "-m", "contentmodel.cli", "tools", "check", "-"]
     done = subprocess.run(command, input=b"[{}]", capture_output=True, timeout=60, check=False)
     assert done.returncode == 1
@@ -283,7 +283,7 @@ def test_the_process_ends_with_the_exit_code() -> None:
     assert done.stderr == b""
 
 
-def test_standard_input_is_read_once(shop_db: str) -> None:
+def test_tools_call_rejects_standard_input_for_both_file_and_arguments(shop_db: str) -> None:
     result = run("tools", "call", "-", "orders", "-", "--executor", shop_db, input=SHOP.read_text())
     assert result.exit_code == 2
     assert "cannot both be standard input" in result.stderr
