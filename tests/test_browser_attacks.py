@@ -42,11 +42,11 @@ const attacks = [
   heard,
 ];
 (async () => {
-  const said = [];
+  const results = [];
   for (const attack of attacks)
-    try { said.push(String(await attack())); } catch (error) { said.push("blocked: " + error); }
-  document.body.textContent = JSON.stringify(said);
-  document.body.setAttribute("data-done", said.length);
+    try { results.push(String(await attack())); } catch (error) { results.push("blocked: " + error); }
+  document.body.textContent = JSON.stringify(results);
+  document.body.setAttribute("data-done", results.length);
 })();
 """
 
@@ -66,7 +66,7 @@ async def attacked(path: Path, browser: Any, middleware: Any = None) -> tuple[st
         return dom.partition("<body")[2], [message.text for message in stored]
 
 
-def test_a_page_of_another_site_reads_and_writes_nothing(browser: Any, tmp_path: Path) -> None:
+def test_server_blocks_reads_and_writes_from_another_site(browser: Any, tmp_path: Path) -> None:
     async def go() -> None:
         learned, stored = await attacked(tmp_path, browser)
         assert SECRET not in learned
@@ -75,8 +75,8 @@ def test_a_page_of_another_site_reads_and_writes_nothing(browser: Any, tmp_path:
     run(go())
 
 
-def test_a_page_of_a_site_that_the_application_admits_reads_and_writes(browser: Any, tmp_path: Path) -> None:
-    """The control: with CORS headers that allow every origin, the same page succeeds."""
+def test_server_with_permissive_cors_allows_reads_and_writes_from_another_site(browser: Any, tmp_path: Path) -> None:
+    """Control: if CORS headers allow every origin, the same page succeeds."""
 
     async def admit(request: Request, follow: Any) -> Response:
         headers = {"access-control-allow-origin": "*", "access-control-allow-headers": "*"}
@@ -96,9 +96,9 @@ def test_a_page_of_a_site_that_the_application_admits_reads_and_writes(browser: 
 
 
 @pytest.mark.parametrize("code", [0xD83D, 0xDE00])
-def test_a_browser_shows_a_conversation_with_half_of_a_surrogate_pair(browser: Any, code: int, tmp_path: Path) -> None:
-    said = ChatRequest(messages=[ChatMessage(role="user", contents=[TextContent(text=f"before {chr(code)} after")])])
+def test_browser_shows_page_with_unpaired_surrogate_escaped(browser: Any, code: int, tmp_path: Path) -> None:
+    request = ChatRequest(messages=[ChatMessage(role="user", contents=[TextContent(text=f"before {chr(code)} after")])])
     shown = tmp_path / "half.html"
-    shown.write_text(page(contentmodel.loads(contentmodel.dumps(said))), encoding="utf-8")
+    shown.write_text(page(contentmodel.loads(contentmodel.dumps(request))), encoding="utf-8")
     dom = browser(shown, "--dump-dom")
     assert f"before {json.dumps(chr(code))[1:-1]} after" in re.sub("<[^>]*>", "", dom)

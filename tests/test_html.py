@@ -78,7 +78,7 @@ EVIL = (
 
 
 class Reader(HTMLParser):
-    """Collects the tags of a page with their attributes, and its texts by their class."""
+    """Collect the tags of a page with their attributes, and its texts by class."""
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -90,11 +90,11 @@ class Reader(HTMLParser):
         assert self._open == [], "a tag is not closed"
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        said = dict(attrs)
-        self.tags.append((tag, said))
+        attributes = dict(attrs)
+        self.tags.append((tag, attributes))
         if tag in VOID:
             return
-        name = (said.get("class") or tag).split()[0]
+        name = (attributes.get("class") or tag).split()[0]
         self._open.append((tag, name))
         if name in ("words", "title", "label", "bit"):
             self.texts.append((name, []))
@@ -122,14 +122,14 @@ class Reader(HTMLParser):
     @property
     def skeleton(self) -> list[Any]:
         """Return the page without the texts of the transcript."""
-        return [(tag, sorted(said), said.get("class")) for tag, said in self.tags]
+        return [(tag, sorted(attributes), attributes.get("class")) for tag, attributes in self.tags]
 
 
 def unescaped(text: str) -> str:
     return re.sub(r"\\x(..)|\\u(....)|\\U(.{8})", lambda m: chr(int("".join(filter(None, m.groups())), 16)), text)
 
 
-def said(text: str) -> str:
+def normalized(text: str) -> str:
     """Return a text as a page contains it, with normalized line ends."""
     return text.replace("\r\n", "\n")
 
@@ -179,7 +179,7 @@ def check(text: str) -> Reader:
                 r"data:image/(png|jpeg|gif|webp|avif|bmp);base64,[A-Za-z0-9+/=]+\Z", attributes["src"] or ""
             )
         if tag == "a" and re.fullmatch(r"#turn-\d+", attributes["href"] or ""):
-            assert attributes["href"][1:] in {said.get("id") for _, said in read.tags}  # type: ignore[index]
+            assert attributes["href"][1:] in {values.get("id") for _, values in read.tags}  # type: ignore[index]
         elif tag == "a":
             assert (attributes["href"] or "").startswith(("http://", "https://"))
             assert attributes["rel"] == "noopener noreferrer nofollow"
@@ -196,27 +196,27 @@ def text(words: str) -> TextContent:
     return TextContent(text=words)
 
 
-# -- what was said is text ---------------------------------------------------------------------------------------------
+# -- texts -------------------------------------------------------------------------------------------------------------
 
 
 @given(
     st.text(max_size=60) | st.sampled_from(EVIL) | st.text(alphabet="<>&\"'/ab=`\\{%\r\n\t\0\ud83d\u202e", max_size=40)
 )
-def test_a_text_comes_back_equal(words: str) -> None:
+def test_page_contains_text_unchanged(words: str) -> None:
     read = check(page(message(text(words)), title=words or None))
-    assert read.words == said(words)
+    assert read.words == normalized(words)
 
 
 @given(st.text(max_size=40) | st.sampled_from(EVIL))
-def test_what_is_said_changes_nothing_of_the_page(words: str) -> None:
-    """Other texts of the same structure have the same tags, attributes and classes."""
-    other = re.sub("[^\n]", lambda match: match.group() if HOSTILE.match(match.group()) else "x", said(words))
+def test_page_markup_is_independent_of_texts(words: str) -> None:
+    """Texts of the same length and lines have the same tags, attributes and classes."""
+    other = re.sub("[^\n]", lambda match: match.group() if HOSTILE.match(match.group()) else "x", normalized(words))
     pages = []
-    for told in (words, other):
-        call = FunctionCallContent(call_id="c", name="n" + told, arguments={"k" + told: "v" + told})
-        result = FunctionResultContent(call_id="c", outputs=[text("r" + told)])
-        said_by_user = message(text("t" + told), role="user")
-        pages.append(check(page([said_by_user, message(call), message(result, role="tool")], title="T" + told)))
+    for value in (words, other):
+        call = FunctionCallContent(call_id="c", name="n" + value, arguments={"k" + value: "v" + value})
+        result = FunctionResultContent(call_id="c", outputs=[text("r" + value)])
+        user_message = message(text("t" + value), role="user")
+        pages.append(check(page([user_message, message(call), message(result, role="tool")], title="T" + value)))
     assert pages[0].skeleton == pages[1].skeleton
 
 
@@ -247,7 +247,7 @@ print("<b>")
 """
 
 
-def test_markdown_of_a_model_is_rendered_and_kept_as_written() -> None:
+def test_page_renders_markdown_of_assistant_and_keeps_its_source() -> None:
     shown = page([message(text(MARKDOWN)), message(text(MARKDOWN), role="user")])
     read = check(shown)
     assert read.words == MARKDOWN * 2
@@ -281,31 +281,31 @@ def test_markdown_of_a_model_is_rendered_and_kept_as_written() -> None:
         "![x](https://a.example/x.png) ![*y*](javascript:x)",
     ],
 )
-def test_hostile_markdown_is_text(words: str) -> None:
+def test_page_shows_hostile_markdown_as_text(words: str) -> None:
     shown = page(message(text(words)))
     read = check(shown)
-    assert read.words == said(words)
+    assert read.words == normalized(words)
     assert {tag for tag, _ in read.tags if tag not in (MARKUP | {"a"})} <= set(ALLOWED) - {"img"}
     assert not re.search(r"<[^>]*\son\w+=", shown)
     assert not any("javascript" in (found.get("href") or "") for _, found in read.tags)
 
 
-def test_table_of_more_cells_than_the_text_has_characters_is_text() -> None:
-    """The reader fills the short rows of a wide table: this text of 6 kB would be a table of 65,000 cells."""
+def test_page_shows_oversized_markdown_table_as_text() -> None:
+    """The Markdown parser fills short rows, so this text of 6 kB would become a table of 65,000 cells."""
     wide = "|a" * 1_000 + "|\n" + "|-" * 1_000 + "|\n" + "|\n" * 1_000
     shown = page(message(text(wide)))
-    assert check(shown).words == said(wide)
+    assert check(shown).words == normalized(wide)
     assert "<td" not in shown
     assert "<td" in page(message(text("|a|b|\n|-|-|\n" + "|c|d|\n" * 100)))
 
 
 @given(st.text(alphabet="*_`[]()!<>#-+.|~\\\n ax1:/\"'&", max_size=80))
-def test_any_markdown_has_only_the_elements_of_the_list(words: str) -> None:
+def test_rendered_markdown_contains_only_allowed_elements(words: str) -> None:
     read = check(page(message(text(words))))
     assert read.words == words
 
 
-def test_markdown_with_citations_has_their_numbers() -> None:
+def test_page_numbers_citations_in_markdown() -> None:
     words = "**Sunny** in Oslo."
     cited = [Citation(span=Span(start=0, end=9), url="https://a.example/1", title="One")]
     shown = page(message(TextContent(text=words, annotations=cited)))
@@ -314,36 +314,36 @@ def test_markdown_with_citations_has_their_numbers() -> None:
 
 
 @pytest.mark.parametrize("piece", ["[", "*a_ ", "![", "[a](", "`", "> ", "- ", "| ", "a|b\n-|-\n"])
-def test_text_that_markdown_reads_slowly_is_shown_as_written(piece: str) -> None:
+def test_page_shows_text_as_written_if_markdown_parsing_is_slow(piece: str) -> None:
     many = [message(text((piece * 20_000)[:20_000])) for _ in range(5)]
     shown = page(many)
     assert '<div class="markup"' not in shown
     assert len(check(shown).words) == 100_000
 
 
-def test_long_markdown_is_folded() -> None:
+def test_page_folds_long_markdown() -> None:
     shown = page(message(text("\n\n".join(f"*paragraph* {number}" for number in range(200)))))
     opened, folded = re.findall(r'<div class="markup" dir="auto">(.*?)</div>', shown, re.DOTALL)
     assert opened.count("<p>") < 50
     assert opened.count("<p>") + folded.count("<p>") == 200
 
 
-def test_results_and_words_of_users_are_no_markdown() -> None:
+def test_page_renders_no_markdown_of_users_and_results() -> None:
     call = FunctionCallContent(call_id="c", name="n", arguments={})
     result = FunctionResultContent(call_id="c", outputs=[text("*r*")])
     shown = page([message(text("*u*"), role="user"), message(call), message(result, role="tool")])
     assert "<em>" not in shown
 
 
-def test_approval_stands_with_its_call_before_the_result() -> None:
+def test_page_shows_approval_between_call_and_result() -> None:
     call = FunctionCallContent(call_id="c", name="book", arguments={})
     asking = ToolApprovalRequestContent(request_id="c", name="book", arguments={})
-    told = ToolApprovalResponseContent(request_id="c", approved=True)
+    approval = ToolApprovalResponseContent(request_id="c", approved=True)
     result = FunctionResultContent(call_id="c", name="book", outputs=[text("booked")])
-    flat = [message(call, asking), message(told, role="user"), message(result, role="tool"), message(text("Done."))]
+    flat = [message(call, asking), message(approval, role="user"), message(result, role="tool"), message(text("Done."))]
     numbered = [
         stored(turn(1, None, "assistant"), call, asking),
-        stored(turn(2, 1, "user"), told),
+        stored(turn(2, 1, "user"), approval),
         StoredTurn(turn=turn(3, 2, "assistant"), messages=flat[2:]),
     ]
     for value in (flat, numbered):
@@ -354,7 +354,7 @@ def test_approval_stands_with_its_call_before_the_result() -> None:
         check(shown)
 
 
-def test_log_names_the_tool_of_a_call() -> None:
+def test_page_log_entry_names_tool_of_its_call() -> None:
     call = FunctionCallContent(call_id="toolu_01", name="weather", arguments={})
     log = [
         entry(1, "tool_use", "Looking up", turn="t1", content={"call_id": "toolu_01"}),
@@ -368,10 +368,10 @@ def test_log_names_the_tool_of_a_call() -> None:
 
 @pytest.mark.parametrize("size", [SHOWN - 1, SHOWN, SHOWN + 1, 100_000])
 @pytest.mark.parametrize("piece", ["x", "x\n", "\r\n", "\u202e", "é\r\n"])
-def test_a_huge_text_is_folded_and_whole(size: int, piece: str) -> None:
+def test_page_folds_long_text_without_loss(size: int, piece: str) -> None:
     words = (piece * size)[:size]
     read = check(page(message(text(words))))
-    assert read.words == said(words)
+    assert read.words == normalized(words)
     is_long = len(words) > SHOWN or words.count("\n") > 50
     assert ("details", {"class": "more"}) in read.tags if is_long else ("details", {"class": "more"}) not in read.tags
     shown = "".join(read.texts[read.texts.index(next(t for t in read.texts if t[0] == "words"))][1])
@@ -379,7 +379,7 @@ def test_a_huge_text_is_folded_and_whole(size: int, piece: str) -> None:
     assert shown.count("\n") <= 50
 
 
-def test_citations_are_numbered_where_they_end_also_in_what_is_folded() -> None:
+def test_page_numbers_citations_at_their_end_in_folded_text() -> None:
     words = "a" * 5_000
     one = Citation(span=Span(start=0, end=3), url="https://a.example/1", title="One", cited_text="quoted")
     two = Citation(span=Span(start=10, end=4_000), url="javascript:alert(1)", title="Two")
@@ -397,19 +397,19 @@ def test_citations_are_numbered_where_they_end_also_in_what_is_folded() -> None:
 
 
 @given(model.contents(depth=2))
-def test_any_content_can_be_shown(content: Any) -> None:
+def test_page_accepts_any_content(content: Any) -> None:
     check(page(content))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", CONTENT_TYPES, ids=lambda kind: kind.__name__)
 @given(data=st.data())
-def test_every_type_of_content_can_be_shown(kind: Any, data: st.DataObject) -> None:
+def test_page_accepts_every_content_type(kind: Any, data: st.DataObject) -> None:
     check(page([data.draw(model.structs(kind)), data.draw(model.structs(kind))]))
 
 
 @given(model.structs(ChatRequest) | model.structs(ChatResponse))
-def test_any_transcript_and_answer_can_be_shown(value: Any) -> None:
+def test_page_accepts_any_request_and_response(value: Any) -> None:
     check(page(value))
     if isinstance(value, ChatResponse):
         assert check(page(list(unfold(value)))).skeleton
@@ -417,20 +417,20 @@ def test_any_transcript_and_answer_can_be_shown(value: Any) -> None:
 
 @pytest.mark.parametrize("api", APIS)
 @given(data=st.data())
-def test_all_that_is_said_in_a_transcript_is_on_its_page(api: str, data: st.DataObject) -> None:
+def test_page_contains_all_texts_of_a_transcript(api: str, data: st.DataObject) -> None:
     request = data.draw(transcripts(api))
     read = check(page(request))
-    for told in request.messages:
-        for content in told.contents:
+    for turn_message in request.messages:
+        for content in turn_message.contents:
             if isinstance(content, TextContent | ReasoningContent):
-                assert said(content.text) in read.words
+                assert normalized(content.text) in read.words
             if isinstance(content, FunctionResultContent):
-                assert all(said(o.text) in read.words for o in content.outputs if isinstance(o, TextContent))
+                assert all(normalized(o.text) in read.words for o in content.outputs if isinstance(o, TextContent))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("api", APIS)
-def test_recorded_traffic_can_be_shown(api: str) -> None:
+def test_page_accepts_recorded_traffic(api: str) -> None:
     adapter = contentmodel.adapter(api)
     found = [(kind, r) for kind in ("request", "response") for r in records(api, kind) if r["status"] in (200, None)]
     if not found:
@@ -443,7 +443,7 @@ def test_recorded_traffic_can_be_shown(api: str) -> None:
 # -- calls and results -------------------------------------------------------------------------------------------------
 
 
-def test_a_call_stands_with_its_result() -> None:
+def test_page_shows_result_next_to_its_call() -> None:
     call = FunctionCallContent(call_id="c1", name="weather", arguments={"city": "Oslo", "days": [1, 2]})
     result = FunctionResultContent(call_id="c1", outputs=[text("rain")])
     shown = page([message(call), message(result, role="tool"), message(text("It rains."))])
@@ -466,13 +466,13 @@ def test_a_call_stands_with_its_result() -> None:
         ("", ""),
     ],
 )
-def test_arguments_are_shown_as_they_are(arguments: Any, wanted: str) -> None:
+def test_page_shows_arguments_as_written(arguments: Any, wanted: str) -> None:
     read = check(page(message(FunctionCallContent(call_id="1", name="f", arguments=arguments))))
     assert read.words == wanted
     assert ("not a JSON object" in read.all_of("bit")) == (arguments in ('{"a": 1', "[1]"))
 
 
-def test_a_failure_is_marked_and_told() -> None:
+def test_page_marks_failed_result_with_code_and_message() -> None:
     failed = FunctionResultContent(
         call_id="x", outputs=[ErrorContent(code="timeout", message="30 s", details={"a": 1})]
     )
@@ -496,7 +496,7 @@ def png(width: int = 2, height: int = 2) -> bytes:
 SVG = f'<svg xmlns="http://www.w3.org/2000/svg" onload="{SCRIPT}"/>'.encode()
 
 
-def test_an_image_stands_in_the_page_in_its_own_bytes() -> None:
+def test_page_embeds_image_bytes() -> None:
     urlsafe = base64.urlsafe_b64encode(png()).decode().rstrip("=")
     read = check(page(message(DataContent(data=urlsafe, media_type="IMAGE/PNG; a=b", name='"><b>'))))
     (image,) = [attributes for tag, attributes in read.tags if tag == "img"]
@@ -515,7 +515,7 @@ def test_an_image_stands_in_the_page_in_its_own_bytes() -> None:
         (b"", "image/png"),
     ],
 )
-def test_what_is_no_image_of_a_known_type_is_named_and_not_shown(data: bytes, media_type: str | None) -> None:
+def test_page_names_unsupported_image_without_embedding_it(data: bytes, media_type: str | None) -> None:
     content = DataContent(data=base64.b64encode(data).decode(), media_type=media_type, name="x.png")
     assert image_source(content) is None
     shown = page(message(content))
@@ -523,7 +523,7 @@ def test_what_is_no_image_of_a_known_type_is_named_and_not_shown(data: bytes, me
     assert "x.png" in shown
 
 
-def test_the_bytes_decide_what_an_image_is() -> None:
+def test_image_source_takes_media_type_from_bytes() -> None:
     source = image_source(DataContent.from_bytes(png(), "image/gif"))
     assert source is not None
     assert source.startswith("data:image/png;base64,")
@@ -552,13 +552,13 @@ def test_the_bytes_decide_what_an_image_is() -> None:
         "",
     ],
 )
-def test_what_is_no_plain_address_of_the_web_is_no_link(uri: str) -> None:
+def test_page_links_only_plain_web_addresses(uri: str) -> None:
     assert link_to(uri) == ""
     read = check(page(message(UriContent(uri=uri, media_type="image/png", title=uri))))
     assert {"a", "img"}.isdisjoint(tag for tag, _ in read.tags)
 
 
-def test_remote_images_are_links() -> None:
+def test_page_shows_remote_image_as_link() -> None:
     read = check(page(message(UriContent(uri="https://a.example/i.png?x=1&y=é", media_type="image/png"))))
     assert "img" not in [tag for tag, _ in read.tags]
     (link,) = [attributes for tag, attributes in read.tags if tag == "a"]
@@ -569,7 +569,7 @@ def test_remote_images_are_links() -> None:
 
 
 @pytest.mark.slow
-def test_what_is_nested_deeply_is_shown_as_json() -> None:
+def test_page_shows_deeply_nested_content_as_json() -> None:
     content: Any = text("innermost")
     for _ in range(60):
         content = DocumentContent(parts=[content])
@@ -579,13 +579,13 @@ def test_what_is_nested_deeply_is_shown_as_json() -> None:
     assert "nested too deeply" in check(page(message(content))).words
 
 
-def test_deep_json_is_no_crash() -> None:
+def test_page_accepts_deeply_nested_json() -> None:
     block: Any = 1
     for _ in range(100_000):
         block = [block]
     read = check(page(message(UnknownContent(api="x", block={"type": "deep", "deep": block}))))
     assert "deep" in read.all_of("label")
-    while isinstance(block, list):  # One after the other: Python would free them in one recursion.
+    while isinstance(block, list):  # Free the lists one by one: Python would free them recursively.
         block = block.pop()
 
 
@@ -598,8 +598,8 @@ def at(second: int) -> datetime:
 
 def turn(number: int, previous: int | None, role: str, **more: Any) -> Turn:
     before = None if previous is None else f"t{previous}"
-    said = {"status": "complete", "started_at": at(number), "ended_at": at(number + 2), **more}
-    return Turn(id=f"t{number}", conversation="c", previous=before, number=number, role=role, **said)
+    fields = {"status": "complete", "started_at": at(number), "ended_at": at(number + 2), **more}
+    return Turn(id=f"t{number}", conversation="c", previous=before, number=number, role=role, **fields)
 
 
 def stored(made: Turn, *contents: Any) -> StoredTurn:
@@ -621,28 +621,28 @@ TURNS = [
 ]  # fmt: skip
 
 
-def test_turns_have_times_states_and_tokens() -> None:
+def test_page_shows_times_status_and_usage_of_turns() -> None:
     read = check(page(TURNS))
     bits = read.all_of("bit")
     assert {"turn 2", "m-1", "failed", "2026-03-14 09:00:02 UTC", "2.0 s", "1,200 in", "5 out"} <= set(bits)
     assert "broke off" in read.words
 
 
-def test_branches_are_noted() -> None:
+def test_page_marks_branches() -> None:
     every = [part.turn for part in TURNS] + [turn(3, 2, "user"), turn(5, 1, "assistant")]
     read = check(page(TURNS, branches=every))
     assert read.all_of("label").count("one of 2 branches") == 2
     assert {"also:", "turn 3", "turn 5"} <= set(read.all_of("bit"))
     three = check(page([TURNS[0], stored(turn(9, 1, "user"), text("x")), stored(turn(5, 1, "user"))]))
     assert "follows" in three.all_of("label")
-    links = [said["href"] for tag, said in three.tags if tag == "a"]
-    # Of a branch: the others of the page, and the turn that it follows, where that is not right above.
+    links = [attributes["href"] for tag, attributes in three.tags if tag == "a"]
+    # A branch links to its siblings on the page, and to its previous turn unless that is directly above.
     assert links == ["#turn-5", "#turn-1", "#turn-9"]
-    assert [said["id"] for tag, said in three.tags if tag == "article"] == ["turn-1", "turn-9", "turn-5"]
+    assert [attributes["id"] for tag, attributes in three.tags if tag == "article"] == ["turn-1", "turn-9", "turn-5"]
     assert not any("branch" in label for label in check(page(TURNS)).all_of("label"))
 
 
-def test_the_log_stands_with_its_turns_as_what_the_user_saw() -> None:
+def test_page_shows_log_entries_next_to_their_turns() -> None:
     log = [
         entry(1, "tool_use", "Searching <b>", turn="t2", content={"call_id": "c1"}),
         entry(2, "question", "A title?", content=ChatRequest(messages=[message(text("Title it."), role="user")])),
@@ -665,34 +665,34 @@ def test_the_log_stands_with_its_turns_as_what_the_user_saw() -> None:
 
 
 @pytest.mark.slow
-def test_entries_of_entries_of_any_depth_are_shown() -> None:
+def test_page_shows_nested_log_entries_of_any_depth() -> None:
     log = [entry(n, f"kind {n}", f"[{n}]", parent=f"e{n - 1}") for n in range(2_000)]
     read = check(page(TURNS, log=log))
     assert read.words.endswith("".join(f"[{n}]" for n in range(2_000)))
 
 
-def test_a_transcript_may_be_told_its_turns() -> None:
+def test_page_accepts_request_with_turns() -> None:
     request = ChatRequest(model="m-9", messages=[m for part in TURNS for m in part.messages])
     read = check(page(request, turns=TURNS))
     assert read.words.count("Hello.") == 1
     assert {"m-9", "turn 4"} <= set(read.all_of("bit"))
 
 
-def test_losses_are_listed() -> None:
+def test_page_lists_losses() -> None:
     loss = Loss(path="$.a[0].<b>", kind="dropped", what="thing", why="no place")
     read = check(page(message(text("x")), losses=[loss]))
     assert {"$.a[0].<b>", "dropped", "no place"} <= set(read.all_of("bit"))
     assert "1 loss" in read.all_of("label")
 
 
-def test_what_an_api_said_beside_is_there_and_notes_of_codecs_are_not() -> None:
+def test_page_shows_extra_fields_and_hides_codec_notes() -> None:
     content = TextContent(text="x", extra={"anthropic-messages": {"cache_control": {"ttl": "1h"}, ":note": 1}})
     assert '"cache_control"' in check(page(message(content))).words
     only_notes = TextContent(text="x", extra={"anthropic-messages": {":note": 1}})
     assert check(page(message(only_notes))).words == "x"
 
 
-def test_opaque_state_is_named_and_not_shown() -> None:
+def test_page_names_protected_data_without_showing_it() -> None:
     secret = Protected(issuer="anthropic", kind="signature", data="c2VjcmV0")
     shown = page(message(ReasoningContent(text="Hm.", protected=secret), TextContent(text="x", protected=secret)))
     assert "c2VjcmV0" not in shown
@@ -700,7 +700,7 @@ def test_opaque_state_is_named_and_not_shown() -> None:
 
 
 @pytest.mark.parametrize("value", [1, "text", b"x", None, {"role": "user"}, [text("x"), 1], object()])
-def test_what_is_not_of_the_model_is_refused(value: Any) -> None:
+def test_page_rejects_values_that_are_not_model_types(value: Any) -> None:
     with pytest.raises(EncodeError, match="cannot be shown as a page: expected a request"):
         page(value)
 
@@ -716,22 +716,22 @@ def test_what_is_not_of_the_model_is_refused(value: Any) -> None:
         ([TurnStart(response=5)], "$.response"),  # type: ignore[arg-type]
     ],
 )
-def test_values_of_a_wrong_type_are_refused_with_their_path(value: Any, path: str) -> None:
+def test_page_reports_path_of_value_with_wrong_type(value: Any, path: str) -> None:
     with pytest.raises(EncodeError, match=re.escape(f"at {path}")):
         page(value)
 
 
-def test_turns_without_a_transcript_are_refused() -> None:
+def test_page_rejects_turns_without_request() -> None:
     with pytest.raises(EncodeError, match="turns= needs a ChatRequest"):
         page(ChatResponse(), turns=[])
 
 
-def test_an_empty_transcript_is_a_page() -> None:
+def test_page_accepts_empty_transcript() -> None:
     assert check(page(ChatRequest())).all_of("title") == ["Transcript"]
     assert check(page([])).words == ""
 
 
-def test_what_terminals_obey_is_hostile_here_too() -> None:
+def test_html_escapes_all_characters_that_the_cli_escapes() -> None:
     terminal = {chr(c) for c in range(0x110000) if HOSTILE_TO_TERMINALS.match(chr(c))}
     assert {c for c in terminal if not HOSTILE.match(c)} == set()
     assert pieces("\x1b\u202e") == [("escape", "\\x1b\\u202e")]
@@ -743,28 +743,28 @@ def test_what_terminals_obey_is_hostile_here_too() -> None:
 @pytest.fixture
 def fetched() -> Iterator[tuple[str, list[str]]]:
     """Yield the address of a server, and the list of paths requested from it."""
-    asked: list[str] = []
+    requested: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            asked.append(self.path)
+            requested.append(self.path)
             self.send_response(200)
             self.end_headers()
 
-        def log_message(self, *said: Any) -> None:
+        def log_message(self, *args: Any) -> None:
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = Thread(target=server.serve_forever)
     thread.start()
-    yield f"http://127.0.0.1:{server.server_port}", asked
+    yield f"http://127.0.0.1:{server.server_port}", requested
     server.shutdown()
     thread.join()
     server.server_close()
 
 
 def hostile_page(address: str) -> str:
-    """Return a page with hostile text in every place of a transcript."""
+    """Return a page with hostile text in every field of a transcript."""
     evil = (
         *EVIL,
         f'<img src="{address}/img">',
@@ -801,33 +801,33 @@ def open_folds(shown: str) -> str:
     return shown.replace("<details", "<details open")
 
 
-def test_a_browser_runs_and_fetches_nothing_of_what_is_said(browser: Any, fetched: Any, tmp_path: Path) -> None:
-    address, asked = fetched
+def test_browser_runs_and_fetches_nothing_from_hostile_page(browser: Any, fetched: Any, tmp_path: Path) -> None:
+    address, requested = fetched
     shown = hostile_page(address)
     check(shown)
     path = tmp_path / "hostile.html"
     path.write_text(open_folds(shown))
     dom = browser(path, "--dump-dom", "--virtual-time-budget=2000")
     assert "data-ran" not in dom.partition(">")[0] + dom.partition("<html")[2].partition(">")[0]
-    # The browser sees the tags that were written, in their order, and no other.
+    # The browser parses exactly the tags of the page, in the same order.
     assert Reader(dom).skeleton == Reader(open_folds(shown)).skeleton
     assert Reader(dom).words == Reader(shown).words
-    assert asked == []
+    assert requested == []
 
 
-def test_the_policy_stops_what_would_get_through(browser: Any, fetched: Any, tmp_path: Path) -> None:
+def test_content_security_policy_blocks_injected_markup(browser: Any, fetched: Any, tmp_path: Path) -> None:
     """Even if escaping failed, the policy keeps the browser from running and loading anything."""
-    address, asked = fetched
+    address, requested = fetched
     hole = f'<script>{SCRIPT}</script><img src="{address}/img"><style>body{{background:url({address}/css)}}</style>'
     shown = page(message(text("x"))).replace("<main>", f"<main>{hole}")
     path = tmp_path / "hole.html"
     path.write_text(shown)
     assert 'data-ran="1"' not in browser(path, "--dump-dom", "--virtual-time-budget=2000")
-    assert asked == []
-    # Without the policy it does: this test would see it.
+    assert requested == []
+    # Control: without the policy, the browser runs and loads the markup.
     path.write_text(re.sub(r'<meta http-equiv="Content-Security-Policy".*?>', "", shown, count=1))
     assert 'data-ran="1"' in browser(path, "--dump-dom", "--virtual-time-budget=2000")
-    assert sorted(set(asked)) == ["/css", "/img"]
+    assert sorted(set(requested)) == ["/css", "/img"]
 
 
 def example_page() -> str:
@@ -835,9 +835,9 @@ def example_page() -> str:
 
 
 @pytest.mark.parametrize("width", [1200, 390])
-def test_the_page_is_as_wide_as_its_reader(browser: Any, width: int, tmp_path: Path) -> None:
+def test_page_fits_window_width(browser: Any, width: int, tmp_path: Path) -> None:
     for name, shown in (("hostile", hostile_page("http://127.0.0.1:9")), ("example", example_page())):
-        # A frame of that width: a browser's own window does not become as narrow as a phone.
+        # Use a frame of that width: a browser window cannot be as narrow as a phone.
         measure = "var d=f.contentDocument.documentElement;document.body.setAttribute('data-width',d.scrollWidth)"
         style = f"border:0;width:{width}px;height:900px"
         frame = f'<iframe id="f" style="{style}" srcdoc="{html.escape(open_folds(shown))}"></iframe>'
@@ -850,7 +850,7 @@ def test_the_page_is_as_wide_as_its_reader(browser: Any, width: int, tmp_path: P
 
 
 @pytest.mark.parametrize("width", [1200, 390])
-def test_a_screenshot_has_the_page(browser: Any, width: int, tmp_path: Path) -> None:
+def test_browser_screenshot_is_not_blank(browser: Any, width: int, tmp_path: Path) -> None:
     path, picture = tmp_path / "page.html", tmp_path / "page.png"
     path.write_text(example_page())
     browser(path, f"--window-size={width},1600", f"--screenshot={picture}")
