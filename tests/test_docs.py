@@ -26,14 +26,14 @@ def blocks(page: Path, language: str) -> list[str]:
 
 
 def pages_of_python() -> list[Any]:
-    """Return the pages that have Python. The slow ones run checks of the kit, and servers."""
+    """Return the pages with Python blocks. Slow pages run conformance checks or servers."""
     slow = dict.fromkeys(("conformance.md", "mcp.md"), pytest.mark.slow)
     found = [page for page in PAGES if blocks(page, "python")]
     return [pytest.param(page, id=page.name, marks=slow.get(page.name, ())) for page in found]
 
 
 @pytest.mark.parametrize("page", pages_of_python())
-def test_the_python_of_a_page_runs(page: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+def test_python_blocks_of_page_run(page: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     """Run a page's blocks in order. `payload` is a request to convert, as the pages assume."""
     monkeypatch.chdir(ROOT)
     payload = json.loads(EXAMPLE.read_text())
@@ -58,11 +58,11 @@ payload: dict[str, Any] = {}
 request = contentmodel.adapter("anthropic-messages").decode_request(payload)
 encoded = contentmodel.convert(payload, target="openai-chat")
 """
-"""The prelude of the programs of the documentation's pages: the names that each may use."""
+"""The names that the Python blocks of every page can use."""
 
 
 def programs(folder: Path) -> list[Path]:
-    """Write the blocks of each page as a program; the README's need nothing else."""
+    """Write the blocks of each page as a program. The README needs no prelude."""
     made = []
     for page in PAGES:
         if blocks(page, "python"):
@@ -77,15 +77,15 @@ def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-def test_the_python_of_the_pages_passes_mypy_strict(tmp_path: Path) -> None:
-    # The settings and the cache of the project's own check: without them, mypy reads the packages again.
+def test_python_blocks_of_pages_pass_mypy_strict(tmp_path: Path) -> None:
+    # Use the project's settings and cache: without the cache, mypy would check the packages again.
     done = run("mypy", "--config-file", ROOT / "pyproject.toml", *programs(tmp_path))
     assert done.stdout.startswith("Success"), done.stdout
 
 
 @pytest.mark.slow
-def test_the_python_of_the_pages_passes_pyright_strict(tmp_path: Path) -> None:
-    # What is done with a name is a matter of lint: pages show imports and values.
+def test_python_blocks_of_pages_pass_pyright_strict(tmp_path: Path) -> None:
+    # Disable lint rules for unused names: pages show imports and values.
     lint = dict.fromkeys(("reportUnusedExpression", "reportDuplicateImport", "reportUnusedImport"), False)
     settings = {"include": [str(tmp_path)], "typeCheckingMode": "strict", "pythonVersion": "3.11", **lint}
     (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings))
@@ -95,26 +95,26 @@ def test_the_python_of_the_pages_passes_pyright_strict(tmp_path: Path) -> None:
 
 
 def outdated() -> list[str]:
-    """Return the generated pages that are not those of the tables and rules."""
+    """Return the generated pages that differ from the tables and rules."""
     return [name for name, text in pages.pages().items() if (ROOT / "docs" / name).read_text() != text]
 
 
-def test_generated_pages_without_the_matrix_are_those_of_the_tables_and_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_generated_pages_except_matrix_are_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "matrix", Matrix)
     assert outdated() == ["matrix.html", "matrix.md"]
 
 
 @pytest.mark.slow
-def test_generated_pages_are_those_of_the_tables_and_rules() -> None:
+def test_generated_pages_are_up_to_date() -> None:
     assert outdated() == []
 
 
-def test_every_automatic_fix_is_of_a_rule_of_some_api() -> None:
+def test_every_automatic_fix_belongs_to_a_rule() -> None:
     rules = {rule.name for adapter in contentmodel.adapters().values() for rule in adapter.rules}
     assert set(AUTO_FIXES) <= rules
 
 
-def test_the_readme_has_the_two_commands() -> None:
+def test_readme_contains_make_demo_and_make_test() -> None:
     text = (ROOT / "README.md").read_text()
     assert "make demo" in text
     assert "make test" in text

@@ -81,8 +81,8 @@ CLIENT = app()
 JSON = {"content-type": "application/json"}
 
 
-def without_halves(value: Any) -> Any:
-    """The value without halves of surrogate pairs: pydantic cannot write them."""
+def without_surrogates(value: Any) -> Any:
+    """Return the value without unpaired surrogates: pydantic cannot encode them."""
     text = json.dumps(to_builtins(value), ensure_ascii=False).encode("utf-8", "replace")
     return convert_value(json.loads(text), list[Content] if isinstance(value, list) else type(value))
 
@@ -94,7 +94,7 @@ ALL = st.tuples(*(strategies.contents(kind) for kind in CONTENT_TYPES)).map(list
 
 @pytest.mark.slow
 @given(ALL, EACH)
-def test_every_content_comes_back_from_a_pydantic_model(contents: list[Any], last: Any) -> None:
+def test_every_content_type_round_trips_through_pydantic_model(contents: list[Any], last: Any) -> None:
     stored = Everything(request=ChatRequest(), parts=contents, last=last)
     assert Everything.model_validate(stored.model_dump()) == stored
     for content in contents:
@@ -102,8 +102,8 @@ def test_every_content_comes_back_from_a_pydantic_model(contents: list[Any], las
 
 
 @pytest.mark.slow
-@given(ALL.map(without_halves))
-def test_every_content_comes_back_from_fastapi(contents: list[Any]) -> None:
+@given(ALL.map(without_surrogates))
+def test_every_content_type_round_trips_through_fastapi(contents: list[Any]) -> None:
     stored = Everything(request=ChatRequest(), parts=contents, last=contents[0])
     text = stored.model_dump_json()
     assert Everything.model_validate_json(text) == stored
@@ -112,19 +112,19 @@ def test_every_content_comes_back_from_fastapi(contents: list[Any]) -> None:
     assert Everything.model_validate_json(answer.content) == stored
 
 
-@given(strategies.requests().map(without_halves))
-def test_every_request_comes_back_from_fastapi(request: ChatRequest) -> None:
+@given(strategies.requests().map(without_surrogates))
+def test_requests_round_trip_through_fastapi(request: ChatRequest) -> None:
     answer = CLIENT.post("/request", content=pydantic.TypeAdapter(ChatRequest).dump_json(request), headers=JSON)
     assert pydantic.TypeAdapter(ChatRequest).validate_json(answer.content) == request
 
 
 @given(st.sampled_from(EVENT_TYPES).flatmap(strategies.structs))
-def test_every_event_is_a_field_of_its_base(event: Any) -> None:
+def test_pydantic_field_of_stream_event_accepts_every_event(event: Any) -> None:
     stored = Bases(event=event)
     assert Bases.model_validate(stored.model_dump()) == stored
 
 
-def test_a_base_class_takes_each_of_its_types() -> None:
+def test_pydantic_field_of_base_class_accepts_its_subclasses_only() -> None:
     stored = Bases(
         call=FunctionCallContent(name="f"), result=WebSearchToolResultContent(), media=DataContent(data="AAAA")
     )
@@ -135,7 +135,7 @@ def test_a_base_class_takes_each_of_its_types() -> None:
 
 @pytest.mark.parametrize("value", [{"text": "Hello"}, {}, {"type": 5}, {"type": "text"}, "Hello", 5, None])
 @pytest.mark.parametrize("field", ["parts", "pair", "last"])
-def test_what_is_no_content_is_refused(field: str, value: Any) -> None:
+def test_pydantic_field_of_content_rejects_invalid_values(field: str, value: Any) -> None:
     if (field, value) == ("last", None):
         return
     given = {"parts": [value], "pair": {"a": value}, "last": value}[field]
@@ -152,14 +152,14 @@ def test_what_is_no_content_is_refused(field: str, value: Any) -> None:
         (ToolCallContent(), "abstract class"),
     ],
 )
-def test_a_value_of_the_wrong_type_is_refused_where_pydantic_writes_it(value: Any, path: str) -> None:
+def test_pydantic_dump_reports_path_of_value_with_wrong_type(value: Any, path: str) -> None:
     stored = Everything(request=ChatRequest(), parts=[value])
     for write in (stored.model_dump, stored.model_dump_json):
         with pytest.raises(pydantic_core.PydanticSerializationError, match=path):
             write()
 
 
-def test_a_content_of_a_newer_type_is_kept() -> None:
+def test_pydantic_model_keeps_content_of_unknown_type() -> None:
     newer = {"type": "smell", "strength": 3}
     read = Everything.model_validate({"request": {}, "parts": [newer]})
     assert read.parts == [UnknownContent(api="contentmodel", block=newer)]
@@ -168,12 +168,12 @@ def test_a_content_of_a_newer_type_is_kept() -> None:
         Everything.model_validate({"request": {}, "pair": {"a": newer}})
 
 
-def test_fastapi_refuses_what_does_not_fit() -> None:
+def test_fastapi_rejects_invalid_request_body() -> None:
     for body in ({"messages": 5}, {"messages": [{"role": "user", "contents": [{"text": "x"}]}]}, [], "Hello"):
         assert CLIENT.post("/request", json=body).status_code == 422
 
 
-def test_schemas_are_made_of_definitions_and_are_small() -> None:
+def test_pydantic_schemas_use_definitions_and_are_small() -> None:
     schema = Everything.model_json_schema()
     assert len(json.dumps(schema)) < 60_000
     assert schema["properties"]["request"] == {"$ref": "#/$defs/ChatRequest"}
@@ -186,7 +186,7 @@ def test_schemas_are_made_of_definitions_and_are_small() -> None:
 
 
 @given(strategies.requests(), strategies.responses())
-def test_schemas_fit_what_is_written(request: ChatRequest, response: ChatResponse) -> None:
+def test_pydantic_dump_matches_schema(request: ChatRequest, response: ChatResponse) -> None:
     stored = Everything(request=request, response=response, message=user("Hello"), last=TextContent(text="a"))
     VALIDATOR.validate(stored.model_dump())
 
@@ -197,7 +197,7 @@ VALIDATOR = jsonschema.Draft202012Validator(Everything.model_json_schema())
 @pytest.mark.parametrize(
     "kind", [TextContent, WebSearchToolResultContent, MediaContent, StreamEvent, Usage, ChatMessage]
 )
-def test_the_schema_of_one_type_is_complete(kind: type[Any]) -> None:
+def test_pydantic_schema_of_one_type_is_complete(kind: type[Any]) -> None:
     schema = pydantic.TypeAdapter(kind).json_schema()
     jsonschema.Draft202012Validator.check_schema(schema)
     assert pydantic.TypeAdapter(kind).json_schema(mode="serialization") == schema

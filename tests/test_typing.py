@@ -21,7 +21,7 @@ from contentmodel_adapters.openai_responses.tools import HOSTED_KINDS as RESPONS
 
 
 @pytest.mark.parametrize(
-    ("words", "known"),
+    ("literal", "known"),
     [
         (literals.PayloadKind, KINDS),
         (literals.ErrorKind, STATUSES),
@@ -34,33 +34,33 @@ from contentmodel_adapters.openai_responses.tools import HOSTED_KINDS as RESPONS
     ],
     ids=["payloads", "errors", "losses", "costs", "units", "stops", "outcomes", "tools"],
 )
-def test_the_words_of_a_type_are_those_of_the_table(words: Any, known: Any) -> None:
-    assert set(get_args(words)) == set(known)
+def test_literal_type_has_the_values_of_its_table(literal: Any, known: Any) -> None:
+    assert set(get_args(literal)) == set(known)
 
 
-def test_families_of_losses_are_words_of_the_type() -> None:
+def test_loss_families_are_values_of_the_literal_type() -> None:
     assert set(losses._FAMILIES.values()) < set(get_args(literals.LossFamily))
 
 
-def test_policies_have_the_choices_of_the_table() -> None:
+def test_policies_type_has_the_choices_of_the_table() -> None:
     hints = get_type_hints(literals.Policies)
     assert hints.pop("capabilities") is str
     assert {name: get_args(choices) for name, choices in hints.items()} == contentmodel.POLICIES
 
 
-def test_options_of_convert_are_its_parameters() -> None:
+def test_convert_options_match_parameters_of_convert() -> None:
     parameters = get_type_hints(contentmodel.convert)
     options = get_type_hints(ConvertOptions)
     assert options == {name: parameters[name] for name in options}
     assert parameters.keys() - options.keys() == {"payload", "target", "kind", "return"}
 
 
-def test_an_open_set_is_any_text_at_run_time() -> None:
+def test_open_literal_is_str_at_run_time() -> None:
     assert literals.Open[literals.Role] is str
     assert literals.Open[literals.Role | None] == str | None
 
 
-def test_loads_refuses_a_document_of_another_type() -> None:
+def test_loads_rejects_document_of_another_type() -> None:
     request = contentmodel.ChatRequest(messages=[contentmodel.user("Hello")])
     stored = contentmodel.dumps(request)
     assert contentmodel.loads(stored, contentmodel.ChatRequest) == request
@@ -68,7 +68,7 @@ def test_loads_refuses_a_document_of_another_type() -> None:
         contentmodel.loads(stored, contentmodel.ChatResponse)
 
 
-def test_loads_takes_a_list_and_a_type_of_content() -> None:
+def test_loads_accepts_list_type_and_content_type() -> None:
     messages = [contentmodel.user("Hello")]
     text = contentmodel.TextContent(text="Hello")
     assert contentmodel.loads(contentmodel.dumps(messages), list[contentmodel.ChatMessage]) == messages
