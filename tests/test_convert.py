@@ -30,7 +30,7 @@ ERRORS = [
 
 
 @pytest.mark.parametrize(("api", "body"), ERRORS)
-def test_the_body_of_an_error_is_detected_as_an_answer(api: str, body: dict[str, Any]) -> None:
+def test_detect_recognizes_error_body_as_response(api: str, body: dict[str, Any]) -> None:
     assert contentmodel.detect(body) == contentmodel.detect(body, api=api) == (api, "response")
     assert contentmodel.detect(body, kind="response") == (api, "response")
     other = contentmodel.convert(body, target="openai-responses")
@@ -39,7 +39,7 @@ def test_the_body_of_an_error_is_detected_as_an_answer(api: str, body: dict[str,
 
 @pytest.mark.parametrize("name", ["agent_turns.anthropic.json", "chat.openai.json", "answer.responses.json"])
 @pytest.mark.parametrize("target", APIS)
-def test_the_examples_cross_and_are_accounted_for(name: str, target: str) -> None:
+def test_convert_accounts_for_every_value_of_examples(name: str, target: str) -> None:
     payload = json.loads((EXAMPLES / name).read_text())
     source, kind = contentmodel.detect(payload)
     encoded = convert(payload, target=target)
@@ -48,7 +48,7 @@ def test_the_examples_cross_and_are_accounted_for(name: str, target: str) -> Non
     assert (encoded.losses == ()) == (source == target)
 
 
-def test_a_loss_names_its_place_in_the_source() -> None:
+def test_convert_reports_loss_with_source_path() -> None:
     payload = {
         "model": "claude-opus-5",
         "max_tokens": 100,
@@ -61,13 +61,13 @@ def test_a_loss_names_its_place_in_the_source() -> None:
     assert loss.kind == "dropped"
 
 
-def test_a_conversion_can_refuse_to_lose() -> None:
+def test_convert_on_loss_raise_raises_loss_error() -> None:
     payload = {"model": "m", "max_tokens": 5, "top_k": 3, "system": "s", "messages": [{"role": "user", "content": "x"}]}
     with pytest.raises(LossError, match=r"top_k"):
         convert(payload, target="openai-chat", on_loss="raise")
 
 
-def test_reasoning_never_reaches_another_issuer_unless_asked_as_text() -> None:
+def test_convert_drops_reasoning_for_another_issuer_unless_policy_is_text() -> None:
     payload = {
         "model": "claude-opus-5",
         "max_tokens": 100,
@@ -87,12 +87,12 @@ def test_reasoning_never_reaches_another_issuer_unless_asked_as_text() -> None:
         assert b"secret" not in encoded.to_json()
         assert b"c2lnbmF0dXJl" not in encoded.to_json()
         assert any(loss.path == "$.messages[1].content[0]" for loss in encoded.losses)
-        told = convert(payload, source="anthropic-messages", target=target, policies={"reasoning": "text"})
-        assert b"secret thought" in told.to_json()
-        assert b"c2lnbmF0dXJl" not in told.to_json()
+        as_text = convert(payload, source="anthropic-messages", target=target, policies={"reasoning": "text"})
+        assert b"secret thought" in as_text.to_json()
+        assert b"c2lnbmF0dXJl" not in as_text.to_json()
 
 
-def test_a_hosted_call_and_its_result_cross_as_a_function_pair() -> None:
+def test_convert_encodes_hosted_call_and_result_as_function_pair() -> None:
     payload = json.loads((EXAMPLES / "agent_turns.anthropic.json").read_text())
     out = convert(payload, target="openai-chat").payload["messages"]
     calls = [call["id"] for message in out for call in message.get("tool_calls", ())]
@@ -101,18 +101,18 @@ def test_a_hosted_call_and_its_result_cross_as_a_function_pair() -> None:
     assert calls == results
 
 
-def test_system_messages_become_instructions_and_come_back() -> None:
+def test_system_messages_round_trip_through_instructions() -> None:
     payload = {
         "model": "gpt-5",
         "messages": [{"role": "system", "content": "be brief"}, {"role": "user", "content": "hi"}],
     }
-    there = convert(payload, source="openai-chat", target="anthropic-messages")
-    assert there.payload["system"] == "be brief"
-    back = convert(there.payload, source="anthropic-messages", target="openai-chat")
+    forward = convert(payload, source="openai-chat", target="anthropic-messages")
+    assert forward.payload["system"] == "be brief"
+    back = convert(forward.payload, source="anthropic-messages", target="openai-chat")
     assert back.payload["messages"] == payload["messages"]
 
 
-def test_cached_tokens_are_counted_as_the_target_counts_them() -> None:
+def test_convert_counts_cached_tokens_as_the_target_does() -> None:
     answer = {
         "id": "msg_1",
         "type": "message",
@@ -138,18 +138,18 @@ def test_cached_tokens_are_counted_as_the_target_counts_them() -> None:
         ({"target": "openai-chat", "policies": {"reasoning": "shout"}}, "unknown policy reasoning=shout"),
     ],
 )
-def test_arguments_that_mean_nothing_are_refused(arguments: dict[str, Any], message: str) -> None:
+def test_convert_rejects_invalid_arguments(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         convert({"model": "m", "messages": []}, **arguments)
 
 
-def test_an_unknown_api_names_the_known_ones() -> None:
+def test_unknown_api_error_lists_known_apis() -> None:
     with pytest.raises(contentmodel.UnknownApiError, match="openai-responses"):
         convert({"messages": []}, target="openai")
 
 
 @pytest.mark.parametrize(("api", "kind"), [(api, kind) for api in APIS for kind in KINDS])
-def test_recorded_payloads_are_detected(api: str, kind: str, corpus: Any) -> None:
+def test_detect_recognizes_recorded_payloads(api: str, kind: str, corpus: Any) -> None:
     found = []
     for record in records(api, kind):
         if record["status"] != 200:
@@ -158,11 +158,11 @@ def test_recorded_payloads_are_detected(api: str, kind: str, corpus: Any) -> Non
             found.append(contentmodel.detect(record["body"]) == (api, kind))
         except DetectError:
             found.append(False)
-    # A request of messages with string contents is the same in two APIs: those cannot be told apart.
+    # A request of messages with string contents is valid in two APIs: these cannot be distinguished.
     assert sum(found) / len(found) > 0.95
 
 
-# -- what is made by hand, and what goes back --------------------------------------------------------------------------
+# -- handmade requests, and answers sent back --------------------------------------------------------------------------
 
 
 def hand_made(**fields: Any) -> ChatRequest:
@@ -170,7 +170,7 @@ def hand_made(**fields: Any) -> ChatRequest:
     return ChatRequest(model="claude-opus-4-8", messages=[hello], **fields)
 
 
-def test_a_request_made_by_hand_is_completed_and_keeps_its_own_words() -> None:
+def test_encoder_completes_handmade_request_and_keeps_provider_settings() -> None:
     search = HostedTool(kind="web_search", settings={"max_uses": 3})
     encoded = contentmodel.adapter("anthropic-messages").encode_request(hand_made(tools=[search]))
     assert encoded.payload["tools"][0]["max_uses"] == 3
@@ -178,15 +178,15 @@ def test_a_request_made_by_hand_is_completed_and_keeps_its_own_words() -> None:
     assert [loss.kind for loss in encoded.losses] == ["synthesized"]
 
 
-def test_settings_of_another_apis_tool_are_not_sent() -> None:
+def test_convert_drops_provider_specific_tool_settings() -> None:
     payload = {"model": "gpt-5.2", "input": "x", "tools": [{"type": "web_search", "search_context_size": "low"}]}
     encoded = convert(payload, source="openai-responses", target="anthropic-messages", kind="request")
     assert "search_context_size" not in encoded.to_json().decode()
     assert "$.tools[0].search_context_size" in {loss.path for loss in encoded.losses}
 
 
-def test_a_format_that_no_field_holds_is_lost_where_it_stands() -> None:
-    """It was reported lost at "$", which covered all other losses."""
+def test_convert_reports_unsupported_response_format_at_its_path() -> None:
+    """Regression: the loss was reported at "$", which covered all other losses."""
     schema = {"$defs": {"Tree": {"type": "object", "properties": {"down": {"$ref": "#/$defs/Tree"}}}}}
     config = {"responseMimeType": "application/json", "responseJsonSchema": {**schema, "$ref": "#/$defs/Tree"}}
     payload = {"contents": [{"role": "user", "parts": [{"text": "x"}]}], "generationConfig": config}
@@ -195,7 +195,7 @@ def test_a_format_that_no_field_holds_is_lost_where_it_stands() -> None:
     assert contentmodel.audit(payload, encoded) == []
 
 
-def test_what_is_left_of_an_object_is_lost_piece_by_piece() -> None:
+def test_convert_reports_unsupported_fields_of_an_object_separately() -> None:
     part = {"functionResponse": {"id": "1", "name": "f", "response": {"output": "x"}, "scheduling": "SILENT"}}
     call = {"role": "model", "parts": [{"functionCall": {"id": "1", "name": "f", "args": {}}}]}
     hello = {"role": "user", "parts": [{"text": "x"}]}
@@ -205,14 +205,14 @@ def test_what_is_left_of_an_object_is_lost_piece_by_piece() -> None:
     assert "$.contents[2].parts[0].functionResponse" not in paths
 
 
-def test_a_loss_without_a_place_of_its_own_excuses_nothing() -> None:
+def test_audit_ignores_losses_that_are_inexact_or_at_the_root() -> None:
     source = {"messages": [{"role": "user", "content": "gone"}]}
     for path, exact, found in (("$.messages[0]", True, []), ("$.messages[0]", False, ["gone"]), ("$", True, ["gone"])):
         loss = contentmodel.Loss(path, "dropped", "a word", "to see", exact=exact)
         assert [one.value for one in unaccounted(source, {}, [loss])] == found
 
 
-def test_an_answer_goes_back_without_what_only_answers_say() -> None:
+def test_encoder_drops_response_only_fields_in_requests() -> None:
     shell = {"type": "shell_call", "id": "s", "call_id": "c", "status": "completed", "created_by": "somebody"}
     answer = {"object": "response", "output": [{**shell, "action": {"commands": ["ls"]}}], "status": "completed"}
     adapter = contentmodel.adapter("openai-responses")
@@ -252,21 +252,21 @@ CALLED: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("source", CALLED)
-def test_an_answer_that_waits_for_tools_says_so_abroad(source: str) -> None:
-    """It was told to be at its end, and no tool was run."""
+def test_convert_sets_tool_finish_reason_if_response_has_tool_calls(source: str) -> None:
+    """Regression: the finish reason was `end_turn`, so no tool was run."""
     answer = CALLED[source]
     encoded = convert(answer, source=source, target="anthropic-messages", kind="response")
     assert encoded.payload["stop_reason"] == "tool_use"
     assert laws.difference(answer, convert(answer, source=source, target=source, kind="response").payload) is None
 
 
-def test_a_stream_that_waits_for_tools_says_so_abroad() -> None:
+def test_stream_converter_sets_tool_finish_reason_if_stream_has_tool_calls() -> None:
     converter = StreamConverter(source="google-generate-content", target="openai-chat")
     body = b"data: " + json.dumps({**CALLED["google-generate-content"], "responseId": "i"}).encode() + b"\n\n"
     assert b'"finish_reason":"tool_calls"' in converter.feed(body) + converter.close()
 
 
-def test_audit_counts_a_text_in_each_of_several_equal_longer_ones() -> None:
+def test_audit_counts_text_once_in_each_longer_text() -> None:
     source = [{"title": "A page"}, {"title": "A page"}]
     assert unaccounted(source, [{"text": "A page\nof it"}, {"text": "A page\nof it"}], []) == []
     assert len(unaccounted(source, [{"text": "A page\nof it"}], [])) == 1
@@ -280,12 +280,12 @@ def test_audit_counts_a_text_in_each_of_several_equal_longer_ones() -> None:
         ([{"input": {"q": "zebra"}}], 1),
     ],
 )
-def test_audit_counts_a_text_that_is_part_of_a_longer_one_apart_from_an_equal_argument(output: Any, count: int) -> None:
+def test_audit_counts_text_separately_from_equal_argument(output: Any, count: int) -> None:
     source = {"text": "zebra", "arguments": '{"q": "zebra"}'}
     assert len(unaccounted(source, output, [])) == count
 
 
-def test_audit_takes_the_id_of_a_message_for_no_result() -> None:
+def test_audit_accepts_message_id_that_is_not_converted() -> None:
     content = [{"type": "output_text", "text": "Hello."}]
     item = {"id": "msg_1", "type": "message", "role": "assistant", "status": "completed", "content": content}
     source = {"id": "r", "object": "response", "model": "m", "created_at": 1, "status": "completed", "output": [item]}

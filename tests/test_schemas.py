@@ -32,7 +32,7 @@ DIALECTS = [OPENAI_STRICT, OPENAI_LOOSE, GEMINI_SCHEMA, GEMINI_JSON_SCHEMA, ANTH
 DIALECTS.append(GEMINI_TOOLS)
 every_dialect = pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
 
-# The dialects once more, as the providers' pages say them, so that the tests do not ask the code what is right.
+# The keywords of each dialect, copied from the providers' pages. The tests do not read them from the code.
 KEYWORDS = {
     "openai strict": "type title description enum const properties required additionalProperties items anyOf $ref $defs"
     " definitions $schema format pattern minItems maxItems multipleOf minimum maximum exclusiveMinimum"
@@ -41,7 +41,7 @@ KEYWORDS = {
     " required propertyOrdering minProperties maxProperties minLength maxLength pattern minimum maximum anyOf",
     "gemini json schema": "$id $defs $ref $anchor type format title description enum items prefixItems minItems"
     " maxItems minimum maximum anyOf oneOf properties additionalProperties required propertyOrdering"
-    # Sent, and ignored.
+    # Accepted and ignored.
     " $schema $comment default example examples deprecated readOnly writeOnly pattern minLength maxLength multipleOf"
     " uniqueItems minProperties maxProperties contentEncoding contentMediaType",
     "anthropic strict": "type title description enum const default properties required additionalProperties items"
@@ -51,7 +51,7 @@ STRICT = ("openai strict", "anthropic strict")
 
 
 def inner(node: dict[str, Any]) -> list[Any]:
-    """The schemas in a schema."""
+    """Return the direct subschemas of a schema."""
     found: list[Any] = []
     for keyword in ("items", "additionalProperties", "not"):
         found += [node[keyword]] if isinstance(node.get(keyword), dict) else []
@@ -63,7 +63,7 @@ def inner(node: dict[str, Any]) -> list[Any]:
 
 
 def faults(node: Any, name: str) -> list[str]:
-    """What a schema of a dialect has that it must not have."""
+    """Return the faults of a schema in a dialect."""
     if not isinstance(node, dict):
         return [f"{node!r} is no schema"]
     found = [f"{key} in {node}" for key in node.keys() - set(KEYWORDS[name].split())]
@@ -95,7 +95,7 @@ def gemini_faults(node: dict[str, Any]) -> list[str]:
 
 
 def plain_json_schema(node: Any) -> Any:
-    """A schema of Gemini's in JSON Schema: it has `nullable`, and reads `oneOf` as `anyOf`."""
+    """Convert a Gemini schema to JSON Schema: Gemini has `nullable`, and reads `oneOf` as `anyOf`."""
     if isinstance(node, list):
         return [plain_json_schema(part) for part in node]
     if not isinstance(node, dict):
@@ -173,7 +173,7 @@ SCHEMAS = st.builds(lambda root, defs: {**root, "$defs": defs}, ROOTS, st.fixed_
 
 
 class Maker:
-    """Draws an instance of a schema: as the original has it, as a strict dialect asks for it, and as it comes back."""
+    """Draw an instance of a schema in three forms: original, as a strict dialect requires it, and restored."""
 
     def __init__(self, root: dict[str, Any], draw: Any) -> None:
         self.root, self.draw, self.ambiguous = root, draw, False
@@ -226,7 +226,7 @@ class Maker:
 
 
 def grounded(node: Any, root: dict[str, Any], above: tuple[Any, ...] = ()) -> bool:
-    """Return whether no schema refers back to itself at the same value: validators would recurse without end."""
+    """Return whether no schema refers to itself at the same value. Validators would recurse infinitely."""
     if not isinstance(node, dict):
         return True
     if any(node is other for other in above):
@@ -243,12 +243,12 @@ def all_grounded(schema: dict[str, Any]) -> bool:
     return all(grounded(node, schema) for node in waiting)
 
 
-# Laws
+# Properties
 
 
 @every_dialect
 @given(schema=SCHEMAS)
-def test_what_is_adapted_conforms(dialect: Dialect, schema: dict[str, Any]) -> None:
+def test_adapted_schema_conforms_to_dialect(dialect: Dialect, schema: dict[str, Any]) -> None:
     before = copy.deepcopy(schema)
     result = adapt(schema, dialect)
     assert schema == before
@@ -264,7 +264,7 @@ def test_what_is_adapted_conforms(dialect: Dialect, schema: dict[str, Any]) -> N
 
 @every_dialect
 @given(schema=SCHEMAS)
-def test_what_is_in_the_dialect_stays_as_it_is(dialect: Dialect, schema: dict[str, Any]) -> None:
+def test_adapt_returns_conforming_schema_unchanged(dialect: Dialect, schema: dict[str, Any]) -> None:
     once = adapt(schema, dialect)
     again = adapt(once.schema, dialect)
     if once.possible:
@@ -273,31 +273,33 @@ def test_what_is_in_the_dialect_stays_as_it_is(dialect: Dialect, schema: dict[st
 
 @every_dialect
 @given(schema=SCHEMAS)
-def test_nothing_changes_without_a_word(dialect: Dialect, schema: dict[str, Any]) -> None:
-    """Every keyword that checks values and is gone everywhere is named, with a path that begins in the schema."""
+def test_adapt_reports_every_lost_validation_keyword(dialect: Dialect, schema: dict[str, Any]) -> None:
+    """Each validation keyword that the adapted schema lacks is reported with a path in the schema."""
     result = adapt(schema, dialect)
-    said = {lost.keyword for lost in result.lost}
-    told = str({key: value for key, value in schema.items() if key != "$defs"})
+    lost_keywords = {lost.keyword for lost in result.lost}
+    schema_text = str({key: value for key, value in schema.items() if key != "$defs"})
     for keyword in ("minLength", "uniqueItems", "multipleOf", "exclusiveMaximum", "pattern"):
-        if result.possible and f"'{keyword}'" in told and f"'{keyword}'" not in str(result.schema):
-            assert said & {keyword, "anyOf", "oneOf"}
+        if result.possible and f"'{keyword}'" in schema_text and f"'{keyword}'" not in str(result.schema):
+            assert lost_keywords & {keyword, "anyOf", "oneOf"}
     assert all(lost.path.startswith("$") and lost.why for lost in [*result.lost, *result.reasons])
 
 
 @every_dialect
 @given(schema=SCHEMAS, data=st.data())
-def test_adapting_only_loosens_and_arguments_come_back(dialect: Dialect, schema: dict[str, Any], data: Any) -> None:
+def test_adapted_schema_accepts_original_instances_and_arguments_are_restored(
+    dialect: Dialect, schema: dict[str, Any], data: Any
+) -> None:
     result = adapt(schema, dialect)
     assume(result.possible and all_grounded(schema))
     maker = Maker(schema, data.draw)
     instance, filled, expected = maker.make(schema, 0)
     assume(validator(schema).is_valid(instance))
-    asked = filled if dialect.all_required else instance
+    arguments = filled if dialect.all_required else instance
     wrapped = any("wrapped in" in change.why for change in result.structural)
-    asked = {"value": asked} if wrapped else asked
-    assume(isinstance(asked, dict))
-    validator(plain_json_schema(result.schema)).validate(asked)
-    back = restore_arguments(asked, schema, dialect)
+    arguments = {"value": arguments} if wrapped else arguments
+    assume(isinstance(arguments, dict))
+    validator(plain_json_schema(result.schema)).validate(arguments)
+    back = restore_arguments(arguments, schema, dialect)
     if not maker.ambiguous:
         assert back == (expected if dialect.all_required else instance)
     validator(schema).validate(back)
@@ -315,7 +317,7 @@ JSON = st.recursive(
 
 @every_dialect
 @given(schema=JSON, arguments=JSON)
-def test_any_json_is_adapted_or_refused(dialect: Dialect, schema: Any, arguments: Any) -> None:
+def test_adapt_accepts_or_rejects_any_json(dialect: Dialect, schema: Any, arguments: Any) -> None:
     try:
         result = adapt(schema, dialect)
     except ContentModelError:
@@ -337,7 +339,7 @@ def lost(result: Any) -> list[tuple[str, str]]:
     return [(one.path, one.keyword) for one in result.lost]
 
 
-def test_optional_properties_are_nullable_in_openai_strict_and_absent_again() -> None:
+def test_openai_strict_makes_optional_properties_nullable_and_restore_removes_nulls() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": ["integer", "null"]}}}
     result = adapt(schema, OPENAI_STRICT)
     assert result.schema == {
@@ -351,14 +353,14 @@ def test_optional_properties_are_nullable_in_openai_strict_and_absent_again() ->
     assert restore_arguments({"a": None, "b": None}, schema, OPENAI_STRICT) == {"b": None}
 
 
-def test_loose_tools_of_openai_keep_every_keyword() -> None:
+def test_openai_loose_keeps_every_keyword() -> None:
     schema = an_example(a={"type": "string", "minLength": 2}, b={"type": "object", "additionalProperties": True})
     assert adapt(schema, OPENAI_LOOSE).schema is schema
     assert adapt({}, OPENAI_LOOSE).schema == {"type": "object", "properties": {}}
     assert adapt(an_example(a={"type": "array"}), OPENAI_LOOSE).schema["properties"]["a"]["items"] == {}
 
 
-def test_gemini_schema_has_one_type_no_references_and_values_that_are_text() -> None:
+def test_gemini_schema_inlines_references_and_keeps_only_string_enums() -> None:
     schema = an_example(
         when={"anyOf": [{"$ref": "#/definitions/Day"}, {"type": "null"}], "description": "the day"},
         size={"type": "integer", "enum": [1, 2], "exclusiveMinimum": 0},
@@ -374,7 +376,7 @@ def test_gemini_schema_has_one_type_no_references_and_values_that_are_text() -> 
     assert lost(result) == [("$.properties.size.enum", "enum")]
 
 
-def test_types_in_capitals_and_nullable_are_geminis_alone() -> None:
+def test_adapt_converts_gemini_types_and_nullable_for_other_dialects() -> None:
     schema = {
         "type": "OBJECT",
         "properties": {"a": {"type": "STRING", "nullable": True}, "b": {"type": "ARRAY", "items": {"type": "NUMBER"}}},
@@ -398,14 +400,14 @@ def test_gemini_json_schema_keeps_references_without_siblings() -> None:
     assert lost(result) == []
 
 
-def test_gemini_tools_take_every_keyword_below_an_object() -> None:
+def test_gemini_tools_keeps_every_keyword_below_root_object() -> None:
     properties = {"a": {"type": "integer", "exclusiveMinimum": 0, "default": 1}, "b": {"const": "x"}}
     schema = {"$schema": "http://json-schema.org/draft-07/schema#", **an_example(**properties)}
     assert adapt(schema, GEMINI_TOOLS).schema is schema
     assert adapt({"anyOf": [schema]}, GEMINI_TOOLS).schema["type"] == "object"
 
 
-def test_gemini_json_schema_writes_out_what_circles_through_required_properties() -> None:
+def test_gemini_json_schema_unrolls_recursion_through_required_properties() -> None:
     node = an_example(next={"$ref": "#/$defs/Node"})
     optional = {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}}}
     kept = adapt({**an_example(n={"$ref": "#/$defs/Node"}), "$defs": {"Node": optional}}, GEMINI_JSON_SCHEMA)
@@ -416,7 +418,7 @@ def test_gemini_json_schema_writes_out_what_circles_through_required_properties(
     assert [one.keyword for one in unrolled.lost] == ["$ref"]
 
 
-def test_anthropic_tools_need_an_object_without_unions_at_the_root() -> None:
+def test_anthropic_tools_removes_union_at_the_root() -> None:
     schema = {**an_example(a={}, b={}), "required": [], "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}
     result = adapt(schema, ANTHROPIC_TOOLS)
     assert result.schema == {"type": "object", "properties": {"a": {}, "b": {}}, "required": []}
@@ -424,7 +426,7 @@ def test_anthropic_tools_need_an_object_without_unions_at_the_root() -> None:
     assert not adapt(an_example(**{"a b": {}}), ANTHROPIC_TOOLS).possible
 
 
-def test_anthropic_strict_closes_objects_and_keeps_them_optional() -> None:
+def test_anthropic_strict_closes_objects_and_keeps_optional_properties() -> None:
     schema = {
         "type": "object",
         "properties": {"n": {"type": "integer", "minimum": 1}, "l": {"type": "array", "items": {"type": "string"}}},
@@ -437,7 +439,7 @@ def test_anthropic_strict_closes_objects_and_keeps_them_optional() -> None:
 
 
 @every_dialect
-def test_a_union_at_the_root_is_wrapped_and_unwrapped(dialect: Dialect) -> None:
+def test_adapt_wraps_union_at_the_root_and_restore_unwraps_it(dialect: Dialect) -> None:
     one, two = an_example(a={"type": "string"}), an_example(b={"type": "integer"})
     schema = {"anyOf": [one, two]}
     result = adapt(schema, dialect)
@@ -447,7 +449,7 @@ def test_a_union_at_the_root_is_wrapped_and_unwrapped(dialect: Dialect) -> None:
     assert restore_arguments({"other": 1}, schema, dialect) == {"other": 1}
 
 
-def test_an_answer_may_be_anything_outside_openai() -> None:
+def test_for_answers_allows_any_root_type_except_in_openai() -> None:
     schema = {"type": "array", "items": {"type": "string"}}
     for dialect in (GEMINI_SCHEMA, GEMINI_JSON_SCHEMA, ANTHROPIC_STRICT):
         assert adapt(schema, for_answers(dialect)).schema is schema
@@ -470,7 +472,7 @@ def test_an_answer_may_be_anything_outside_openai() -> None:
         {"$ref": "https://example.com/schema"},
     ],
 )
-def test_what_strictness_would_refuse_is_impossible(dialect: Dialect, part: Any) -> None:
+def test_strict_dialects_report_unsupported_parts_as_impossible(dialect: Dialect, part: Any) -> None:
     schema = an_example(a=part)
     result = adapt(schema, dialect)
     assert not result.possible
@@ -478,7 +480,7 @@ def test_what_strictness_would_refuse_is_impossible(dialect: Dialect, part: Any)
     assert all(reason.path.startswith("$.properties.a") and reason.why for reason in result.reasons)
 
 
-def test_limits_are_kept() -> None:
+def test_strict_dialects_limit_depth_and_optional_properties() -> None:
     deep: dict[str, Any] = {"type": "string"}
     for _ in range(11):
         deep = {**an_example(a=deep), "additionalProperties": False}
@@ -490,7 +492,7 @@ def test_limits_are_kept() -> None:
 
 
 @every_dialect
-def test_deep_schemas_and_arguments_end_in_an_error_of_ours(dialect: Dialect) -> None:
+def test_adapt_and_restore_raise_encode_error_for_deep_nesting(dialect: Dialect) -> None:
     schema: dict[str, Any] = {"type": "string"}
     arguments: Any = "x"
     for _ in range(10_000):
@@ -507,7 +509,7 @@ def test_deep_schemas_and_arguments_end_in_an_error_of_ours(dialect: Dialect) ->
 
 @pytest.mark.slow
 @every_dialect
-def test_inlining_stops_before_it_explodes(dialect: Dialect) -> None:
+def test_inlining_of_references_is_bounded(dialect: Dialect) -> None:
     definitions: dict[str, Any] = {"d0": {"type": "string"}}
     for level in range(1, 40):
         part = {"allOf": [{"$ref": f"#/$defs/d{level - 1}"}], "type": ["object", "string"]}
@@ -517,13 +519,13 @@ def test_inlining_stops_before_it_explodes(dialect: Dialect) -> None:
         assert any("too large" in one.why for one in result.lost)
 
 
-def test_references_to_themselves_say_nothing() -> None:
+def test_adapt_replaces_self_reference_with_empty_schema() -> None:
     schema = {**an_example(a={"$ref": "#/$defs/A"}), "$defs": {"A": {"$ref": "#/$defs/A"}}}
     assert adapt(schema, GEMINI_SCHEMA).schema["properties"] == {"a": {}}
     assert not adapt(schema, ANTHROPIC_STRICT).possible
 
 
-def test_all_that_applies_is_one_schema() -> None:
+def test_adapt_merges_all_of_into_one_schema() -> None:
     base = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
     schema = an_example(x={"allOf": [{"$ref": "#/$defs/Base"}, {"properties": {"b": {"type": "integer"}}}]})
     schema["$defs"] = {"Base": base}
@@ -536,7 +538,7 @@ def test_all_that_applies_is_one_schema() -> None:
     assert restore_arguments({"x": {"a": "s", "b": None}}, schema, OPENAI_STRICT) == {"x": {"a": "s"}}
 
 
-def test_a_null_that_one_variant_allows_is_kept() -> None:
+def test_restore_arguments_keeps_null_that_matching_variant_allows() -> None:
     cat = {**an_example(kind={"const": "cat"}, n={"type": "string"}), "required": ["kind"]}
     dog = {**an_example(kind={"const": "dog"}, n={"type": ["string", "null"]}), "required": ["kind"]}
     schema = an_example(pets={"type": "array", "items": {"anyOf": [cat, dog]}})
@@ -545,14 +547,14 @@ def test_a_null_that_one_variant_allows_is_kept() -> None:
     assert back == {"pets": [{"kind": "cat"}, *pets[1:]]}
 
 
-def test_arguments_that_were_not_changed_are_the_same_object() -> None:
+def test_restore_arguments_returns_unchanged_arguments_without_copy() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "object", "properties": {"b": {"type": "string"}}}}}
     arguments = {"a": {"b": "x", "c": None}, "d": None}
     for dialect in DIALECTS:
         assert restore_arguments(arguments, schema, dialect) is arguments
 
 
-# Pydantic's
+# Pydantic schemas
 
 
 class Tree(BaseModel):
@@ -588,7 +590,7 @@ class Map(BaseModel):
 
 @every_dialect
 @pytest.mark.parametrize("model", [Tree, Order, Map])
-def test_schemas_of_pydantic_conform_or_are_impossible(dialect: Dialect, model: type[BaseModel]) -> None:
+def test_pydantic_schemas_conform_or_are_impossible(dialect: Dialect, model: type[BaseModel]) -> None:
     result = adapt(model.model_json_schema(), dialect)
     closed = {("anthropic strict", Tree), ("anthropic strict", Map), ("openai strict", Map)}
     assert result.possible == ((dialect.name, model) not in closed)
@@ -596,7 +598,7 @@ def test_schemas_of_pydantic_conform_or_are_impossible(dialect: Dialect, model: 
         assert faults(result.schema, dialect.name) == []
 
 
-def test_what_pydantic_left_out_comes_back_left_out() -> None:
+def test_restore_arguments_removes_nulls_of_pydantic_defaults() -> None:
     schema = Order.model_json_schema()
     given_back = {
         "pet": {"kind": "cat", "lives": None},
@@ -610,7 +612,7 @@ def test_what_pydantic_left_out_comes_back_left_out() -> None:
     assert Order.model_validate(back).count == 1
 
 
-def test_a_tree_keeps_its_references_or_is_unrolled() -> None:
+def test_recursive_pydantic_schema_keeps_references_or_is_unrolled() -> None:
     schema = Tree.model_json_schema()
     strict = adapt(schema, OPENAI_STRICT)
     assert strict.schema["properties"]["children"]["items"] == {"$ref": "#/$defs/Tree"}
@@ -621,6 +623,6 @@ def test_a_tree_keeps_its_references_or_is_unrolled() -> None:
 
 
 @pytest.mark.parametrize("keyword", ["minLength", "default"])
-def test_a_loss_has_the_path_of_its_keyword(keyword: str) -> None:
+def test_adapt_reports_path_of_lost_keyword(keyword: str) -> None:
     schema = an_example(age={"type": "string", keyword: 3 if keyword == "minLength" else "x"})
     assert lost(adapt(schema, OPENAI_STRICT)) == [(f"$.properties.age.{keyword}", keyword)]
