@@ -72,17 +72,17 @@ def lost(encoded: Any) -> dict[str, tuple[str, str]]:
         ("GPT-5", "gpt-5"),
     ],
 )
-def test_canonical_drops_what_hosts_add_to_a_name(model: str, name: str) -> None:
+def test_canonical_removes_host_additions_from_model_name(model: str, name: str) -> None:
     assert canonical(model) == name
 
 
 @given(st.text(max_size=300))
-def test_any_text_is_a_name_of_some_status(name: str) -> None:
+def test_capabilities_lookup_accepts_any_model_name(name: str) -> None:
     for api in APIS:
         assert table(api).of(name).status in ("listed", "newest", "guessed", "other")
 
 
-def test_every_model_that_an_sdk_lists_is_found() -> None:
+def test_capabilities_tables_list_every_model_of_the_sdks() -> None:
     """Models for specialized research and for computer use have no row."""
     from anthropic.types.model_param import ModelParam
     from openai.types.shared.chat_model import ChatModel
@@ -109,12 +109,14 @@ def literals(annotation: Any) -> list[str]:
         (CHAT, None, "other"),
     ],
 )
-def test_an_unlisted_model_counts_as_the_newest_of_its_provider(api: str, model: str | None, status: str) -> None:
+def test_capabilities_lookup_treats_unlisted_model_as_newest_of_its_provider(
+    api: str, model: str | None, status: str
+) -> None:
     assert table(api).of(model).status == status
 
 
 @pytest.mark.parametrize("api", APIS)
-def test_every_row_has_a_source_a_date_and_known_words(api: str) -> None:
+def test_capability_rows_have_source_date_and_known_efforts(api: str) -> None:
     for row in table(api).rows:
         assert row.source
         assert row.seen.startswith("20")
@@ -143,7 +145,7 @@ _BUDGET = "$.generationConfig.thinkingConfig.thinkingBudget"
         (-1, "claude-sonnet-4-5", None, None),
     ],
 )
-def test_a_thinking_budget_becomes_what_the_claude_model_takes(
+def test_convert_adapts_thinking_budget_to_claude_model(
     budget: int, model: str | None, thinking: Any, effort: str | None
 ) -> None:
     encoded = crossed(gemini(thinkingConfig={"thinkingBudget": budget}), GOOGLE, ANTHROPIC, model)
@@ -153,7 +155,7 @@ def test_a_thinking_budget_becomes_what_the_claude_model_takes(
 
 
 @pytest.mark.parametrize(("limit", "budget"), [(20000, 8000), (4096, 4095), (1025, 1024), (1024, None)])
-def test_a_thinking_budget_stays_below_the_limit_of_the_answer(limit: int, budget: int | None) -> None:
+def test_convert_keeps_thinking_budget_below_max_tokens(limit: int, budget: int | None) -> None:
     payload = gemini(thinkingConfig={"thinkingBudget": 8000}, maxOutputTokens=limit)
     encoded = crossed(payload, GOOGLE, ANTHROPIC, "claude-sonnet-4-5")
     assert encoded.payload.get("thinking", {}).get("budget_tokens") == budget
@@ -172,7 +174,9 @@ _UNABLE = {ANTHROPIC: "claude-opus-5-5", CHAT: "gpt-5", RESPONSES: "gpt-6-astra"
 
 @pytest.mark.parametrize("target", APIS)
 @pytest.mark.parametrize(("payload", "source"), _OFF, ids=[source for _, source in _OFF])
-def test_thinking_that_is_off_crosses_as_off(payload: dict[str, Any], source: str, target: str) -> None:
+def test_convert_keeps_thinking_disabled_if_model_supports_it(
+    payload: dict[str, Any], source: str, target: str
+) -> None:
     if source == target:
         return
     encoded = crossed(payload, source, target, _ABLE[target])
@@ -200,9 +204,7 @@ def test_thinking_that_is_off_crosses_as_off(payload: dict[str, Any], source: st
         ("xhigh", GOOGLE, "gemini-3-flash-preview", "high"),
     ],
 )
-def test_an_effort_becomes_the_nearest_that_the_model_takes(
-    effort: str, target: str, model: str, sent: str | None
-) -> None:
+def test_convert_uses_nearest_effort_that_model_accepts(effort: str, target: str, model: str, sent: str | None) -> None:
     encoded = crossed(chat(reasoning_effort=effort), CHAT, target, model)
     settings = contentmodel.adapter(target).decode_request(encoded.payload).options.reasoning
     assert (settings.effort if settings else None) == sent
@@ -212,7 +214,7 @@ def test_an_effort_becomes_the_nearest_that_the_model_takes(
         assert model in why
 
 
-def test_an_effort_becomes_a_budget_where_gemini_takes_budgets_alone() -> None:
+def test_convert_maps_effort_to_budget_for_gemini_models_without_effort() -> None:
     encoded = crossed(chat(reasoning_effort="low"), CHAT, GOOGLE, "gemini-2.5-flash")
     assert encoded.payload["generationConfig"]["thinkingConfig"] == {"thinkingBudget": 1024}
 
@@ -232,7 +234,7 @@ def test_an_effort_becomes_a_budget_where_gemini_takes_budgets_alone() -> None:
         (None, {"temperature": 1}, {}),
     ],
 )
-def test_sampling_reaches_the_claude_models_that_take_it(
+def test_convert_sends_sampling_only_to_claude_models_that_accept_it(
     model: str | None, settings: dict[str, Any], sent: dict[str, Any]
 ) -> None:
     encoded = crossed(chat(**settings), CHAT, ANTHROPIC, model)
@@ -240,16 +242,16 @@ def test_sampling_reaches_the_claude_models_that_take_it(
     assert {f"$.{name}" for name in settings if settings[name] != sent.get(name)} <= set(lost(encoded))
 
 
-def test_top_k_crosses_between_anthropic_and_gemini() -> None:
+def test_convert_keeps_top_k_between_anthropic_and_gemini() -> None:
     encoded = crossed(claude(top_k=5), ANTHROPIC, GOOGLE, "gemini-2.5-flash")
     assert encoded.payload["generationConfig"]["topK"] == 5
     back = crossed(gemini(topK=5), GOOGLE, ANTHROPIC, "claude-sonnet-4-5")
     assert back.payload["top_k"] == 5
 
 
-def test_a_model_that_thinks_is_not_sampled() -> None:
-    asked = {"thinkingConfig": {"thinkingBudget": 2000}, "temperature": 0.2}
-    encoded = crossed(gemini(**asked), GOOGLE, ANTHROPIC, "claude-sonnet-4-5")
+def test_convert_drops_temperature_if_model_thinks() -> None:
+    settings = {"thinkingConfig": {"thinkingBudget": 2000}, "temperature": 0.2}
+    encoded = crossed(gemini(**settings), GOOGLE, ANTHROPIC, "claude-sonnet-4-5")
     assert "temperature" not in encoded.payload
     assert "while it thinks" in lost(encoded)["$.generationConfig.temperature"][1]
     assert crossed(gemini(temperature=0.2), GOOGLE, CHAT, "gpt-5.2").payload["temperature"] == 0.2
@@ -260,7 +262,7 @@ def test_a_model_that_thinks_is_not_sampled() -> None:
     ("target", "model", "most"),
     [(CHAT, "gpt-4o", 4), (CHAT, None, 4), (GOOGLE, "gemini-2.5-flash", 5), (CHAT, "o3", 0)],
 )
-def test_stop_sequences_beyond_the_limit_are_lost_one_by_one(target: str, model: str | None, most: int) -> None:
+def test_convert_reports_each_stop_sequence_beyond_the_limit(target: str, model: str | None, most: int) -> None:
     sequences = list("abcdef")
     encoded = crossed(claude(stop_sequences=sequences), ANTHROPIC, target, model)
     options = contentmodel.adapter(target).decode_request(encoded.payload).options
@@ -274,7 +276,7 @@ _SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}, "required"
 
 
 @pytest.mark.parametrize(("model", "follows"), [("claude-sonnet-4-5", True), ("claude-sonnet-4-0", False)])
-def test_schemas_reach_the_models_that_follow_them(model: str, follows: bool) -> None:
+def test_convert_sends_response_schema_only_to_models_that_support_it(model: str, follows: bool) -> None:
     form = {"type": "json_schema", "json_schema": {"name": "a", "strict": True, "schema": _SCHEMA}}
     function = {"name": "f", "strict": True, "parameters": _SCHEMA}
     payload = chat(response_format=form, tools=[{"type": "function", "function": function}])
@@ -288,7 +290,7 @@ def test_schemas_reach_the_models_that_follow_them(model: str, follows: bool) ->
 
 
 @pytest.mark.parametrize("choice", ["claude-sonnet-4-5", "any", '{"sampling": {"temperature": [0, 1]}}'])
-def test_a_policy_says_what_a_host_s_model_takes(choice: str) -> None:
+def test_capabilities_policy_overrides_model_table(choice: str) -> None:
     payload = chat(temperature=0.5)
     assert "temperature" not in crossed(payload, CHAT, ANTHROPIC, "our-model").payload
     encoded = crossed(payload, CHAT, ANTHROPIC, "our-model", capabilities=choice)
@@ -301,12 +303,12 @@ def test_a_policy_says_what_a_host_s_model_takes(choice: str) -> None:
 
 
 @pytest.mark.parametrize("choice", ["", "gpt-unheard-of", '{"temperature": 1}', '{"sampling": 1}', "{"])
-def test_a_policy_that_names_no_capabilities_is_refused(choice: str) -> None:
+def test_convert_rejects_invalid_capabilities_policy(choice: str) -> None:
     with pytest.raises(ValueError, match="policy capabilities"):
         contentmodel.convert(chat(), source=CHAT, target=ANTHROPIC, policies={"capabilities": choice})
 
 
-def test_a_loss_names_the_policy_where_the_policy_sets_the_limit() -> None:
+def test_loss_reason_names_policy_if_policy_sets_the_limit() -> None:
     limits = Capabilities(sampling={}).policy()
     encoded = crossed(chat(temperature=0.5), CHAT, RESPONSES, "gpt-4o", capabilities=limits)
     assert lost(encoded)["$.temperature"][1] == "by the policy capabilities, the model accepts no temperature"
@@ -314,7 +316,7 @@ def test_a_loss_names_the_policy_where_the_policy_sets_the_limit() -> None:
     assert lost(other)["$.reasoning_effort"][1] == "gpt-4o does not support thinking"
 
 
-def test_the_client_leaves_out_sampling_that_its_version_of_the_api_refuses() -> None:
+def test_client_drops_sampling_that_its_api_version_rejects() -> None:
     anthropic = pytest.importorskip("anthropic")
     new = anthropic.Anthropic(api_key="k")
     old = anthropic.Anthropic(api_key="k", default_headers={"anthropic-version": "2023-06-01"})
@@ -366,7 +368,7 @@ _WRONG: dict[str, tuple[dict[str, Any], list[str]]] = {
 
 
 @pytest.mark.parametrize("api", APIS)
-def test_check_finds_wrong_json_classes_and_unknown_words(api: str) -> None:
+def test_check_reports_wrong_json_types_and_unknown_values(api: str) -> None:
     payload, paths = _WRONG[api]
     assert set(paths) <= {v.path for v in contentmodel.check(payload, api=api) if v.severity == "refused"}
 
@@ -386,7 +388,7 @@ def test_check_finds_wrong_json_classes_and_unknown_words(api: str) -> None:
         ),
     ],
 )
-def test_check_finds_wrong_json_classes_beside_missing_fields(
+def test_check_reports_wrong_json_types_together_with_missing_fields(
     api: str, payload: dict[str, Any], paths: set[str]
 ) -> None:
     assert paths <= {v.path for v in contentmodel.check(payload, api=api) if v.severity == "refused"}
@@ -427,7 +429,7 @@ _UNKNOWN_WORDS = [
 
 
 @pytest.mark.parametrize(("api", "payload", "path"), _UNKNOWN_WORDS)
-def test_check_finds_unknown_words_in_objects(api: str, payload: dict[str, Any], path: str) -> None:
+def test_check_reports_unknown_values_in_nested_objects(api: str, payload: dict[str, Any], path: str) -> None:
     assert path in refused_paths(payload, api)
     if api in (CHAT, RESPONSES):
         # Other hosts of these APIs have their own values.
@@ -435,7 +437,7 @@ def test_check_finds_unknown_words_in_objects(api: str, payload: dict[str, Any],
 
 
 @pytest.mark.parametrize("key", ["toolConfig.functionCallingConfig", "tool_config.function_calling_config"])
-def test_check_reads_modes_of_gemini_in_any_case(key: str) -> None:
+def test_check_accepts_gemini_modes_in_any_case(key: str) -> None:
     outer, inner = key.split(".")
     for mode, found in (("wild", [f"$.{key}.mode"]), ("WILD", [f"$.{key}.mode"]), ("auto", []), ("NONE", [])):
         payload = {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}], outer: {inner: {"mode": mode}}}
@@ -455,13 +457,13 @@ def test_check_reads_modes_of_gemini_in_any_case(key: str) -> None:
         (GOOGLE, gemini(topK=-1), "$.generationConfig.topK"),
     ],
 )
-def test_check_finds_negative_counts(api: str, payload: dict[str, Any], path: str) -> None:
+def test_check_reports_negative_counts(api: str, payload: dict[str, Any], path: str) -> None:
     model = "gemini-2.5-pro" if api == GOOGLE else None
     assert path in refused_paths(payload, api, model)
 
 
 @pytest.mark.parametrize("target", [CHAT, RESPONSES, ANTHROPIC, GOOGLE])
-def test_a_negative_limit_is_sent_to_no_api(target: str) -> None:
+def test_convert_drops_negative_token_limit(target: str) -> None:
     source = chat(max_completion_tokens=-1) if target != CHAT else claude(max_tokens=-1)
     models = {CHAT: "gpt-5.2", RESPONSES: "gpt-5.2", ANTHROPIC: "claude-opus-4-5", GOOGLE: "gemini-2.5-pro"}
     encoded = contentmodel.convert(source, target=target, model=models[target])
@@ -469,20 +471,20 @@ def test_a_negative_limit_is_sent_to_no_api(target: str) -> None:
     assert {"$.max_completion_tokens", "$.max_tokens"} & {loss.path for loss in encoded.losses}
 
 
-def test_check_takes_the_model_of_a_request_that_names_none() -> None:
+def test_check_uses_model_argument_if_request_has_no_model() -> None:
     payload = {"messages": [{"role": "user", "content": "Hi"}]}
     [found] = contentmodel.check(payload, api=CHAT)
     assert (found.path, found.rule) == ("$", "a-model-is-named")
     assert contentmodel.check(payload, api=CHAT, model="gpt-5.2") == []
 
 
-def test_check_names_the_class_of_the_object_that_a_field_is_inside_of() -> None:
+def test_check_reports_expected_and_actual_json_type_of_object_field() -> None:
     part = {"type": "image_url", "image_url": "https://example.org/a.png"}
     [found] = contentmodel.check(chat(messages=[{"role": "user", "content": [part]}]), api=CHAT)
     assert (found.path, found.what) == ("$.messages[0].content[0].image_url", "expected object, got string")
 
 
-def test_check_finds_wrong_json_classes_whatever_the_model() -> None:
+def test_check_reports_wrong_json_types_for_unlisted_model() -> None:
     payload = {**_WRONG[CHAT][0], "model": "our-model"}
     found = {v.path for v in contentmodel.check(payload, api=CHAT) if v.severity == "refused"}
     # Values of settings that other hosts may extend are checked only for OpenAI's models.
@@ -491,15 +493,15 @@ def test_check_finds_wrong_json_classes_whatever_the_model() -> None:
 
 @pytest.mark.parametrize("api", APIS)
 @given(data=st.data())
-def test_check_finds_no_wrong_class_in_what_the_sdk_s_types_allow(api: str, data: st.DataObject) -> None:
-    """A namespace's function has `parameters: object` in OpenAI's types, which is any JSON to them."""
+def test_check_reports_no_wrong_json_type_in_payloads_of_sdk_types(api: str, data: st.DataObject) -> None:
+    """Ignore `parameters` of functions in a namespace: OpenAI's type `object` allows any JSON."""
     payload = data.draw(sdk_payloads(api, "request"))
     shapes = [v for v in contentmodel.check(payload, api=api) if v.rule == "shape" and "expected" in v.what]
     assert [str(v) for v in shapes if not v.path.endswith(".parameters")] == []
 
 
 @pytest.mark.parametrize("api", APIS)
-def test_check_has_nothing_against_what_a_provider_accepted(api: str) -> None:
+def test_check_accepts_recorded_requests(api: str) -> None:
     for record in records(api, "request"):
         if (record["status"] or 200) < 400:
             for model in (None, record["model"]):
@@ -515,14 +517,14 @@ def test_check_has_nothing_against_what_a_provider_accepted(api: str) -> None:
         (GOOGLE, gemini(presencePenalty=0.5), "$.generationConfig.presencePenalty"),
     ],
 )
-def test_check_says_which_rules_it_could_not_apply(api: str, payload: dict[str, Any], path: str) -> None:
+def test_check_reports_rules_that_it_could_not_apply_as_unchecked(api: str, payload: dict[str, Any], path: str) -> None:
     found = [v for v in contentmodel.check(payload, api=api) if v.path == path]
     assert [v.severity for v in found] == ["unchecked"] * len(found)
     assert found
     assert "is not listed" in found[0].what or "the request names no model" in found[0].what
 
 
-def test_an_adapter_tells_whether_its_table_lists_a_model() -> None:
+def test_adapter_knowing_reports_whether_model_is_listed() -> None:
     knowing = contentmodel.adapter(ANTHROPIC).knowing
     assert (knowing("claude-opus-4-8").status, knowing("claude-opus-4-8").unlisted()) == ("listed", None)
     assert (knowing("claude-opus-9").status, knowing("our-model").status) == ("newest", "guessed")
@@ -531,14 +533,14 @@ def test_an_adapter_tells_whether_its_table_lists_a_model() -> None:
     assert knowing("our-model", {"capabilities": "any"}).unlisted() is None
 
 
-def test_check_judges_an_unlisted_model_of_the_provider_as_its_newest() -> None:
+def test_check_treats_unlisted_model_as_newest_of_its_provider() -> None:
     [found] = contentmodel.check(claude(model="claude-opus-9", temperature=0.5), api=ANTHROPIC)
     assert (found.path, found.severity) == ("$.temperature", "refused")
     assert "'claude-opus-9' is not listed: checked as the provider's newest model" in found.what
 
 
 @pytest.mark.parametrize("level", ["high", "High", "HIGH"])
-def test_thinking_level_of_gemini_is_read_in_any_case(level: str) -> None:
+def test_gemini_thinking_level_is_decoded_in_any_case(level: str) -> None:
     thinking = {"thinkingConfig": {"thinkingLevel": level}}
     payload = {"contents": [{"role": "user", "parts": [{"text": "Hi."}]}], "generationConfig": thinking}
     reader = contentmodel.adapter("google-generate-content")

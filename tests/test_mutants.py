@@ -215,7 +215,7 @@ IN_UNIT_TESTS: dict[str, tuple[Any, str, Any, Any]] = {
         classes,
         "misfits",
         finds_no_misfits,
-        test_capabilities.test_check_finds_wrong_json_classes_whatever_the_model,
+        test_capabilities.test_check_reports_wrong_json_types_for_unlisted_model,
     ),
 }
 """Mistakes that no law sees: the function, the mistake, and the unit test that finds it."""
