@@ -30,7 +30,7 @@ every_list = pytest.mark.parametrize("api", LISTS)
 
 
 @pytest.mark.parametrize("target", [api for api in LISTS if api != "google-generate-content"])
-def test_gemini_takes_one_object_in_the_place_of_a_list(target: str) -> None:
+def test_gemini_contents_and_parts_as_single_objects_are_decoded(target: str) -> None:
     payload = {
         "contents": {"role": "user", "parts": {"text": "hi"}},
         "systemInstruction": {"parts": {"text": "Be brief."}},
@@ -48,7 +48,7 @@ def test_gemini_takes_one_object_in_the_place_of_a_list(target: str) -> None:
     assert audit(payload, encoded) == []
 
 
-def test_gemini_contents_that_became_two_are_a_list() -> None:
+def test_gemini_encodes_list_if_single_content_became_two() -> None:
     reader = adapter("google-generate-content")
     request = reader.decode_request({"contents": {"role": "user", "parts": {"text": "hi"}}})
     request.messages[0].contents.append(request.messages[0].contents[0])
@@ -58,12 +58,12 @@ def test_gemini_contents_that_became_two_are_a_list() -> None:
 
 
 @pytest.mark.parametrize("contents", [{}, "hi", None, 3])
-def test_check_refuses_gemini_contents_that_are_no_content(contents: Any) -> None:
+def test_check_reports_invalid_gemini_contents(contents: Any) -> None:
     assert check({"contents": contents}, api="google-generate-content", model="gemini-2.5-flash") != []
 
 
 @every_list
-def test_a_list_of_messages_is_a_request_of_its_api(api: str) -> None:
+def test_list_of_messages_is_detected_and_decoded_as_request(api: str) -> None:
     assert detect(LISTS[api]) == (api, "request")
     assert detect(json.dumps(LISTS[api])) == (api, "request")
     request = adapter(api).decode_request(LISTS[api])
@@ -71,7 +71,7 @@ def test_a_list_of_messages_is_a_request_of_its_api(api: str) -> None:
 
 
 @every_list
-def test_a_list_comes_back_as_a_list(api: str) -> None:
+def test_list_stays_a_list_within_its_api(api: str) -> None:
     encoded = convert(LISTS[api], source=api, target=api)
     assert encoded.payload == LISTS[api]
     assert encoded.losses == ()
@@ -79,7 +79,7 @@ def test_a_list_comes_back_as_a_list(api: str) -> None:
 
 @every_list
 @pytest.mark.parametrize("target", LISTS)
-def test_a_list_crosses_and_its_losses_have_its_paths(api: str, target: str) -> None:
+def test_losses_of_converted_list_have_paths_in_the_list(api: str, target: str) -> None:
     encoded = convert(LISTS[api], target=target)
     assert audit(LISTS[api], encoded) == []
     if api != target:
@@ -88,7 +88,7 @@ def test_a_list_crosses_and_its_losses_have_its_paths(api: str, target: str) -> 
         assert f"$[{index}].weird" in {loss.path for loss in encoded.losses}
 
 
-def test_a_list_that_may_be_of_any_api_is_read_as_the_named_one() -> None:
+def test_ambiguous_list_is_read_as_named_api() -> None:
     plain = [{"role": "user", "content": "hi"}]
     assert detect(plain) == ("openai-chat", "request")
     for api in ("openai-chat", "anthropic-messages", "openai-responses"):
@@ -96,7 +96,7 @@ def test_a_list_that_may_be_of_any_api_is_read_as_the_named_one() -> None:
         assert convert(plain, source=api, target=api).payload == plain
 
 
-def test_a_list_that_gets_a_model_is_an_object() -> None:
+def test_list_becomes_request_object_if_model_is_given() -> None:
     assert convert(LISTS["openai-chat"], target="openai-chat", model="gpt-5.2").payload == {
         "model": "gpt-5.2",
         "messages": LISTS["openai-chat"],
@@ -104,12 +104,12 @@ def test_a_list_that_gets_a_model_is_an_object() -> None:
 
 
 @pytest.mark.parametrize("items", [[], [1, 2], [{"a": 1}], [{"model": "m", "messages": []}]])
-def test_a_list_of_something_else_is_refused(items: list[Any]) -> None:
+def test_detect_rejects_list_without_messages(items: list[Any]) -> None:
     with pytest.raises(DetectError, match="no messages"):
         detect(items)
 
 
-def test_a_fault_in_a_list_has_its_path() -> None:
+def test_decode_error_has_path_in_list() -> None:
     with pytest.raises(DecodeError) as caught:
         adapter("openai-chat").decode_request([{"role": "user", "content": "hi"}, {"content": "who?"}])
     assert [fault.path for fault in caught.value.faults] == ["$[1].role"]
@@ -117,13 +117,13 @@ def test_a_fault_in_a_list_has_its_path() -> None:
         adapter("openai-chat").decode_response([])
 
 
-def test_a_violation_in_a_list_has_its_path_in_a_request() -> None:
+def test_violation_in_list_has_path_in_request() -> None:
     unanswered = {"role": "tool", "tool_call_id": "call_1", "content": "1"}
     found = check([{"role": "user", "content": "hi"}, unanswered], api="openai-chat")
     assert any(violation.path.startswith("$.messages[1]") for violation in found)
 
 
-def test_the_command_takes_a_list(tmp_path: Path) -> None:
+def test_commands_accept_list_of_messages(tmp_path: Path) -> None:
     path = tmp_path / "messages.json"
     path.write_text(json.dumps(LISTS["openai-chat"]))
     runner = CliRunner()
@@ -135,7 +135,7 @@ def test_the_command_takes_a_list(tmp_path: Path) -> None:
     assert "hello" in runner.invoke(app, ["show", str(path)]).stdout
 
 
-def test_the_command_says_what_to_do_with_many_payloads(tmp_path: Path) -> None:
+def test_detect_command_suggests_jq_for_list_of_payloads(tmp_path: Path) -> None:
     path = tmp_path / "many.json"
     path.write_text(json.dumps([{"model": "m", "messages": LISTS["openai-chat"]}]))
     result = CliRunner().invoke(app, ["detect", str(path)])

@@ -40,23 +40,23 @@ def all_parts(value: Any) -> list[Any]:
 
 
 @each_shape
-def test_showing_a_transcript_is_linear(shape: Callable[[int], Any]) -> None:
+def test_transcript_view_takes_linear_time(shape: Callable[[int], Any]) -> None:
     grows_evenly(all_parts, shape)
 
 
 @pytest.mark.slow
 @each_shape
-def test_a_page_of_a_transcript_is_linear(shape: Callable[[int], Any]) -> None:
+def test_html_page_takes_linear_time(shape: Callable[[int], Any]) -> None:
     grows_evenly(page, shape)
 
 
 @each_shape
-def test_finding_cuts_is_linear(shape: Callable[[int], Any]) -> None:
+def test_split_points_take_linear_time(shape: Callable[[int], Any]) -> None:
     grows_evenly(lambda value: split_points(messages_of(value)), shape)
 
 
 @pytest.mark.parametrize("name", ["agent-turns", "unanswered-turns", "orphan-results", "ids-of-other-letters"])
-def test_a_plan_is_linear(name: str) -> None:
+def test_plan_takes_linear_time(name: str) -> None:
     grows_evenly(contentmodel.plan, REQUESTS[name])
 
 
@@ -82,7 +82,7 @@ def test_span_converter_moves_a_cut_inside_a_character_to_its_start() -> None:
     assert converter.convert(Span(start=602, end=9_999, unit="byte"), "codepoint") == Span(start=300, end=302)
 
 
-def test_span_converter_refuses_an_unknown_unit() -> None:
+def test_span_converter_rejects_unknown_unit() -> None:
     with pytest.raises(ValueError, match="unknown text unit 'word'"):
         SpanConverter("a").convert(Span(start=0, unit="word"), "byte")
 
@@ -92,7 +92,7 @@ def cited(size: int) -> TextContent:
     return TextContent(text="éx" * size, annotations=[Citation(url="u", span=span) for span in spans])
 
 
-def test_editing_a_text_with_many_citations_is_linear() -> None:
+def test_edit_of_text_with_many_citations_takes_linear_time() -> None:
     grows_evenly(lambda text: splice_text(text, 1, 2, "a"), cited, 20)
     grows_evenly(lambda text: join_texts(text, text), cited, 20)
 
@@ -119,21 +119,21 @@ def growths(work: Callable[[int], Any], *, copies: bool) -> list[Any]:
     return superlinear([partial(work, size) for size in (8, 32, 128)], 4, copies=copies)
 
 
-def test_a_loop_in_a_loop_is_found() -> None:
+def test_superlinear_finds_nested_loop() -> None:
     (growth, *_) = growths(_loops, copies=False)
     assert growth.place[0].endswith("test_bounds.py")
     assert growth.after > growth.limit
 
 
-def test_copies_are_found_where_they_are_counted() -> None:
+def test_superlinear_finds_copies_only_if_copies_are_counted() -> None:
     assert growths(_copies, copies=False) == []
     assert [growth.unit for growth in growths(_copies, copies=True)] == ["bytes allocated by the line"]
 
 
-def test_linear_work_is_not_found() -> None:
+def test_superlinear_accepts_linear_work() -> None:
     assert growths(_is_linear, copies=True) == []
 
 
-def test_counts_are_the_same_each_time() -> None:
+def test_work_counts_are_deterministic() -> None:
     for count in (line_runs, allocations):
         assert count(partial(_loops, 20)) == count(partial(_loops, 20))

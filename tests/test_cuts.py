@@ -49,13 +49,13 @@ def thought(issuer: str) -> ReasoningContent:
         ([], [0]),
         ([HELLO, ANSWER], [0, 1, 2]),
         ([HELLO, CALL, RESULT, ANSWER], [0, 1, 3, 4]),
-        # Nobody waits for a result of this call.
+        # The call has no result.
         ([HELLO, CALL, HELLO, ANSWER], [0, 1, 2, 3, 4]),
-        # What came between the two goes with them.
+        # Messages between a call and its result stay with them.
         ([HELLO, CALL, HELLO, RESULT, ANSWER], [0, 1, 4, 5]),
         # Calls of two kinds of tool with the same id: each result belongs to the first call without one.
         ([HELLO, CALL, RESULT, HELLO, CUSTOM_CALL, RESULT, ANSWER], [0, 1, 3, 4, 6, 7]),
-        # Reasoning, and what it led to in the next message.
+        # Reasoning stays with the call in the next message.
         ([HELLO, said("assistant", thought("openai")), CALL, RESULT], [0, 1, 4]),
         # Claude's signature depends on everything before it.
         ([HELLO, ANSWER, HELLO, said("assistant", thought("anthropic"), TextContent(text="x")), HELLO], [0, 4, 5]),
@@ -69,18 +69,18 @@ def thought(issuer: str) -> ReasoningContent:
         ),
     ],
 )
-def test_a_cut_splits_nothing_that_belongs_together(messages: list[ChatMessage], cuts: list[int]) -> None:
+def test_split_points_keep_related_messages_together(messages: list[ChatMessage], cuts: list[int]) -> None:
     assert split_points(messages) == cuts
 
 
-def test_signatures_that_bind_nothing_can_be_cut_before() -> None:
+def test_split_points_ignore_signatures_if_not_prefix_bound() -> None:
     messages = [HELLO, ANSWER, HELLO, said("assistant", thought("anthropic"), TextContent(text="x"))]
     assert split_points(messages, prefix_bound=False) == [0, 1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("api", APIS)
 @given(data=st.data())
-def test_no_pair_is_on_both_sides_of_a_cut(api: str, data: st.DataObject) -> None:
+def test_split_points_do_not_separate_calls_from_results(api: str, data: st.DataObject) -> None:
     messages = data.draw(transcripts(api)).messages
     ids = [c.call_id for m in messages for c in m.contents if isinstance(c, ToolCallContent)]
     once = {call_id for call_id in ids if ids.count(call_id) == 1}
@@ -104,7 +104,7 @@ ASKED = {
 }
 
 
-def test_a_plan_counts_by_family_and_puts_the_cheapest_first() -> None:
+def test_plan_counts_losses_by_family_and_sorts_by_cost() -> None:
     plans = plan(ASKED, targets=["openai-chat", "anthropic-messages"])
     assert [made.target for made in plans] == ["anthropic-messages", "openai-chat"]
     assert plans[0].cost == 0
@@ -112,12 +112,12 @@ def test_a_plan_counts_by_family_and_puts_the_cheapest_first() -> None:
     assert plans[1].cost == 10
 
 
-def test_a_plan_of_a_value_of_the_model_needs_no_payload() -> None:
+def test_plan_accepts_model_value() -> None:
     request = contentmodel.adapter("anthropic-messages").decode_request(ASKED)
     assert {made.target for made in plan(request)} == set(APIS) - {"anthropic-messages"}
 
 
-def test_a_plan_says_which_rules_remain_broken() -> None:
+def test_plan_lists_violations_of_output() -> None:
     request = contentmodel.adapter("openai-chat").decode_request(
         {"model": "m", "messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]}
     )
@@ -126,14 +126,14 @@ def test_a_plan_says_which_rules_remain_broken() -> None:
     assert made.cost >= 100
 
 
-def test_an_audit_finds_what_was_taken_away() -> None:
+def test_audit_reports_deleted_message() -> None:
     encoded = convert(ASKED, target="openai-chat")
     assert audit(ASKED, encoded) == []
     encoded.payload["messages"].pop(0)
     assert [found.path for found in audit(ASKED, encoded)] == ["$.messages[0].content"]
 
 
-def test_an_audit_counts() -> None:
+def test_audit_counts_equal_values() -> None:
     twice = {"model": "m", "max_tokens": 1, "messages": [{"role": "user", "content": "same"}] * 2}
     encoded = convert(twice, source="anthropic-messages", target="openai-chat", kind="request")
     assert audit(twice, encoded) == []
@@ -141,7 +141,7 @@ def test_an_audit_counts() -> None:
     assert [found.value for found in audit(twice, encoded)] == ["same"]
 
 
-def test_an_audit_misses_no_flag() -> None:
+def test_audit_reports_deleted_flag() -> None:
     result = {"type": "tool_result", "tool_use_id": "1", "content": "x", "is_error": True}
     call = {"type": "tool_use", "id": "1", "name": "f", "input": {}}
     payload = {

@@ -28,7 +28,7 @@ APIS = ("anthropic-messages", "google-generate-content", "openai-chat", "openai-
 TYPED = APIS[:-1]
 KINDS = ("request", "response")
 
-# -- both codes side by side -------------------------------------------------------------------------------------------
+# -- generated and plain code ------------------------------------------------------------------------------------------
 
 
 def both(row: Row) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -142,7 +142,7 @@ def test_generated_and_plain_code_agree_on_recorded_traffic(
         go_everywhere(record["body"], api, kind, adapters)
 
 
-# -- rows that are made wrong ------------------------------------------------------------------------------------------
+# -- invalid rows ------------------------------------------------------------------------------------------------------
 
 
 class Loud(Silent):
@@ -160,7 +160,7 @@ class Forgetful(Gathered):
         code.read["arguments"] = "None"
 
 
-def test_codes_that_differ_are_found() -> None:
+def test_comparison_finds_generated_code_that_differs() -> None:
     row = Row("call", CustomToolCallContent, {"id": "call_id"}, Forgetful("arguments", "input")).bind("an-api")
     with pytest.raises(AssertionError):
         both(row)[0]({"id": "1", "input": "x"}, DecodeContext("an-api", Origin(api="an-api", issuer="me")))
@@ -169,17 +169,17 @@ def test_codes_that_differ_are_found() -> None:
         both(row)[1](TextContent(text="x"), EncodeContext("an-api", "me", "request"))
 
 
-def test_a_path_is_mapped_once() -> None:
+def test_row_rejects_path_that_is_mapped_twice() -> None:
     with pytest.raises(TypeError, match="row tool: source is mapped twice"):
         Row("tool", HostedTool, {"source.data": "kind", "source": "name"})
 
 
-def test_a_row_has_one_field_of_each_kind() -> None:
+def test_row_rejects_two_fields_of_same_class() -> None:
     with pytest.raises(TypeError, match="row tool: two fields of the same class"):
         Row("tool", HostedTool, {}, Rest("settings"), Rest("settings"))
 
 
-def test_no_two_wire_objects_share_what_is_filled_in() -> None:
+def test_filled_in_values_are_not_shared_between_wire_objects() -> None:
     row = Row("tool", HostedTool, {}, Implied({"kind": "x"}), Filled({"filters": []})).bind("an-api")
     tool, context = HostedTool(kind="x"), EncodeContext("an-api", "me", "request")
     for encode in (compiling.generated(row)[1], compiling.plain(row)[1]):
@@ -188,14 +188,14 @@ def test_no_two_wire_objects_share_what_is_filled_in() -> None:
         assert first["filters"] is not second["filters"]
 
 
-# -- which row of several is taken -------------------------------------------------------------------------------------
+# -- selection of a row ------------------------------------------------------------------------------------------------
 
 
 def _read(union: Any, wire: dict[str, Any]) -> Any:
     return union.decode(wire, DecodeContext("an-api", Origin(api="an-api", issuer="me")))
 
 
-def test_rows_without_a_tag_are_tried_in_order() -> None:
+def test_union_without_tag_tries_rows_in_order() -> None:
     table = Table("an-api")
     rows_in_order = [
         Row("lost", ErrorContent, {"url": "message", "status": "code"}, select=("status", (404, "GONE"))),
@@ -210,7 +210,7 @@ def test_rows_without_a_tag_are_tried_in_order() -> None:
         assert _read(union, wire) == UnknownContent(api="an-api", block=wire)
 
 
-def test_rows_of_one_tag_that_require_one_field_lack_it() -> None:
+def test_union_reports_fault_only_if_rows_of_tag_require_same_field() -> None:
     table = Table("an-api")
 
     def named(name: str, model: type[Any], fields: dict[str, Any]) -> Row:

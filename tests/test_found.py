@@ -99,7 +99,7 @@ FOUND = {
 
 
 @pytest.mark.parametrize("name", FOUND)
-def test_what_was_found_stays_mended(name: str) -> None:
+def test_regression_payload_keeps_identity_and_purity(name: str) -> None:
     api, kind, payload = FOUND[name]
     adapter = contentmodel.adapter(api)
     laws.identity(adapter, kind, payload)
@@ -122,31 +122,31 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_what_was_an_exception_is_a_fault(name: str) -> None:
+def test_regression_payload_raises_decode_error(name: str) -> None:
     api, kind, payload = BAD[name]
     with pytest.raises(contentmodel.DecodeError):
         laws.decode(contentmodel.adapter(api), kind, payload)
 
 
-def test_what_passes_lose_stands_at_its_own_path() -> None:
+def test_loss_of_setting_has_its_own_path() -> None:
     messages = [{"role": "system", "content": "s"}, {"role": "user", "content": "x"}]
     payload = {"model": "m", "messages": messages, "temperature": 1.0}
     encoded = contentmodel.convert(payload, source="openai-chat", target="anthropic-messages", kind="request")
     assert "$.temperature" in [loss.path for loss in encoded.losses]
 
 
-def test_a_stored_document_of_no_kind_is_a_fault() -> None:
+def test_loads_rejects_kind_of_wrong_type() -> None:
     with pytest.raises(contentmodel.DecodeError, match="expected one of"):
         contentmodel.loads(b'{"contentmodel":1,"kind":["x"],"value":{}}')
 
 
-def test_what_is_put_in_right_before_a_citation_is_not_cited() -> None:
+def test_splice_before_citation_does_not_extend_citation() -> None:
     content = TextContent(text="a", annotations=[Citation(url="u", span=Span(start=0, end=1))])
     edited = splice_text(content, 0, 0, "new ")
     assert edited.annotations == [Citation(url="u", span=Span(start=4, end=5))]
 
 
-def test_a_search_whose_arguments_are_text_keeps_them_beside_what_it_found() -> None:
+def test_responses_encodes_search_with_text_arguments_and_sources() -> None:
     call = WebSearchToolCallContent(call_id="w", arguments="tides")
     found = WebSearchToolResultContent(call_id="w", outputs=[contentmodel.UriContent(uri="https://a.example")])
     message = contentmodel.ChatMessage(role="assistant", contents=[call, found])
@@ -161,8 +161,8 @@ SOURCE = {"type": "text", "media_type": "text/plain", "data": "Grüße."}
 
 @pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "google-generate-content"])
 @pytest.mark.parametrize("where", ["message", "result"])
-def test_a_document_that_was_sent_as_text_arrives(target: str, where: str) -> None:
-    """An empty file went out in its place, and only the text was reported as dropped."""
+def test_text_document_converts_without_loss_of_its_text(target: str, where: str) -> None:
+    """Regression: an empty file was sent instead, and only the text was reported as dropped."""
     document: dict[str, Any] = {"type": "document", "source": SOURCE}
     encoded = contentmodel.convert(asked_with(document, where), target=target)
     assert base64.b64encode("Grüße.".encode()) in encoded.to_json()
@@ -171,8 +171,8 @@ def test_a_document_that_was_sent_as_text_arrives(target: str, where: str) -> No
 
 @pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "google-generate-content"])
 @pytest.mark.parametrize("where", ["message", "result"])
-def test_a_link_that_nobody_can_fetch_is_told_in_words(target: str, where: str) -> None:
-    """It was sent as the address of an image."""
+def test_link_with_unknown_scheme_becomes_text(target: str, where: str) -> None:
+    """Regression: it was sent as the URL of an image."""
     image: dict[str, Any] = {"type": "image", "source": {"type": "url", "url": "note://today"}}
     encoded = contentmodel.convert(asked_with(image, where), target=target)
     assert b'"note://today"' in encoded.to_json()
@@ -205,8 +205,8 @@ TURNS: dict[str, list[list[Any]]] = {
 
 @pytest.mark.parametrize("name", TURNS)
 @pytest.mark.parametrize("target", contentmodel.adapters())
-def test_every_call_of_a_turn_is_sent_with_its_own_result(target: str, name: str) -> None:
-    """Calls were reported without a result, and the real result was sent later as text."""
+def test_encoder_sends_every_call_of_turn_with_its_result(target: str, name: str) -> None:
+    """Regression: calls were reported without a result, and the real result was sent later as text."""
     results: list[Any] = [
         contentmodel.FunctionResultContent(call_id=call_id, name="f", outputs=[TextContent(text=f"result {call_id}")])
         for call_id in "ab"
@@ -245,7 +245,7 @@ ONE_ID = {
 
 @pytest.mark.parametrize("name", ONE_ID)
 @pytest.mark.parametrize("target", ["anthropic-messages", "openai-responses", "google-generate-content"])
-def test_calls_of_one_turn_have_different_ids(target: str, name: str) -> None:
+def test_calls_of_one_turn_get_distinct_ids(target: str, name: str) -> None:
     messages = [{"role": "user", "content": "Go."}, *ONE_ID[name], {"role": "user", "content": "On."}]
     tools = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}]
     _, _, payload = chat(*messages, tools=tools)
@@ -260,21 +260,21 @@ def chunk(*parts: dict[str, Any], **candidate: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("first", [-1, False, None, True])
-def test_thoughts_go_on_only_as_thoughts(first: Any) -> None:
-    """The fast reader treated any truthy value as the mark of a thought."""
+def test_stream_decoder_merges_reasoning_only_if_thought_is_true(first: Any) -> None:
+    """Regression: the fast reader treated any truthy value as the mark of a thought."""
     parts = [{"text": "a", "thought": first}, {"text": "b", "thought": True}, {"text": "c", "thought": True}]
     body = [*map(chunk, parts), chunk({"text": "d"}), chunk({"text": "e"}), chunk(finishReason="STOP")]
     streams.readings(contentmodel.adapter("google-generate-content"), body)
 
 
-def test_the_order_of_keys_says_nothing_in_a_text_that_spells_an_object() -> None:
+def test_tool_response_does_not_depend_on_key_order() -> None:
     _, _, payload = gemini(contents=[{"parts": [{"toolResponse": {"id": "", "response": {"a": None, "b": None}}}]}])
     fairness.key_order(contentmodel.adapter("google-generate-content"), "request", payload)
 
 
 @pytest.mark.parametrize("flag", [True, False])
 @pytest.mark.parametrize("tools", [True, False])
-def test_a_flag_for_parallel_calls_arrives_or_is_lost(flag: bool, tools: bool) -> None:
+def test_parallel_tool_calls_flag_is_converted_or_reported(flag: bool, tools: bool) -> None:
     function = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}
     _, _, payload = chat({"role": "user", "content": "x"}, parallel_tool_calls=flag, tools=[function] * tools)
     encoded = contentmodel.convert(payload, source="openai-chat", target="anthropic-messages", kind="request")

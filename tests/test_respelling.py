@@ -22,7 +22,7 @@ def a_request(**settings: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("target", "limit"), LIMITS.items())
 @pytest.mark.parametrize("key", ["generationConfig", "generation_config"])
-def test_numbers_that_gemini_has_as_texts_are_numbers_elsewhere(target: str, limit: str, key: str) -> None:
+def test_gemini_numbers_as_strings_convert_to_numbers(target: str, limit: str, key: str) -> None:
     payload = a_request(**{key: NUMBERS})
     assert check(payload, api=GEMINI) == []
     request = adapter(GEMINI).decode_request(payload)
@@ -37,7 +37,7 @@ def test_numbers_that_gemini_has_as_texts_are_numbers_elsewhere(target: str, lim
     assert [one.path for one in audit(payload, encoded)] == [f"$.{key}.maxOutputTokens"]
 
 
-def test_numbers_of_gemini_are_written_as_they_were_unless_they_are_edited() -> None:
+def test_gemini_keeps_spelling_of_numbers_unless_edited() -> None:
     payload = a_request(generation_config={**NUMBERS, "thinkingConfig": {"thinking_budget": "7"}})
     request = adapter(GEMINI).decode_request(payload)
     assert laws.difference(payload, adapter(GEMINI).encode_request(request).payload) is None
@@ -48,7 +48,7 @@ def test_numbers_of_gemini_are_written_as_they_were_unless_they_are_edited() -> 
 
 
 @pytest.mark.parametrize("number", ["many", "", " 1", "1_0", "1.5", "NaN", "Infinity", "1e400", 1.5, "9" * 30])
-def test_what_spells_no_integer_is_lost_alone(number: Any) -> None:
+def test_invalid_integer_is_reported_alone(number: Any) -> None:
     payload = a_request(generationConfig={"maxOutputTokens": number, "temperature": "1"})
     encoded = convert(payload, source=GEMINI, target=CHAT)
     assert encoded.payload["temperature"] == 1
@@ -60,7 +60,7 @@ def test_what_spells_no_integer_is_lost_alone(number: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["responseSchema", "response_schema", "_responseJsonSchema", "response_json_schema"])
-def test_every_name_of_the_schema_of_an_answer_is_read(name: str) -> None:
+def test_response_schema_is_decoded_under_every_name(name: str) -> None:
     schema = {"type": "object", "properties": {"a": {"type": "string"}}}
     config = {"responseMimeType": "application/json", name: schema}
     payload = a_request(generationConfig=config)
@@ -69,7 +69,7 @@ def test_every_name_of_the_schema_of_an_answer_is_read(name: str) -> None:
     assert laws.difference(payload, convert(payload, source=GEMINI, target=GEMINI).payload) is None
 
 
-def test_of_two_names_of_one_field_both_are_written_again() -> None:
+def test_field_with_two_names_keeps_both() -> None:
     config = {"responseSchema": {"type": "OBJECT"}, "_responseJsonSchema": {"type": "object", "title": "A"}}
     payload = a_request(generationConfig=config)
     assert laws.difference(payload, convert(payload, source=GEMINI, target=GEMINI).payload) is None
@@ -79,7 +79,7 @@ ROLES = ["USER", "Model", "FUNCTION"]
 
 
 @pytest.mark.parametrize("target", LIMITS)
-def test_roles_of_gemini_are_read_in_any_case(target: str) -> None:
+def test_gemini_roles_are_decoded_in_any_case(target: str) -> None:
     parts: list[dict[str, Any]] = [
         {"text": "Hi."},
         {"functionCall": {"name": "now", "args": {}}},
@@ -100,7 +100,7 @@ def test_roles_of_gemini_are_read_in_any_case(target: str) -> None:
     ("number", "word"),
     [(1, "STOP"), (5, "OTHER"), (6, "LANGUAGE"), (9, "SPII"), (10, "MALFORMED_FUNCTION_CALL"), (11, "IMAGE_SAFETY")],
 )
-def test_a_finish_reason_may_be_its_number(number: int, word: str) -> None:
+def test_gemini_finish_reason_is_decoded_from_enum_number(number: int, word: str) -> None:
     reasons = []
     for value in (number, word):
         answer = {"candidates": [{"content": {"role": "model", "parts": [{"text": "Hi"}]}, "finishReason": value}]}

@@ -23,13 +23,13 @@ def cited(draw: st.DrawFn) -> tuple[TextContent, str]:
 
 
 def words(content: TextContent) -> list[str]:
-    """What the citations of a text cite."""
+    """Return the cited texts."""
     spans = [convert_span(content.text, c.span, "codepoint") for c in content.annotations or () if c.span]
     return [content.text[span.start or 0 : span.end] for span in spans]
 
 
 @given(cited(), UNITS)
-def test_a_span_in_another_unit_is_the_same_words(pair: tuple[TextContent, str], unit: str) -> None:
+def test_convert_span_selects_same_text_in_every_unit(pair: tuple[TextContent, str], unit: str) -> None:
     content, said = pair
     span = content.annotations[0].span  # type: ignore[index]
     there = convert_span(content.text, span, unit)
@@ -39,22 +39,20 @@ def test_a_span_in_another_unit_is_the_same_words(pair: tuple[TextContent, str],
 
 
 @given(cited(), cited())
-def test_joined_texts_cite_the_same_words(one: tuple[TextContent, str], other: tuple[TextContent, str]) -> None:
+def test_join_texts_keeps_cited_texts(one: tuple[TextContent, str], other: tuple[TextContent, str]) -> None:
     joined = join_texts(one[0], other[0])
     assert joined.text == one[0].text + other[0].text
     assert words(joined) == [one[1], other[1]]
 
 
 @given(TEXTS, TEXTS)
-def test_a_citation_of_all_of_a_text_cites_that_part_of_a_joined_one(one: str, other: str) -> None:
+def test_join_texts_gives_span_to_citation_without_span(one: str, other: str) -> None:
     joined = join_texts(TextContent(text=one, annotations=[Citation(url="u")]), TextContent(text=other))
     assert words(joined) == [one]
 
 
 @given(cited(), st.data(), TEXTS)
-def test_an_edit_outside_a_citation_leaves_its_words(
-    pair: tuple[TextContent, str], data: st.DataObject, new: str
-) -> None:
+def test_splice_outside_citation_keeps_cited_text(pair: tuple[TextContent, str], data: st.DataObject, new: str) -> None:
     content, said = pair
     span = convert_span(content.text, content.annotations[0].span, "codepoint")  # type: ignore[index]
     assume(said)
@@ -66,19 +64,19 @@ def test_an_edit_outside_a_citation_leaves_its_words(
     assert words(edited) == [said]
 
 
-def test_a_citation_inside_what_was_replaced_goes() -> None:
+def test_splice_removes_citation_of_replaced_text() -> None:
     content = TextContent(text="one two three", annotations=[Citation(url="u", span=Span(start=4, end=7))])
     assert splice_text(content, 3, 8, "!").annotations is None
     assert words(splice_text(content, 5, 13, "")) == ["t"]
     assert words(splice_text(content, 0, 5, "")) == ["wo"]
 
 
-def test_signed_texts_are_not_joined() -> None:
+def test_join_texts_rejects_signed_text() -> None:
     signed = TextContent(text="a", protected=Protected(issuer="google", kind="signature", data="x"))
     with pytest.raises(ValueError, match="sealed"):
         join_texts(signed, TextContent(text="b"))
 
 
-def test_an_unknown_unit_is_refused() -> None:
+def test_convert_span_rejects_unknown_unit() -> None:
     with pytest.raises(ValueError, match="expected one of codepoint, utf16, byte"):
         convert_span("abc", Span(start=0, end=1, unit="grapheme"), "byte")

@@ -115,27 +115,27 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("target", [ANTHROPIC, CHAT, RESPONSES, GEMINI])
-def test_what_another_content_does_not_hold_is_reported(name: str, target: str) -> None:
+def test_values_that_replacement_cannot_hold_are_reported(name: str, target: str) -> None:
     source, payload, kind = CASES[name]
     assert audit(payload, convert(payload, source=source, target=target, kind=kind)) == []
 
 
 @pytest.mark.parametrize("target", [ANTHROPIC, CHAT, RESPONSES])
-def test_a_tool_that_is_lost_is_one_loss(target: str) -> None:
-    """Also where its one member is no object."""
+def test_each_lost_member_of_tool_is_one_loss(target: str) -> None:
+    """Members that are not objects are included."""
     said = [{"role": "user", "parts": [{"text": "hi"}]}]
     payload = {"contents": said, "tools": [{"newTool": 5}, {"googleMaps": {}, "more": "text"}]}
     paths = [loss.path for loss in convert(payload, source=GEMINI, target=target).losses if ".tools" in loss.path]
     assert sorted(paths) == ["$.tools[0].newTool", "$.tools[1].googleMaps", "$.tools[1].more"]
 
 
-def test_the_role_of_added_tools_means_nothing_elsewhere() -> None:
+def test_lost_role_of_added_tools_is_insignificant() -> None:
     losses = convert({"model": "m", "input": [ADDED]}, source=RESPONSES, target=CHAT, kind="request").losses
     assert {loss.path: loss.kind for loss in losses}["$.input[0].role"] == "insignificant"
 
 
 @pytest.mark.parametrize("target", [CHAT, RESPONSES, GEMINI])
-def test_a_definition_that_is_added_is_moved_and_a_reference_to_a_set_of_tools_is_lost(target: str) -> None:
+def test_added_tool_definition_is_moved_and_toolset_reference_is_dropped(target: str) -> None:
     tools: dict[str, dict[str, Any]] = {
         "moved": {"type": "tool_definition", "definition": {"name": "f", "input_schema": {"type": "object"}}},
         "dropped": {"type": "mcp_toolset_reference", "server_name": "s"},
@@ -148,7 +148,7 @@ def test_a_definition_that_is_added_is_moved_and_a_reference_to_a_set_of_tools_i
 
 
 @pytest.mark.parametrize("target", [ANTHROPIC, CHAT, GEMINI])
-def test_an_id_that_is_gone_from_the_arguments_of_a_call_is_missed(target: str) -> None:
+def test_unaccounted_finds_id_removed_from_call_arguments(target: str) -> None:
     encoded = convert(request(CLICK), source=RESPONSES, target=target, kind="request")
     output = json.loads(json.dumps(encoded.payload).replace("check_1", ""))
     missed = unaccounted(
@@ -157,7 +157,7 @@ def test_an_id_that_is_gone_from_the_arguments_of_a_call_is_missed(target: str) 
     assert [one.path for one in missed] == ["$.input[0].pending_safety_checks[0].id"]
 
 
-def test_a_number_that_became_a_text_is_there_once() -> None:
+def test_unaccounted_counts_number_written_as_text_once() -> None:
     assert unaccounted({"a": 404}, {"b": "404"}, ()) == []
     assert [one.value for one in unaccounted({"a": 404, "b": "404"}, {"c": "404"}, ())] == [404]
 
@@ -171,7 +171,7 @@ def test_a_number_that_became_a_text_is_there_once() -> None:
     ],
     ids=["a hosted call and its result", "the tool of a choice"],
 )
-def test_what_is_lost_as_a_whole_is_one_loss(target: str, payload: dict[str, Any], kind: str, path: str) -> None:
+def test_value_dropped_as_a_whole_is_one_loss(target: str, payload: dict[str, Any], kind: str, path: str) -> None:
     losses = [loss for loss in convert(payload, source=RESPONSES, target=target, kind=kind).losses if loss.path == path]
     assert len(losses) == 1 or all(loss.kind != "dropped" for loss in losses)
 
