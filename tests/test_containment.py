@@ -49,7 +49,7 @@ def searches(draw: st.DrawFn) -> tuple[list[str], list[str]]:
 @example((["b"], ["ab", "a b"]))
 @example((["a b"], ["a b", "xa bx"]))
 @example((["a b c", "b c", "b d", " "], ["a b c d", "b c"]))
-def test_occurrences_are_those_of_single_searches(case: tuple[list[str], list[str]]) -> None:
+def test_occurrences_agree_with_single_searches(case: tuple[list[str], list[str]]) -> None:
     wanted, places = case
     counts = {text: sum(count(text, place) for place in places) for text in wanted}
     assert occurrences(wanted, Counter(places)) == Counter({text: found for text, found in counts.items() if found})

@@ -156,7 +156,7 @@ def truncate(data: bytearray, chance: random.Random) -> None:
 
 
 @pytest.mark.parametrize("damage", [flip, overwrite, truncate])
-def test_a_damaged_file_gives_values_or_history_errors(
+def test_store_with_damaged_file_raises_only_history_errors(
     sound: Path, tmp_path: Path, damage: Callable[[bytearray, random.Random], None], deep: bool
 ) -> None:
     for seed in range(1_000 if deep else 12):
@@ -189,7 +189,7 @@ COLUMNS = [(table.name, column.name) for table in TABLES for column in table.c]
 
 @pytest.mark.slow
 @pytest.mark.parametrize("place", range(len(COLUMNS)), ids=[".".join(names) for names in COLUMNS])
-def test_a_value_of_any_class_in_any_column_gives_values_or_history_errors(
+def test_store_with_any_value_in_any_column_raises_only_history_errors(
     sound: Path, tmp_path: Path, place: int, deep: bool
 ) -> None:
     # Quickly, each column gets some of the values, the next column others.
@@ -215,7 +215,7 @@ def test_a_value_of_any_class_in_any_column_gives_values_or_history_errors(
         ("conversations", "settings", '{"request": [1]}', "the row with id 'c' of conversations cannot be read"),
     ],
 )
-def test_an_error_names_the_store_the_table_the_row_and_the_column(
+def test_damaged_error_names_store_table_row_and_column(
     damaged: Path, table: str, column: str, value: Any, says: str
 ) -> None:
     assert put(damaged, table, column, value)
@@ -232,7 +232,7 @@ def test_an_error_names_the_store_the_table_the_row_and_the_column(
     assert str(damaged) in str(raised.value)
 
 
-def test_turns_that_follow_each_other_in_a_circle_are_read_to_an_end(damaged: Path) -> None:
+def test_store_reads_turns_with_circular_references(damaged: Path) -> None:
     with closing(sqlite3.connect(damaged)) as connection, connection:
         connection.execute("DROP INDEX turns_follow_once")
         connection.execute("UPDATE turns SET previous = id WHERE number = 3")
@@ -242,7 +242,7 @@ def test_turns_that_follow_each_other_in_a_circle_are_read_to_an_end(damaged: Pa
 
 
 @pytest.mark.parametrize("version", ["x", -3, None])
-def test_a_schema_whose_version_is_no_version_is_refused(damaged: Path, version: Any) -> None:
+def test_store_rejects_invalid_schema_version(damaged: Path, version: Any) -> None:
     with closing(sqlite3.connect(damaged)) as connection, connection:
         connection.execute("DROP TABLE contentmodel_schema")
         connection.execute("CREATE TABLE contentmodel_schema (version INTEGER)")
@@ -252,7 +252,7 @@ def test_a_schema_whose_version_is_no_version_is_refused(damaged: Path, version:
 
 
 @pytest.mark.parametrize("name", ["half \ud83d", "\udfff"])
-def test_a_name_that_no_database_can_hold_is_not_found(damaged: Path, name: str) -> None:
+def test_store_raises_history_error_for_name_with_lone_surrogate(damaged: Path, name: str) -> None:
     with TurnStore.open(damaged) as store:
         for ask in (store.load, store.turn, store.blocks, store.conversation, store.delete, store.delete_turn):
             with pytest.raises(HistoryError):

@@ -130,7 +130,7 @@ def test_anthropic_tool_without_parameters_keeps_its_schema_if_encoded_for_anthr
 
 
 def lost_grammar(target: str) -> set[str]:
-    """The loss of a custom tool that has a grammar: two APIs have no grammars."""
+    """Return the loss code of a grammar: two APIs have no grammars."""
     return {"grammar-as-text"} if target in (ANTHROPIC, GEMINI) else set()
 
 
@@ -684,7 +684,7 @@ def objects_in(value: Any) -> Iterator[dict[str, Any]]:
         yield from objects_in(item)
 
 
-# -- answers that wait for calls ---------------------------------------------------------------------------------------
+# -- responses with calls ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("target", "path"), [(ANTHROPIC, "stop_reason"), (RESPONSES, "status")])
@@ -869,7 +869,7 @@ def test_response_with_calls_and_no_finish_reason_gets_tool_calls_reason_in_chat
     assert made["choices"][0]["finish_reason"] == "tool_calls"
 
 
-# -- functions before there were tools ---------------------------------------------------------------------------------
+# -- deprecated functions of Chat --------------------------------------------------------------------------------------
 
 
 OLD_FUNCTIONS = [{"name": "now", "description": "The time.", "parameters": EMPTY}, {"name": "here"}]

@@ -27,30 +27,30 @@ def drawn(strategy: Any, count: int) -> list[Any]:
     return values
 
 
-def test_imitations_and_notes_do_not_depend_on_the_order_of_adapters() -> None:
+def test_imitations_do_not_depend_on_order_of_adapters() -> None:
     adapters = list(contentmodel.adapters().values())
     assert hostile._imitations(*adapters) == hostile._imitations(*reversed(adapters)) == hostile.imitations()
     assert list(hostile._notes(*adapters)) == list(hostile._notes(*reversed(adapters)))
 
 
-def test_imitations_of_adapters_that_are_added_are_not_those_of_before() -> None:
+def test_imitations_depend_on_given_adapters() -> None:
     adapters = list(contentmodel.adapters().values())
     assert hostile._imitations() != hostile._imitations(*adapters)
 
 
 @pytest.mark.slow
-def test_messages_often_have_a_key_that_imitates_the_note_of_a_role() -> None:
+def test_drawn_messages_often_have_key_that_imitates_role_hint() -> None:
     payloads = drawn(hostile.with_notes(CONTENTS), 100)
     marked = [payload for payload in payloads if any(isinstance(c.get(":role"), dict) for c in payload["contents"])]
     assert len(marked) >= 10
 
 
-def test_results_of_tools_often_begin_with_a_mark_of_failure() -> None:
+def test_drawn_tool_results_often_begin_with_failure_mark() -> None:
     requests = drawn(hostile.hostile("openai-chat"), 30)
     assert sum(any(_imitates_failure(content) for content in _contents(request)) for request in requests) >= 10
 
 
-def test_users_always_imitate_the_label_of_a_result() -> None:
+def test_drawn_user_messages_always_imitate_result_label() -> None:
     for request in drawn(hostile.hostile(GOOGLE), 10):
         users = [message for message in request.messages if message.role == "user"]
         assert any(message.contents[0].text.startswith("[output of tool call") for message in users)

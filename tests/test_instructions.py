@@ -42,7 +42,7 @@ def test_instructions_after_results_keep_their_role() -> None:
     assert roles([said("user"), turn, result, said("system")]) == ["user", "assistant", "user", "system"]
 
 
-def test_instructions_in_a_row_are_one_message() -> None:
+def test_consecutive_instructions_become_one_message() -> None:
     payload = {"model": CLAUDE, "messages": [said("user"), said("system", "A"), said("developer", "B")]}
     made = convert(payload, source=CHAT, target=ANTHROPIC, kind="request").payload["messages"]
     assert made[1:] == [{"role": "system", "content": [{"type": "text", "text": "A"}, {"type": "text", "text": "B"}]}]
@@ -56,11 +56,11 @@ def test_instructions_in_a_row_are_one_message() -> None:
         [said("user"), said("system"), said("assistant", ""), said("user")],
     ],
 )
-def test_instructions_in_another_place_are_the_users(messages: list[dict[str, Any]]) -> None:
+def test_instructions_in_invalid_position_become_user_messages(messages: list[dict[str, Any]]) -> None:
     assert "system" not in roles(messages)
 
 
-def test_an_older_model_gets_instructions_as_the_users() -> None:
+def test_instructions_become_user_messages_for_older_models() -> None:
     assert roles([said("user"), said("system")], "claude-opus-4-7") == ["user", "user"]
     assert roles([said("user"), said("system")], "claude-3-5-sonnet-20241022") == ["user", "user"]
 
@@ -76,12 +76,12 @@ def test_an_older_model_gets_instructions_as_the_users() -> None:
         ("claude-3-opus-20240229", False),
     ],
 )
-def test_the_version_of_a_model_says_whether_it_takes_them(model: str, takes: bool) -> None:
+def test_model_version_decides_whether_instructions_keep_their_role(model: str, takes: bool) -> None:
     assert ("system" in roles([said("user"), said("system")], model)) is takes
 
 
 @pytest.mark.parametrize("target", [CHAT, RESPONSES])
-def test_instructions_of_an_agent_cross_and_come_back(target: str) -> None:
+def test_instructions_in_conversation_survive_a_round_trip(target: str) -> None:
     messages = [said("user"), said("system", "From now on, in French."), said("assistant"), said("user")]
     payload = {"model": CLAUDE, "max_tokens": 9, "messages": messages}
     there = convert(payload, source=ANTHROPIC, target=target, kind="request")

@@ -30,14 +30,14 @@ CHAT = contentmodel.adapter("openai-chat")
 
 
 class Delegate:
-    """Chat, as it is: what a test breaks of it, it overrides."""
+    """Delegate to the Chat adapter. Tests override the methods that they break."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(CHAT, name)
 
 
 class Forgetful(Delegate):
-    """Forgets a setting."""
+    """Drop a setting of requests."""
 
     def encode_request(self, request: Any, *rest: Any) -> Any:
         options = msgspec.structs.replace(request.options, top_p=None)
@@ -45,7 +45,7 @@ class Forgetful(Delegate):
 
 
 class Raising(Delegate):
-    """Takes for granted what is not there."""
+    """Raise KeyError if the model is not `m`."""
 
     def decode_request(self, payload: Any) -> Any:
         request = CHAT.decode_request(payload)
@@ -53,7 +53,7 @@ class Raising(Delegate):
 
 
 class Meddling(Delegate):
-    """Changes what it was given."""
+    """Change the decoded payload in place."""
 
     def decode_response(self, payload: Any) -> Any:
         response = CHAT.decode_response(payload)
@@ -63,7 +63,7 @@ class Meddling(Delegate):
 
 
 class Silent(Delegate):
-    """Has neither streams nor rules, and no SDK."""
+    """An adapter without streams, rules and SDK."""
 
     api = "silent-chat"
     rules = ()
@@ -73,7 +73,7 @@ class Silent(Delegate):
 
 
 class Spy(Delegate):
-    """Keeps what it was asked to decode."""
+    """Record the decoded payloads."""
 
     def __init__(self) -> None:
         self.seen: list[Any] = []
@@ -94,7 +94,7 @@ def one(report: Report, check: str) -> Outcome:
     return found
 
 
-# -- what is found -----------------------------------------------------------------------------------------------------
+# -- findings ----------------------------------------------------------------------------------------------------------
 
 
 def test_finding_has_path_both_values_and_minimal_input() -> None:
@@ -165,7 +165,7 @@ def test_check_fails_if_adapter_is_not_deterministic() -> None:
     assert outcome.status == "failed"
 
 
-# -- what does not apply -----------------------------------------------------------------------------------------------
+# -- skipped checks ----------------------------------------------------------------------------------------------------
 
 
 def test_checks_that_do_not_apply_are_skipped_with_a_note() -> None:
@@ -239,7 +239,7 @@ def test_check_adapter_rejects_unknown_law() -> None:
         check_adapter(Delegate(), only=["levity"])
 
 
-# -- the same again ----------------------------------------------------------------------------------------------------
+# -- determinism -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -510,7 +510,7 @@ def test_kit_errors_derive_from_content_model_error() -> None:
 @pytest.mark.slow
 def test_crossing_checks_run_on_model_values_if_adapter_has_no_tracing() -> None:
     class Untraced:
-        """Chat, without tracing."""
+        """The Chat adapter without tracing."""
 
         api, issuer = "untraced-chat", "openai"
 

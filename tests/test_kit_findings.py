@@ -19,13 +19,13 @@ CHAT = contentmodel.adapter("openai-chat")
 
 
 class Delegate:
-    """Chat, as it is: what a test breaks of it, it overrides."""
+    """Delegate to the Chat adapter. Tests override the methods that they break."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(CHAT, name)
 
 
-def test_lists_of_different_lengths_differ_at_their_first_other_element() -> None:
+def test_difference_of_lists_has_path_of_first_different_element() -> None:
     found = laws.difference({"a": [1, {"b": 2}, 3]}, {"a": [1, {"b": 4}, 3, 5]})
     assert found is not None
     assert (found.where, found.expected, found.found) == ("$.a[1]", {"b": 2}, {"b": 4})
@@ -35,7 +35,7 @@ def test_lists_of_different_lengths_differ_at_their_first_other_element() -> Non
     assert (longer.where, longer.expected, longer.found) == ("$[1]", ABSENT, 2)
 
 
-def test_both_values_are_cut_around_their_difference() -> None:
+def test_beside_truncates_values_around_their_difference() -> None:
     same = ["the same words"] * 200
     one, other = beside([*same, "left", *same], [*same, "right", *same])
     assert '"left"' in one
@@ -45,15 +45,15 @@ def test_both_values_are_cut_around_their_difference() -> None:
     assert beside({"a": 1}, {"a": 2}) == ('{"a": 1}', '{"a": 2}')
 
 
-def test_values_that_are_one_the_beginning_of_the_other_are_shown_to_their_end() -> None:
+def test_beside_shows_end_of_values_if_one_is_prefix_of_other() -> None:
     one, other = beside("x" * 1000, "x" * 1000 + "y")
     assert 'y"' in other
     assert 'x"' in one
 
 
-def test_a_finding_on_a_value_of_the_model_shows_the_payload_as_well() -> None:
+def test_finding_on_model_value_shows_payload() -> None:
     class Shouting(Delegate):
-        """Takes the words of users for louder ones."""
+        """Decode a text of the user in upper case."""
 
         def decode_request(self, payload: Any) -> Any:
             request = CHAT.decode_request(payload)
@@ -68,14 +68,14 @@ def test_a_finding_on_a_value_of_the_model_shows_the_payload_as_well() -> None:
 
 
 @pytest.mark.parametrize("api", EXAMPLES)
-def test_the_examples_of_our_apis_say_what_no_default_says(api: str) -> None:
+def test_examples_decode_to_expected_values(api: str) -> None:
     ((payload, expected),) = EXAMPLES[api]
     assert isinstance(expected, ChatResponse)
     assert expected.finish_reason == FinishReason(reason="length")
     example(contentmodel.adapter(api), (payload, expected))
 
 
-def test_an_example_that_is_read_as_another_value_is_found_where_it_differs() -> None:
+def test_example_check_reports_path_of_different_value() -> None:
     ((payload, expected),) = EXAMPLES["openai-chat"]
     assert isinstance(expected, ChatResponse)
     choice = msgspec.structs.replace(expected.choices[0], finish_reason=FinishReason(reason="stop"))
@@ -85,7 +85,7 @@ def test_an_example_that_is_read_as_another_value_is_found_where_it_differs() ->
     assert (found.value.expected, found.value.found) == ("stop", "length")
 
 
-def test_an_example_says_all_that_there_is() -> None:
+def test_example_check_reports_value_missing_in_example() -> None:
     ((payload, expected),) = EXAMPLES["openai-chat"]
     with pytest.raises(LawBroken) as found:
         example(CHAT, (payload, msgspec.structs.replace(expected, usage=None)))
@@ -102,12 +102,12 @@ def test_an_example_says_all_that_there_is() -> None:
         (({"id": "a"}, ChatResponse(choices="Hello")), r"got `str` at \$.choices"),  # type: ignore[arg-type]
     ],
 )
-def test_what_is_no_example_is_refused_before_anything_is_tried(given: Any, message: str) -> None:
+def test_check_adapter_rejects_invalid_examples(given: Any, message: str) -> None:
     with pytest.raises(ValueError, match=rf"examples\[0\]: .*{message}"):
         check_adapter(contentmodel.adapter("openai-chat"), only=["example"], examples=[given])
 
 
-def test_the_payload_of_an_example_may_be_text() -> None:
+def test_example_payload_may_be_bytes() -> None:
     adapter = contentmodel.adapter("anthropic-messages")
     text = b'{"model": "m", "max_tokens": 5, "messages": [{"role": "user", "content": "Hi"}]}'
     report = check_adapter(adapter, only=["example"], examples=[(text, adapter.decode_request(text))])
@@ -115,7 +115,7 @@ def test_the_payload_of_an_example_may_be_text() -> None:
 
 
 @pytest.mark.slow
-def test_examples_come_with_an_adapter_or_the_check_does_not_apply() -> None:
+def test_example_check_is_skipped_without_examples() -> None:
     class Unknown(Delegate):
         api = "like-chat"
 

@@ -25,14 +25,14 @@ from contentmodel_conformance.mutants.broken import Broken
 
 
 class _Leaks(Broken):
-    """Puts what only another issuer can read into its requests."""
+    """Write protected data of another issuer into requests."""
 
     def written(self, kind: str, payload: Any, value: Any) -> Any:
         return {**payload, "metadata": {"user_id": value.messages[0].contents[0].protected.data}}
 
 
-def test_what_is_opaque_is_known_by_what_it_is_read_as() -> None:
-    """Whatever its field is called: `data`, here."""
+def test_opacity_finds_protected_data_whatever_its_field_name() -> None:
+    """The field name is `data` here."""
     sealed = {"type": "reasoning.encrypted", "data": "c2VhbGVk", "format": "openai-responses-v1"}
     payload = {"model": "m", "messages": [{"role": "assistant", "content": "x", "reasoning_details": [sealed]}]}
     target = contentmodel.adapter("anthropic-messages")
@@ -77,7 +77,7 @@ def test_section_reads_the_kind_of_a_link_from_its_media_type(path: str, kind: s
     laws.section(GOOGLE, "request", asked(UriContent(uri=f"https://example.org/{path}", kind=kind)))
 
 
-def test_section_finds_a_kind_that_the_media_type_does_not_imply() -> None:
+def test_section_finds_kind_that_media_type_does_not_imply() -> None:
     request = asked(UriContent(uri="https://example.org/a", kind="video"))
     with pytest.raises(laws.LawBroken, match="video"):
         laws.section(_WritesTextFiles(GOOGLE), "request", request)
@@ -110,7 +110,7 @@ class _LeavesOutTitles(Broken):
         return payload
 
 
-def test_restoration_allows_a_source_once_for_all_of_its_citations() -> None:
+def test_restoration_allows_one_source_for_all_its_citations() -> None:
     citation = {
         "type": "web_search_result_location",
         "url": "https://example.org/a",

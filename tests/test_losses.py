@@ -101,7 +101,7 @@ def test_values_in_reason_text_are_not_formatted_again() -> None:
     )
 
 
-# -- what is insignificant ---------------------------------------------------------------------------------------------
+# -- insignificant losses ----------------------------------------------------------------------------------------------
 
 
 ANSWER = {
@@ -236,7 +236,7 @@ def test_audit_counts_names_and_ids_of_calls_separately() -> None:
 
 
 def test_lost_name_of_response_format_has_its_own_path() -> None:
-    """The whole format was lost, with a schema that is in the output."""
+    """Regression: the whole format was reported as lost, with a schema that is in the output."""
     schema = {
         "type": "object",
         "properties": {"a": {"type": "string"}},
@@ -275,7 +275,7 @@ def a_grounded_answer() -> dict[str, Any]:
 
 @pytest.mark.parametrize("target", ["openai-chat", "openai-responses"])
 def test_audit_reports_a_deleted_citation_of_a_listed_source(target: str) -> None:
-    """Once all sources were lost, with the addresses and titles that citations have."""
+    """Regression: all sources were reported as lost, with the URLs and titles of the citations."""
     source = a_grounded_answer()
     source["candidates"][0]["groundingMetadata"]["groundingChunks"][0]["web"]["domain"] = "example.org"
     encoded = contentmodel.convert(source, target=target, kind="response")

@@ -55,7 +55,7 @@ def crossing(source: str, target: str, family: str, of: str = "request") -> Cros
     return next(c for c in found if (c.source, c.target, c.family, c.of) == (source, target, family, of))
 
 
-# -- it says something of everything -----------------------------------------------------------------------------------
+# -- completeness ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -86,11 +86,11 @@ def test_every_field_of_a_type_is_set_in_some_sample(kind: type[AIContent]) -> N
     said = {
         name for content in made for name in kind.__struct_fields__ if getattr(content, name) != default(kind, name)
     }
-    # Residue is one API's, and every API has words of its own for a status; a result is named by its call.
+    # Residue and status values are specific to an API; a result has the name of its call.
     elsewhere = {"extra", "status", "executor"}
     if kind.__name__.endswith(("ToolResultContent", "FunctionResultContent")):
         elsewhere |= {"name", "caller"}
-    # What a search of tools finds is tools; a block that nobody knows is whole as it is.
+    # A tool search has tools instead of outputs; an unknown block is kept whole.
     elsewhere |= {"outputs"} if "tools" in kind.__struct_fields__ else set()
     elsewhere |= {"annotations", "protected"} if kind.__name__ == "UnknownContent" else set()
     assert set(kind.__struct_fields__) - said <= elsewhere
@@ -108,14 +108,14 @@ def test_every_type_has_a_position_in_requests(kind: type[AIContent]) -> None:
 
 @pytest.mark.slow
 def test_matrix_of_two_apis_equals_their_part_of_whole_matrix() -> None:
-    """Also beside others: no adapter but its own changes a cell."""
+    """Other adapters do not change a cell."""
     apis = ("anthropic-messages", "openai-chat")
     made = make_matrix({api: contentmodel.adapter(api) for api in apis})
     assert made.contents == tuple(c for c in matrix().contents if c.api in apis)
     assert made.crossings == tuple(c for c in matrix().crossings if {c.source, c.target} == set(apis))
 
 
-# -- it says what is so ------------------------------------------------------------------------------------------------
+# -- correctness -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -211,7 +211,7 @@ def test_no_cell_or_crossing_is_an_error() -> None:
     assert [c for c in matrix().crossings if c.verdict == "error"] == []
 
 
-# -- what it calls exact comes back, whatever is said ------------------------------------------------------------------
+# -- exact cases with any text -----------------------------------------------------------------------------------------
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Zl", "Zp")), min_size=1).filter(str.strip)
 JSON_OBJECTS = st.dictionaries(st.text("abc", min_size=1), st.integers(-99, 99) | WORDS | st.booleans(), max_size=3)
@@ -219,7 +219,7 @@ FREE = {"text": WORDS, "message": WORDS, "title": WORDS, "reason": WORDS}
 
 
 def exact_cases() -> list[tuple[str, str, str, Case]]:
-    """What the matrix calls exact of contents that came from another API: all of it is in the samples."""
+    """Return the exact cases of contents with a foreign origin."""
     found = (c for c in matrix().contents if c.origin == "foreign" and c.api in APIS)
     return [
         (c.type, c.api, c.of, each) for c in found for each in c.cases if each.field is None and each.verdict == "exact"
@@ -227,7 +227,7 @@ def exact_cases() -> list[tuple[str, str, str, Case]]:
 
 
 def retold(draw: st.DrawFn, content: Any) -> Any:
-    """The content with other words in it, and in what it holds."""
+    """Return the content with other texts, also in its nested contents."""
     changes: dict[str, Any] = {}
     for name in content.__struct_fields__:
         value = getattr(content, name)
@@ -269,7 +269,7 @@ def test_covers_ignores_residue_and_finds_differences() -> None:
 
 
 class Wrapped:
-    """An adapter that is another one but for what a test makes of it."""
+    """Delegate to the Anthropic adapter, except for the given methods."""
 
     def __init__(self, **changed: Any) -> None:
         self._inner = contentmodel.adapter("anthropic-messages")
@@ -280,7 +280,7 @@ class Wrapped:
 
 
 class Without:
-    """No adapter at all."""
+    """An object that is not an adapter."""
 
 
 def fail(*args: Any, **more: Any) -> Any:
@@ -323,7 +323,7 @@ def test_adapter_with_failing_describe_gives_errors_for_own_origin() -> None:
 
 @pytest.mark.slow
 def test_unreported_loss_of_signatures_gives_silent_cell() -> None:
-    """It drops the signatures of its own reasoning without a loss."""
+    """The adapter drops the signatures of its own reasoning without a loss."""
 
     def without_signatures(value: Any, *args: Any) -> Any:
         encoded = contentmodel.adapter("anthropic-messages").encode_request(value, *args)
@@ -337,7 +337,7 @@ def test_unreported_loss_of_signatures_gives_silent_cell() -> None:
 
 @pytest.mark.slow
 def test_unreported_loss_of_results_gives_silent_crossing() -> None:
-    """It drops results of tools without a loss."""
+    """The adapter drops results of tools without a loss."""
 
     def without_results(value: Any, *args: Any) -> Any:
         encoded = contentmodel.adapter("anthropic-messages").encode_request(value, *args)
@@ -383,7 +383,7 @@ def test_matrix_command_names_adapter_that_cannot_be_imported(stranger: str) -> 
     assert "stranger cannot be loaded: RuntimeError: its <code> fails" in " ".join(result.output.split())
 
 
-# -- how people see it -------------------------------------------------------------------------------------------------
+# -- pages and text ----------------------------------------------------------------------------------------------------
 
 
 def ids_of(page: str) -> set[str]:

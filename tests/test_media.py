@@ -445,7 +445,7 @@ def test_chat_request_for_audio_gets_a_voice_or_falls_back_to_text(
     assert (kind, "$.generationConfig.responseModalities") in [(loss.kind, loss.path) for loss in encoded.losses]
 
 
-# -- requests of which nothing is left ---------------------------------------------------------------------------------
+# -- requests without sendable contents --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("target", OTHERS)

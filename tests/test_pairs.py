@@ -443,7 +443,7 @@ def test_encoder_drops_pending_hosted_call_and_keeps_another_with_its_id() -> No
     assert [loss.path for loss in encoded.losses if loss.code == "pending-hosted-call"] == ["$.messages[1].contents[2]"]
 
 
-# What stands between a call and its result ----------------------------------------------------------------------------
+# Messages between a call and its result -------------------------------------------------------------------------------
 
 CALL = FunctionCallContent(call_id="c1", name="pay", arguments={})
 RESULT = ChatMessage(role="tool", contents=[FunctionResultContent(call_id="c1", name="pay", outputs="18")])

@@ -44,7 +44,7 @@ OWN = Origin(api=API, issuer="teller")
 
 
 @pytest.mark.parametrize("api", ORDER)
-def test_the_passes_of_an_adapter_have_this_order(api: str) -> None:
+def test_adapter_passes_have_expected_order(api: str) -> None:
     adapter: Any = contentmodel.adapter(api)
     requests = (adapter.request_passes, adapter.request_payload_passes)
     answers = (adapter.answer_passes, adapter.response_passes, adapter.response_payload_passes)
@@ -71,27 +71,27 @@ def texts(request: ChatRequest, *passes: Pass) -> list[str]:
     return [message.text for message in prepared(request, passes, context).messages]
 
 
-def test_passes_run_in_order_and_get_what_the_one_before_returned() -> None:
+def test_passes_run_in_order_and_get_previous_result() -> None:
     passes = (message_pass(added("a")), request_pass(add_words), message_pass(added("b")), message_pass(added("c")))
     assert texts(ChatRequest(), *passes) == ["a", "after 1", "b", "c"]
 
 
 @pytest.mark.parametrize("native", [True, False])
-def test_a_native_request_has_native_passes_alone(native: bool) -> None:
+def test_native_request_runs_only_native_passes(native: bool) -> None:
     request = ChatRequest(origin=OWN if native else None)
     passes = (message_pass(added("foreign")), request_pass(add_words, native=True))
     assert texts(request, *passes) == (["after 0"] if native else ["foreign", "after 1"])
 
 
 @pytest.mark.parametrize("has_medium", [True, False])
-def test_a_pass_is_skipped_if_the_transcript_has_none_of_the_types_it_needs(has_medium: bool) -> None:
+def test_pass_is_skipped_if_transcript_has_none_of_its_types(has_medium: bool) -> None:
     medium = DataContent.from_bytes(b"x", media_type="image/png")
     output = contentmodel.FunctionResultContent(call_id="c", outputs=[medium] if has_medium else [])
     request = ChatRequest(messages=[ChatMessage(role="tool", contents=[output])])
     assert texts(request, message_pass(added("a"), needs=(DataContent,))) == (["", "a"] if has_medium else [""])
 
 
-def test_what_a_pass_replaces_is_recorded_without_its_doing() -> None:
+def test_pipeline_records_replacements_of_passes() -> None:
     context = EncodeContext(API, "teller", "request")
     request = ChatRequest(messages=[])
     made = prepared(request, (request_pass(add_words), message_pass(added("b"))), context)

@@ -31,7 +31,7 @@ def broken(api: str, payload: Any, rule: str) -> list[str]:
 @pytest.mark.parametrize(
     ("api", "example"), [pytest.param(api, e, id=f"{api}-{e['rule']}") for api in APIS for e in examples(api)]
 )
-def test_a_rule_finds_what_breaks_it(api: str, example: dict[str, Any]) -> None:
+def test_rule_reports_violation_of_its_example(api: str, example: dict[str, Any]) -> None:
     assert broken(api, example["breaks"], example["rule"]) == example["paths"]
     assert broken(api, example["keeps"], example["rule"]) == []
 
@@ -60,12 +60,12 @@ ELSEWHERE = {
 
 
 def violations(api: str, payload: Any, model: str | None = None) -> list[contentmodel.Violation]:
-    """What breaks a rule, without the note on rules that were not applied."""
+    """Return the violations, without the note on rules that were not applied."""
     return [v for v in contentmodel.check(payload, api=api, model=model) if v.severity != "unchecked"]
 
 
 @pytest.mark.parametrize("api", APIS)
-def test_what_a_provider_refused_for_its_content_breaks_a_rule(api: str) -> None:
+def test_recorded_requests_that_provider_rejected_break_a_rule(api: str) -> None:
     refused = [record for record in records(api, "request") if (record["status"] or 0) >= 400]
     # What generateContent takes depends on a model that the URL names.
     unflagged = {record["id"] for record in refused if not violations(api, record["body"], record["model"])}
@@ -74,7 +74,7 @@ def test_what_a_provider_refused_for_its_content_breaks_a_rule(api: str) -> None
 
 @pytest.mark.parametrize("api", APIS)
 @given(data=st.data())
-def test_any_object_can_be_checked(api: str, data: st.DataObject) -> None:
+def test_check_accepts_any_object(api: str, data: st.DataObject) -> None:
     """Any object gives violations, and never an exception."""
     payloads = st.sampled_from([e["breaks"] for e in examples(api)])
     contentmodel.check(data.draw(disturbed(payloads)), api=api)

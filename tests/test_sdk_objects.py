@@ -11,7 +11,7 @@ from conftest import records
 
 
 def parse(api: str, body: dict[str, Any]) -> Any:
-    """The SDK's own object of a response."""
+    """Return a response as an object of its SDK."""
     if api == "anthropic-messages":
         from anthropic.types.beta import BetaMessage
 
@@ -61,12 +61,12 @@ GEMINI = {
 @pytest.mark.parametrize(
     ("api", "body"), [("openai-chat", CHAT), ("anthropic-messages", CLAUDE), ("google-generate-content", GEMINI)]
 )
-def test_an_object_of_the_sdk_is_a_payload(api: str, body: dict[str, Any]) -> None:
+def test_decoder_accepts_sdk_object(api: str, body: dict[str, Any]) -> None:
     adapter = contentmodel.adapter(api)
     assert adapter.decode_response(parse(api, body)) == adapter.decode_response(body)
 
 
-def test_sdk_objects_inside_a_request_are_payload_too() -> None:
+def test_decoder_accepts_sdk_objects_inside_request() -> None:
     answer = parse("anthropic-messages", CLAUDE)
     request = {"model": "m", "max_tokens": 5, "messages": ({"role": "assistant", "content": answer.content},)}
     plain = {**request, "messages": [{"role": "assistant", "content": CLAUDE["content"]}]}
@@ -75,7 +75,7 @@ def test_sdk_objects_inside_a_request_are_payload_too() -> None:
 
 
 @pytest.mark.parametrize("api", ["anthropic-messages", "openai-responses"])
-def test_recorded_answers_come_through_the_sdk_unharmed(api: str, corpus: Any) -> None:
+def test_recorded_responses_decode_to_same_text_from_sdk_objects(api: str, corpus: Any) -> None:
     adapter = contentmodel.adapter(api)
     compared = 0
     for record in records(api, "response"):

@@ -80,7 +80,7 @@ def converted(payload: dict[str, Any], source: str, target: str) -> list[Any]:
 
 @pytest.mark.parametrize("source", USAGE)
 @pytest.mark.parametrize("target", [CHAT, RESPONSES, GEMINI])
-def test_a_total_that_the_source_does_not_have_is_the_sum_of_what_the_target_counts(source: str, target: str) -> None:
+def test_missing_total_is_computed_from_counters_of_target(source: str, target: str) -> None:
     if source == target:
         assert convert(answer(source, USAGE[source]), target=source).payload == answer(source, USAGE[source])
         return
@@ -90,7 +90,7 @@ def test_a_total_that_the_source_does_not_have_is_the_sum_of_what_the_target_cou
 
 
 @pytest.mark.parametrize("target", [CHAT, RESPONSES, ANTHROPIC])
-def test_input_of_hosted_tools_is_input_where_it_has_no_counter(target: str) -> None:
+def test_hosted_tool_tokens_are_added_to_input_if_target_has_no_counter(target: str) -> None:
     encoded = convert(answer(GEMINI, USAGE[GEMINI]), source=GEMINI, target=target)
     lost = {loss.path: loss.code for loss in encoded.losses}
     assert (
@@ -101,8 +101,8 @@ def test_input_of_hosted_tools_is_input_where_it_has_no_counter(target: str) -> 
 
 @pytest.mark.parametrize("source", [CHAT, RESPONSES])
 @pytest.mark.parametrize("target", [ANTHROPIC, CHAT, RESPONSES, GEMINI])
-def test_reasoning_that_the_total_shows_beside_the_output_is_output(source: str, target: str) -> None:
-    """The counters of xAI."""
+def test_reasoning_tokens_beside_output_are_added_to_output(source: str, target: str) -> None:
+    """The API of xAI counts tokens this way."""
     names = COUNTS[source]
     usage = {**USAGE[source], **dict(zip(names, (3210, 43, 3260), strict=True))}
     for found in converted(answer(source, usage), source, target):
@@ -110,7 +110,7 @@ def test_reasoning_that_the_total_shows_beside_the_output_is_output(source: str,
         assert found.total_tokens in (3260, None)
 
 
-def test_a_counter_of_output_that_generate_content_leaves_out_is_zero() -> None:
+def test_missing_gemini_output_counter_is_zero() -> None:
     usage = {"promptTokenCount": 5, "thoughtsTokenCount": 7, "totalTokenCount": 12}
     chat = convert(answer(GEMINI, usage), source=GEMINI, target=CHAT).payload["usage"]
     assert [chat[name] for name in COUNTS[CHAT]] == [5, 7, 12]

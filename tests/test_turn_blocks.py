@@ -56,7 +56,7 @@ def read(payload: Any) -> Any:
     return laws.decode(ADAPTER, kind, payload)
 
 
-# -- section: what is written is read ----------------------------------------------------------------------------------
+# -- round trips -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", CONTENT_TYPES, ids=lambda kind: kind.__name__)
@@ -127,7 +127,7 @@ def test_decoder_raises_decode_error_if_blocks_are_nested_too_deeply() -> None:
         ADAPTER.decode_request(wire)
 
 
-# -- what rows mean ----------------------------------------------------------------------------------------------------
+# -- meaning of rows ---------------------------------------------------------------------------------------------------
 
 
 def turn(*blocks: dict[str, Any], role: str = "assistant", **more: Any) -> dict[str, Any]:
@@ -207,7 +207,7 @@ def test_block_decodes_to_its_content_type(block: dict[str, Any], content: Any) 
 
 
 def plain(value: Any) -> Any:
-    """A content without what the adapter remembers of its spelling."""
+    """Return a content without the hints of the adapter."""
     changed = msgspec.structs.replace(value, extra=None)
     if isinstance(value, FunctionResultContent):
         return msgspec.structs.replace(changed, outputs=[plain(output) for output in value.outputs])
@@ -287,7 +287,7 @@ def test_single_turn_decodes_to_response() -> None:
     assert written(plain_one) == {"id": "r", "role": "assistant", "model": "m", "blocks": []}
 
 
-# -- what is wrong with rows -------------------------------------------------------------------------------------------
+# -- faults and rules --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -394,7 +394,7 @@ def test_turn_with_calls_and_results_breaks_no_rule() -> None:
     assert contentmodel.check({"turns": [turn(words("Do it."), role="user"), RUN]}) == []
 
 
-# -- among the others --------------------------------------------------------------------------------------------------
+# -- other APIs --------------------------------------------------------------------------------------------------------
 
 
 def test_detect_recognises_only_rows() -> None:

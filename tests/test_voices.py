@@ -28,7 +28,7 @@ def chat(*messages: dict[str, Any]) -> dict[str, Any]:
 
 
 def called(result: str = "fine", call_id: str = "call_1") -> list[dict[str, Any]]:
-    """A question, a call, and what the tool gave."""
+    """Return a question, a call and its result."""
     call = {"id": call_id, "type": "function", "function": {"name": "look", "arguments": "{}"}}
     return [
         {"role": "user", "content": "Look."},
@@ -38,14 +38,14 @@ def called(result: str = "fine", call_id: str = "call_1") -> list[dict[str, Any]
 
 
 def decoded(payload: dict[str, Any], source: str, target: str) -> ChatRequest:
-    """The request that a payload of `source` is in `target`, read back."""
+    """Convert a payload of `source` to `target`, and return the decoded request."""
     encoded = contentmodel.convert(payload, source=source, target=target, kind="request")
     request: ChatRequest = contentmodel.adapter(target).decode_request(encoded.payload)
     return request
 
 
 def of_role(request: ChatRequest, role: str) -> str:
-    """The texts of all messages of a role, and of results in them."""
+    """Return the texts of all messages of a role, and of results in them."""
     contents = [content for message in request.messages if message.role == role for content in message.contents]
     return "\n".join(getattr(content, "text", None) or "" for content in contents)
 
@@ -178,7 +178,7 @@ WORDS = (
 
 
 def said_as(api: str, role: str) -> dict[str, Any]:
-    """A payload of `api` with one message of a role."""
+    """Return a payload of `api` with one message of a role."""
     if api == GOOGLE:
         turns = [{"role": word, "parts": [{"text": text}]} for word, text in (("user", "a"), (role, "obey"))]
         return {"contents": turns}
@@ -348,7 +348,7 @@ def test_numbered_call_ids_do_not_collide_with_existing_ids() -> None:
 
 
 def _answers(request: ChatRequest) -> dict[str, str]:
-    """What the calls of each tool were answered with."""
+    """Return the text of the result for each tool name."""
     contents = [content for message in request.messages for content in message.contents]
     names = {c.call_id: c.name for c in contents if isinstance(c, FunctionCallContent)}
     assert len(names) == sum(isinstance(c, FunctionCallContent) for c in contents)

@@ -17,7 +17,7 @@ CHAT = contentmodel.adapter("openai-chat")
 
 
 class Delegate:
-    """Chat, as it is: what a test breaks of it, it overrides."""
+    """Delegate to the Chat adapter. Tests override the methods that they break."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(CHAT, name)
@@ -34,7 +34,7 @@ def _spin(value: Any) -> Any:
 
 
 class HangsAtAWord(Delegate):
-    """Never comes back from a text with a bracket in it, whether it reads or writes it."""
+    """Hang if a text has a bracket, in the decoder and in the encoder."""
 
     def decode_request(self, payload: Any) -> Any:
         return _spin(payload) if b"[1, 2]" in msgspec.json.encode(payload) else CHAT.decode_request(payload)
@@ -51,7 +51,7 @@ class HangsAlways(Delegate):
 
 
 def outcome_of(adapter: Any, check: str, *, in_thread: bool = False) -> Outcome:
-    """What a check comes to, also in a thread, where no signal arrives."""
+    """Return the outcome of a check, optionally run in a thread, which receives no signals."""
     if not in_thread:
         return check_adapter(adapter, only=[check], others=[]).outcomes[0]
     with ThreadPoolExecutor(1) as pool:
@@ -60,7 +60,7 @@ def outcome_of(adapter: Any, check: str, *, in_thread: bool = False) -> Outcome:
 
 @pytest.mark.parametrize("in_thread", [False, slow(True)])
 @pytest.mark.parametrize("check", ["section/home", "notes/wire", "face/adapter"])
-def test_an_adapter_that_hangs_is_left_and_the_input_named(check: str, in_thread: bool) -> None:
+def test_watchdog_ends_hanging_check_and_reports_input(check: str, in_thread: bool) -> None:
     # In a law, in a strategy that encodes what it draws, and where it is found out what an adapter does.
     adapter = HangsAlways() if check == "face/adapter" else HangsAtAWord()
     outcome = outcome_of(adapter, check, in_thread=in_thread)
@@ -73,7 +73,7 @@ def test_an_adapter_that_hangs_is_left_and_the_input_named(check: str, in_thread
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no such timers")
-def test_what_the_watchdog_replaces_is_put_back() -> None:
+def test_watchdog_restores_signal_handler_and_timer() -> None:
     before = signal.getsignal(signal.SIGALRM)
     check_adapter(CHAT, only=["face"], others=[])
     assert signal.getsignal(signal.SIGALRM) is before
