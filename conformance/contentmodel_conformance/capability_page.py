@@ -8,11 +8,12 @@ from typing import Any
 import contentmodel
 from contentmodel.capabilities import Capabilities, CapabilityTable
 
-HEAD = """# What models take
+HEAD = """# Capabilities of models
 
-Generated from the adapters' tables (`capabilities.py`) by `python -m contentmodel_conformance.pages docs`. Encoders
-adapt the settings of another API's request to its model, rules check payloads, and `plan` reports both. All use the
-same row of the table.
+This page lists the settings that each model accepts. It is generated from the adapters' tables (`capabilities.py`) by
+`python -m contentmodel_conformance.pages docs`. Encoders use the table to adapt a request of another API to
+the model, and [`check`](converting.md#rules-of-the-target) uses it to check payloads. In the column "effort", the
+model's default is bold.
 
 A model name may have a path (`models/`, `anthropic/`), a region and vendor (`us.anthropic.`), a date or version
 (`-20250929`, `@20250929`, `-v1:0`, `-latest`), or a variant (`:free`). An unlisted model of the provider is treated as
@@ -28,10 +29,10 @@ contentmodel.convert(payload, target="openai-chat", model="my-host-7b", policies
 contentmodel.convert(payload, target="openai-chat", policies={"capabilities": '{"sampling": {"top_p": [0, 1]}}'})
 ```
 
-In Python, `contentmodel.adapter(api).knowing(model)` returns the capabilities of a model. `takes` is the row;
-`contentmodel.capabilities.Capabilities` documents its fields. `status` is `listed`, or another source of the limits.
-`unlisted()` is None for a listed model, and otherwise a sentence that it is treated as the newest. `contentmodel check`
-prints that sentence. An adapter of another API passes its `CapabilityTable` to `Rules`.
+In Python, `contentmodel.adapter(api).knowing(model)` returns the capabilities of a model. Its attribute `takes`
+is the row (a `contentmodel.capabilities.Capabilities`), and `status` is `listed`, or the other source of the row.
+`unlisted()` returns a sentence if the model is treated as the newest, and None otherwise. `contentmodel check` prints
+the sentence. An adapter of another API passes its `CapabilityTable` to `Rules`.
 """
 
 

@@ -163,7 +163,7 @@ def messages_and_max_tokens_are_given(request: Request) -> Iterator[Broken]:
 
 @_of_claude("add content, or remove the message", "NousResearch/hermes-agent#3149")
 def user_turns_have_content(request: Request) -> Iterator[Broken]:
-    """Consecutive user messages must have content: at least one of them must not be empty."""
+    """Of consecutive user messages, at least one must have content."""
     yield from ((t.path, "no content") for t in _turns(request) if t.role == "user" and not t.blocks)
 
 
@@ -174,7 +174,7 @@ def text_is_not_blank(request: Request) -> Iterator[Broken]:
     yield from ((at, "no text") for at, b in blocks if b.get("type") == "text" and _is_blank(b.get("text")))
 
 
-@_of_claude("remove the end, or add a user message", "anomalyco/opencode#1295, tailcallhq/forgecode#1872")
+@_of_claude("remove it, or add a user message", "anomalyco/opencode#1295, tailcallhq/forgecode#1872")
 def a_prefill_ends_in_text(request: Request) -> Iterator[Broken]:
     """A request that ends with an assistant turn must not end with a thinking block or with white space."""
     for at, block in _final(request)[-1:]:
@@ -187,7 +187,7 @@ def a_prefill_ends_in_text(request: Request) -> Iterator[Broken]:
 
 @_by_model("end with a user message", "platform.claude.com/docs/en/api/errors, ericc-ch/copilot-api#261")
 def a_prefill_is_for_older_models(request: Request, takes: Capabilities) -> Iterator[Broken]:
-    """From version 4.6 on, a request must not end with assistant text."""
+    """From Claude 4.6 on, a request must not end with text of the assistant."""
     paused = any(b.get("type") in ("server_tool_use", "mcp_tool_use") for _, b in _final(request))
     if not takes.prefill and not paused and not request.get("fallback_credit_token"):
         yield from ((at, "a prefill") for at, b in _final(request)[-1:] if b.get("type") == "text")
@@ -206,7 +206,7 @@ def system_messages_follow_user_turns(request: Request) -> Iterator[Broken]:
 
 @_by_model("use the system field", f"{DOCS}/mid-conversation-system-messages, sgl-project/sglang#368")
 def system_messages_are_for_newer_models(request: Request, takes: Capabilities) -> Iterator[Broken]:
-    """Up to version 4.7, models do not accept messages with the role system."""
+    """Models up to Claude 4.7 do not accept messages with the role system."""
     if not takes.later_system:
         yield from ((at, "a system message") for at, m in objects(request, "messages") if m.get("role") == "system")
 
@@ -270,7 +270,7 @@ def results_come_first(request: Request) -> Iterator[Broken]:
         yield from ((at, "after other content") for at in late if turn.role == "user")
 
 
-@_of_claude("restore the other one, or send it as text", f"{DOCS}/handling-stop-reasons, anthropics/claude-code#65726")
+@_of_claude("restore the missing one, or send text", f"{DOCS}/handling-stop-reasons, anthropics/claude-code#65726")
 def hosted_calls_and_results_are_paired(request: Request) -> Iterator[Broken]:
     """A hosted call must have a result before the next user content, and a hosted result must have a call before it."""
     calls: set[str] = set()
@@ -303,9 +303,9 @@ def thinking_is_signed(request: Request) -> Iterator[Broken]:
     yield from ((at, "no signature") for at, s in signatures if not isinstance(s, str) or not s)
 
 
-@_of_claude("send the thinking too, or disable it", f"{DOCS}/extended-thinking, Kilo-Org/kilocode#5219", "harmful")
+@_of_claude("send it too, or disable thinking", f"{DOCS}/extended-thinking, Kilo-Org/kilocode#5219", "harmful")
 def a_thinking_turn_keeps_its_thinking(request: Request) -> Iterator[Broken]:
-    """With a thinking budget, an answered turn without its thinking is refused, or continued without thinking."""
+    """With a thinking budget, calls without their thinking are refused, or the answer continues without thinking."""
     loop = _open_loop(_turns(request)) if _member(request, "thinking", "type") == "enabled" else []
     thought = any(b.get("type") in THINKING for turn in loop for _, b in turn.blocks)
     yield from ((turn.path, "calls without thinking") for turn in loop[:1] if not thought)
@@ -368,7 +368,7 @@ def counts_are_not_negative(request: Request) -> Iterator[Broken]:
 
 @_by_model("remove it", "UKGovernmentBEIS/inspect_ai#3721, srtab/daiv#1429, langfuse/langfuse#9882")
 def sampling_is_for_older_models(request: Request, takes: Capabilities) -> Iterator[Broken]:
-    """From version 4.7 on, temperature and top_p must be 1, and top_k must be unset."""
+    """From Claude 4.7 on, temperature and top_p must be 1, and top_k must be unset."""
     yield from _unsampled(request, takes.sampled(thinks=False))
 
 
@@ -407,7 +407,7 @@ def a_thinking_budget_fits(request: Request) -> Iterator[Broken]:
 
 @_by_model("use adaptive thinking from 4.7 on, a budget up to 4.5", f"srtab/daiv#1429, {DOCS}/effort")
 def thinking_is_of_the_model(request: Request, takes: Capabilities) -> Iterator[Broken]:
-    """A model accepts only its own thinking modes and effort levels, and may accept fewer levels without thinking.
+    """Thinking mode and effort must be of those that the model supports. Without thinking, it may support fewer levels.
 
     Up to 4.5, no adaptive thinking; from 4.7 on, no thinking budget; Sonnet 4.5, Haiku 4.5 and older: no effort.
     """
@@ -422,7 +422,7 @@ def thinking_is_of_the_model(request: Request, takes: Capabilities) -> Iterator[
 
 @_by_model("use auto, and ask for the tool in the prompt", "mastra-ai/mastra#7507, can1357/oh-my-pi#12939")
 def a_tool_can_be_forced(request: Request, takes: Capabilities) -> Iterator[Broken]:
-    """A tool cannot be forced with a thinking budget, nor on Opus 5.5, Sonnet 5.5, and Fable and Mythos 5.1 and 5.2."""
+    """A tool must not be forced with a thinking budget, or on Opus 5.5, Sonnet 5.5, Fable or Mythos 5.1 and 5.2."""
     kind = _member(request, "tool_choice", "type")
     if kind in ("any", "tool") and (not takes.forced_tools or _member(request, "thinking", "type") == "enabled"):
         yield "$.tool_choice", kind
@@ -499,13 +499,13 @@ def few_tools_are_strict(request: Request) -> Iterator[Broken]:
     yield from ((f"{at}.strict", f"more than {MOST_STRICT} strict tools") for at in strict[MOST_STRICT:])
 
 
-@_of_claude("keep 4 of them", "tghamm/Anthropic.SDK#50, griffinmartin/opencode-claude-auth#121")
+@_of_claude("remove cache_control from some of them", "tghamm/Anthropic.SDK#50, griffinmartin/opencode-claude-auth#121")
 def breakpoints_are_few(request: Request) -> Iterator[Broken]:
     """A request may have at most 4 cache breakpoints."""
     yield from ((at, f"more than {MOST_BREAKPOINTS}") for at, _ in [*_breakpoints(request)][MOST_BREAKPOINTS:])
 
 
-@_of_claude("set the earlier ones to 1h too", "headroomlabs-ai/headroom#2939, vellum-ai/vellum-assistant#22191")
+@_of_claude("set the earlier breakpoints to 1h too", "headroomlabs-ai/headroom#2939, vellum-ai/vellum-assistant#22191")
 def longer_caches_come_first(request: Request) -> Iterator[Broken]:
     """In tools, system and messages, a cache breakpoint of 1h must not come after one of 5m."""
     shorter = False
@@ -515,7 +515,7 @@ def longer_caches_come_first(request: Request) -> Iterator[Broken]:
         shorter = shorter or breakpoint_.get("ttl", "5m") == "5m"
 
 
-@_of_claude("load at least the search tool", f"{TOOLS}/tool-search-tool")
+@_of_claude("remove defer_loading from a tool, such as the search tool", f"{TOOLS}/tool-search-tool")
 def a_tool_is_loaded(request: Request) -> Iterator[Broken]:
     """If a request has tools, at least one must not have deferred loading."""
     deferred = [tool.get("defer_loading") is True for _, tool in objects(request, "tools")]
