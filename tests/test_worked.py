@@ -176,6 +176,11 @@ def test_the_tests_of_the_page_are_collected() -> None:
         assert callable(module.TestMistralChat.test_identity_table)
 
 
+def test_the_streams_of_the_adapter_are_independent_of_cuts() -> None:
+    with imported(WORKED, "mistral_chat_tests") as module:
+        assert failures(checked(module, "stream-cuts/written")) == {}
+
+
 def test_the_mistake_of_the_page_is_found(tmp_path: Path) -> None:
     folder = until("(the end)", tmp_path)
     file = folder / "mistral_chat" / "stream.py"

@@ -24,12 +24,17 @@ from contentmodel.authoring import (
 )
 from mistral_chat.table import ASSISTANT, TABLE
 
-WORDS = ("stop", "length", "tool_calls", "error")
-FINISHES = {**{word: word for word in WORDS}, "model_length": "length"}
+FINISHES = {
+    "stop": "stop",
+    "length": "length",
+    "model_length": "length",
+    "tool_calls": "tool_calls",
+    "error": "error",
+}
 
 
 class Finish(Codec[FinishReason]):
-    """Why an answer ended. The word of the API is kept and written again."""
+    """The reason why an answer ended. The API's own value is kept in `raw` and written again."""
 
     classes = (str,)
     identity = False
@@ -73,8 +78,8 @@ CHOICE: dict[str, Spec] = {
     "finish_reason": ("finish_reason", Finish()),
     "logprobs": ("logprobs", ProviderOnly("logprobs")),
 }
-NOTHING = Filled({"message": {"role": "assistant", "content": ""}, "finish_reason": "stop"})
-CHOICES = TABLE.union("choice", [Row("choice", ChatChoice, CHOICE, NOTHING)], tag=None)
+DEFAULTS = Filled({"message": {"role": "assistant", "content": ""}, "finish_reason": "stop"})
+CHOICES = TABLE.union("choice", [Row("choice", ChatChoice, CHOICE, DEFAULTS)], tag=None)
 USAGE = TABLE.record(
     "usage",
     Usage,
@@ -102,7 +107,7 @@ ERROR = TABLE.record("error", ErrorContent, {"message": "message", "type": "code
 
 
 class ErrorFields(Group):
-    """The error of an answer. Its fields are those of the whole body: there is no object around them."""
+    """The error of an answer. Its fields are at the top of the body, not in an object."""
 
     attribute = "error"
     keys = ("message",)

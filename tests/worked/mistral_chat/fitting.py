@@ -1,4 +1,4 @@
-"""Passes: what requests and answers of other APIs need before the table writes them."""
+"""Passes: changes of requests and answers of other APIs, before and after the table encodes them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ READS = media.MediaSupport(
 )
 NO_SYSTEM_HERE = reasons.degraded("mistral-chat-system", "{target} does not accept a system message here: sent as user")
 AS_SYSTEM = reasons.degraded("mistral-chat-developer", "{target} has no role developer: sent as system")
-BRIDGE = reasons.synthesized("mistral-chat-bridge", "{target} requires an answer between tool and user: it is made up")
+BRIDGE = reasons.synthesized("mistral-chat-bridge", "{target} requires an answer between tool and user: a text is sent")
 
 
 def with_known_order(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages whose roles follow each other as the API demands."""
+    """Return messages whose roles follow each other as the API requires."""
     ordered: list[ChatMessage] = []
     before = "system"
     for message in messages:
@@ -41,7 +41,7 @@ def with_known_order(messages: list[ChatMessage], context: EncodeContext) -> lis
 
 
 def with_json_schemas(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Return a request whose schemas have the types of JSON Schema: Gemini writes them in capitals."""
+    """Return a request whose schemas have the types of JSON Schema: Gemini has them in upper case."""
     tools = []
     for tool in request.tools:
         if isinstance(tool, FunctionTool) and (tool.parameters or {}).get("type") == "OBJECT":
@@ -51,7 +51,7 @@ def with_json_schemas(request: ChatRequest, context: EncodeContext) -> ChatReque
 
 
 def lowered(schema: Any) -> Any:
-    """Return a schema with its types in small letters."""
+    """Return a schema with its types in lower case."""
     if isinstance(schema, list):
         return [lowered(item) for item in schema]
     if not isinstance(schema, dict):
@@ -89,14 +89,14 @@ def with_counted_usage(response: ChatResponse, context: EncodeContext) -> ChatRe
 
 
 def with_model(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Return a request with the fields that every request has."""
+    """Return a request with the required fields."""
     if "model" not in payload:
         context.report_loss(request, "model", reasons.NO_MODEL)
     return {"model": "", "messages": [], **payload}
 
 
 def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
-    """Return an answer with the fields that every answer has, or the body of an error."""
+    """Return an answer with the required fields, or the body of an error."""
     if response.error is not None and not response.choices:
         return {"object": "error", **payload}
     created = response.created

@@ -1,4 +1,4 @@
-"""Requests that Mistral refuses. A validator of its own is public, and most rules are in it."""
+"""Requests that Mistral refuses. Most rules come from the validator that Mistral publishes."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ VALIDATOR = "mistral-common, protocol/instruct/validator.py; seen 2026-11-23"
 
 @RULES.rule("refused", fix="name the model", source="ChatCompletionRequest of mistralai 3.7.0; seen 2026-11-23")
 def a_model_is_named(request: dict[str, Any]) -> Iterator[Broken]:
-    """A request names its model."""
+    """A request must name its model."""
     if request.get("model") is None:
         yield "$", "no model"
 
 
 @RULES.rule("refused", fix="put an answer between them", source=f"{VALIDATOR}; BerriAI/litellm#17761")
 def roles_follow_each_other(request: dict[str, Any]) -> Iterator[Broken]:
-    """No user speaks right after a tool, no system after the assistant, and no tool without an assistant."""
+    """After a tool message there must be no user message, and after an answer no system message (see `FOLLOW`)."""
     before: Any = None
     for at, message in objects(request, "messages"):
         role = message.get("role")
@@ -41,7 +41,7 @@ def roles_follow_each_other(request: dict[str, Any]) -> Iterator[Broken]:
 
 @RULES.rule("refused", fix="give it nine letters and digits", source=f"{VALIDATOR}; nearai/ironclaw#1241")
 def call_ids_have_nine_characters(request: dict[str, Any]) -> Iterator[Broken]:
-    """The id of a call has exactly nine letters and digits."""
+    """The id of a call must have exactly nine letters and digits."""
     for at, message in objects(request, "messages"):
         ids = [(f"{where}.id", call.get("id")) for where, call in objects(message, "tool_calls", at)]
         ids += [(f"{at}.tool_call_id", message.get("tool_call_id"))] if message.get("role") == "tool" else []
@@ -50,7 +50,7 @@ def call_ids_have_nine_characters(request: dict[str, Any]) -> Iterator[Broken]:
 
 @RULES.rule("refused", fix="use letters, digits, _ and -, at most 64", source=VALIDATOR)
 def names_of_tools_are_plain(request: dict[str, Any]) -> Iterator[Broken]:
-    """The name of a tool has at most 64 letters, digits, underscores and dashes."""
+    """The name of a tool must have at most 64 letters, digits, underscores and hyphens."""
     calls = [call for at, message in objects(request, "messages") for call in objects(message, "tool_calls", at)]
     for at, tool in [*objects(request, "tools"), *calls]:
         for where, function in one_object(tool, "function", at):
@@ -60,12 +60,12 @@ def names_of_tools_are_plain(request: dict[str, Any]) -> Iterator[Broken]:
 
 @RULES.rule("refused", fix="send one tool message for each call", source=f"{VALIDATOR}; mistralai/client-ts#106")
 def every_call_has_a_result(request: dict[str, Any]) -> Iterator[Broken]:
-    """There are as many tool messages as calls before the next answer."""
-    waiting, last = 0, "$.messages"
+    """Before the next answer, there must be as many tool messages as calls."""
+    pending, last = 0, "$.messages"
     for at, message in [*objects(request, "messages"), ("", {"role": "assistant"})]:
         if message.get("role") == "assistant":
-            if waiting:
-                yield last, f"{waiting} calls more than results"
-            waiting, last = len(objects_of(message, "tool_calls")), at
+            if pending:
+                yield last, f"{pending} more calls than results"
+            pending, last = len(objects_of(message, "tool_calls")), at
         elif message.get("role") == "tool":
-            waiting -= 1
+            pending -= 1

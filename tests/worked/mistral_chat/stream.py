@@ -1,4 +1,4 @@
-"""Streams: chunks whose deltas make up the message of each choice."""
+"""Streams: chunks with deltas for the message of each choice."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ ANSWER, CHUNK = "chat.completion", "chat.completion.chunk"
 
 
 def without_text(part: dict[str, Any]) -> dict[str, Any]:
-    """Return a part before its text."""
+    """Return a part without its text."""
     if part["type"] == "thinking":
         return {**part, "thinking": []}
     return {**part, "text": ""} if part["type"] == "text" else part
 
 
 class Message:
-    """The message of one choice so far: its parts, its calls, and the other fields."""
+    """The message of one choice so far: its parts, its calls, and its other fields."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -134,7 +134,7 @@ class Decoder(StreamDecoder):
             self.stop(message.parts[-1], PARTS.decode(message.parts[-1].wire, self.context()))
 
     def _read_call(self, message: Message, call: dict[str, Any]) -> None:
-        """Append to the call with this index, or begin another one: most calls come whole."""
+        """Append to the call with this index, or begin another one. Most calls arrive whole."""
         function = object_of(call, "function")
         text = function.get("arguments")
         block = message.places.get(call.get("index", -1))
@@ -155,7 +155,7 @@ class Decoder(StreamDecoder):
         return bool(messages) and all(message.choice.get("finish_reason") for message in messages)
 
     def done(self) -> None:
-        # The marker [DONE] ends the answer, also without a finish reason.
+        # The marker [DONE] ends the answer, even without a finish reason.
         if self.answer:
             self.finish()
 
@@ -228,7 +228,7 @@ class Encoder(StreamEncoder):
         self.write_begun(block)
 
     def _separator(self, block: OutgoingBlock) -> str:
-        """Return what goes before a text: clients join texts, and other contents were between these."""
+        """Return an empty line if other contents precede this text: clients join the texts of an answer."""
         if self.is_native or not isinstance(block.content, TextContent):
             return ""
         parted, self._parted[block.choice] = self._parted.get(block.choice), False
@@ -267,7 +267,7 @@ class Encoder(StreamEncoder):
         self.put(payload)
 
     def _end_choices(self, event: Any, *, is_failed: bool = False) -> None:
-        """Write the last chunk of each choice, with all that belongs to no block."""
+        """Write the last chunk of each choice, with the fields that belong to no block."""
         payload = self.encode_envelope(event)
         choices = payload.pop("choices", [])
         self._head |= {key: value for key, value in payload.items() if key != "object"}

@@ -55,7 +55,7 @@ TABLE = Table(API)
 
 
 class Thinking(Codec[str]):
-    """The parts of a reasoning. One text is held; any other list of parts is kept as it is."""
+    """The parts of a reasoning: one text. Any other list of parts is kept unchanged."""
 
     classes = (list,)
     identity = False
@@ -81,12 +81,12 @@ DETAIL = {"image_url.detail": ("detail", EnumString("detail", "auto", "low", "hi
 
 
 def medium(name: str, model: type[Any], fields: dict[str, Any], *others: Field) -> Row:
-    """Return a row of a medium. Its name begins with its type."""
+    """Return a row for media. Its name begins with the tag."""
     return Row(name, model, fields, *others, constants={"type": name.partition(".")[0]})
 
 
 def usual_row(content: Any, rows: list[Row]) -> Row | None:
-    """Return the row for a medium of another API: that of images, or that of documents."""
+    """Return the row for media of another API: a row of images, or of documents."""
     wanted = "image_url" if content.media_kind == "image" else "document_url"
     return next((one for one in rows if one.name.startswith(wanted)), None)
 
@@ -119,7 +119,7 @@ CONTENT = TextOrBlocks(PARTS, "string")
 
 
 class Arguments(ArgumentsText):
-    """The arguments of a call: JSON text, or an object, which is kept if it came so."""
+    """The arguments of a call: JSON text, or an object. An object of Mistral is written as an object."""
 
     classes = (str, dict)
 
@@ -142,7 +142,7 @@ RESULTS = TABLE.union(
 
 
 class Assistant(Codec[str]):
-    """The role of an answer, and of no other message."""
+    """The role `assistant`, and no other role."""
 
     classes = (str,)
     identity = False
@@ -179,7 +179,7 @@ PLAIN = TABLE.record(
 
 
 class ResultMessage(Fields):
-    """Where the result of a message of the role `tool` is: the message itself is the result."""
+    """The fields of a message of the role `tool`. The message itself is the result."""
 
     def places(self, value: Any, wire: Any, path: str) -> Any:
         yield value.contents[0], path, wire, RESULTS
@@ -225,7 +225,7 @@ def encode_message(message: ChatMessage, context: EncodeContext) -> list[Any]:
     """Return the wire messages of one message: one, or one for each result of a tool."""
     if message.role != "tool":
         wire = (ASSISTANT if message.role == "assistant" else PLAIN).encode(message, context)
-        # A message without contents is no turn: it is not sent.
+        # An empty message of another API is not sent.
         return [wire] if context.native or message.contents else []
     if message.message_id or message.author_name or message.extra:
         passes.leave_empty(message, context)
@@ -233,7 +233,7 @@ def encode_message(message: ChatMessage, context: EncodeContext) -> list[Any]:
 
 
 def with_error_in_text(content: Any, context: EncodeContext) -> Any:
-    """Return a result whose failure is marked in its text: there is no field for it."""
+    """Return a result with a mark in its text if it failed, because there is no field for it."""
     return with_error_mark(content, context) if isinstance(content, FunctionResultContent) else content
 
 
@@ -272,7 +272,7 @@ MODES = {"any": "required"}
 
 
 class Choice(Codec[ToolChoice]):
-    """A tool choice: a word, or one function. `any` and `required` mean the same; `any` is written."""
+    """A tool choice: a mode, or one function. `any` and `required` mean the same; `any` is the usual spelling."""
 
     classes = (str, dict)
     identity = False
