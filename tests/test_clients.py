@@ -79,7 +79,7 @@ class Server(ThreadingHTTPServer):
 
 
 class Loopback:
-    """A server whose answers are what `answers` makes of a path and a payload. `asked` has every request."""
+    """A server that answers with the result of `answers` for a path and a payload. `asked` has every request."""
 
     def __init__(self) -> None:
         self.answers: Callable[[str, Any], Answer] = lambda path, payload: Answer(b"{}")
@@ -103,7 +103,7 @@ class Loopback:
                 body = json.loads(self.rfile.read(int(self.headers["content-length"])))
                 loopback.asked.append((self.path, {k.lower(): v for k, v in self.headers.items()}, body))
                 try:
-                    loopback.say(self, loopback.answers(self.path, body))
+                    loopback.send(self, loopback.answers(self.path, body))
                 except ConnectionError:
                     # The client disconnected before the end of the answer.
                     loopback.gone.set()
@@ -115,7 +115,7 @@ class Loopback:
 
         return Handler
 
-    def say(self, handler: BaseHTTPRequestHandler, answer: Answer) -> None:
+    def send(self, handler: BaseHTTPRequestHandler, answer: Answer) -> None:
         handler.send_response(answer.status)
         for name, value in {**answer.headers, "transfer-encoding": "chunked"}.items():
             handler.send_header(name, value)
@@ -213,7 +213,7 @@ HALF = "half \ud83d of it"
 
 @WAYS
 @EVERY
-def test_half_of_a_surrogate_pair_is_sent_escaped_and_read_again(api: str, how: str, loop: Loopback) -> None:
+def test_client_sends_lone_surrogates_escaped_and_reads_them(api: str, how: str, loop: Loopback) -> None:
     loop.answers = lambda path, payload: Answer(answer_of(api, HALF))
     request = ChatRequest(messages=[ChatMessage(role="user", contents=[TextContent(text=HALF)])])
     assert completed(how, api, loop, request).text == HALF
@@ -224,7 +224,7 @@ def test_half_of_a_surrogate_pair_is_sent_escaped_and_read_again(api: str, how: 
 
 
 @WAYS
-def test_an_sdk_client_that_changes_payloads_is_not_given_half_of_a_surrogate_pair(how: str, loop: Loopback) -> None:
+def test_client_of_an_sdk_that_rewrites_payloads_refuses_lone_surrogates(how: str, loop: Loopback) -> None:
     request = ChatRequest(messages=[ChatMessage(role="user", contents=[TextContent(text=HALF)])])
     options = {"api_key": "k", "api_version": "1", "azure_endpoint": loop.url}
 
@@ -300,27 +300,27 @@ def response_item(text: str) -> dict[str, Any]:
     return {"type": "message", "id": "i1", "role": "assistant", "status": "completed", "content": [part]}
 
 
-def stream_of(api: str, *words: str) -> list[bytes]:
-    """The frames of a streamed answer: one that begins it, one for each of the words, and what ends it."""
+def stream_of(api: str, *texts: str) -> list[bytes]:
+    """Return the frames of a streamed answer: the first, one for each of `texts`, and the last."""
     if api == "openai-chat":
         chunk = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
 
         def choice(delta: dict[str, Any], reason: str | None = None) -> dict[str, Any]:
             return {**chunk, "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}
 
-        said = [choice({"content": word}) for word in words]
-        return frames(choice({"role": "assistant", "content": ""}), *said, choice({}, "stop"), "[DONE]")
+        deltas = [choice({"content": part}) for part in texts]
+        return frames(choice({"role": "assistant", "content": ""}), *deltas, choice({}, "stop"), "[DONE]")
     if api == "openai-responses":
         at = {"item_id": "i1", "output_index": 0, "content_index": 0}
         shell = {"id": "r1", "object": "response", "created_at": 1, "model": "m"}
-        item, whole = {**response_item(""), "content": [], "status": "in_progress"}, response_item("".join(words))
-        deltas = [{"type": "response.output_text.delta", **at, "delta": word} for word in words]
+        item, whole = {**response_item(""), "content": [], "status": "in_progress"}, response_item("".join(texts))
+        deltas = [{"type": "response.output_text.delta", **at, "delta": part} for part in texts]
         return frames(
             {"type": "response.created", "response": {**shell, "status": "in_progress", "output": []}},
             {"type": "response.output_item.added", "output_index": 0, "item": item},
             {"type": "response.content_part.added", **at, "part": response_item("")["content"][0]},
             *deltas,
-            {"type": "response.output_text.done", **at, "text": "".join(words)},
+            {"type": "response.output_text.done", **at, "text": "".join(texts)},
             {"type": "response.content_part.done", **at, "part": whole["content"][0]},
             {"type": "response.output_item.done", "output_index": 0, "item": whole},
             {"type": "response.completed", "response": {**shell, "status": "completed", "output": [whole]}},
@@ -331,12 +331,12 @@ def stream_of(api: str, *words: str) -> list[bytes]:
         return frames(
             {"type": "message_start", "message": message},
             {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
-            *({**delta, "delta": {"type": "text_delta", "text": word}} for word in words),
+            *({**delta, "delta": {"type": "text_delta", "text": part}} for part in texts),
             {"type": "content_block_stop", "index": 0},
             {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 1}},
             {"type": "message_stop"},
         )
-    parts = [{"candidates": [{"content": {"role": "model", "parts": [{"text": word}]}}]} for word in words]
+    parts = [{"candidates": [{"content": {"role": "model", "parts": [{"text": part}]}}]} for part in texts]
     return frames(*parts, {"candidates": [{"content": {"role": "model", "parts": []}, "finishReason": "STOP"}]})
 
 
@@ -351,10 +351,10 @@ def sse(*pieces: Any, **more: Any) -> Answer:
     return Answer(*pieces, kind="text/event-stream", **more)
 
 
-# -- finding clients ---------------------------------------------------------------------------------------------------
+# -- creating clients --------------------------------------------------------------------------------------------------
 
 
-def test_every_adapter_has_its_clients(loop: Loopback) -> None:
+def test_every_adapter_has_a_sync_and_an_async_client(loop: Loopback) -> None:
     for api in (one.api for one in contentmodel.adapters().values() if one.issuer):
         client = client_of(api, loop)
         assert isinstance(client, contentmodel.ChatClient)
@@ -367,7 +367,7 @@ def test_every_adapter_has_its_clients(loop: Loopback) -> None:
 
 @pytest.mark.parametrize("api", APIS)
 @pytest.mark.parametrize("wrong", ["Hi", [contentmodel.user("Hi")], contentmodel.user("Hi")])
-def test_a_client_refuses_what_is_no_request(api: str, wrong: Any, loop: Loopback) -> None:
+def test_client_refuses_a_value_that_is_not_a_request(api: str, wrong: Any, loop: Loopback) -> None:
     client = contentmodel.chat_client(api, model="m", api_key="none", base_url=loop.url)
     with pytest.raises(contentmodel.EncodeError, match=f"expected a ChatRequest, got {type(wrong).__name__}"):
         client.complete(wrong)
@@ -375,22 +375,22 @@ def test_a_client_refuses_what_is_no_request(api: str, wrong: Any, loop: Loopbac
         client.stream(wrong).read()
 
 
-def test_an_api_without_a_client_is_named() -> None:
+def test_chat_client_reports_an_unknown_api() -> None:
     with pytest.raises(contentmodel.UnknownApiError, match=r"smoke-signals.*openai-chat"):
         chat_client("smoke-signals")
 
 
-def test_the_library_loads_no_sdk_until_a_client_is_made() -> None:
+def test_import_of_the_library_loads_no_sdk() -> None:
     code = (
         "import sys, contentmodel; contentmodel.adapters();"
         "print([m for m in ('openai', 'anthropic', 'google.genai', 'httpx2', 'pydantic') if m in sys.modules])"
     )
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert said.stdout.strip() == "[]"
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert process.stdout.strip() == "[]"
 
 
 @EVERY
-def test_a_missing_sdk_is_named(api: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_client_module_reports_a_missing_sdk_with_its_extra(api: str, monkeypatch: pytest.MonkeyPatch) -> None:
     name = f"contentmodel_adapters.{api.replace('-', '_')}.client"
     for sdk in ("openai", "anthropic", "google.genai", "google"):
         monkeypatch.setitem(sys.modules, sdk, None)
@@ -401,18 +401,18 @@ def test_a_missing_sdk_is_named(api: str, monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.parametrize("wrong", [{"on_loss": "shrug"}, {"policies": {"reasoning": "shout"}}])
 @EVERY
-def test_wrong_settings_are_refused(api: str, wrong: dict[str, Any], loop: Loopback) -> None:
+def test_client_refuses_unknown_values_of_settings(api: str, wrong: dict[str, Any], loop: Loopback) -> None:
     with pytest.raises(ValueError, match=r"expected|unknown policy"):
         client_of(api, loop, **wrong)
 
 
-def test_a_client_that_is_there_takes_no_options(loop: Loopback) -> None:
+def test_chat_client_refuses_options_beside_an_sdk_client(loop: Loopback) -> None:
     with pytest.raises(TypeError, match="api_key"):
         chat_client("openai-chat", sdk=openai.OpenAI(api_key="k"), api_key="other")
 
 
 @EVERY
-def test_somebody_has_to_name_a_model(api: str, loop: Loopback) -> None:
+def test_client_requires_a_model_of_the_client_or_the_request(api: str, loop: Loopback) -> None:
     client = client_of(api, loop, model=None)
     with pytest.raises(contentmodel.EncodeError, match="no model is set"):
         client.complete(HELLO)
@@ -436,7 +436,7 @@ def sample(api: str, kind: str, count: int) -> list[dict[str, Any]]:
 @pytest.mark.usefixtures("corpus")
 @WAYS
 @EVERY
-def test_a_recorded_answer_is_what_the_codec_reads(api: str, how: str, loop: Loopback) -> None:
+def test_client_reads_recorded_answers_as_the_codec_does(api: str, how: str, loop: Loopback) -> None:
     bodies = [json.dumps(r["body"], ensure_ascii=False).encode() for r in sample(api, "response", 25)]
     loop.answers = lambda path, payload: Answer(bodies[len(loop.asked) - 1])
     expected = [adapter(api).decode_response(body) for body in bodies]
@@ -455,24 +455,24 @@ def test_a_recorded_answer_is_what_the_codec_reads(api: str, how: str, loop: Loo
 @pytest.mark.usefixtures("corpus")
 @WAYS
 @EVERY
-def test_a_recorded_stream_is_what_the_codec_reads(api: str, how: str, loop: Loopback) -> None:
+def test_client_reads_recorded_streams_as_the_codec_does(api: str, how: str, loop: Loopback) -> None:
     streams = [bytes_of(record["body"]) for record in sample(api, "stream", 12)]
     loop.answers = lambda path, payload: sse(*halves(streams[len(loop.asked) - 1]))
     expected = [events_of(api, raw) for raw in streams]
     if how == "sync":
-        told = [streamed("sync", api, loop, HELLO) for _ in streams]
+        results = [streamed("sync", api, loop, HELLO) for _ in streams]
     else:
 
         async def work(client: Any) -> list[Any]:
-            found = []
+            results = []
             for _ in streams:
                 async with client.stream(HELLO) as stream:
-                    found.append(([event async for event in stream], stream))
-            return found
+                    results.append(([event async for event in stream], stream))
+            return results
 
-        told = waited(api, loop, work)
-    assert [events for events, _ in told] == expected
-    assert [stream.response for _, stream in told] == [fold(events) for events in expected]
+        results = waited(api, loop, work)
+    assert [events for events, _ in results] == expected
+    assert [stream.response for _, stream in results] == [fold(events) for events in expected]
     assert all(path.endswith(PATHS[api][1]) for path, _, _ in loop.asked)
 
 
@@ -497,7 +497,7 @@ def events_of(api: str, raw: bytes) -> list[Any]:
 @pytest.mark.slow
 @pytest.mark.usefixtures("corpus")
 @EVERY
-def test_what_is_encoded_is_sent_to_the_letter(api: str, loop: Loopback) -> None:
+def test_client_sends_the_encoded_payload_unchanged(api: str, loop: Loopback) -> None:
     """It includes fields that no SDK has, and API-specific values."""
     loop.answers = lambda path, payload: Answer(answer_of(api, "Hi."))
     for record in sample(api, "request", 40):
@@ -515,12 +515,12 @@ def test_what_is_encoded_is_sent_to_the_letter(api: str, loop: Loopback) -> None
         assert contentmodel.dumps(request) == before
 
 
-# -- what a request says -----------------------------------------------------------------------------------------------
+# -- requests ----------------------------------------------------------------------------------------------------------
 
 
 @WAYS
 @EVERY
-def test_the_key_goes_out_and_the_answer_comes_back(api: str, how: str, loop: Loopback) -> None:
+def test_client_sends_the_api_key_and_returns_the_answer(api: str, how: str, loop: Loopback) -> None:
     loop.answers = lambda path, payload: Answer(answer_of(api, "Hi."))
     assert completed(how, api, loop, HELLO).text == "Hi."
     headers = loop.asked[-1][1]
@@ -528,40 +528,40 @@ def test_the_key_goes_out_and_the_answer_comes_back(api: str, how: str, loop: Lo
 
 
 @EVERY
-def test_a_stream_is_asked_for_where_the_api_wants_it(api: str, loop: Loopback) -> None:
+def test_client_sets_the_stream_field_if_the_api_has_one(api: str, loop: Loopback) -> None:
     loop.answers = lambda path, payload: (
         sse(*stream_of(api, "Hi.")) if "stream" in path or payload.get("stream") else Answer(answer_of(api, "Hi."))
     )
     client = client_of(api, loop)
-    for said in (None, True, False):
-        request = msgspec.structs.replace(HELLO, options=ChatOptions(stream=said))
+    for is_stream in (None, True, False):
+        request = msgspec.structs.replace(HELLO, options=ChatOptions(stream=is_stream))
         with client.stream(request) as stream:
             assert stream.read().text == "Hi."
             assert stream.losses == () or api == "anthropic-messages"
         assert client.complete(request).text == "Hi."
-        assert request.options.stream is said
+        assert request.options.stream is is_stream
         (_, _, asked), (_, _, complete) = loop.asked[-2:]
         assert asked.get("stream") is (None if api.startswith("google") else True)
-        assert complete.get("stream") is (False if said is False and not api.startswith("google") else None)
+        assert complete.get("stream") is (False if is_stream is False and not api.startswith("google") else None)
 
 
-def test_a_chat_stream_is_asked_for_its_usage_unless_the_caller_spoke_of_it(loop: Loopback) -> None:
+def test_chat_client_requests_usage_of_a_stream_unless_stream_options_are_set(loop: Loopback) -> None:
     loop.answers = lambda path, payload: (
         sse(*stream_of("openai-chat", "Hi.")) if payload.get("stream") else Answer(answer_of("openai-chat", "Hi."))
     )
     client = client_of("openai-chat", loop)
     client.stream(HELLO).read()
     assert loop.asked[-1][2]["stream_options"] == {"include_usage": True}
-    spoken = adapter("openai-chat").decode_request(
+    asked = adapter("openai-chat").decode_request(
         {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "stream": True, "stream_options": {"x": 1}}
     )
-    client.stream(spoken).read()
+    client.stream(asked).read()
     assert loop.asked[-1][2]["stream_options"] == {"x": 1}
-    client.complete(spoken)
+    client.complete(asked)
     assert "stream_options" not in loop.asked[-1][2]
 
 
-def test_a_request_made_by_hand_has_what_the_api_requires(loop: Loopback) -> None:
+def test_client_adds_the_max_tokens_that_anthropic_requires(loop: Loopback) -> None:
     loop.answers = lambda path, payload: Answer(answer_of("anthropic-messages", "Hi."))
     client_of("anthropic-messages", loop).complete(HELLO)
     assert loop.asked[-1][2]["max_tokens"] > 0
@@ -569,17 +569,17 @@ def test_a_request_made_by_hand_has_what_the_api_requires(loop: Loopback) -> Non
 
 
 @EVERY
-def test_losses_are_told_or_refused_and_the_model_is_none(api: str, loop: Loopback) -> None:
+def test_client_reports_losses_or_raises_and_ignores_the_model_of_another_api(api: str, loop: Loopback) -> None:
     loop.answers = lambda path, payload: Answer(answer_of(api, "Hi."))
     other = Origin(api="cohere-chat", issuer="cohere")
     plain = msgspec.structs.replace(HELLO, model="command", origin=other, options=ChatOptions(max_output_tokens=9))
     lossy = msgspec.structs.replace(plain, extra={"cohere-chat": {"k": 3}})
-    told: list[Any] = []
-    client = client_of(api, loop, on_losses=told.append)
+    reported: list[Any] = []
+    client = client_of(api, loop, on_losses=reported.append)
     client.complete(plain)
-    assert told == []
+    assert reported == []
     client.complete(lossy)
-    assert [[loss.path for loss in losses] for losses in told] == [["$.extra['cohere-chat'].k"]]
+    assert [[loss.path for loss in losses] for losses in reported] == [["$.extra['cohere-chat'].k"]]
     assert [loss.path for loss in client.stream(lossy).losses] == ["$.extra['cohere-chat'].k"]
     strict = client_of(api, loop, on_loss="raise")
     strict.complete(plain)
@@ -641,7 +641,7 @@ def called(api: str, name: str, arguments: str) -> tuple[bytes, list[bytes]]:
 
 @WAYS
 @pytest.mark.parametrize("api", ["openai-chat", "anthropic-messages"])
-def test_names_and_arguments_come_back_as_the_request_has_them(api: str, how: str, loop: Loopback) -> None:
+def test_client_restores_tool_names_and_optional_arguments(api: str, how: str, loop: Loopback) -> None:
     """The name has characters that no API accepts. A strict schema of OpenAI requires every property."""
     request = msgspec.structs.replace(HELLO, tools=[WEATHER])
     arguments = '{"city": "Paris", "unit": null}' if api == "openai-chat" else '{"city": "Paris"}'
@@ -665,7 +665,7 @@ def test_names_and_arguments_come_back_as_the_request_has_them(api: str, how: st
     assert stream.maps.names[WEATHER.name] != WEATHER.name
 
 
-# -- what goes wrong ---------------------------------------------------------------------------------------------------
+# -- errors ------------------------------------------------------------------------------------------------------------
 
 ERRORS = {
     "openai-chat": {"error": {"message": "No.", "type": "refusal", "param": None, "code": "no_way"}},
@@ -689,7 +689,7 @@ SDK_ERRORS = (openai.APIStatusError, anthropic.APIStatusError, genai.errors.APIE
 @pytest.mark.slow
 @WAYS
 @EVERY
-def test_a_refusal_is_a_typed_error_with_all_that_was_said(api: str, how: str, loop: Loopback) -> None:
+def test_error_status_raises_a_typed_error_with_all_details(api: str, how: str, loop: Loopback) -> None:
     for status, (kind, retryable) in KINDS.items():
         headers = {"retry_after": "7"} if status == 429 else {}
         body = json.dumps(ERRORS[api]).encode()
@@ -701,8 +701,8 @@ def test_a_refusal_is_a_typed_error_with_all_that_was_said(api: str, how: str, l
             error = caught.value
             assert type(error) is kind
             assert (error.api, error.status, error.code, error.retryable) == (api, status, "no_way", retryable)
-            said = adapter(api).decode_response(body).error
-            assert error.error == msgspec.structs.replace(said, kind=said.kind or kind_of_status(status))
+            decoded = adapter(api).decode_response(body).error
+            assert error.error == msgspec.structs.replace(decoded, kind=decoded.kind or kind_of_status(status))
             assert error.retry_after == (7.0 if status == 429 else None)
             assert error.request_id == "req_1"
             assert isinstance(error.__cause__, SDK_ERRORS)
@@ -710,7 +710,7 @@ def test_a_refusal_is_a_typed_error_with_all_that_was_said(api: str, how: str, l
 
 
 @EVERY
-def test_an_error_that_is_not_of_the_api_is_told_in_its_words(api: str, loop: Loopback) -> None:
+def test_error_body_of_another_format_is_quoted_in_the_message(api: str, loop: Loopback) -> None:
     page = b"<html>" + b"Bad gateway. " * 100 + b"</html>"
     loop.answers = lambda path, payload: Answer(page, status=502, kind="text/html")
     with pytest.raises(ServerError) as caught:
@@ -723,7 +723,7 @@ def test_an_error_that_is_not_of_the_api_is_told_in_its_words(api: str, loop: Lo
         client_of(api, loop).complete(HELLO)
 
 
-def test_google_says_in_the_body_what_others_say_in_headers(loop: Loopback) -> None:
+def test_google_error_details_give_retry_after_and_authentication_errors(loop: Loopback) -> None:
     api = "google-generate-content"
     retry = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.5s"}
     wrong = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}
@@ -748,14 +748,16 @@ def test_google_says_in_the_body_what_others_say_in_headers(loop: Loopback) -> N
         ({"retry_after": "soon"}, None),
     ],
 )
-def test_how_long_to_wait_is_read_in_every_form(headers: dict[str, str], seconds: float, loop: Loopback) -> None:
+def test_error_reads_every_form_of_the_retry_after_header(
+    headers: dict[str, str], seconds: float, loop: Loopback
+) -> None:
     loop.answers = lambda path, payload: Answer(b"{}", status=429, **headers)
     with pytest.raises(RateLimitError) as caught:
         client_of("openai-chat", loop).complete(HELLO)
     assert caught.value.retry_after == seconds
 
 
-def test_money_does_not_come_back_by_waiting_and_the_server_knows_best(loop: Loopback) -> None:
+def test_error_is_not_retryable_without_quota_and_obeys_x_should_retry(loop: Loopback) -> None:
     broke = json.dumps({"error": {"message": "Pay.", "code": "insufficient_quota"}}).encode()
     for answer, retryable in (
         (Answer(broke, status=429), False),
@@ -769,7 +771,7 @@ def test_money_does_not_come_back_by_waiting_and_the_server_knows_best(loop: Loo
 
 
 @EVERY
-def test_an_error_survives_a_pickle(api: str, loop: Loopback) -> None:
+def test_client_errors_can_be_pickled(api: str, loop: Loopback) -> None:
     import pickle
 
     loop.answers = lambda path, payload: Answer(json.dumps(ERRORS[api]).encode(), status=429, retry_after="7")
@@ -782,14 +784,14 @@ def test_an_error_survives_a_pickle(api: str, loop: Loopback) -> None:
 
 @WAYS
 @EVERY
-def test_an_answer_that_is_none_is_a_decode_error(api: str, how: str, loop: Loopback) -> None:
+def test_answer_that_is_not_json_raises_decode_error(api: str, how: str, loop: Loopback) -> None:
     loop.answers = lambda path, payload: Answer(b"[1, 2")
     with pytest.raises(contentmodel.DecodeError):
         completed(how, api, loop, HELLO)
 
 
 @EVERY
-def test_the_sdk_retries(api: str, loop: Loopback) -> None:
+def test_client_retries_with_the_retries_of_the_sdk(api: str, loop: Loopback) -> None:
     def answers(path: str, payload: Any) -> Answer:
         if len(loop.asked) < 2:
             return Answer(b"{}", status=500, retry_after_ms="1")
@@ -806,8 +808,8 @@ def test_the_sdk_retries(api: str, loop: Loopback) -> None:
 
 @WAYS
 @EVERY
-def test_no_answer_in_time_is_an_error(api: str, how: str, loop: Loopback) -> None:
-    """Before the status, and before the first byte of a stream."""
+def test_client_raises_timeout_exceeded_if_no_answer_arrives(api: str, how: str, loop: Loopback) -> None:
+    """The timeout applies before the status, and before the first byte of a stream."""
     never = threading.Event()
     loop.answers = lambda path, payload: Answer(str(never.wait(PATIENCE)).encode())
     for send in (completed, streamed):
@@ -824,7 +826,7 @@ def test_no_answer_in_time_is_an_error(api: str, how: str, loop: Loopback) -> No
 
 @WAYS
 @EVERY
-def test_nobody_there_is_an_error(api: str, how: str) -> None:
+def test_client_raises_connection_failed_if_no_server_listens(api: str, how: str) -> None:
     with socket.socket() as taken:
         # Bound, but not listening: the port is reserved, and connections are refused.
         taken.bind(("127.0.0.1", 0))
@@ -839,7 +841,7 @@ def test_nobody_there_is_an_error(api: str, how: str) -> None:
 
 @WAYS
 @EVERY
-def test_a_connection_that_is_cut_keeps_what_came(api: str, how: str, loop: Loopback) -> None:
+def test_stream_whose_connection_is_cut_keeps_the_received_part(api: str, how: str, loop: Loopback) -> None:
     first, _ = cut_after(api, "Hello", " there")
     loop.answers = lambda path, payload: sse(*first, CUT)
     events, stream = streamed(how, api, loop, HELLO)
@@ -855,7 +857,7 @@ def test_a_connection_that_is_cut_keeps_what_came(api: str, how: str, loop: Loop
 
 @WAYS
 @EVERY
-def test_a_stream_that_stalls_keeps_what_came(api: str, how: str, loop: Loopback) -> None:
+def test_stream_that_times_out_keeps_the_received_part(api: str, how: str, loop: Loopback) -> None:
     first, _ = cut_after(api, "Hello", " there")
     loop.answers = lambda path, payload: sse(*first, UNTIL_GONE)
     events, stream = streamed(how, api, loop, HELLO, timeout=0.5)
@@ -867,7 +869,7 @@ def test_a_stream_that_stalls_keeps_what_came(api: str, how: str, loop: Loopback
 
 @WAYS
 @EVERY
-def test_a_stream_that_ends_early_keeps_what_came(api: str, how: str, loop: Loopback) -> None:
+def test_stream_that_ends_early_keeps_the_received_part(api: str, how: str, loop: Loopback) -> None:
     first, _ = cut_after(api, "Hello", " there")
     loop.answers = lambda path, payload: sse(*first)
     events, stream = streamed(how, api, loop, HELLO)
@@ -879,8 +881,8 @@ def test_a_stream_that_ends_early_keeps_what_came(api: str, how: str, loop: Loop
 
 @WAYS
 @pytest.mark.parametrize("api", [api for api in APIS if not api.startswith("google")])
-def test_nobody_waits_for_a_connection_that_stays_open(api: str, how: str, loop: Loopback) -> None:
-    """Nor has to close it. Google's streams have no last event but the end of the connection."""
+def test_stream_ends_after_its_last_event_if_the_connection_stays_open(api: str, how: str, loop: Loopback) -> None:
+    """The client closes the connection. A stream of Google has no last event: it ends with the connection."""
     loop.answers = lambda path, payload: sse(*stream_of(api, "Hi."), UNTIL_GONE)
 
     async def work(client: Any) -> tuple[list[Any], Any]:
@@ -903,7 +905,7 @@ def test_nobody_waits_for_a_connection_that_stays_open(api: str, how: str, loop:
 
 
 @EVERY
-def test_leaving_a_stream_closes_its_connection(api: str, loop: Loopback) -> None:
+def test_exit_of_a_stream_closes_its_connection(api: str, loop: Loopback) -> None:
     first, _ = cut_after(api, "Hello", " there")
     loop.answers = lambda path, payload: sse(*first, UNTIL_GONE)
     with client_of(api, loop).stream(HELLO) as stream:
@@ -916,7 +918,7 @@ def test_leaving_a_stream_closes_its_connection(api: str, loop: Loopback) -> Non
 
 
 @EVERY
-def test_leaving_an_asynchronous_stream_closes_its_connection(api: str, loop: Loopback) -> None:
+def test_exit_of_an_async_stream_closes_its_connection(api: str, loop: Loopback) -> None:
     first, _ = cut_after(api, "Hello", " there")
     loop.answers = lambda path, payload: sse(*first, UNTIL_GONE)
 
@@ -932,7 +934,7 @@ def test_leaving_an_asynchronous_stream_closes_its_connection(api: str, loop: Lo
 
 @pytest.mark.parametrize("what", ["complete", "stream"])
 @EVERY
-def test_cancelling_a_task_closes_its_connection(api: str, what: str, loop: Loopback) -> None:
+def test_cancelled_task_closes_its_connection(api: str, what: str, loop: Loopback) -> None:
     first, _ = cut_after(api, "Hello", " there")
     loop.answers = lambda path, payload: sse(*first, UNTIL_GONE)
 
@@ -942,7 +944,7 @@ def test_cancelling_a_task_closes_its_connection(api: str, what: str, loop: Loop
         async def ask() -> None:
             if what == "complete":
                 await client.complete(HELLO)
-            # Not entered: cancelling alone closes it.
+            # The stream is not entered as a context manager: the cancellation closes it.
             stream = client.stream(HELLO)
             async for _ in stream:
                 if stream.response.text == "Hello":
@@ -962,7 +964,7 @@ def test_cancelling_a_task_closes_its_connection(api: str, what: str, loop: Loop
 
 
 @EVERY
-def test_nothing_is_sent_before_a_stream_is_read_and_a_closed_one_is_not(api: str, loop: Loopback) -> None:
+def test_stream_that_is_closed_before_it_is_read_sends_no_request(api: str, loop: Loopback) -> None:
     stream = client_of(api, loop).stream(HELLO)
     assert stream.response == ChatResponse()
     stream.close()
@@ -972,7 +974,7 @@ def test_nothing_is_sent_before_a_stream_is_read_and_a_closed_one_is_not(api: st
 
 @WAYS
 @EVERY
-def test_a_request_that_was_refused_is_not_sent_again_by_reading_on(api: str, how: str, loop: Loopback) -> None:
+def test_stream_of_a_refused_request_does_not_send_it_again(api: str, how: str, loop: Loopback) -> None:
     loop.answers = lambda path, payload: Answer(b"{}", status=400)
 
     async def work(client: Any) -> list[Any]:
@@ -992,7 +994,7 @@ def test_a_request_that_was_refused_is_not_sent_again_by_reading_on(api: str, ho
 
 
 @EVERY
-def test_streams_of_one_client_do_not_mix(api: str, loop: Loopback) -> None:
+def test_concurrent_streams_of_one_client_are_separate(api: str, loop: Loopback) -> None:
     turns = {word: threading.Event() for word in ("one", "two")}
 
     def answers(path: str, payload: Any) -> Answer:
@@ -1019,7 +1021,7 @@ def test_streams_of_one_client_do_not_mix(api: str, loop: Loopback) -> None:
 
 
 @EVERY
-def test_many_asynchronous_streams_of_one_client_do_not_mix(api: str, loop: Loopback) -> None:
+def test_concurrent_async_streams_of_one_client_are_separate(api: str, loop: Loopback) -> None:
     def answers(path: str, payload: Any) -> Answer:
         number = json.dumps(payload).split("Say ")[1].split(".")[0]
         return sse(*stream_of(api, f"{number} ", "is ", number))
@@ -1028,8 +1030,8 @@ def test_many_asynchronous_streams_of_one_client_do_not_mix(api: str, loop: Loop
 
     async def work(client: Any) -> list[str]:
         async def ask(number: int) -> str:
-            said = ChatMessage(role="user", contents=[TextContent(text=f"Say {number}.")])
-            async with client.stream(msgspec.structs.replace(HELLO, messages=[said])) as stream:
+            message = ChatMessage(role="user", contents=[TextContent(text=f"Say {number}.")])
+            async with client.stream(msgspec.structs.replace(HELLO, messages=[message])) as stream:
                 return (await stream.read()).text
 
         return await asyncio.gather(*(ask(number) for number in range(20)))
@@ -1037,10 +1039,10 @@ def test_many_asynchronous_streams_of_one_client_do_not_mix(api: str, loop: Loop
     assert waited(api, loop, work) == [f"{number} is {number}" for number in range(20)]
 
 
-# -- clients of the SDK that are there already -------------------------------------------------------------------------
+# -- given clients of the SDKs -----------------------------------------------------------------------------------------
 
 
-def test_a_client_that_was_given_is_not_closed(loop: Loopback) -> None:
+def test_close_leaves_a_given_sdk_client_open(loop: Loopback) -> None:
     loop.answers = lambda path, payload: Answer(answer_of("openai-chat", "Hi."))
     sdk = openai.OpenAI(**options("openai-chat", loop.url))
     with chat_client("openai-chat", model="m", sdk=sdk) as client:
@@ -1052,7 +1054,7 @@ def test_a_client_that_was_given_is_not_closed(loop: Loopback) -> None:
     sdk.close()
 
 
-def test_a_client_of_the_other_kind_is_refused() -> None:
+def test_chat_client_refuses_an_async_sdk_client_and_the_reverse() -> None:
     with pytest.raises(TypeError, match="async_chat_client"):
         chat_client("openai-chat", sdk=openai.AsyncOpenAI(api_key="k"))
     with pytest.raises(TypeError, match="not asynchronous"):
@@ -1060,7 +1062,7 @@ def test_a_client_of_the_other_kind_is_refused() -> None:
 
 
 @WAYS
-def test_credentials_that_do_not_do_are_an_authentication_error(how: str, loop: Loopback) -> None:
+def test_credentials_that_cannot_be_refreshed_raise_authentication_error(how: str, loop: Loopback) -> None:
     class Expired(Credentials):
         def refresh(self, request: Any) -> None:
             raise RefreshError("no such account")
@@ -1081,7 +1083,7 @@ def test_credentials_that_do_not_do_are_an_authentication_error(how: str, loop: 
     assert loop.asked == []
 
 
-def test_what_the_sdk_adds_to_a_body_stays_out_of_the_request(loop: Loopback) -> None:
+def test_fields_that_the_sdk_adds_to_a_body_do_not_change_the_request(loop: Loopback) -> None:
     """Google's SDK writes into the payload, which shares its values with the request."""
     api = "google-generate-content"
     loop.answers = lambda path, payload: Answer(answer_of(api, "Hi."))
@@ -1095,8 +1097,8 @@ def test_what_the_sdk_adds_to_a_body_stays_out_of_the_request(loop: Loopback) ->
     assert contentmodel.dumps(request) == before
 
 
-def test_the_clouds_clients_send_where_they_send(loop: Loopback) -> None:
-    """They read the payload, since the path contains the model's name."""
+def test_azure_and_vertex_clients_put_the_model_into_the_path(loop: Loopback) -> None:
+    """These SDK clients read the payload, since the path contains the model's name."""
     azure = openai.AzureOpenAI(azure_endpoint=loop.url, api_key="secret", api_version="2026-01-01", max_retries=0)
     loop.answers = lambda path, payload: Answer(answer_of("openai-chat", "Hi."))
     assert chat_client("openai-chat", model="m", sdk=azure).complete(HELLO).text == "Hi."
@@ -1111,7 +1113,7 @@ def test_the_clouds_clients_send_where_they_send(loop: Loopback) -> None:
     assert "model" not in payload
 
 
-def test_gemini_on_vertex_has_paths_of_its_own(loop: Loopback) -> None:
+def test_gemini_on_vertex_has_the_publisher_in_the_path(loop: Loopback) -> None:
     api = "google-generate-content"
     loop.answers = lambda path, payload: Answer(answer_of(api, "Hi."))
     client = client_of(api, loop, vertexai=True)
@@ -1128,7 +1130,7 @@ def test_gemini_on_vertex_has_paths_of_its_own(loop: Loopback) -> None:
         client.complete(HELLO)
 
 
-def test_google_counts_in_milliseconds_what_we_count_in_seconds(loop: Loopback) -> None:
+def test_google_client_converts_timeouts_in_seconds(loop: Loopback) -> None:
     api = "google-generate-content"
     loop.answers = lambda path, payload: Answer(answer_of(api, "Hi."))
     client_of(api, loop).complete(HELLO, timeout=7.2)
@@ -1137,7 +1139,7 @@ def test_google_counts_in_milliseconds_what_we_count_in_seconds(loop: Loopback) 
 
 
 @EVERY
-def test_options_have_one_name_for_every_sdk(api: str, loop: Loopback) -> None:
+def test_default_headers_and_timeout_have_the_same_name_for_every_sdk(api: str, loop: Loopback) -> None:
     loop.answers = lambda path, payload: Answer(answer_of(api, "Hi."))
     client = client_of(api, loop, default_headers={"x-team": "blue"}, timeout=PATIENCE)
     assert client.complete(HELLO).text == "Hi."

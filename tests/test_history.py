@@ -81,14 +81,14 @@ from contentmodel_conformance.streams import frames_of
 from history import writer
 
 WRITER = Path(writer.__file__)
-# Each example is a handful of transactions, and each content type and database has examples of its own.
+# Each example runs several transactions, for each content type and database.
 FEW = settings(max_examples=200 if PROFILE == "deep" else 5)
 SOME = settings(max_examples=500 if PROFILE == "deep" else 25)
 HERE = Origin(api="turn-blocks", issuer="")
 
 
-def text(words: str) -> TextContent:
-    return TextContent(text=words)
+def text(value: str) -> TextContent:
+    return TextContent(text=value)
 
 
 @pytest.fixture(params=DATABASES)
@@ -105,7 +105,7 @@ def store(url: str) -> Iterator[TurnStore]:
 
 @pytest.fixture(scope="module", params=DATABASES)
 def shared(request: Any, tmp_path_factory: Any) -> Iterator[TurnStore]:
-    """A store that many examples write to, each to its own conversation."""
+    """Yield a store that many examples write to, each to its own conversation."""
     if request.param == "sqlite":
         with TurnStore.open(tmp_path_factory.mktemp("shared") / "turns.db") as opened:
             yield opened
@@ -121,14 +121,14 @@ def name() -> str:
     return f"conversation {next(_NAMES)}"
 
 
-# -- what is stored is loaded ------------------------------------------------------------------------------------------
+# -- storing and loading -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", CONTENT_TYPES, ids=lambda kind: kind.__name__)
 @FEW
 @given(data=st.data())
-def test_every_content_is_loaded_as_it_was_stored(shared: TurnStore, kind: type[Any], data: st.DataObject) -> None:
+def test_store_loads_every_content_type_unchanged(shared: TurnStore, kind: type[Any], data: st.DataObject) -> None:
     content = data.draw(strategies.structs(kind))
     conversation = name()
     turn = shared.begin_turn(conversation, "assistant")
@@ -141,7 +141,7 @@ def test_every_content_is_loaded_as_it_was_stored(shared: TurnStore, kind: type[
 
 @SOME
 @given(st.data())
-def test_any_messages_are_loaded_as_they_were_stored(shared: TurnStore, data: st.DataObject) -> None:
+def test_store_loads_any_valid_request_unchanged_and_refuses_others(shared: TurnStore, data: st.DataObject) -> None:
     request = data.draw(strategies.requests())
     conversation = name()
     wrong = [v for v in rows().check_request(rows().encode_request(request).payload) if v.severity == "refused"]
@@ -160,7 +160,7 @@ def test_any_messages_are_loaded_as_they_were_stored(shared: TurnStore, data: st
 @pytest.mark.parametrize("api", APIS)
 @SOME
 @given(data=st.data())
-def test_generated_transcripts_are_loaded_as_they_were_stored(shared: TurnStore, api: str, data: st.DataObject) -> None:
+def test_store_loads_generated_transcripts_unchanged(shared: TurnStore, api: str, data: st.DataObject) -> None:
     request = data.draw(transcripts(api))
     conversation = name()
     shared.save(conversation, request)
@@ -171,13 +171,13 @@ def test_generated_transcripts_are_loaded_as_they_were_stored(shared: TurnStore,
 
 
 def sample(recorded: Iterator[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return all of them in the deep profile, every sixth in the quick one."""
+    """Return all records in the deep profile, and every sixth in the quick one."""
     return list(recorded)[:: 1 if PROFILE == "deep" else 6]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("api", APIS)
-def test_recorded_transcripts_are_loaded_as_they_were_stored(shared: TurnStore, api: str, corpus: Any) -> None:
+def test_store_loads_recorded_transcripts_unchanged(shared: TurnStore, api: str, corpus: Any) -> None:
     adapter = contentmodel.adapter(api)
     for recorded in sample(records(api, "request")):
         if recorded["status"] not in (200, None):
@@ -192,7 +192,7 @@ def test_recorded_transcripts_are_loaded_as_they_were_stored(shared: TurnStore, 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("api", APIS)
-def test_recorded_streams_are_stored_as_they_fold(shared: TurnStore, api: str, corpus: Any) -> None:
+def test_record_stores_recorded_streams_as_their_folded_answer(shared: TurnStore, api: str, corpus: Any) -> None:
     for recorded in sample(records(api, "stream")):
         events = list(decode_stream(frames_of(recorded["body"]), api))
         answer = fold(events)
@@ -210,7 +210,7 @@ def test_recorded_streams_are_stored_as_they_fold(shared: TurnStore, api: str, c
 
 
 def assert_same_answer(row: dict[str, Any], answer: ChatResponse) -> None:
-    """The row is read as the answer, its own columns aside."""
+    """Check that the row decodes to the answer, except for the columns that only rows have."""
     read = rows().decode_response(row)
     assert (read.id, read.model, read.choices, read.usage, read.origin) == (
         answer.id,
@@ -224,25 +224,25 @@ def assert_same_answer(row: dict[str, Any], answer: ChatResponse) -> None:
 @pytest.mark.parametrize(
     "what", ["\0", "\ud83d", "\ufdd0x", {"a": 1e23}, {":json": "1"}, {"\0": "\udfff"}, 10**30, -0.0]
 )
-def test_what_a_database_cannot_say_comes_back(store: TurnStore, what: Any) -> None:
-    words = what if isinstance(what, str) else "words"
-    call = FunctionCallContent(call_id=words, name="f", arguments={"what": what})
-    response = ChatResponse(model=words, usage=Usage(extra={"x": {"what": what}}), origin=HERE)
-    turn = store.begin_turn("c", "assistant", model=words)
+def test_store_keeps_values_that_databases_cannot_represent(store: TurnStore, what: Any) -> None:
+    string = what if isinstance(what, str) else "text"
+    call = FunctionCallContent(call_id=string, name="f", arguments={"what": what})
+    response = ChatResponse(model=string, usage=Usage(extra={"x": {"what": what}}), origin=HERE)
+    turn = store.begin_turn("c", "assistant", model=string)
     store.put_block(turn, 0, call)
-    store.put_block(turn, 1, text(words))
-    said = ChatMessage(role="assistant", contents=[call, text(words)])
-    response = msgspec.structs.replace(response, choices=[ChatChoice(messages=[said])])
-    ended = store.end_turn(turn, response=response, stop_reason=words)
-    assert store.load("c").messages[0].contents == [call, text(words)]
-    assert (ended.model, ended.stop_reason, ended.usage) == (words, words, response.usage)
+    store.put_block(turn, 1, text(string))
+    message = ChatMessage(role="assistant", contents=[call, text(string)])
+    response = msgspec.structs.replace(response, choices=[ChatChoice(messages=[message])])
+    ended = store.end_turn(turn, response=response, stop_reason=string)
+    assert store.load("c").messages[0].contents == [call, text(string)]
+    assert (ended.model, ended.stop_reason, ended.usage) == (string, string, response.usage)
     assert repr(store.load("c").messages[0].contents[0].arguments) == repr(call.arguments)
 
 
-# -- turns, in order ---------------------------------------------------------------------------------------------------
+# -- order of turns ----------------------------------------------------------------------------------------------------
 
 
-def test_a_conversation_grows_turn_by_turn(store: TurnStore) -> None:
+def test_store_appends_turns_to_a_conversation(store: TurnStore) -> None:
     asked = store.add_turn("c", "user", [text("What is the weather?")])
     turn = store.begin_turn("c", "assistant", model="m", origin=Origin(api="a", issuer="b"))
     call = FunctionCallContent(call_id="1", name="weather", arguments={"city": "Oslo"})
@@ -261,7 +261,7 @@ def test_a_conversation_grows_turn_by_turn(store: TurnStore) -> None:
     assert store.load("c", upto=asked).messages == [ChatMessage(role="user", contents=[text("What is the weather?")])]
 
 
-def test_blocks_may_come_in_any_order(store: TurnStore) -> None:
+def test_store_accepts_blocks_in_any_order(store: TurnStore) -> None:
     turn = store.begin_turn("c", "assistant")
     store.put_block(turn, 7, text("second"))
     store.put_block(turn, 2, text("first"))
@@ -269,7 +269,7 @@ def test_blocks_may_come_in_any_order(store: TurnStore) -> None:
     assert store.load("c").messages[0].text == "firstsecond"
 
 
-def test_the_same_block_again_changes_nothing_and_another_conflicts(store: TurnStore) -> None:
+def test_put_block_ignores_an_equal_block_and_refuses_a_different_one(store: TurnStore) -> None:
     turn = store.begin_turn("c", "assistant")
     call = FunctionCallContent(call_id="1", name="f", arguments={"a": 1.0, "b": [True]})
     store.put_block(turn, 0, call)
@@ -286,7 +286,7 @@ def test_the_same_block_again_changes_nothing_and_another_conflicts(store: TurnS
         store.end_turn(turn, status="failed")
 
 
-def test_a_turn_is_followed_once_unless_a_branch_is_asked_for(store: TurnStore) -> None:
+def test_add_turn_refuses_a_second_successor_of_a_turn_without_branch(store: TurnStore) -> None:
     first = store.add_turn("c", "user", [text("1")])
     second = store.add_turn("c", "assistant", [text("2")], previous=first)
     with pytest.raises(ConflictError, match="load the conversation again, or set branch=True"):
@@ -302,7 +302,7 @@ def test_a_turn_is_followed_once_unless_a_branch_is_asked_for(store: TurnStore) 
     assert [turn.number for turn in store.turns("c")] == [1, 2, 3, 4, 5]
 
 
-def test_a_turn_that_is_being_written_is_not_followed(store: TurnStore) -> None:
+def test_add_turn_refuses_to_follow_an_open_turn(store: TurnStore) -> None:
     turn = store.begin_turn("c", "assistant")
     with pytest.raises(ConflictError, match="still being written"):
         store.add_turn("c", "user", [text("?")])
@@ -310,7 +310,7 @@ def test_a_turn_that_is_being_written_is_not_followed(store: TurnStore) -> None:
     store.add_turn("c", "user", [text("?")])
 
 
-def test_a_text_where_contents_are_expected_is_stored_as_a_text(store: TurnStore) -> None:
+def test_store_accepts_a_text_in_place_of_contents(store: TurnStore) -> None:
     for contents in ("Hello", ["Hello"], ("Hello",), [TextContent(text="Hello")]):
         store.add_turn("t", "user", contents)  # type: ignore[arg-type]
     turn = store.begin_turn("t", "assistant")
@@ -318,7 +318,7 @@ def test_a_text_where_contents_are_expected_is_stored_as_a_text(store: TurnStore
     assert [message.contents for message in store.load("t").messages] == [[TextContent(text="Hello")]] * 5
 
 
-def test_what_is_no_content_and_no_message_is_refused_by_its_place(store: TurnStore) -> None:
+def test_store_refuses_arguments_of_a_wrong_type_with_their_path(store: TurnStore) -> None:
     wrong: Any = store
     turn = store.begin_turn("t", "assistant")
     with pytest.raises(TypeError, match="contents: expected a list of contents or a text, got TextContent"):
@@ -349,7 +349,7 @@ def test_turn_that_ended_without_blocks_has_a_message(store: TurnStore, status: 
     assert store.load("c").messages[1] == ChatMessage(role="assistant", contents=[], origin=None)
 
 
-def test_nobody_writes_in_the_turn_of_another(url: str) -> None:
+def test_store_refuses_writes_to_an_open_turn_of_another_store(url: str) -> None:
     with TurnStore.open(url) as one, TurnStore.open(url) as other:
         turn = one.begin_turn("c", "assistant")
         other.add_turn("d", "user", [text("?")])
@@ -368,7 +368,7 @@ def test_nobody_writes_in_the_turn_of_another(url: str) -> None:
         one.end_turn(turn)
 
 
-def test_paging_goes_on_where_it_stopped(store: TurnStore) -> None:
+def test_pages_of_turns_and_conversations_continue_after_the_last_entry(store: TurnStore) -> None:
     for number in range(7):
         store.add_turn("c", "user", [text(str(number))])
         store.add_turn(f"d{number}", "user", [text("x")])
@@ -387,7 +387,7 @@ def test_paging_goes_on_where_it_stopped(store: TurnStore) -> None:
     assert store.conversation("c").turns == 7
 
 
-def test_conversations_of_one_moment_are_paged_too(url: str) -> None:
+def test_pages_are_complete_if_conversations_have_the_same_time(url: str) -> None:
     moment = datetime(2026, 11, 21, 12, tzinfo=UTC)
     with TurnStore.open(url, clock=lambda: moment) as store:
         for number in range(5):
@@ -397,7 +397,7 @@ def test_conversations_of_one_moment_are_paged_too(url: str) -> None:
         assert first[0].created_at == moment
 
 
-def test_times_are_utc(url: str) -> None:
+def test_store_returns_times_in_utc(url: str) -> None:
     from datetime import timezone
 
     moment = datetime(2026, 11, 21, 12, 0, 0, 123456, tzinfo=timezone(timedelta(hours=3)))
@@ -408,7 +408,7 @@ def test_times_are_utc(url: str) -> None:
         assert store.export("c")["turns"][0]["started_at"] == "2026-11-21T09:00:00.123456+00:00"
 
 
-def test_deleting_leaves_nothing_behind(store: TurnStore, url: str) -> None:
+def test_delete_removes_all_rows_of_a_turn_or_conversation(store: TurnStore, url: str) -> None:
     turns = [store.add_turn("c", "user", [text(str(number))]) for number in range(5)]
     store.add_turn("c", "user", [text("2b")], previous=turns[1], branch=True)
     assert store.delete_turn(turns[2]) == 3
@@ -434,7 +434,7 @@ def engine_of(url: str) -> Any:
     return sqlalchemy.create_engine(full, poolclass=sqlalchemy.pool.NullPool)
 
 
-def test_a_long_conversation_is_deleted_and_loaded(store: TurnStore) -> None:
+def test_store_loads_and_deletes_a_conversation_of_1500_turns(store: TurnStore) -> None:
     messages = [ChatMessage(role=("user", "assistant")[n % 2], contents=[text(str(n))]) for n in range(1500)]
     turns = store.add_messages("c", messages)
     assert store.load("c").messages == messages
@@ -443,18 +443,18 @@ def test_a_long_conversation_is_deleted_and_loaded(store: TurnStore) -> None:
     store.delete("c")
 
 
-# -- what is refused ---------------------------------------------------------------------------------------------------
+# -- invalid values ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("role", "content", "words"),
+    ("role", "content", "message"),
     [
         ("asistant", text("x"), "the role 'asistant'"),
         ("", text("x"), "the role ''"),
         (3, text("x"), "expected a string"),
         ("user", FunctionCallContent(call_id="1", name="f"), "tool_use in a turn of the role user"),
         ("system", ReasoningContent(text="x"), "thinking in a turn of the role system"),
-        # The same in rows of another form, whose type is a field that the rules of rows do not look at.
+        # The same in rows of another form, whose type is a field that the rules of rows do not check.
         (
             "user",
             FunctionCallContent(call_id="1", name="f", extra={"turn-blocks": {":form": "type"}}),
@@ -470,25 +470,27 @@ def test_a_long_conversation_is_deleted_and_loaded(store: TurnStore) -> None:
         ),
     ],
 )
-def test_a_turn_of_the_wrong_role_or_shape_is_refused(store: TurnStore, role: Any, content: Any, words: str) -> None:
-    with pytest.raises(InvalidTurnError, match=words):
+def test_store_refuses_unknown_roles_and_contents_that_the_role_cannot_have(
+    store: TurnStore, role: Any, content: Any, message: str
+) -> None:
+    with pytest.raises(InvalidTurnError, match=message):
         store.add_turn("c", role, [content])
     if role in rows().roles:
         turn = store.begin_turn("c", role)
-        with pytest.raises(InvalidTurnError, match=words):
+        with pytest.raises(InvalidTurnError, match=message):
             store.put_block(turn, 0, content)
     else:
-        with pytest.raises(InvalidTurnError, match=words):
+        with pytest.raises(InvalidTurnError, match=message):
             store.begin_turn("c", role)
 
 
 @pytest.mark.parametrize("conversation", ["", "x" * 501, "a\0b", "a\ud83d", "a\nb", 7])
-def test_a_conversation_has_a_name(store: TurnStore, conversation: Any) -> None:
+def test_store_refuses_invalid_names_of_conversations(store: TurnStore, conversation: Any) -> None:
     with pytest.raises(InvalidTurnError, match="of a conversation is not valid"):
         store.add_turn(conversation, "user", [])
 
 
-def test_what_is_no_content_is_refused(store: TurnStore) -> None:
+def test_put_block_refuses_contents_that_are_not_json_and_invalid_sequences(store: TurnStore) -> None:
     turn = store.begin_turn("c", "assistant")
     deep: Any = {}
     for _ in range(100_000):
@@ -507,7 +509,7 @@ def test_what_is_no_content_is_refused(store: TurnStore) -> None:
         store.end_turn(turn, status="done")  # type: ignore[arg-type]
 
 
-def test_turns_that_are_not_there_are_named(store: TurnStore) -> None:
+def test_store_raises_not_found_for_unknown_turns(store: TurnStore) -> None:
     store.add_turn("c", "user", [text("x")])
     other = store.add_turn("d", "user", [text("x")])
     for act in (
@@ -524,7 +526,7 @@ def test_turns_that_are_not_there_are_named(store: TurnStore) -> None:
 
 
 @pytest.mark.parametrize(
-    ("where", "words"),
+    ("where", "message"),
     [
         ("mysql://localhost/x", "not mysql"),
         ("/nowhere/at/all/turns.db", "unable to open"),
@@ -533,12 +535,12 @@ def test_turns_that_are_not_there_are_named(store: TurnStore) -> None:
         ("://", "not the URL"),
     ],
 )
-def test_a_database_that_is_none_is_named(where: str, words: str) -> None:
-    with pytest.raises(HistoryError, match=words):
+def test_open_reports_databases_that_cannot_be_opened(where: str, message: str) -> None:
+    with pytest.raises(HistoryError, match=message):
         TurnStore.open(where)
 
 
-def test_a_store_in_memory_is_used_by_threads() -> None:
+def test_store_in_memory_can_be_used_by_several_threads() -> None:
     with TurnStore.open(":memory:") as store:
         threads = [
             threading.Thread(target=lambda n=n: [store.add_turn(f"c{n}", "user", [text("x")]) for _ in range(10)])
@@ -551,21 +553,21 @@ def test_a_store_in_memory_is_used_by_threads() -> None:
         assert sorted(c.turns for c in store.conversations()) == [10, 10, 10, 10]
 
 
-def test_a_forked_process_is_told_to_open_its_own(tmp_path: Path) -> None:
+def test_store_refuses_use_in_a_forked_process(tmp_path: Path) -> None:
     with TurnStore.open(tmp_path / "turns.db") as store:
         store.add_turn("c", "user", [text("x")])
-        said = multiprocessing.get_context("fork").SimpleQueue()
+        errors = multiprocessing.get_context("fork").SimpleQueue()
 
         def child() -> None:
             try:
                 store.add_turn("c", "user", [text("y")])
             except HistoryError as error:
-                said.put(str(error))
+                errors.put(str(error))
             os._exit(0)
 
         process = multiprocessing.get_context("fork").Process(target=child)
         process.start()
-        assert "another process" in said.get()
+        assert "another process" in errors.get()
         process.join()
 
 
@@ -573,7 +575,7 @@ def test_a_forked_process_is_told_to_open_its_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", range(migrations.VERSION))
-def test_every_earlier_version_is_brought_up_to_date(url: str, version: int) -> None:
+def test_open_migrates_every_earlier_version_of_the_schema(url: str, version: int) -> None:
     engine = engine_of(url)
     with engine.begin() as connection:
         if version:
@@ -591,8 +593,8 @@ def test_every_earlier_version_is_brought_up_to_date(url: str, version: int) -> 
         store.add_turn("old", "user", [text("new")])
     with engine.connect() as connection:
         assert connection.exec_driver_sql("SELECT version FROM contentmodel_schema").scalar_one() == migrations.VERSION
-        found = shape_of(connection)
-    assert found == fresh_shape(url, engine)
+        migrated = shape_of(connection)
+    assert migrated == fresh_shape(url, engine)
 
 
 def shape_of(connection: Any) -> Any:
@@ -615,7 +617,7 @@ def index_names(connection: Any, table: str) -> list[str]:
 
 
 def fresh_shape(url: str, engine: Any) -> Any:
-    """The tables of a store that was never an older one."""
+    """Return the tables of a new store."""
     if engine.dialect.name == "sqlite":
         TurnStore.open(f"{url}.fresh").close()
         with engine_of(f"{url}.fresh").connect() as connection:
@@ -626,7 +628,7 @@ def fresh_shape(url: str, engine: Any) -> Any:
             return shape_of(connection)
 
 
-def test_a_newer_schema_is_refused(url: str) -> None:
+def test_open_refuses_a_newer_schema(url: str) -> None:
     TurnStore.open(url).close()
     engine = engine_of(url)
     with engine.begin() as connection:
@@ -640,7 +642,7 @@ def test_a_newer_schema_is_refused(url: str) -> None:
         TurnStore.open(url)
 
 
-def test_somebody_elses_tables_are_left_alone(url: str) -> None:
+def test_open_refuses_tables_of_another_program(url: str) -> None:
     engine = engine_of(url)
     with engine.begin() as connection:
         connection.exec_driver_sql("CREATE TABLE turns (a INTEGER)")
@@ -650,7 +652,7 @@ def test_somebody_elses_tables_are_left_alone(url: str) -> None:
         assert set(sqlalchemy.inspect(connection).get_table_names()) == {"turns"}
 
 
-def test_many_may_open_a_new_store_at_once(url: str) -> None:
+def test_threads_can_open_a_new_store_at_the_same_time(url: str) -> None:
     faults: list[BaseException] = []
 
     def go() -> None:
@@ -667,22 +669,22 @@ def test_many_may_open_a_new_store_at_once(url: str) -> None:
     assert faults == []
 
 
-def test_a_sqlite_store_is_durable(tmp_path: Path) -> None:
+def test_sqlite_store_uses_wal_full_sync_and_foreign_keys(tmp_path: Path) -> None:
     with TurnStore.open(tmp_path / "turns.db") as store, store._engine.connect() as connection:
         pragmas = {p: connection.exec_driver_sql(f"PRAGMA {p}").scalar() for p in ("journal_mode", "foreign_keys")}
         assert pragmas == {"journal_mode": "wal", "foreign_keys": 1}
         assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
 
 
-def test_no_query_of_a_turn_looks_at_the_turns_before_it(tmp_path: Path) -> None:
-    """Growing costs the same in a long conversation: every query goes by an index that leads to single rows."""
+def test_queries_of_a_turn_do_not_scan_earlier_turns(tmp_path: Path) -> None:
+    """The cost of a turn does not depend on the length of the conversation: every query uses an index."""
     with TurnStore.open(tmp_path / "turns.db") as store:
         asked = store.add_turn("c", "user", [text("x")])
-        said: list[tuple[str, Any]] = []
+        statements: list[tuple[str, Any]] = []
         sqlalchemy.event.listen(
             store._engine,
             "before_cursor_execute",
-            lambda c, cursor, sql, parameters, *rest: said.append((sql, parameters)),
+            lambda c, cursor, sql, parameters, *rest: statements.append((sql, parameters)),
         )
         turn = store.begin_turn("c", "assistant", previous=asked)
         store.put_block(turn, 0, text("x"))
@@ -693,7 +695,7 @@ def test_no_query_of_a_turn_looks_at_the_turns_before_it(tmp_path: Path) -> None
         with store._engine.connect() as connection:
             plans = [
                 line[3]
-                for sql, parameters in list(said)
+                for sql, parameters in list(statements)
                 if sql.startswith(("SELECT", "UPDATE"))
                 for line in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {sql}", parameters)
             ]
@@ -724,7 +726,7 @@ def run_of_tools(layout: list[list[int]] | None = None) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("layout", [None, [[0], [1], [2]]])
-def test_a_run_of_tools_is_one_turn(store: TurnStore, layout: Any) -> None:
+def test_record_stores_a_run_of_tools_as_one_turn(store: TurnStore, layout: Any) -> None:
     turn = store.begin_turn("c", "assistant")
     seen = []
     for event in record(run_of_tools(layout), store, turn):
@@ -748,7 +750,7 @@ def test_a_run_of_tools_is_one_turn(store: TurnStore, layout: Any) -> None:
 
 @SOME
 @given(st.data())
-def test_any_answer_is_recorded(shared: TurnStore, data: st.DataObject) -> None:
+def test_record_stores_any_answer(shared: TurnStore, data: st.DataObject) -> None:
     answer = data.draw(strategies.responses())
     conversation = name()
     turn = shared.begin_turn(conversation, "assistant")
@@ -761,7 +763,7 @@ def test_any_answer_is_recorded(shared: TurnStore, data: st.DataObject) -> None:
             assert shared.load(conversation).messages == first[0].messages
 
 
-def test_blocks_out_of_order_keep_their_messages(store: TurnStore) -> None:
+def test_record_keeps_the_messages_of_blocks_that_end_out_of_order(store: TurnStore) -> None:
     turn = store.begin_turn("c", "assistant")
     contents = [text("b"), text("a"), text("c")]
     shells = [ChatMessage(role="assistant", message_id=name) for name in ("one", "two")]
@@ -777,7 +779,7 @@ def test_blocks_out_of_order_keep_their_messages(store: TurnStore) -> None:
     assert [v for v in rows().check_request(store.export("c")) if v.severity == "refused"] == []
 
 
-def test_the_first_choice_is_the_transcript(store: TurnStore) -> None:
+def test_record_stores_the_first_choice_as_the_transcript(store: TurnStore) -> None:
     turn = store.begin_turn("c", "assistant")
     answer = ChatResponse(
         id="r",
@@ -792,23 +794,23 @@ def test_the_first_choice_is_the_transcript(store: TurnStore) -> None:
     assert rows().decode_response(store.export("c")["turns"][0]).choices == answer.choices[:1]
 
 
-def test_an_answer_is_given_with_its_blocks(store: TurnStore) -> None:
+def test_end_turn_refuses_a_response_whose_blocks_differ_from_the_stored(store: TurnStore) -> None:
     turn = store.begin_turn("c", "assistant")
     store.put_block(turn, 3, text("a"))
     answer = ChatResponse(choices=[ChatChoice(messages=[ChatMessage(role="assistant", contents=[text("a")])])])
-    for response, order, words in (
+    for response, order, message in (
         (ChatResponse(), None, "has 0 blocks, but the turn .* has 1"),
         (answer, [0], "does not have"),
         (answer, [3, 3], "or duplicates"),
         (answer, [], "has 1 blocks, but the turn .* has 0"),
     ):
-        with pytest.raises(InvalidTurnError, match=words):
+        with pytest.raises(InvalidTurnError, match=message):
             store.end_turn(turn, response=response, order=order)
     store.end_turn(turn, response=answer)
     assert store.load("c").messages == answer.messages
 
 
-def test_what_changes_after_its_end_is_stored_again(store: TurnStore) -> None:
+def test_record_stores_a_block_again_if_it_changes_after_its_end(store: TurnStore) -> None:
     turn = store.begin_turn("c", "assistant")
     citation = Citation(url="https://a.example")
     events = [
@@ -827,7 +829,7 @@ def test_what_changes_after_its_end_is_stored_again(store: TurnStore) -> None:
     assert [b.content for b in store.blocks(turn)] == [TextContent(text="a", annotations=[citation]), text("B")]
 
 
-def test_what_is_not_complete_is_not_stored(store: TurnStore) -> None:
+def test_record_does_not_store_incomplete_blocks(store: TurnStore) -> None:
     turn = store.begin_turn("c", "assistant")
     events = [
         TurnStart(response=ChatResponse()),
@@ -845,7 +847,7 @@ def test_what_is_not_complete_is_not_stored(store: TurnStore) -> None:
 
 
 @pytest.mark.parametrize("stop_at", range(8))
-def test_who_stops_listening_interrupts_the_turn(store: TurnStore, stop_at: int) -> None:
+def test_record_interrupts_the_turn_if_its_reader_stops(store: TurnStore, stop_at: int) -> None:
     turn = store.begin_turn("c", "assistant")
     events = record(run_of_tools(), store, turn)
     taken = [next(events) for _ in range(stop_at)]
@@ -857,7 +859,7 @@ def test_who_stops_listening_interrupts_the_turn(store: TurnStore, stop_at: int)
     assert store.turn(turn).is_open == (stop_at == 0)
 
 
-def test_events_that_just_stop_interrupt_the_turn(store: TurnStore) -> None:
+def test_record_interrupts_the_turn_if_the_events_have_no_end(store: TurnStore) -> None:
     turn = store.begin_turn("c", "assistant")
     list(record(list(run_of_tools())[:3], store, turn))
     assert store.turn(turn).status == "interrupted"
@@ -865,7 +867,7 @@ def test_events_that_just_stop_interrupt_the_turn(store: TurnStore) -> None:
 
 
 @pytest.mark.parametrize(("error", "status"), [(ValueError("Broke."), "failed"), (KeyboardInterrupt(), "interrupted")])
-def test_a_source_that_raises_ends_the_turn(store: TurnStore, error: BaseException, status: str) -> None:
+def test_record_ends_the_turn_if_the_source_raises(store: TurnStore, error: BaseException, status: str) -> None:
     def source() -> Iterator[Any]:
         yield from list(run_of_tools())[:3]
         raise error
@@ -879,7 +881,7 @@ def test_a_source_that_raises_ends_the_turn(store: TurnStore, error: BaseExcepti
     assert len(store.blocks(turn)) == 1
 
 
-def test_an_event_that_cannot_be_stored_is_not_passed_on(store: TurnStore) -> None:
+def test_record_raises_and_fails_the_turn_if_a_block_cannot_be_stored(store: TurnStore) -> None:
     turn = store.begin_turn("c", "user")
     seen = []
     with pytest.raises(InvalidTurnError, match="tool_use in a turn of the role user"):
@@ -890,7 +892,7 @@ def test_an_event_that_cannot_be_stored_is_not_passed_on(store: TurnStore) -> No
 # -- the async store ---------------------------------------------------------------------------------------------------
 
 
-def test_the_async_store_does_the_same(url: str) -> None:
+def test_async_store_has_the_methods_of_the_sync_store(url: str) -> None:
     async def events(stop: int) -> Any:
         for event in list(run_of_tools([[0], [1], [2]]))[:stop]:
             yield event
@@ -933,7 +935,7 @@ def test_the_async_store_does_the_same(url: str) -> None:
 
 
 def public_parameters(kind: type[Any]) -> dict[str, list[tuple[str, Any, Any]]]:
-    """The public methods of a class, with the name, the kind and the default of each parameter."""
+    """Return the public methods of a class, with the name, the kind and the default of each parameter."""
     methods = inspect.getmembers(kind, inspect.isroutine)
     public = [(name, method) for name, method in methods if not name.startswith("_")]
     return {
@@ -966,14 +968,14 @@ def test_sync_and_async_class_have_the_same_methods(kind: type[Any], async_kind:
         assert not inspect.iscoroutinefunction(method)
 
 
-def test_a_stream_of_no_conversation_is_an_error_of_the_call(store: TurnStore) -> None:
+def test_stream_of_an_unknown_conversation_raises_when_it_is_called(store: TurnStore) -> None:
     with pytest.raises(NotFoundError):
         store.stream("nobody")
     with pytest.raises(NotFoundError):
         ConversationLog(store).stream("nobody")
 
 
-def test_a_stream_is_read_page_by_page(store: TurnStore) -> None:
+def test_stream_reads_a_conversation_in_pages(store: TurnStore) -> None:
     store.add_messages("c", [ChatMessage(role="user", contents=[text(str(n))]) for n in range(450)])
     parts = store.stream("c")
     next(parts)
@@ -981,7 +983,7 @@ def test_a_stream_is_read_page_by_page(store: TurnStore) -> None:
     assert 1 < sum(1 for _ in parts) + 1 < 450
 
 
-def test_a_task_that_is_cancelled_interrupts_its_turn(url: str) -> None:
+def test_arecord_interrupts_the_turn_if_its_task_is_cancelled(url: str) -> None:
     async def endless() -> Any:
         for event in list(run_of_tools())[:3]:
             yield event
@@ -1011,7 +1013,7 @@ def test_a_task_that_is_cancelled_interrupts_its_turn(url: str) -> None:
 # -- several writers ---------------------------------------------------------------------------------------------------
 
 
-def test_two_that_follow_the_same_turn_conflict(url: str) -> None:
+def test_concurrent_stores_that_follow_the_same_turn_conflict(url: str) -> None:
     with TurnStore.open(url) as store:
         first = store.add_turn("c", "user", [text("x")])
         outcomes: list[Any] = []
@@ -1040,23 +1042,23 @@ def start(*arguments: Any) -> subprocess.Popen[str]:
 
 
 @pytest.mark.slow
-def test_processes_that_append_to_one_conversation_never_interleave(url: str) -> None:
+def test_turns_of_concurrent_processes_do_not_interleave(url: str) -> None:
     processes, each = (4, 25) if PROFILE == "deep" else (3, 6)
     with TurnStore.open(url) as store:
         store.add_turn("c", "user", [text("start")])
         writers = [start("append", url, "c", each) for _ in range(processes)]
         outcomes = [process.communicate() for process in writers]
         assert [errors for _, errors in outcomes] == [""] * processes
-        said = [json.loads(line) for output, _ in outcomes for line in output.splitlines()]
+        printed = [json.loads(line) for output, _ in outcomes for line in output.splitlines()]
         turns = store.turns("c", limit=1000)
         assert len(turns) == 1 + processes * each
         assert [turn.previous for turn in turns[1:]] == [turn.id for turn in turns[:-1]]
         assert {(turn.id, turn.previous) for turn in turns[1:]} == {
-            (s["turn"], s["previous"]) for s in said if "turn" in s
+            (s["turn"], s["previous"]) for s in printed if "turn" in s
         }
         assert all(
             "load the conversation" in s["conflict"] or "being written" in s["conflict"]
-            for s in said
+            for s in printed
             if "turn" not in s
         )
         for turn in turns[1:]:
@@ -1068,7 +1070,7 @@ def test_processes_that_append_to_one_conversation_never_interleave(url: str) ->
 # -- crashes -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_turn_of_a_writer_that_lives_is_left_alone_and_one_of_a_dead_one_is_not(url: str) -> None:
+def test_open_interrupts_turns_of_dead_writers_only(url: str) -> None:
     with TurnStore.open(url) as store:
         living, dying = start("hold", url, "living"), start("hold", url, "dying")
         turns = [json.loads(process.stdout.readline())["turn"] for process in (living, dying)]
@@ -1082,21 +1084,21 @@ def test_a_turn_of_a_writer_that_lives_is_left_alone_and_one_of_a_dead_one_is_no
         with TurnStore.open(url) as other:
             assert [other.turn(turn).status for turn in turns] == ["open", "interrupted"]
             other.add_turn("dying", "user", [text("?")])
-        said, _ = living.communicate("go on\n")
-        assert json.loads(said)["ended"]
+        printed, _ = living.communicate("go on\n")
+        assert json.loads(printed)["ended"]
         assert store.turn(turns[0]).status == "complete"
         assert [block.content.text for block in store.blocks(turns[0])] == ["first", "second"]
 
 
 def gone(store: TurnStore, turn: str) -> None:
-    """Waits until the database has seen the end of a process: a server learns of it a moment later."""
+    """Wait until the database has noticed the end of a process. A server notices it with a delay."""
     until = time.monotonic() + 30
     while store.turn(turn).is_open and time.monotonic() < until:
         store.recover()
         time.sleep(0.01)
 
 
-def test_a_store_that_has_been_open_all_the_time_goes_on_after_a_dead_writer(url: str) -> None:
+def test_open_store_can_follow_the_turn_of_a_writer_that_dies(url: str) -> None:
     with TurnStore.open(url) as store:
         dying = start("hold", url, "c")
         turn = json.loads(dying.stdout.readline())["turn"]
@@ -1114,38 +1116,40 @@ def test_a_store_that_has_been_open_all_the_time_goes_on_after_a_dead_writer(url
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(40 if PROFILE == "deep" else 3))
-def test_a_kill_at_any_moment_loses_nothing_that_was_complete(url: str, seed: int) -> None:
+def test_complete_blocks_survive_a_kill_of_the_writer_at_any_time(url: str, seed: int) -> None:
     choose = random.Random(seed)
-    told: list[dict[str, Any]] = []
+    printed: list[dict[str, Any]] = []
     rounds = 3
     for number in range(rounds):
         process = start("run", url, seed * rounds + number)
         for _ in range(choose.randrange(1, 25)):
-            told.append({**json.loads(process.stdout.readline()), "seed": seed * rounds + number})
+            printed.append({**json.loads(process.stdout.readline()), "seed": seed * rounds + number})
         time.sleep(choose.random() * 0.01)
         process.send_signal(signal.SIGKILL)
         rest = process.communicate()[0]
-        told += [
+        printed += [
             {**json.loads(line), "seed": seed * rounds + number} for line in rest.splitlines() if line.endswith("}")
         ]
-        check_what_is_left(url, told)
+        check_what_is_left(url, printed)
 
 
-def check_what_is_left(url: str, told: list[dict[str, Any]]) -> None:
+def check_what_is_left(url: str, printed: list[dict[str, Any]]) -> None:
     with TurnStore.open(url) as store:
-        seeds = {said["turn"]: (said["seed"], said["number"]) for said in told}
+        seeds = {line["turn"]: (line["seed"], line["number"]) for line in printed}
         for turn in seeds:
             gone(store, turn)
         turns = store.turns(writer.CONVERSATION, limit=100_000)
         assert [turn.previous for turn in turns[1:]] == [turn.id for turn in turns[:-1]]
-        ended = {said["turn"] for said in told if "ended" in said}
+        ended = {line["turn"] for line in printed if "ended" in line}
         for turn in turns:
             if turn.id in seeds:
                 blocks = store.blocks(turn)
                 assert [block.sequence for block in blocks] == list(range(len(blocks)))
                 wanted = [writer.block(*seeds[turn.id], block.sequence) for block in blocks]
                 assert [block.content for block in blocks] == wanted
-                last = max((said["block"] for said in told if said["turn"] == turn.id and "block" in said), default=-1)
+                last = max(
+                    (line["block"] for line in printed if line["turn"] == turn.id and "block" in line), default=-1
+                )
                 assert len(blocks) > last
             assert turn.status == "complete" if turn.id in ended else turn.status in ("complete", "interrupted")
         request = store.load(writer.CONVERSATION)
@@ -1170,7 +1174,7 @@ def assert_can_be_sent(request: ChatRequest) -> None:
 
 
 @pytest.mark.parametrize("kept", range(1, 6))
-def test_a_turn_cut_anywhere_can_be_continued(store: TurnStore, kept: int) -> None:
+def test_turn_interrupted_after_any_block_can_be_continued(store: TurnStore, kept: int) -> None:
     """Calls without results get placeholders when the transcript is sent, also to its own API."""
     origin = writer.ORIGIN
     store.add_turn("c", "user", [text("Do it.")])
@@ -1189,7 +1193,7 @@ def test_a_turn_cut_anywhere_can_be_continued(store: TurnStore, kept: int) -> No
     assert_can_be_sent(store.load("c"))
 
 
-def test_a_saved_request_that_is_continued_is_looked_at_again(store: TurnStore) -> None:
+def test_load_has_the_origin_of_the_store_if_a_saved_request_was_continued(store: TurnStore) -> None:
     origin = Origin(api="anthropic-messages", issuer="anthropic", model="claude-opus-4-8")
     asked = ChatMessage(role="user", contents=[text("Do it.")], origin=origin)
     saved = ChatRequest(model="claude-opus-4-8", messages=[asked], origin=origin)
@@ -1206,7 +1210,7 @@ def test_a_saved_request_that_is_continued_is_looked_at_again(store: TurnStore) 
         store.save("c", saved)
 
 
-def test_a_writer_that_was_taken_for_dead_writes_nothing_more(database: str) -> None:
+def test_writer_that_lost_its_lock_cannot_write_to_its_turn(database: str) -> None:
     with TurnStore.open(database) as store:
         turn = store.begin_turn("c", "assistant")
         store.put_block(turn, 0, text("a"))
@@ -1228,7 +1232,7 @@ def test_a_writer_that_was_taken_for_dead_writes_nothing_more(database: str) -> 
         assert [m.text for m in store.load("c").messages] == ["a", ""]
 
 
-def test_no_lock_is_left_behind(tmp_path: Path) -> None:
+def test_sqlite_store_removes_its_lock_files_and_those_of_dead_writers(tmp_path: Path) -> None:
     where = tmp_path / "turns.db"
     process = start("hold", where, "c")
     process.stdout.readline()
@@ -1241,7 +1245,7 @@ def test_no_lock_is_left_behind(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["turns.db"]
 
 
-def test_a_lock_that_cannot_be_taken_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_store_reports_a_lock_file_that_cannot_be_created(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with TurnStore.open(tmp_path / "turns.db") as store:
         monkeypatch.setattr(store._leases, "_database", tmp_path / "nowhere" / "turns.db")
         with pytest.raises(HistoryError, match=r"cannot lock .*nowhere"):
@@ -1249,7 +1253,7 @@ def test_a_lock_that_cannot_be_taken_is_told(tmp_path: Path, monkeypatch: pytest
         assert store.writer is None
 
 
-def test_a_transcript_of_rows_keeps_what_they_said(store: TurnStore) -> None:
+def test_save_keeps_model_usage_and_other_columns_of_imported_rows(store: TurnStore) -> None:
     wire = {
         "turns": [
             {"id": "t1", "role": "user", "started_at": "2026-01-01", "mood": "calm", "blocks": []},
@@ -1270,7 +1274,7 @@ def test_a_transcript_of_rows_keeps_what_they_said(store: TurnStore) -> None:
     assert exported[0]["envelope"]["imported"] == {"id": "t1", "started_at": "2026-01-01", "mood": "calm"}
 
 
-def test_reading_needs_no_writer(store: TurnStore) -> None:
+def test_load_and_add_turn_do_not_register_a_writer(store: TurnStore) -> None:
     with pytest.raises(NotFoundError):
         store.load("c")
     assert store.writer is None
@@ -1278,7 +1282,7 @@ def test_reading_needs_no_writer(store: TurnStore) -> None:
     assert store.writer is None
 
 
-def test_a_row_that_somebody_broke_is_named(store: TurnStore, url: str) -> None:
+def test_load_reports_the_path_of_a_damaged_row(store: TurnStore, url: str) -> None:
     store.add_turn("c", "user", [text("x")])
     with engine_of(url).begin() as connection:
         connection.exec_driver_sql("UPDATE turn_blocks SET block_type = 'tool_result', content = '[1]'")

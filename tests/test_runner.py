@@ -67,7 +67,7 @@ from scripted import AsyncScripted, AsyncStream, Gate, Scripted, answer, call, c
 
 
 class Quit(BaseException):
-    """What no library expects of a tool."""
+    """An exception that is not an Exception."""
 
 
 class Unreadable:
@@ -78,7 +78,7 @@ What = Literal["ok", "null", "raise", "exit", "interrupt", "quit", "stop", "stra
 
 
 class Log:
-    """What tools did: how many ran at once at most, and on which arguments."""
+    """Records how many tools ran at the same time, and their arguments."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -97,7 +97,7 @@ class Log:
 
 
 def behave(what: What, context: ToolContext) -> Any:
-    """What a tool may do."""
+    """Return, raise or wait, as `what` says."""
     if what == "raise":
         raise ValueError("it did not work")
     if what == "exit":
@@ -116,7 +116,7 @@ def behave(what: What, context: ToolContext) -> Any:
 
 
 def tools_of(log: Log) -> list[Any]:
-    """Tools of every kind: sync, async, alone, terminating, asking, declared only."""
+    """Return tools of every kind: sync, async, not concurrent, terminating, with approval, declared only."""
 
     @tool
     def work(what: What, context: ToolContext) -> Any:
@@ -197,7 +197,7 @@ others = st.sampled_from(
 def answers(names: list[str]) -> st.SearchStrategy[ChatResponse]:
     contents = st.lists(st.one_of(calls(names), others), max_size=5)
     reasons = st.sampled_from(["", "", "", "length", "pause", "content_filter"])
-    return st.builds(lambda said, reason: answer(*said, reason=reason), contents, reasons)
+    return st.builds(lambda made, reason: answer(*made, reason=reason), contents, reasons)
 
 
 def scripts(names: list[str]) -> st.SearchStrategy[list[ChatResponse]]:
@@ -229,7 +229,7 @@ def check_pairs(messages: list[ChatMessage]) -> None:
 
 
 def check_run(result: RunResult, client: Scripted | AsyncScripted, asked: ChatRequest, log: Log, bound: int) -> None:
-    """What holds for every run."""
+    """Check the invariants of every run."""
     for request in client.requests:
         check_pairs(request.messages)
         assert [definition.name for definition in request.tools][:5] == [*RUNNABLE, "delete"]
@@ -259,7 +259,9 @@ def check_run(result: RunResult, client: Scripted | AsyncScripted, asked: ChatRe
     bound=1,
     choice=None,
 )
-def test_a_run_keeps_its_promises(script: list[ChatResponse], bound: int, choice: str | None) -> None:
+def test_run_of_any_script_pairs_calls_with_results_and_keeps_its_bounds(
+    script: list[ChatResponse], bound: int, choice: str | None
+) -> None:
     log = Log()
     made = ToolSet(tools_of(log))
     asked = question(tool_choice=None if choice is None else made.choice(choice))
@@ -277,7 +279,7 @@ def test_a_run_keeps_its_promises(script: list[ChatResponse], bound: int, choice
 
 
 @given(script=scripts([*RUNNABLE, "delete", "elsewhere"]))
-def test_a_streamed_run_is_the_same(script: list[ChatResponse]) -> None:
+def test_streamed_run_gives_the_same_result_as_a_whole_run(script: list[ChatResponse]) -> None:
     whole = ToolRunner(Scripted(script), tools_of(Log())).run(question())
     with ToolRunner(Scripted(script), tools_of(Log())).stream(question()) as stream:
         events = list(stream)
@@ -291,7 +293,7 @@ def test_a_streamed_run_is_the_same(script: list[ChatResponse]) -> None:
 
 
 @given(script=scripts([*RUNNABLE, "delete", "elsewhere"]))
-def test_an_asynchronous_run_is_the_same(script: list[ChatResponse]) -> None:
+def test_async_run_gives_the_same_result_as_a_sync_run(script: list[ChatResponse]) -> None:
     async def both() -> tuple[RunResult, RunResult, list[Any]]:
         result = await AsyncToolRunner(AsyncScripted(script), tools_of(Log())).run(question())
         async with AsyncToolRunner(AsyncScripted(script), tools_of(Log())).stream(question()) as stream:
@@ -305,7 +307,9 @@ def test_an_asynchronous_run_is_the_same(script: list[ChatResponse]) -> None:
 
 
 @given(script=scripts([*RUNNABLE, "delete"]), at=st.integers(0, 60), is_async=st.booleans())
-def test_a_stream_that_is_left_leaves_a_transcript(script: list[ChatResponse], at: int, is_async: bool) -> None:
+def test_stream_closed_at_any_event_leaves_a_transcript_that_can_be_continued(
+    script: list[ChatResponse], at: int, is_async: bool
+) -> None:
     client = AsyncScripted(script) if is_async else Scripted(script)
 
     async def some() -> RunResult:
@@ -342,14 +346,14 @@ def test_a_stream_that_is_left_leaves_a_transcript(script: list[ChatResponse], a
         (ChatRequest(messages=["Hi"]), r"messages\[0\]: expected a ChatMessage, got str"),  # type: ignore[list-item]
     ],
 )
-def test_a_run_refuses_what_is_no_request(asked: Any, message: str) -> None:
+def test_run_refuses_a_value_that_is_not_a_request(asked: Any, message: str) -> None:
     with pytest.raises(TypeError, match=message):
         ToolRunner(Scripted([])).run(asked)
     with pytest.raises(TypeError, match=message):
         asyncio.run(AsyncToolRunner(Scripted([])).run(asked))
 
 
-def test_a_call_that_was_cut_short_never_runs_later_either() -> None:
+def test_incomplete_call_does_not_run_when_the_run_is_resumed() -> None:
     log = Log()
     made = tools_of(log)
     script = [answer(call("delete", "a", what="ok"), call("delete", "b", what="null"), reason="length")]
@@ -371,7 +375,7 @@ def timeless(result: RunResult) -> RunResult:
     return msgspec.structs.replace(result, report=msgspec.structs.replace(result.report, calls=calls, seconds=0.0))
 
 
-# -- what a run does ---------------------------------------------------------------------------------------------------
+# -- results of calls --------------------------------------------------------------------------------------------------
 
 
 def run(script: list[Any], tools: Any = None, asked: Any = None, **settings: Any) -> tuple[RunResult, Scripted]:
@@ -381,19 +385,19 @@ def run(script: list[Any], tools: Any = None, asked: Any = None, **settings: Any
 
 
 def outputs(result: RunResult) -> list[str]:
-    """Return what the model got for each call."""
+    """Return the text of each result that the model received."""
     results = (c for message in result.messages if message.role == "tool" for c in message.contents)
     return [made.error.message if made.error else made.text for made in results]
 
 
-def test_words_of_a_user_are_enough() -> None:
+def test_run_accepts_a_text() -> None:
     result, client = run([answer("Hello.")], asked="Hi.")
     assert (result.text, result.stop) == ("Hello.", "completed")
     assert client.requests[0].messages[0].text == "Hi."
 
 
 @pytest.mark.parametrize("is_streamed", [False, True])
-def test_half_of_a_surrogate_pair_stops_no_run(is_streamed: bool) -> None:
+def test_run_keeps_lone_surrogates_in_texts_and_arguments(is_streamed: bool) -> None:
     half = "half \ud83d of it"
 
     @tool
@@ -416,19 +420,19 @@ def test_half_of_a_surrogate_pair_stops_no_run(is_streamed: bool) -> None:
     assert cm.loads(cm.dumps(result.messages)) == result.messages
 
 
-def test_messages_are_enough() -> None:
+def test_run_accepts_a_list_of_messages() -> None:
     message = ChatMessage(role="user", contents=[TextContent(text="Hi.")])
     assert run([answer("Hello.")], asked=[message])[1].requests[0].messages == [message]
 
 
-def test_tokens_are_added_up() -> None:
+def test_report_adds_up_usage_of_all_answers() -> None:
     result, _ = run([answer(call("work", "a", what="ok")), answer("Done.", usage=Usage(input_tokens=7))])
     assert result.report.usage == Usage(input_tokens=17, output_tokens=1)
     assert result.response.usage == result.report.usage
     assert [response.usage.input_tokens for response in result.responses if response.usage] == [10, 7]
 
 
-def test_tokens_counted_in_two_ways_are_added_up() -> None:
+def test_usage_adds_tokens_that_are_counted_in_different_ways() -> None:
     inside = Usage(input_tokens=10, cache_read_tokens=4, output_tokens=6, reasoning_tokens=2)
     beside = Usage(input_tokens=5, cache_read_tokens=3, output_tokens=1, cached_inside=False, reasoning_inside=False)
     for total in (inside + beside, beside + inside):
@@ -436,7 +440,7 @@ def test_tokens_counted_in_two_ways_are_added_up() -> None:
         assert total.all_output_tokens == inside.all_output_tokens + beside.all_output_tokens
 
 
-def test_each_call_is_reported() -> None:
+def test_report_has_a_record_of_each_call() -> None:
     script = [
         answer(call("work", "a", what="ok"), call("nope", "b"), call("work", "c", what="fly")),
         answer(call("later", "d", what="raise")),
@@ -460,7 +464,7 @@ def test_each_call_is_reported() -> None:
 
 @pytest.mark.parametrize("name", ["work", "later"])
 @pytest.mark.parametrize(
-    ("what", "said"),
+    ("what", "expected"),
     [
         ("ok", "did ok"),
         ("null", "null"),
@@ -472,14 +476,14 @@ def test_each_call_is_reported() -> None:
         ("strange", "the tool's result cannot be sent: a value of type Unreadable at $ is not JSON"),
     ],
 )
-def test_whatever_a_tool_does_is_a_result(name: str, what: str, said: str) -> None:
+def test_run_turns_any_outcome_of_a_tool_into_a_result(name: str, what: str, expected: str) -> None:
     script = [answer(call(name, "a", what=what)), answer("I see.")]
     result, _ = run(script)
-    assert outputs(result) == [said]
+    assert outputs(result) == [expected]
     assert asyncio.run(AsyncToolRunner(AsyncScripted(script), tools_of(Log())).run("Go.")).messages == result.messages
 
 
-def test_the_model_is_told_internals_only_on_request() -> None:
+def test_result_of_a_failed_tool_has_a_traceback_only_with_details() -> None:
     script = [answer(call("work", "a", what="raise")), answer("I see.")]
     for details in (False, True):
         result, _ = run(script, details=details)
@@ -487,7 +491,7 @@ def test_the_model_is_told_internals_only_on_request() -> None:
         assert ("Traceback" in str(error.details)) == details
 
 
-def test_results_stand_in_the_order_of_the_calls() -> None:
+def test_results_of_concurrent_tools_are_in_the_order_of_the_calls() -> None:
     gate = Gate()
 
     @tool
@@ -505,7 +509,7 @@ def test_results_stand_in_the_order_of_the_calls() -> None:
     assert outputs(result) == ["slow", "quick"]
 
 
-def test_a_tool_that_hangs_is_not_waited_for() -> None:
+def test_run_ignores_tools_that_exceed_the_timeout() -> None:
     @tool(timeout=LONG)
     def patient() -> str:
         return "did ok"
@@ -524,7 +528,7 @@ def test_a_tool_that_hangs_is_not_waited_for() -> None:
     assert outputs(asyncio.run(runner.run("Go."))) == outputs(result)
 
 
-def test_a_tool_may_say_its_own_timeout() -> None:
+def test_timeout_of_a_tool_applies_if_the_runner_has_none() -> None:
     @tool(timeout=0.05)
     def slow(context: ToolContext) -> str:
         context.cancellation.wait(30)
@@ -534,22 +538,22 @@ def test_a_tool_may_say_its_own_timeout() -> None:
     assert outputs(result) == ["slow took longer than 0.05 s: its result is ignored"]
 
 
-def test_a_tool_that_floods_is_cut() -> None:
+def test_run_truncates_results_longer_than_max_result_characters() -> None:
     @tool
     def flood() -> ToolOutcome:
         image = cm.DataContent(media_type="image/png", data="A" * 4000)
         return ToolOutcome(["x" * 3000, image, "y" * 10], note="done")
 
     result, _ = run([answer(call("flood", "a")), answer("Done.")], [flood], max_result_characters=100)
-    told = result.messages[1].contents[0].outputs
-    assert told[0].text == "x" * 100 + "\n[100 of 3000 characters are shown: the result is longer than is allowed]"
-    assert told[1].text == "[image/png of 4000 characters is left out: the result is longer than is allowed]"
-    assert told[-1].text == "\n[0 of 4 characters are shown: the result is longer than is allowed]"
+    shown = result.messages[1].contents[0].outputs
+    assert shown[0].text == "x" * 100 + "\n[100 of 3000 characters are shown: the result is longer than is allowed]"
+    assert shown[1].text == "[image/png of 4000 characters is left out: the result is longer than is allowed]"
+    assert shown[-1].text == "\n[0 of 4 characters are shown: the result is longer than is allowed]"
     assert result.report.calls[0].left_out == 2900 + 4000 + 10 + 4
     assert (result.report.calls[0].outcome, result.report.calls[0].error) == ("ok", None)
 
 
-def test_state_and_the_id_of_the_call_reach_the_tool() -> None:
+def test_tool_context_has_the_state_and_the_call_id() -> None:
     @tool
     def who(context: ToolContext) -> str:
         return f"{context.state} {context.call_id}"
@@ -557,7 +561,7 @@ def test_state_and_the_id_of_the_call_reach_the_tool() -> None:
     assert outputs(run([answer(call("who", "a")), answer("Done.")], [who], state="Ada")[0]) == ["Ada a"]
 
 
-def test_what_a_tool_changes_is_its_own() -> None:
+def test_tool_that_changes_its_arguments_leaves_the_transcript_unchanged() -> None:
     class Change(Tool):
         name = "change"
         args_schema = {"type": "object", "properties": {"items": {"type": "array"}}}
@@ -579,7 +583,7 @@ def again(count: int, what: str = "ok") -> list[ChatResponse]:
     return [answer(call("work", f"c{number}", what=what)) for number in range(count)]
 
 
-def test_the_limit_of_iterations_is_told() -> None:
+def test_run_stops_at_max_iterations_and_can_be_continued() -> None:
     result, client = run(again(9), max_iterations=3)
     assert (result.stop, len(client.requests)) == ("max_iterations", 3)
     check_pairs(result.request.messages)
@@ -588,14 +592,14 @@ def test_the_limit_of_iterations_is_told() -> None:
     assert client.requests[0].messages == result.request.messages
 
 
-def test_the_last_answer_may_have_to_be_in_words() -> None:
+def test_run_with_answer_on_limit_forbids_tools_in_the_last_iteration() -> None:
     _, client = run([*again(2), answer("Done.")], max_iterations=3, answer_on_limit=True)
     choices = [request.options.tool_choice for request in client.requests]
     assert choices == [None, None, ToolChoice(mode="none")]
     assert all(request.tools for request in client.requests)
 
 
-def test_a_tool_ends_the_run_if_it_worked() -> None:
+def test_terminating_tool_ends_the_run_only_if_it_succeeds() -> None:
     script = [
         answer(call("finish", "a", what="raise")),
         answer(call("work", "b", what="ok"), call("finish", "c", what="ok"), call("work", "d", what="ok")),
@@ -605,7 +609,7 @@ def test_a_tool_ends_the_run_if_it_worked() -> None:
     assert outputs(result) == ["it did not work", "did ok", "did ok", "did ok"]
 
 
-def test_failures_in_a_row_end_the_run() -> None:
+def test_run_stops_at_max_failures_in_a_row() -> None:
     result, client = run(again(9, "raise"), max_failures=2)
     assert (result.stop, len(client.requests)) == ("max_failures", 2)
     mixed = answer(call("work", "x", what="raise"), call("work", "y", what="ok"))
@@ -614,7 +618,7 @@ def test_failures_in_a_row_end_the_run() -> None:
     assert run([*again(4, "raise"), answer("Done.")], max_failures=None)[0].stop == "completed"
 
 
-def test_the_number_of_calls_may_be_limited() -> None:
+def test_run_stops_at_max_calls() -> None:
     log = Log()
     three = answer(*(call("work", name, what="ok") for name in "abc"))
     result, client = run([three, answer("Done.")], tools_of(log), max_calls=2)
@@ -623,7 +627,7 @@ def test_the_number_of_calls_may_be_limited() -> None:
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_tools_end_at_max_seconds(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_stops_tools_at_max_seconds(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock.install(monkeypatch)
 
     class Soon(Observer):
@@ -644,7 +648,7 @@ def test_tools_end_at_max_seconds(count: int, monkeypatch: pytest.MonkeyPatch) -
     )
 
 
-def test_settings_that_allow_nothing_are_refused() -> None:
+def test_runner_refuses_settings_out_of_range() -> None:
     with pytest.raises(ValueError, match="max_iterations=0, timeout=-1, max_failures=0"):
         ToolRunner(Scripted([]), max_iterations=0, timeout=-1, max_failures=0)
     assert run([answer(call("work", "a", what="ok")), answer("Done.")], timeout=math.inf)[0].text == "Done."
@@ -652,17 +656,17 @@ def test_settings_that_allow_nothing_are_refused() -> None:
         run([], asked=question(choices=3))
 
 
-def test_an_answer_that_is_a_failure_ends_the_run() -> None:
+def test_answer_with_an_error_ends_the_run() -> None:
     failed = answer(call("work", "b", what="ok"), error=ErrorContent(code="overloaded", message="Too busy."))
     result, _ = run([answer(call("work", "a", what="ok")), failed])
     assert (result.stop, result.error) == ("error", failed.error)
     check_pairs(result.messages)
     assert outputs(result) == ["did ok", "the answer broke off: the tool did not run"]
-    # The transcript is the one before it: the question can be asked again.
+    # The transcript ends before the failed answer: the request can be repeated.
     assert result.request.messages == [*question().messages, *result.messages[:2]]
 
 
-def test_an_error_of_the_client_keeps_what_was_done() -> None:
+def test_error_of_the_client_raises_run_interrupted_with_the_result_so_far() -> None:
     error = ServerError("no", api="scripted", status=503, retryable=True)
     with pytest.raises(ServerError) as first:
         run([error])
@@ -676,7 +680,7 @@ def test_an_error_of_the_client_keeps_what_was_done() -> None:
     assert run([answer("Done.")], asked=interrupted.result.request)[0].text == "Done."
 
 
-def test_an_error_of_the_client_ends_a_stream() -> None:
+def test_error_of_the_client_ends_a_stream_with_turn_error() -> None:
     error = ServerError("no")
     with pytest.raises(ServerError):
         ToolRunner(Scripted([error])).stream("Go.").read()
@@ -688,7 +692,7 @@ def test_an_error_of_the_client_ends_a_stream() -> None:
     assert cm.fold(events) == stream.result.response
 
 
-def test_a_turn_that_the_provider_paused_goes_on() -> None:
+def test_run_continues_a_paused_turn() -> None:
     paused = answer(WebSearchToolCallContent(call_id="s", arguments={}))
     paused = msgspec.structs.replace(
         paused,
@@ -701,7 +705,7 @@ def test_a_turn_that_the_provider_paused_goes_on() -> None:
     assert client.requests[1].messages[-1].contents == paused.messages[0].contents
 
 
-def test_an_answer_that_goes_on_in_the_background_is_left_to_the_caller() -> None:
+def test_run_stops_if_the_answer_is_still_running() -> None:
     result, client = run([answer(call("work", "a", what="ok"), reason="running")])
     assert (result.stop, len(client.requests), result.report.calls) == ("running", 1, [])
 
@@ -709,7 +713,7 @@ def test_an_answer_that_goes_on_in_the_background_is_left_to_the_caller() -> Non
 # -- calls that do not run ---------------------------------------------------------------------------------------------
 
 
-def test_a_call_that_was_cut_short_never_runs() -> None:
+def test_incomplete_call_does_not_run() -> None:
     log = Log()
     whole, cut = call("work", "a", what="ok"), call("work", "b", what="ok")
     result, _ = run([answer(whole, cut, reason="length"), answer("Done.")], tools_of(log))
@@ -723,7 +727,7 @@ def test_a_call_that_was_cut_short_never_runs() -> None:
     assert result.report.outcomes == {"cut_short": 2}
 
 
-def test_a_call_that_was_cut_short_is_not_handed_back_either() -> None:
+def test_incomplete_call_is_not_handed_back() -> None:
     free = CustomToolCallContent(call_id="a", name="sql", arguments="DELETE FROM ord", status="incomplete")
     shell = ShellToolCallContent(call_id="b", arguments={"commands": ["rm -rf /"]}, executor="client")
     result, _ = run([answer(free, call("elsewhere", "c"), shell, reason="length"), answer("Done.")])
@@ -732,21 +736,21 @@ def test_a_call_that_was_cut_short_is_not_handed_back_either() -> None:
     assert kinds == [CustomToolResultContent, ShellToolResultContent]
 
 
-def test_hosted_calls_are_left_alone() -> None:
+def test_run_does_not_run_calls_executed_by_the_provider() -> None:
     search = WebSearchToolCallContent(call_id="s", arguments={"query": "weather"})
     served = FunctionCallContent(call_id="f", name="work", arguments={"what": "ok"}, executor="provider")
     result, client = run([answer(search, served, "It rains.")])
     assert (result.stop, len(client.requests), result.report.calls) == ("completed", 1, [])
 
 
-def test_a_call_that_the_answer_itself_answers_is_left_alone() -> None:
+def test_run_does_not_run_a_call_that_has_a_result_in_the_answer() -> None:
     log = Log()
     done = FunctionResultContent(call_id="a", outputs=[TextContent(text="42")])
     result, _ = run([answer(call("work", "a", what="ok"), done, "It is 42.")], tools_of(log))
     assert (result.stop, log.args) == ("completed", [])
 
 
-def test_declared_tools_are_handed_back() -> None:
+def test_run_hands_back_calls_of_declared_tools() -> None:
     both = answer(call("elsewhere", "a"), call("work", "b", what="ok"))
     result, _ = run([both])
     assert result.stop == "handed_back"
@@ -760,7 +764,7 @@ def test_declared_tools_are_handed_back() -> None:
     assert {content.call_id: content.text for content in results} == {"a": "from elsewhere", "b": "did ok"}
 
 
-def test_tools_that_only_the_request_declares_are_handed_back() -> None:
+def test_run_hands_back_calls_of_tools_declared_in_the_request() -> None:
     asked = msgspec.structs.replace(question(), tools=[FunctionTool(name="theirs"), FunctionTool(name="work")])
     result, client = run([answer(call("theirs", "a"))], asked=asked)
     assert result.stop == "handed_back"
@@ -768,14 +772,14 @@ def test_tools_that_only_the_request_declares_are_handed_back() -> None:
     assert (names[0], names.count("work")) == ("theirs", 1)
 
 
-def test_tools_of_free_text_are_handed_back() -> None:
+def test_run_hands_back_calls_of_custom_tools() -> None:
     made = CustomToolCallContent(call_id="a", name="sql", arguments="SELECT 1")
     result, _ = run([answer(made)], [CustomTool(name="sql")])
     assert (result.stop, result.handed_back) == ("handed_back", [made])
 
 
 def test_runner_keeps_a_second_result_of_a_call() -> None:
-    """It was left out of the transcript without a word if another call of the turn had no result."""
+    """The transcript lacked it, without a report, if another call of the turn had no result."""
     calls = ChatMessage(role="assistant", contents=[call("work", "a", what="ok"), call("work", "b", what="ok")])
     first, second = (
         ChatMessage(role="tool", contents=[FunctionResultContent(call_id="a", outputs=[TextContent(text=text)])])
@@ -792,7 +796,7 @@ def test_runner_keeps_a_second_result_of_a_call() -> None:
     assert [loss.path for loss in encoded.losses if loss.code == "late-result"] == ["$.messages[3].contents[0]"]
 
 
-def test_results_of_others_stand_in_the_order_of_the_calls() -> None:
+def test_results_of_handed_back_calls_are_put_in_the_order_of_the_calls() -> None:
     result, _ = run([answer(call("elsewhere", "a"), call("work", "b", what="ok"))])
     given_back = ChatMessage(role="tool", contents=[result_of(result.handed_back[0], "from elsewhere")])
     asked = msgspec.structs.replace(result.request, messages=[*result.request.messages, given_back])
@@ -800,7 +804,7 @@ def test_results_of_others_stand_in_the_order_of_the_calls() -> None:
     check_pairs(client.requests[0].messages)
 
 
-def test_what_is_cancelled_is_not_handed_back() -> None:
+def test_cancelled_run_hands_back_no_calls() -> None:
     cancellation = Cancellation()
 
     @tool
@@ -815,7 +819,7 @@ def test_what_is_cancelled_is_not_handed_back() -> None:
     check_pairs(result.request.messages)
 
 
-def test_a_transcript_declares_its_tools_once() -> None:
+def test_second_run_of_a_transcript_declares_each_tool_once() -> None:
     group = cm.ToolGroup(tools=[FunctionTool(name="inner")])
     tools = [*tools_of(Log()), HostedTool(kind="code_interpreter"), group]
     result, first = run([answer("One.")], tools)
@@ -823,7 +827,7 @@ def test_a_transcript_declares_its_tools_once() -> None:
     assert second.requests[0].tools == first.requests[0].tools
 
 
-def test_a_call_that_the_answer_answers_keeps_its_result() -> None:
+def test_result_in_an_answer_gets_the_new_id_of_a_call_with_a_repeated_id() -> None:
     done = FunctionResultContent(call_id="a", outputs=[TextContent(text="42")])
     log = Log()
     script = [answer(call("work", "a", what="ok")), answer(call("work", "a", what="null"), done), answer("Done.")]
@@ -835,7 +839,7 @@ def test_a_call_that_the_answer_answers_keeps_its_result() -> None:
     assert log.args == ["ok", "ok"]
 
 
-def test_an_empty_answer_is_an_end() -> None:
+def test_empty_answer_completes_the_run() -> None:
     nothing = ChatResponse(choices=[])
     result, client = run([answer(call("work", "a", what="ok")), nothing, answer("More.")])
     assert (result.stop, len(client.requests)) == ("completed", 2)
@@ -845,7 +849,7 @@ def test_an_empty_answer_is_an_end() -> None:
     assert [message.role for message in result.request.messages] == ["user", "assistant", "tool"]
 
 
-def test_calls_with_one_id_are_kept_apart() -> None:
+def test_calls_with_the_same_id_get_distinct_ids() -> None:
     script = [
         answer(call("work", "a", what="ok"), call("work", "a", what="null")),
         answer(call("work", "a", what="ok")),
@@ -866,7 +870,7 @@ def wanting() -> tuple[RunResult, Log, list[Any]]:
     return run([batch], made)[0], log, made
 
 
-def test_a_call_that_needs_approval_stops_the_whole_turn() -> None:
+def test_call_that_needs_approval_holds_back_all_calls_of_the_turn() -> None:
     result, log, _ = wanting()
     assert (result.stop, log.args) == ("approval", [])
     assert [(request.request_id, request.name, request.arguments) for request in result.approvals] == [
@@ -876,7 +880,7 @@ def test_a_call_that_needs_approval_stops_the_whole_turn() -> None:
     assert result.messages[-1].contents == result.approvals
 
 
-def test_a_run_resumes_from_a_stored_transcript() -> None:
+def test_run_with_approvals_resumes_from_a_stored_transcript() -> None:
     result, log, made = wanting()
     stored = cm.dumps(result.answer({"a": True, "c": "not today"}))
     more, client = run([answer("Done.")], made, cm.loads(stored))
@@ -889,8 +893,8 @@ def test_a_run_resumes_from_a_stored_transcript() -> None:
     assert not kinds & {ToolApprovalRequestContent, ToolApprovalResponseContent}
 
 
-def test_questions_that_are_settled_are_told_to_no_model() -> None:
-    """A store keeps what happened, questions and answers among it."""
+def test_request_has_no_approval_contents_that_are_settled() -> None:
+    """A store keeps all messages, with approval requests and responses."""
     result, _, made = wanting()
     answers = result.answer({"a": True, "c": False})
     done, _ = run([answer("Done.")], made, answers)
@@ -903,7 +907,7 @@ def test_questions_that_are_settled_are_told_to_no_model() -> None:
     assert not kinds & {ToolApprovalRequestContent, ToolApprovalResponseContent}
 
 
-def test_a_resumed_run_can_be_streamed() -> None:
+def test_resumed_run_can_be_streamed() -> None:
     result, _, made = wanting()
     stream = ToolRunner(Scripted([answer("Done.")]), made).stream(result.answer({"a": True, "c": False}))
     events = list(stream)
@@ -911,7 +915,7 @@ def test_a_resumed_run_can_be_streamed() -> None:
     assert [message.role for message in stream.result.messages] == ["tool", "assistant"]
 
 
-def test_what_was_not_answered_is_asked_again() -> None:
+def test_run_with_some_approvals_missing_asks_for_them_again() -> None:
     result, log, made = wanting()
     more, client = run([], made, result.answer({"a": True}))
     assert (more.stop, log.args, client.requests) == ("approval", [], [])
@@ -922,7 +926,7 @@ def test_what_was_not_answered_is_asked_again() -> None:
     assert more.answer({}) == more.request
 
 
-def test_an_answer_to_nothing_is_refused() -> None:
+def test_result_answer_refuses_unknown_requests_and_wrong_types() -> None:
     result, *_ = wanting()
     with pytest.raises(ValueError, match="no pending request x; pending requests: a, c"):
         result.answer({"x": True})
@@ -930,7 +934,7 @@ def test_an_answer_to_nothing_is_refused() -> None:
         result.answer({"a": 1})  # type: ignore[dict-item]
 
 
-def test_who_goes_on_without_an_answer_has_said_no() -> None:
+def test_calls_do_not_run_if_the_user_continues_without_approval() -> None:
     result, log, made = wanting()
     words = ChatMessage(role="user", contents=[TextContent(text="Never mind.")])
     asked = msgspec.structs.replace(result.request, messages=[*result.request.messages, words])
@@ -952,10 +956,10 @@ def test_call_of_an_earlier_run_is_never_reported_as_not_run() -> None:
         run([], asked=left, max_calls=1)[0],
     ]
     for result in ends:
-        told = [output for output in outputs(result) if output != "did ok"]
-        assert told
-        assert all(output.endswith(": no result was recorded") for output in told)
-        assert not any("did not run" in output for output in told)
+        shown = [output for output in outputs(result) if output != "did ok"]
+        assert shown
+        assert all(output.endswith(": no result was recorded") for output in shown)
+        assert not any("did not run" in output for output in shown)
     assert [result.report.outcomes for result in ends] == [
         {"no_result": 2},
         {"cancelled": 2},
@@ -986,7 +990,7 @@ def test_pending_call_of_a_crashed_run_without_approval_runs() -> None:
     assert (result.text, log.args) == ("Done.", ["ok"])
 
 
-def test_who_answers_may_say_more() -> None:
+def test_approval_may_be_followed_by_a_message_of_the_user() -> None:
     result, _, made = wanting()
     asked = result.answer({"a": True})
     words = ChatMessage(role="user", contents=[TextContent(text="But quickly.")])
@@ -996,7 +1000,7 @@ def test_who_answers_may_say_more() -> None:
     assert client.requests[0].messages[-1] == words
 
 
-def test_a_result_may_be_given_in_place_of_approval() -> None:
+def test_run_accepts_results_in_place_of_approvals() -> None:
     result, log, made = wanting()
     calls = result.messages[0].tool_calls
     has_no_origin = ChatMessage(
@@ -1024,7 +1028,7 @@ def test_approval_may_depend_on_the_arguments() -> None:
     assert outputs(run([answer(call("odd", "a")), answer("Done.")], [odd])[0]) == ["division by zero"]
 
 
-def test_approval_is_asked_of_no_coroutine() -> None:
+def test_tool_refuses_a_coroutine_function_as_approval() -> None:
     async def ask(args: Any) -> bool:
         return True
 
@@ -1032,7 +1036,7 @@ def test_approval_is_asked_of_no_coroutine() -> None:
         tool(approval=ask)(lambda: None)  # type: ignore[arg-type]
 
 
-def test_the_provider_may_ask_too() -> None:
+def test_run_stops_for_approval_requests_of_the_provider() -> None:
     asking = ToolApprovalRequestContent(request_id="mcpr_1", name="search", server="docs", arguments="{}")
     result, _ = run([answer(asking)])
     assert (result.stop, result.approvals) == ("approval", [asking])
@@ -1042,7 +1046,7 @@ def test_the_provider_may_ask_too() -> None:
     assert client.requests[0].messages[2].contents[0] == ToolApprovalResponseContent(request_id="mcpr_1", approved=True)
 
 
-def test_the_provider_and_the_application_may_ask_at_once() -> None:
+def test_run_stops_for_approval_requests_of_provider_and_application_together() -> None:
     theirs = ToolApprovalRequestContent(request_id="mcpr_1", name="search")
     log = Log()
     made = tools_of(log)
@@ -1061,7 +1065,7 @@ def test_the_provider_and_the_application_may_ask_at_once() -> None:
 # -- cancellation ------------------------------------------------------------------------------------------------------
 
 
-def test_a_run_is_cancelled_while_tools_run() -> None:
+def test_run_cancelled_while_tools_run_has_a_result_for_each_call() -> None:
     cancellation, gate = Cancellation(), Gate()
 
     @tool
@@ -1085,7 +1089,7 @@ def test_a_run_is_cancelled_while_tools_run() -> None:
     check_pairs(result.request.messages)
 
 
-def test_a_cancellation_is_the_callers() -> None:
+def test_runner_does_not_set_the_cancellation_of_the_caller() -> None:
     cancellation = Cancellation()
     runner = ToolRunner(
         Scripted([answer(call("work", "a", what="ok")), ServerError("no"), answer("Done.")]), tools_of(Log())
@@ -1100,7 +1104,7 @@ def test_a_cancellation_is_the_callers() -> None:
 
 
 @pytest.mark.parametrize("ticks", range(1, 30))
-def test_a_task_is_cancelled_whenever_it_is(ticks: int) -> None:
+def test_task_of_an_async_run_can_be_cancelled_at_any_tick(ticks: int) -> None:
     @tool
     async def quick() -> str:
         return "done"
@@ -1117,7 +1121,7 @@ def test_a_task_is_cancelled_whenever_it_is(ticks: int) -> None:
     asyncio.run(some())
 
 
-def test_who_reads_slowly_changes_no_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_reader_of_a_stream_causes_no_timeout_of_a_tool(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock.install(monkeypatch)
 
     @tool(timeout=LONG)
@@ -1125,7 +1129,7 @@ def test_who_reads_slowly_changes_no_outcome(monkeypatch: pytest.MonkeyPatch) ->
         return "done"
 
     def slowly(event: Any) -> None:
-        """Take longer than the tool may, once it is done."""
+        """Advance the clock beyond the timeout of the tool, after the tool has ended."""
         if isinstance(event, Notice) and event.kind == "tool_use":
             for thread in threading.enumerate():
                 if thread.name == "tool quick":
@@ -1147,7 +1151,7 @@ def test_who_reads_slowly_changes_no_outcome(monkeypatch: pytest.MonkeyPatch) ->
     assert asyncio.run(later()).report.outcomes == {"ok": 2}
 
 
-def test_a_stream_is_read_in_the_task_of_its_reader() -> None:
+def test_async_stream_is_read_in_the_task_of_its_reader() -> None:
     seen: set[Any] = set()
 
     class Watching(AsyncScripted):
@@ -1170,7 +1174,7 @@ def test_a_stream_is_read_in_the_task_of_its_reader() -> None:
     assert seen == {task}
 
 
-def test_an_async_stream_is_cancelled_before_its_first_event() -> None:
+def test_async_stream_can_be_cancelled_before_its_first_event() -> None:
     class Slow(AsyncScripted):
         def stream(self, request: ChatRequest, *, timeout: float | None = None) -> Any:
             return Silent(self, request)
@@ -1193,7 +1197,7 @@ def test_an_async_stream_is_cancelled_before_its_first_event() -> None:
     assert (result.stop, result.messages, cancelling) == ("cancelled", [], 0)
 
 
-def test_nothing_happens_before_a_stream_is_read() -> None:
+def test_stream_starts_its_run_when_it_is_first_read() -> None:
     begun: list[str] = []
 
     class Watch(Observer):
@@ -1206,7 +1210,7 @@ def test_nothing_happens_before_a_stream_is_read() -> None:
     assert begun == ["run"]
 
 
-def test_an_observer_that_fails_is_the_callers_to_see() -> None:
+def test_run_raises_the_error_of_an_observer() -> None:
     class Broken(Observer):
         def ask_ended(self, ask: Any, response: Any, error: Any) -> None:
             raise RuntimeError("no disk")
@@ -1224,7 +1228,7 @@ def test_errors_of_a_run_can_be_pickled() -> None:
     assert (copy.status, copy.result) == (503, interrupted.value.result)
 
 
-def test_a_run_is_cancelled_while_the_model_is_asked() -> None:
+def test_async_run_can_be_cancelled_while_it_waits_for_the_model() -> None:
     class Slow(AsyncScripted):
         async def complete(self, request: ChatRequest, *, timeout: float | None = None) -> ChatResponse:
             cancellation.cancel()
@@ -1237,7 +1241,7 @@ def test_a_run_is_cancelled_while_the_model_is_asked() -> None:
     assert result.request.messages[0].text == "Go."
 
 
-def test_a_task_that_is_cancelled_tells_the_observer() -> None:
+def test_observer_gets_the_result_of_a_cancelled_task() -> None:
     ended: list[RunResult] = []
 
     class Watch(Observer):
@@ -1265,7 +1269,7 @@ def test_a_task_that_is_cancelled_tells_the_observer() -> None:
     check_pairs(ended[0].messages)
 
 
-def test_a_stream_that_is_cancelled_in_an_answer_keeps_what_came() -> None:
+def test_stream_cancelled_within_an_answer_keeps_the_received_part() -> None:
     cancellation = Cancellation()
     client = Scripted([answer("A long story about nothing.", call("work", "a", what="ok"))])
     stream = ToolRunner(client, tools_of(Log())).stream("Go.", cancellation=cancellation)
@@ -1281,24 +1285,24 @@ def test_a_stream_that_is_cancelled_in_an_answer_keeps_what_came() -> None:
     assert len(stream.result.request.messages) == 1
 
 
-def test_tools_that_nobody_waits_for_are_told() -> None:
-    told = threading.Event()
+def test_cancellation_of_a_tool_is_set_after_its_timeout() -> None:
+    was_cancelled = threading.Event()
 
     @tool(timeout=0.05)
     def wait(context: ToolContext) -> str:
         if context.cancellation.wait(30):
-            told.set()
+            was_cancelled.set()
         return "late"
 
     run([answer(call("wait", "a")), answer("Done.")], [wait])
-    assert told.wait(30)
+    assert was_cancelled.wait(30)
 
 
 # -- conversations that the server holds -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("option", ["previous_response_id", "conversation_id"])
-def test_only_what_is_new_is_sent_where_the_server_holds_the_rest(option: str) -> None:
+def test_run_sends_only_new_messages_if_the_server_keeps_the_conversation(option: str) -> None:
     script = [answer(call("work", "a", what="ok"), id="resp_2"), answer("Done.", id="resp_3")]
     client = Scripted(script, keeps_conversations=True)
     result = ToolRunner(client, tools_of(Log())).run(question(**{option: "before"}))
@@ -1311,7 +1315,7 @@ def test_only_what_is_new_is_sent_where_the_server_holds_the_rest(option: str) -
     assert [message.role for message in result.messages] == ["assistant", "tool", "assistant"]
 
 
-def test_a_server_knows_its_calls_by_their_ids() -> None:
+def test_run_keeps_repeated_call_ids_if_the_server_keeps_the_conversation() -> None:
     script = [
         answer(call("work", "a", what="ok"), id="r2"),
         answer(call("work", "a", what="ok"), id="r3"),
@@ -1322,7 +1326,7 @@ def test_a_server_knows_its_calls_by_their_ids() -> None:
     assert [request.messages[-1].contents[0].call_id for request in client.requests[1:]] == ["a", "a"]
 
 
-def test_a_run_that_waits_resumes_where_the_server_holds_the_rest() -> None:
+def test_run_with_approvals_resumes_if_the_server_keeps_the_conversation() -> None:
     client = Scripted([answer(call("delete", "a", what="ok"), id="r2"), answer("Done.")], keeps_conversations=True)
     runner = ToolRunner(client, tools_of(Log()))
     result = runner.run(question(previous_response_id="r1"))
@@ -1331,7 +1335,7 @@ def test_a_run_that_waits_resumes_where_the_server_holds_the_rest() -> None:
     assert client.requests[1].options.previous_response_id == "r2"
 
 
-def test_everything_is_sent_where_no_server_holds_it() -> None:
+def test_run_sends_all_messages_if_the_request_has_no_conversation_id() -> None:
     client = Scripted([answer(call("work", "a", what="ok"), id="r2"), answer("Done.")], keeps_conversations=True)
     ToolRunner(client, tools_of(Log())).run(question())
     assert [message.role for message in client.requests[1].messages] == ["user", "assistant", "tool"]
@@ -1340,7 +1344,7 @@ def test_everything_is_sent_where_no_server_holds_it() -> None:
 # -- observers ---------------------------------------------------------------------------------------------------------
 
 
-def test_an_observer_sees_everything_begin_and_end() -> None:
+def test_observer_gets_start_and_end_of_the_run_and_of_each_request() -> None:
     seen: list[str] = []
 
     class Watch(Observer):
@@ -1371,7 +1375,7 @@ def test_an_observer_sees_everything_begin_and_end() -> None:
         assert seen == ["run", "ask scripted m", "1 True None", "ask scripted m", "3 False no", "run error no"]
 
 
-def test_binding_chooses_for_the_first_turn() -> None:
+def test_bind_requires_the_tool_choice_only_in_the_first_turn() -> None:
     made = ToolSet(tools_of(Log()))
     asked = bind(question(), made, choice=["work", "later"])
     _, client = run([answer(call("work", "a", what="ok")), answer("Done.")], made, asked)

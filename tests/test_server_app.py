@@ -102,8 +102,8 @@ class Front:
     port: int
     server: uvicorn.Server
 
-    async def ask(self, content: Any = "Hi.", conversation: str = "c", **said: Any) -> dict[str, Any]:
-        response = await self.http.post(f"/conversations/{conversation}/turns", json={"content": content, **said})
+    async def ask(self, content: Any = "Hi.", conversation: str = "c", **fields: Any) -> dict[str, Any]:
+        response = await self.http.post(f"/conversations/{conversation}/turns", json={"content": content, **fields})
         assert response.status_code == 201, response.text
         return response.json()
 
@@ -131,7 +131,7 @@ class Front:
 
 @asynccontextmanager
 async def serving(url: str, runner: Any, middleware: Any = None, **settings: Any) -> AsyncIterator[Front]:
-    """The app on a loopback port, over its own store. `middleware` is a function of a request and what follows it."""
+    """Run the app on a loopback port with its own store. `middleware` is a Starlette dispatch function."""
     runner = AsyncToolRunner(runner) if isinstance(runner, AsyncScripted) else runner
     async with await AsyncTurnStore.open(url) as store:
         app = create_app(store, runner, **settings)
@@ -201,7 +201,7 @@ def two_answers() -> list[Line]:
 # -- a turn ------------------------------------------------------------------------------------------------------------
 
 
-def test_a_turn_runs_is_stored_and_is_told(url: str) -> None:
+def test_server_runs_stores_and_streams_a_turn(url: str) -> None:
     async def go() -> None:
         model = Paced(two_answers())
         settings = {"instructions": "Be brief.", "model": "m", "options": ChatOptions(temperature=0)}
@@ -235,7 +235,7 @@ def test_a_turn_runs_is_stored_and_is_told(url: str) -> None:
     run(go())
 
 
-def test_events_have_their_names_and_numbers(path: str) -> None:
+def test_sse_events_have_names_and_ids(path: str) -> None:
     async def go() -> None:
         model = Paced([answer("Hello you.")], free=False)
         async with serving(path, model) as front:
@@ -265,7 +265,7 @@ def test_events_have_their_names_and_numbers(path: str) -> None:
     run(go())
 
 
-def test_who_accepts_events_is_told_at_once(path: str) -> None:
+def test_post_that_accepts_events_streams_the_turn(path: str) -> None:
     async def go() -> None:
         async with serving(path, Paced([answer("Hello.")])) as front:
             headers = {"Accept": "text/event-stream"}
@@ -282,7 +282,7 @@ def test_who_accepts_events_is_told_at_once(path: str) -> None:
     run(go())
 
 
-def test_several_clients_are_told_the_same(path: str) -> None:
+def test_several_clients_receive_the_same_events(path: str) -> None:
     async def go() -> None:
         model = Paced(two_answers(), free=False)
         async with serving(path, AsyncToolRunner(model, [weather])) as front:
@@ -299,7 +299,7 @@ def test_several_clients_are_told_the_same(path: str) -> None:
     run(go())
 
 
-def test_a_block_is_stored_before_its_end_is_told(url: str) -> None:
+def test_block_is_stored_before_its_block_stop_is_sent(url: str) -> None:
     async def go() -> None:
         model = Paced(two_answers())
         async with serving(url, AsyncToolRunner(model, [weather])) as front:
@@ -320,30 +320,30 @@ def test_a_block_is_stored_before_its_end_is_told(url: str) -> None:
     run(go())
 
 
-# -- clients that break off, lag, and come back ------------------------------------------------------------------------
+# -- clients that disconnect, lag and reconnect ------------------------------------------------------------------------
 
 
-def test_every_number_can_be_gone_on_from(path: str) -> None:
+def test_client_can_resume_after_any_event_id(path: str) -> None:
     async def go() -> None:
         model = Paced(two_answers())
         async with serving(path, AsyncToolRunner(model, [weather])) as front:
             begun = await front.ask()
             await front.ended(begun["turn"])
             log = front.hub.find(begun["turn"]).log
-            said = [one.event for one in log.since(0)]
+            events = [one.event for one in log.since(0)]
             for number in range(log.last):
                 client = Client(front, begun["turn"], last=str(number))
-                for event in said[:number]:
+                for event in events[:number]:
                     client.fold.feed(event)
                 await client.listen()
-                assert client.fold.response == fold_of(said)
-                assert number == 0 or client.events == said[number:]
+                assert client.fold.response == fold_of(events)
+                assert number == 0 or client.events == events[number:]
             response = await front.http.get(begun["events"], headers={"Last-Event-ID": str(log.last)})
             assert response.status_code == 204
             assert (await front.http.get(begun["events"], params={"after": log.last})).status_code == 204
             lost = Client(front, begun["turn"], last="100000")
             await lost.listen()
-            assert lost.fold.response == fold_of(said)
+            assert lost.fold.response == fold_of(events)
 
     run(go())
 
@@ -356,7 +356,7 @@ def fold_of(events: Iterable[StreamEvent]) -> Any:
 
 
 @pytest.mark.parametrize("kept", [0, 300, 256_000])
-def test_connections_that_break_lose_nothing(url: str, kept: int) -> None:
+def test_client_that_reconnects_receives_the_whole_turn(url: str, kept: int) -> None:
     async def go() -> None:
         model = Paced(two_answers(), free=False)
         async with serving(url, AsyncToolRunner(model, [weather]), hub=Hub(kept=kept)) as front:
@@ -379,7 +379,7 @@ def test_connections_that_break_lose_nothing(url: str, kept: int) -> None:
 
 
 async def drop(front: Front, path: str) -> None:
-    """Reads a few bytes of a stream, and breaks the connection off as a machine does that is switched off."""
+    """Read a few bytes of a stream, and reset the connection."""
     reader, writer = await asyncio.open_connection("127.0.0.1", front.port)
     writer.write(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
     await reader.readexactly(60)
@@ -387,7 +387,7 @@ async def drop(front: Front, path: str) -> None:
     writer.transport.abort()
 
 
-def test_a_client_that_leaves_does_not_stop_the_turn(path: str) -> None:
+def test_turn_continues_if_a_client_disconnects(path: str) -> None:
     async def go() -> None:
         model = Paced([answer("Hello you.")], free=False)
         async with serving(path, model) as front:
@@ -403,7 +403,7 @@ def test_a_client_that_leaves_does_not_stop_the_turn(path: str) -> None:
     run(go())
 
 
-def test_a_slow_client_holds_nobody_up_and_is_caught_up(path: str) -> None:
+def test_slow_client_delays_no_other_client_and_gets_catch_up_events(path: str) -> None:
     words = "0123456789" * 20_000
 
     async def go() -> None:
@@ -437,23 +437,23 @@ def test_a_slow_client_holds_nobody_up_and_is_caught_up(path: str) -> None:
 
 
 async def read_all(loop: asyncio.AbstractEventLoop, raw: socket.socket) -> list[StreamEvent]:
-    """The events of a chunked HTTP answer on a socket."""
+    """Return the events of a chunked HTTP response on a socket."""
     pieces = []
     while b"0\r\n\r\n" not in b"".join(pieces[-2:])[-10:]:
         pieces.append(await loop.sock_recv(raw, 65536))
     raw.close()
     body = b"".join(pieces).partition(b"\r\n\r\n")[2]
-    found = b""
+    header = b""
     parts = []
-    while body and found != b"0":
-        found, _, body = body.partition(b"\r\n")
-        size = int(found, 16)
+    while body and header != b"0":
+        header, _, body = body.partition(b"\r\n")
+        size = int(header, 16)
         parts.append(body[:size])
         body = body[size + 2 :]
     return EventReader().feed(b"".join(parts))
 
 
-def test_a_client_that_takes_nothing_at_all_is_left(path: str) -> None:
+def test_server_drops_a_client_that_does_not_read_for_the_patience(path: str) -> None:
     async def go() -> None:
         model = Paced([answer("x" * 1_000_000)], size=1000)
         async with serving(path, model, patience=0.2) as front:
@@ -473,7 +473,7 @@ def test_a_client_that_takes_nothing_at_all_is_left(path: str) -> None:
     run(go())
 
 
-def test_nothing_happens_and_the_connection_is_kept(path: str) -> None:
+def test_idle_connection_gets_heartbeats(path: str) -> None:
     async def go() -> None:
         model = Paced([answer("Hello.")], free=False)
         async with serving(path, model, heartbeat=0.01) as front:
@@ -490,7 +490,7 @@ def test_nothing_happens_and_the_connection_is_kept(path: str) -> None:
     run(go())
 
 
-def test_a_head_request_gets_no_events(path: str) -> None:
+def test_head_request_gets_no_events(path: str) -> None:
     async def go() -> None:
         model = Paced([answer("Hello.")], free=False)
         async with serving(path, model) as front:
@@ -505,7 +505,7 @@ def test_a_head_request_gets_no_events(path: str) -> None:
 # -- interrupts --------------------------------------------------------------------------------------------------------
 
 
-def test_an_interrupt_while_the_model_speaks(url: str) -> None:
+def test_interrupt_during_an_answer_keeps_complete_blocks(url: str) -> None:
     async def go() -> None:
         model = Paced([answer("First.", "Second one."), answer("Sure.")], free=False)
         async with serving(url, model) as front:
@@ -532,7 +532,7 @@ def test_an_interrupt_while_the_model_speaks(url: str) -> None:
 
 
 @pytest.mark.parametrize("is_async", [True, False])
-def test_an_interrupt_while_a_tool_runs(path: str, is_async: bool) -> None:
+def test_interrupt_during_a_tool_stores_a_result_for_its_call(path: str, is_async: bool) -> None:
     async def go() -> None:
         entered, gate = asyncio.Event(), Gate()
 
@@ -573,7 +573,7 @@ def test_an_interrupt_while_a_tool_runs(path: str, is_async: bool) -> None:
     run(go())
 
 
-def test_an_interrupt_before_the_model_says_anything(path: str) -> None:
+def test_interrupt_before_the_first_block_ends_the_turn_without_messages(path: str) -> None:
     async def go() -> None:
         model = Paced([answer("Hello.")], free=False)
         async with serving(path, model) as front:
@@ -588,7 +588,7 @@ def test_an_interrupt_before_the_model_says_anything(path: str) -> None:
     run(go())
 
 
-def test_a_turn_of_another_process_is_not_ours_to_interrupt(path: str) -> None:
+def test_interrupt_of_a_turn_of_another_process_is_refused(path: str) -> None:
     async def go() -> None:
         async with await AsyncTurnStore.open(path) as other, serving(path, Paced([])) as front:
             turn = await other.begin_turn("c", "assistant")
@@ -598,26 +598,26 @@ def test_a_turn_of_another_process_is_not_ours_to_interrupt(path: str) -> None:
     run(go())
 
 
-# -- the store tells what the process has forgotten --------------------------------------------------------------------
+# -- turns that are streamed from the store ---------------------------------------------------------------------------
 
 
-def test_a_new_process_tells_what_the_old_one_stored(url: str) -> None:
+def test_new_process_streams_stored_turns(url: str) -> None:
     async def go() -> None:
-        said: dict[str, Client] = {}
+        clients: dict[str, Client] = {}
         failing = RateLimitError("too much", api="x", error=ErrorContent(message="too much", code="rate_limit"))
         scripts = {"whole": [answer("Hi.", "You.")], "broken": [failing], "stopped": [answer("One.", "Two three.")]}
         for conversation, script in scripts.items():
             model = Paced(script, free=conversation != "stopped")
             async with serving(url, model) as front:
                 begun = await front.ask(conversation=conversation)
-                client = said[conversation] = Client(front, begun["turn"])
+                client = clients[conversation] = Client(front, begun["turn"])
                 if conversation == "stopped":
                     model.let(5)
                     await client.listen(5)
                 else:
                     await client.listen()
         async with serving(url, Paced([])) as front:
-            for conversation, before in said.items():
+            for conversation, before in clients.items():
                 fresh = Client(front, before.turn)
                 await fresh.listen()
                 before.front = front
@@ -626,13 +626,13 @@ def test_a_new_process_tells_what_the_old_one_stored(url: str) -> None:
                 assert fresh.last == "0"
                 loaded = await front.store.load(conversation)
                 assert fresh.fold.response.messages == [m for m in loaded.messages[1:] if m.contents]
-            ends = {conversation: client.end for conversation, client in said.items()}
+            ends = {conversation: client.end for conversation, client in clients.items()}
             assert isinstance(ends["whole"], TurnComplete)
-            assert said["whole"].fold.response.finish_reason.reason == "stop"
-            assert said["whole"].fold.response.usage.input_tokens == 10
+            assert clients["whole"].fold.response.finish_reason.reason == "stop"
+            assert clients["whole"].fold.response.usage.input_tokens == 10
             assert ends["broken"].error.code == "rate_limit"
             assert ends["stopped"].error.code == "interrupted"
-            assert [m.text for m in said["stopped"].fold.response.messages] == ["One."]
+            assert [m.text for m in clients["stopped"].fold.response.messages] == ["One."]
             users = Client(front, (await front.store.turns("whole"))[0].id)
             await users.listen()
             assert [(m.role, m.text) for m in users.fold.response.messages] == [("user", "Hi.")]
@@ -640,7 +640,7 @@ def test_a_new_process_tells_what_the_old_one_stored(url: str) -> None:
     run(go())
 
 
-def test_a_turn_that_has_left_the_memory_is_told_from_the_store(path: str) -> None:
+def test_turn_that_the_hub_forgot_is_streamed_from_the_store(path: str) -> None:
     async def go() -> None:
         model = Paced(two_answers())
         async with serving(path, AsyncToolRunner(model, [weather]), hub=Hub(finished=0)) as front:
@@ -654,7 +654,7 @@ def test_a_turn_that_has_left_the_memory_is_told_from_the_store(path: str) -> No
     run(go())
 
 
-def test_a_turn_of_another_process_is_followed_through_the_store(url: str) -> None:
+def test_turn_of_another_process_is_streamed_from_the_store(url: str) -> None:
     async def go() -> None:
         following = serving(url, Paced([]), poll=0.01, heartbeat=0.05)
         async with await AsyncTurnStore.open(url) as other, following as front:
@@ -673,7 +673,7 @@ def test_a_turn_of_another_process_is_followed_through_the_store(url: str) -> No
     run(go())
 
 
-def test_a_turn_whose_writer_has_died_ends(path: str) -> None:
+def test_stream_of_a_turn_whose_writer_died_ends_as_interrupted(path: str) -> None:
     async def go() -> None:
         script = (
             "import sys\nfrom contentmodel import TextContent\nfrom contentmodel.history import TurnStore\n"
@@ -696,7 +696,7 @@ def test_a_turn_whose_writer_has_died_ends(path: str) -> None:
     run(go())
 
 
-# -- what goes wrong ---------------------------------------------------------------------------------------------------
+# -- errors ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -706,7 +706,7 @@ def test_a_turn_whose_writer_has_died_ends(path: str) -> None:
         (RuntimeError("the password is x"), "internal_error", "the server's log"),
     ],
 )
-def test_a_model_that_fails_ends_the_turn_with_an_error(path: str, error: Exception, code: str, words: str) -> None:
+def test_error_of_the_model_ends_the_turn_with_turn_error(path: str, error: Exception, code: str, words: str) -> None:
     async def go() -> None:
         async with serving(path, Paced([error])) as front:
             begun = await front.ask()
@@ -722,7 +722,7 @@ def test_a_model_that_fails_ends_the_turn_with_an_error(path: str, error: Except
     run(go())
 
 
-def test_a_model_that_breaks_off_ends_the_turn_with_an_error(path: str) -> None:
+def test_error_of_a_later_model_request_fails_the_turn_and_keeps_its_blocks(path: str) -> None:
     async def go() -> None:
         model = Paced([answer("One.", call("weather", "c1", city="Oslo")), RateLimitError("slow down")])
         async with serving(path, AsyncToolRunner(model, [weather])) as front:
@@ -740,7 +740,7 @@ def test_a_model_that_breaks_off_ends_the_turn_with_an_error(path: str) -> None:
     run(go())
 
 
-def test_a_limit_is_told(path: str) -> None:
+def test_limit_of_iterations_is_sent_as_a_notice(path: str) -> None:
     async def go() -> None:
         model = Paced([answer(call("weather", "c1", city="Oslo"))])
         async with serving(path, AsyncToolRunner(model, [weather], max_iterations=1)) as front:
@@ -753,7 +753,7 @@ def test_a_limit_is_told(path: str) -> None:
     run(go())
 
 
-def test_a_store_that_fails_ends_the_turn_for_everybody(path: str) -> None:
+def test_error_of_the_store_ends_the_turn_for_its_clients(path: str) -> None:
     async def go() -> None:
         model = Paced([answer("One.", "Two.")], free=False)
         async with serving(path, model) as front:
@@ -762,7 +762,7 @@ def test_a_store_that_fails_ends_the_turn_for_everybody(path: str) -> None:
             listening = asyncio.create_task(client.listen())
             model.let(2)
             await front.until(lambda: len(client.events) == 2)
-            # Somebody ends the turn behind our back: nothing more can be stored of it.
+            # Another writer ends the turn, so the server can store nothing more of it.
             await front.store.end_turn(begun["turn"], status="interrupted")
             model.let_all()
             await listening
@@ -818,30 +818,30 @@ WRONG: list[tuple[str, str, Any, int, str]] = [
 ]
 
 
-def test_what_is_wrong_is_told_as_json(path: str) -> None:
+def test_invalid_requests_get_errors_as_json(path: str) -> None:
     async def go() -> None:
         async with serving(path, Paced([answer("Hi.")]), limits=Limits(body_bytes=1000)) as front:
             begun = await front.ask(conversation="there")
             await front.ended(begun["turn"])
             for method, where, body, status, words in WRONG:
-                said = body if isinstance(body, bytes) else json.dumps(body).encode()
+                data = body if isinstance(body, bytes) else json.dumps(body).encode()
                 response = await front.http.request(
                     method,
                     where.replace("{turn}", begun["turn"]),
-                    content=said,
+                    content=data,
                     headers={"content-type": "application/json"},
                 )
-                told = (method, where, body, response.text)
-                assert response.status_code == status, told
+                details = (method, where, body, response.text)
+                assert response.status_code == status, details
                 if status >= 400:
                     error = response.json()["error"]
                     assert set(error) <= {"code", "message", "faults"}
-                    assert words in json.dumps(error, ensure_ascii=False), told
+                    assert words in json.dumps(error, ensure_ascii=False), details
             response = await front.http.post(TURNS, content=b'{"content": "x"}', headers={"content-type": "text/plain"})
             assert (response.status_code, response.json()["error"]["code"]) == (415, "unsupported_media_type")
             several = await front.post(TURNS, {"content": 1, "branch": 1, "x": 1}, 400)
             assert len(several["error"]["faults"]) == 3
-            # Nothing of all that was stored.
+            # No refused request was stored.
             assert [c.id for c in await front.store.conversations()] == ["there"]
 
     run(go())
@@ -850,8 +850,10 @@ def test_what_is_wrong_is_told_as_json(path: str) -> None:
 # -- approval ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("said", "outcome"), [(True, "Booked Oslo."), ("too dear", "too dear"), (False, "not allow")])
-def test_a_turn_waits_for_approval(url: str, said: Any, outcome: str) -> None:
+@pytest.mark.parametrize(
+    ("approval", "outcome"), [(True, "Booked Oslo."), ("too dear", "too dear"), (False, "not allow")]
+)
+def test_turn_waits_for_approval_and_continues_in_a_new_turn(url: str, approval: Any, outcome: str) -> None:
     async def go() -> None:
         @tool(approval=True)
         def book(city: str) -> str:
@@ -872,7 +874,7 @@ def test_a_turn_waits_for_approval(url: str, said: Any, outcome: str) -> None:
             ]
             where = f"/turns/{begun['turn']}/approvals"
             assert "has no question" in json.dumps(await front.post(where, {"other": True}, 404))
-            more = await front.post(where, {requests[0].request_id: said})
+            more = await front.post(where, {requests[0].request_id: approval})
             assert (await front.post(where, {requests[0].request_id: True}, 409))["error"]["code"] == "conflict"
             after = Client(front, more["turn"])
             await after.listen()
@@ -881,8 +883,8 @@ def test_a_turn_waits_for_approval(url: str, said: Any, outcome: str) -> None:
             assert words == "Done."
             last = await front.ask("Thanks.")
             await front.ended(last["turn"])
-            told = [content for message in model.requests[2].messages for content in message.contents]
-            assert not any(isinstance(c, ToolApprovalRequestContent | ToolApprovalResponseContent) for c in told)
+            sent = [content for message in model.requests[2].messages for content in message.contents]
+            assert not any(isinstance(c, ToolApprovalRequestContent | ToolApprovalResponseContent) for c in sent)
             assert model.requests[2].messages[: len(model.requests[1].messages)] == model.requests[1].messages
 
     run(go())
@@ -919,7 +921,7 @@ def test_approved_tool_runs_in_a_turn_that_the_store_began_before_it_loaded(url:
 
 
 @pytest.mark.parametrize("is_approved", [True, False])
-def test_call_whose_run_broke_off_is_not_run_again(url: str, is_approved: bool) -> None:
+def test_call_of_an_interrupted_run_does_not_run_again(url: str, is_approved: bool) -> None:
     async def go() -> None:
         ran = []
 
@@ -948,17 +950,17 @@ def test_call_whose_run_broke_off_is_not_run_again(url: str, is_approved: bool) 
             assert ran == []
             first, second = [adapter_of("openai-responses").encode_request(r).payload["input"] for r in model.requests]
             assert second[: len(first)] == first
-            told = [item["output"] for item in first if item["type"] == "function_call_output"]
-            assert len(told) == 1
-            assert "no result" in told[0]
-            assert "was recorded" in told[0]
-            assert "did not run" not in told[0]
+            outputs = [item["output"] for item in first if item["type"] == "function_call_output"]
+            assert len(outputs) == 1
+            assert "no result" in outputs[0]
+            assert "was recorded" in outputs[0]
+            assert "did not run" not in outputs[0]
             assert not any("approval" in item["type"] for item in second)
 
     run(go())
 
 
-def test_words_in_place_of_an_approval_are_a_no(path: str) -> None:
+def test_message_in_place_of_an_approval_refuses_the_call(path: str) -> None:
     async def go() -> None:
         ran = []
 
@@ -983,7 +985,7 @@ def test_words_in_place_of_an_approval_are_a_no(path: str) -> None:
 # -- conversations -----------------------------------------------------------------------------------------------------
 
 
-def test_lists_come_in_pages(path: str) -> None:
+def test_conversations_and_turns_are_listed_in_pages(path: str) -> None:
     async def go() -> None:
         async with serving(path, Paced([answer(str(number)) for number in range(20)])) as front:
             for number in range(5):
@@ -1012,7 +1014,7 @@ def test_lists_come_in_pages(path: str) -> None:
     run(go())
 
 
-def test_a_conversation_is_deleted_with_all_that_is_in_it(path: str) -> None:
+def test_delete_removes_a_conversation_with_its_turns_and_keys(path: str) -> None:
     async def go() -> None:
         model = Paced([answer("Hi."), answer("Hi.")], free=False)
         async with serving(path, model) as front:
@@ -1030,7 +1032,7 @@ def test_a_conversation_is_deleted_with_all_that_is_in_it(path: str) -> None:
     run(go())
 
 
-def test_an_earlier_message_is_edited_in_a_branch(path: str) -> None:
+def test_branch_replaces_an_earlier_message(path: str) -> None:
     async def go() -> None:
         model = Paced([answer(str(number)) for number in range(4)])
         async with serving(path, model) as front:
@@ -1041,13 +1043,13 @@ def test_an_earlier_message_is_edited_in_a_branch(path: str) -> None:
             await front.ended(edited["turn"])
             more = await front.ask("more", previous=first["turn"])
             await front.ended(more["turn"])
-            said = [[m.text for m in request.messages] for request in model.requests]
-            assert said == [["one"], ["other"], ["one", "0", "more"]]
+            texts = [[m.text for m in request.messages] for request in model.requests]
+            assert texts == [["one"], ["other"], ["one", "0", "more"]]
 
     run(go())
 
 
-def test_one_of_several_is_first_and_nothing_of_the_others_is_stored(url: str) -> None:
+def test_concurrent_posts_to_one_conversation_store_only_the_first(url: str) -> None:
     async def go() -> None:
         model = Paced([answer("Hi.")] * 3, free=False)
         async with serving(url, model) as front:
@@ -1060,7 +1062,7 @@ def test_one_of_several_is_first_and_nothing_of_the_others_is_stored(url: str) -
     run(go())
 
 
-def test_the_same_key_gives_the_same_turns(path: str) -> None:
+def test_posts_with_the_same_idempotency_key_return_the_same_turn(path: str) -> None:
     async def go() -> None:
         model = Paced([answer("Hi."), answer("Hi.")])
         async with serving(path, model) as front:
@@ -1071,7 +1073,7 @@ def test_the_same_key_gives_the_same_turns(path: str) -> None:
             assert len({response.json()["turn"] for response in responses}) == 1
             other = await front.post(TURNS, {**body, "content": "y"}, 409)
             assert "idempotency_key" in other["error"]["message"]
-            # A key whose request came to nothing is free.
+            # The key of a refused request can be used again.
             refused = {"content": "x", "idempotency_key": "new", "previous": "nowhere"}
             await front.post(TURNS, refused, 404)
             turn = responses[0].json()["turn"]
@@ -1082,10 +1084,10 @@ def test_the_same_key_gives_the_same_turns(path: str) -> None:
     run(go())
 
 
-# -- who may, and who answers ------------------------------------------------------------------------------------------
+# -- authorization and runners -----------------------------------------------------------------------------------------
 
 
-def test_who_may_not_is_refused_everywhere(path: str) -> None:
+def test_every_endpoint_refuses_clients_without_authorization(path: str) -> None:
     async def go() -> None:
         async def allows(request: Any, conversation: str | None) -> bool:
             who = request.headers.get("x-user")
@@ -1123,7 +1125,7 @@ def test_who_may_not_is_refused_everywhere(path: str) -> None:
 
 
 @pytest.mark.parametrize("is_async", [True, False])
-def test_the_runner_is_chosen_for_each_turn(path: str, is_async: bool) -> None:
+def test_runner_can_be_chosen_per_turn(path: str, is_async: bool) -> None:
     async def go() -> None:
         def choose(context: RunContext) -> AsyncToolRunner:
             if context.conversation == "bad":
@@ -1165,13 +1167,13 @@ uvicorn.run(app, port=int(sys.argv[2]), log_level="warning")
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_server_that_is_told_to_stop_tells_its_clients(path: str, number: signal.Signals) -> None:
+def test_server_stopped_by_a_signal_ends_the_streams_of_its_clients(path: str, number: signal.Signals) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     here = str(Path(__file__).parent)
     server = subprocess.Popen([sys.executable, "-c", SERVER, path, str(port), here], stderr=subprocess.PIPE, text=True)
-    told = threading.Timer(4 * LONG, server.kill)
-    told.start()
+    timer = threading.Timer(4 * LONG, server.kill)
+    timer.start()
     try:
         with httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=LONG) as http:
             while server.poll() is None:
@@ -1187,12 +1189,12 @@ def test_a_server_that_is_told_to_stop_tells_its_clients(path: str, number: sign
                         server.send_signal(number)
         assert isinstance(events[-1], TurnError)
         assert events[-1].error.code == "interrupted"
-        said = server.communicate()[1]
-        assert "Traceback" not in said
-        # uvicorn hands the signal on when it has ended, and takes that of the keyboard itself.
+        errors = server.communicate()[1]
+        assert "Traceback" not in errors
+        # uvicorn raises SIGTERM again when it has ended, and handles SIGINT itself.
         assert server.returncode == (0 if number is signal.SIGINT else -number)
     finally:
-        told.cancel()
+        timer.cancel()
         server.kill()
         server.wait()
     with TurnStore.open(path) as store:
@@ -1201,7 +1203,7 @@ def test_a_server_that_is_told_to_stop_tells_its_clients(path: str, number: sign
         assert [block.content.text for block in store.blocks(turn)] == ["One."]
 
 
-def test_no_turn_is_begun_when_the_server_stops(path: str) -> None:
+def test_stopping_server_refuses_new_turns(path: str) -> None:
     async def go() -> None:
         async with serving(path, Paced([])) as front:
             front.hub.stop()
@@ -1211,8 +1213,8 @@ def test_no_turn_is_begun_when_the_server_stops(path: str) -> None:
     run(go())
 
 
-def test_an_application_stores_the_result_of_a_tool_that_it_runs_itself(path: str) -> None:
-    """A web client cannot send the result of a tool. The application stores it, and the conversation goes on."""
+def test_turn_continues_with_a_result_that_the_application_stored(path: str) -> None:
+    """A web client cannot send the result of a tool. The application stores it, and the conversation continues."""
 
     async def go() -> None:
         model = Paced([answer(call("locate", "c1")), answer("You are in Oslo.")])

@@ -57,7 +57,7 @@ def path(tmp_path: Path) -> str:
 
 
 async def post(front: Front, where: str, body: Any, status: int, user: str | None = None) -> Any:
-    """Post JSON, or bytes that claim to be JSON; the answer must be JSON of this status."""
+    """Post JSON or bytes with the media type of JSON. Check that the response is JSON of this status."""
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
     headers = {"content-type": "application/json"} | ({} if user is None else {"x-user": user})
     response = await front.http.post(where, content=content, headers=headers)
@@ -66,10 +66,10 @@ async def post(front: Front, where: str, body: Any, status: int, user: str | Non
 
 
 async def refused(front: Front, body: Any, path: str, status: int = 400) -> str:
-    """Post a turn that must be refused, with a fault of this path; nothing of it may be stored. Return the message."""
+    """Post a turn, check that it is refused with a fault at `path` and not stored, and return the message."""
     before = [turn.id for turn in await turns_of(front, "c")]
-    said = await post(front, TURNS, body, status)
-    faults = {fault["path"]: fault["message"] for fault in said["error"]["faults"]}
+    response = await post(front, TURNS, body, status)
+    faults = {fault["path"]: fault["message"] for fault in response["error"]["faults"]}
     assert path in faults, (body, faults)
     assert [turn.id for turn in await turns_of(front, "c")] == before
     return faults[path]
@@ -80,7 +80,7 @@ async def turns_of(front: Front, conversation: str) -> list[Any]:
 
 
 async def stored_by(front: Front, content: Any) -> list[Any]:
-    """Post a turn, and return the contents that are stored of it."""
+    """Post a turn, and return the contents that are stored."""
     begun = await front.ask(content)
     await front.ended(begun["turn"])
     return [block.content for block in await front.store.blocks(begun["user_turn"])]
@@ -112,8 +112,8 @@ REQUIRED: dict[str, Any] = {
 
 
 @pytest.mark.slow
-def test_a_type_that_is_not_declared_is_refused(path: str) -> None:
-    """Every type of the model but those of the table, and so every type that is still to come."""
+def test_server_refuses_every_content_type_that_is_not_accepted(path: str) -> None:
+    """The test covers every type of the model that is not in the table, so future types too."""
 
     async def go() -> None:
         async with serving(path, echo()) as front:
@@ -126,19 +126,19 @@ def test_a_type_that_is_not_declared_is_refused(path: str) -> None:
         kind = known.__struct_config__.tag
         fields = {f.name: REQUIRED.get(f.name, "x") for f in msgspec.structs.fields(known) if f.required}
         for content in ({"type": kind}, {"type": kind, **fields}, {"type": kind, "call_id": "c1", "outputs": []}):
-            words = await refused(front, {"content": [{"type": "text", "text": "Hi."}, content]}, "$.content[1].type")
-            assert all(accepted in words for accepted in ACCEPTED_TYPES)
+            message = await refused(front, {"content": [{"type": "text", "text": "Hi."}, content]}, "$.content[1].type")
+            assert all(accepted in message for accepted in ACCEPTED_TYPES)
 
     run(go())
 
 
-def test_the_table_names_every_type_that_is_accepted() -> None:
+def test_accepted_types_are_the_types_of_the_samples() -> None:
     assert set(ACCEPTED_TYPES) == set(SAMPLES)
 
 
 @pytest.mark.parametrize("kind", [kind if kind == "text" else slow(kind) for kind in sorted(SAMPLES)])
-def test_a_field_that_is_not_declared_is_refused(path: str, kind: str) -> None:
-    """Every field of the model's content that is not declared, and those that could set another role or author."""
+def test_server_refuses_undeclared_fields_of_contents(path: str, kind: str) -> None:
+    """The test covers undeclared fields of the model's content, and fields that could set a role or an author."""
 
     async def go() -> None:
         known = next(c for c in CONTENT_TYPES if c.__struct_config__.tag == kind)
@@ -156,7 +156,7 @@ def test_a_field_that_is_not_declared_is_refused(path: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["role", "origin", "author", "extra", "model", "instructions", "tools", "protected"])
-def test_a_field_of_the_body_that_is_not_declared_is_refused(path: str, name: str) -> None:
+def test_server_refuses_undeclared_fields_of_the_body(path: str, name: str) -> None:
     async def go() -> None:
         async with serving(path, echo()) as front:
             assert "unknown" in await refused(front, {"content": "Hi.", name: "assistant"}, f"$.{name}")
@@ -164,7 +164,7 @@ def test_a_field_of_the_body_that_is_not_declared_is_refused(path: str, name: st
     run(go())
 
 
-def test_what_may_be_sent_is_stored_as_it_was_sent(url: str) -> None:
+def test_server_stores_accepted_contents_unchanged(url: str) -> None:
     async def go() -> None:
         def uploads(request: Any, conversation: str, file_id: str) -> bool:
             return (conversation, file_id) == ("c", "file_1")
@@ -219,7 +219,7 @@ NO_VALUES: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-def test_a_value_that_is_none_is_refused(path: str) -> None:
+def test_server_refuses_invalid_values_of_contents(path: str) -> None:
     async def go() -> None:
         async with serving(path, echo(), uploads=lambda *_: True) as front:
             for content, field in NO_VALUES:
@@ -228,7 +228,7 @@ def test_a_value_that_is_none_is_refused(path: str) -> None:
     run(go())
 
 
-def test_the_schemes_of_links_are_the_applications(path: str) -> None:
+def test_link_schemes_can_be_set(path: str) -> None:
     async def go() -> None:
         async with serving(path, echo(), link_schemes=["GS"]) as front:
             assert await stored_by(front, [{"type": "uri", "uri": "gs://b/o"}]) == [UriContent(uri="gs://b/o")]
@@ -237,13 +237,13 @@ def test_the_schemes_of_links_are_the_applications(path: str) -> None:
     run(go())
 
 
-@pytest.mark.parametrize("said", [None, False, 1, "yes"])
-def test_a_file_that_nobody_uploaded_here_is_refused(path: str, said: Any) -> None:
+@pytest.mark.parametrize("uploaded", [None, False, 1, "yes"])
+def test_server_refuses_hosted_files_unless_uploads_returns_true(path: str, uploaded: Any) -> None:
     async def go() -> None:
         async def uploads(request: Any, conversation: str, file_id: str) -> Any:
-            return said
+            return uploaded
 
-        async with serving(path, echo(), uploads=None if said is None else uploads) as front:
+        async with serving(path, echo(), uploads=None if uploaded is None else uploads) as front:
             file = {"type": "hosted_file", "file_id": "file_1"}
             await refused(front, {"content": [{"type": "text", "text": "x"}, file]}, "$.content[1].file_id")
 
@@ -276,20 +276,20 @@ BROKEN: list[tuple[bytes, str]] = [
 ]
 
 
-def test_a_body_that_is_none_is_refused(path: str) -> None:
+def test_server_refuses_invalid_bodies(path: str) -> None:
     async def go() -> None:
         async with serving(path, echo()) as front:
-            for body, words in BROKEN:
+            for body, message in BROKEN:
                 error = (await post(front, TURNS, body, 400))["error"]
-                assert words in json.dumps(error, ensure_ascii=False), body[:100]
+                assert message in json.dumps(error, ensure_ascii=False), body[:100]
             assert await front.store.conversations() == []
-            # The server is as it was.
+            # The server still works.
             await front.ended((await front.ask())["turn"])
 
     run(go())
 
 
-# -- answers to questions ----------------------------------------------------------------------------------------------
+# -- approvals and inputs ----------------------------------------------------------------------------------------------
 
 
 class Booking:
@@ -310,7 +310,7 @@ class Booking:
 
 @asynccontextmanager
 async def booking(url: str, **settings: Any) -> AsyncIterator[tuple[Front, Booking, dict[str, Any]]]:
-    """A conversation "c" whose last turn asks about the call call_0."""
+    """Yield a conversation "c" whose last turn asks for approval of the call call_0."""
     booked = Booking()
     async with serving(url, booked.runner, **settings) as front:
         response = await front.http.post(TURNS, json={"content": "Book a hotel."}, headers={"x-user": "c"})
@@ -318,11 +318,11 @@ async def booking(url: str, **settings: Any) -> AsyncIterator[tuple[Front, Booki
         yield front, booked, response.json()
 
 
-def approval(request_id: str = "call_0", **said: Any) -> dict[str, Any]:
-    return {"type": "tool_approval_response", "request_id": request_id, "approved": True, **said}
+def approval(request_id: str = "call_0", **fields: Any) -> dict[str, Any]:
+    return {"type": "tool_approval_response", "request_id": request_id, "approved": True, **fields}
 
 
-def test_a_client_cannot_settle_a_call_with_a_result_of_its_own(path: str) -> None:
+def test_server_refuses_results_of_calls_from_clients(path: str) -> None:
     async def go() -> None:
         async with booking(path) as (front, booked, _):
             result = {"type": "function_result", "call_id": "call_0", "outputs": [{"type": "text", "text": "Booked."}]}
@@ -342,7 +342,7 @@ def test_a_client_cannot_settle_a_call_with_a_result_of_its_own(path: str) -> No
     run(go())
 
 
-def test_an_answer_among_contents_is_matched_with_its_question(url: str) -> None:
+def test_approval_in_a_turn_is_matched_with_its_request(url: str) -> None:
     async def go() -> None:
         async with booking(url) as (front, booked, begun):
             assert await stored_by(front, [approval(reason="go")]) == [
@@ -358,12 +358,12 @@ def test_an_answer_among_contents_is_matched_with_its_question(url: str) -> None
 @pytest.mark.parametrize(
     "request_id", ["book", "city_0", "call_1", "CALL_0", "call_0 ", "call_0\0", "*", "$.call_0", "0"]
 )
-def test_an_answer_names_its_question_by_the_id_alone(path: str, request_id: str) -> None:
+def test_approval_with_another_request_id_is_refused(path: str, request_id: str) -> None:
     async def go() -> None:
         async with booking(path) as (front, booked, begun):
             await post(front, TURNS, {"content": [approval(request_id)]}, 404)
             await post(front, f"/turns/{begun['turn']}/approvals", {request_id: True}, 404)
-            # One wrong answer among right ones: none of them counts.
+            # One wrong answer makes the server refuse all answers of the request.
             await post(front, f"/turns/{begun['turn']}/approvals", {"call_0": True, request_id: True}, 404)
             assert len(await turns_of(front, "c")) == 2
             assert booked.ran == []
@@ -372,7 +372,7 @@ def test_an_answer_names_its_question_by_the_id_alone(path: str, request_id: str
 
 
 @pytest.mark.parametrize(
-    "said",
+    "fields",
     [
         {"arguments": {"city": "Rome"}},
         {"name": "transfer_money"},
@@ -382,19 +382,19 @@ def test_an_answer_names_its_question_by_the_id_alone(path: str, request_id: str
         {"executor": "provider"},
     ],
 )
-def test_an_answer_carries_nothing_but_a_decision(path: str, said: dict[str, Any]) -> None:
+def test_approval_with_fields_beside_the_decision_is_refused(path: str, fields: dict[str, Any]) -> None:
     async def go() -> None:
         async with booking(path) as (front, booked, begun):
-            await refused(front, {"content": [approval(**said)]}, f"$.content[0].{next(iter(said))}")
+            await refused(front, {"content": [approval(**fields)]}, f"$.content[0].{next(iter(fields))}")
             where = f"/turns/{begun['turn']}/approvals"
-            for decision in ({"approved": True, **said}, [True], None, 1):
+            for decision in ({"approved": True, **fields}, [True], None, 1):
                 await post(front, where, {"call_0": decision}, 400)
             assert booked.ran == []
 
     run(go())
 
 
-def test_an_answer_that_says_two_things_is_refused(path: str) -> None:
+def test_contradictory_approvals_are_refused(path: str) -> None:
     async def go() -> None:
         async with booking(path) as (front, booked, begun):
             where = f"/turns/{begun['turn']}/approvals"
@@ -409,7 +409,7 @@ def test_an_answer_that_says_two_things_is_refused(path: str) -> None:
     run(go())
 
 
-def test_a_question_is_answered_once(url: str) -> None:
+def test_approval_request_can_be_answered_only_once(url: str) -> None:
     async def go() -> None:
         async with booking(url) as (front, booked, begun):
             where = f"/turns/{begun['turn']}/approvals"
@@ -421,7 +421,7 @@ def test_a_question_is_answered_once(url: str) -> None:
             more = next(response.json() for response in responses if response.status_code == 201)
             await front.ended(more["turn"])
             assert booked.ran == ["city_0"]
-            # Later, at the same place, in a branch, and behind the turn that has answered it.
+            # Later: after the same turn, in a branch, and after the turn that answered it.
             await post(front, where, {"call_0": True}, 409)
             await post(front, TURNS, {"content": [approval()], "previous": begun["turn"]}, 409)
             await refused(front, {"content": [approval()], "previous": begun["turn"], "branch": True}, "$.branch")
@@ -435,7 +435,7 @@ def test_a_question_is_answered_once(url: str) -> None:
     run(go())
 
 
-def test_a_question_is_not_answered_before_it_is_stored(path: str) -> None:
+def test_approval_of_an_open_turn_is_refused(path: str) -> None:
     async def go() -> None:
         model = Paced([answer(call("book", "c1", city="Oslo"))], free=False)
         async with serving(path, model) as front:
@@ -448,12 +448,12 @@ def test_a_question_is_not_answered_before_it_is_stored(path: str) -> None:
 
 
 def owners(request: Any, conversation: str | None) -> bool:
-    """A user owns the conversations whose names begin with its own."""
+    """Return whether the name of the conversation begins with the name of the user."""
     user = request.headers.get("x-user")
     return user is not None and (conversation is None or conversation.startswith(user))
 
 
-def test_a_question_is_answered_by_its_own_user_in_its_own_conversation(path: str) -> None:
+def test_approval_by_another_user_or_in_another_conversation_is_refused(path: str) -> None:
     async def go() -> None:
         async with booking(path, authorize=owners) as (front, booked, begun):
             where = f"/turns/{begun['turn']}/approvals"
@@ -462,7 +462,7 @@ def test_a_question_is_answered_by_its_own_user_in_its_own_conversation(path: st
             other = "/conversations/mallory/turns"
             await post(front, other, {"content": [approval()]}, 404, user="mallory")
             await post(front, other, {"content": [approval()], "previous": begun["turn"]}, 404, user="mallory")
-            # A conversation with a question of its own, of another id.
+            # This conversation has a request with another id.
             mine = await post(front, other, {"content": "Book."}, 201, user="mallory")
             await front.ended(mine["turn"])
             await post(front, f"/turns/{mine['turn']}/approvals", {"call_0": True}, 404, user="mallory")
@@ -473,7 +473,7 @@ def test_a_question_is_answered_by_its_own_user_in_its_own_conversation(path: st
     run(go())
 
 
-def test_a_question_for_input_is_answered_by_its_id(url: str) -> None:
+def test_input_response_is_matched_by_request_id_and_bounded(url: str) -> None:
     async def go() -> None:
         question = InputRequestContent(request_id="q1", message="How many?")
         ask = ToolApprovalRequestContent(request_id="q2", name="book")
@@ -529,14 +529,14 @@ ROUTES: list[tuple[str, str, Any]] = [
 ]
 
 
-def says_not_found(request: Any, conversation: str | None) -> bool:
+def raises_forbidden(request: Any, conversation: str | None) -> bool:
     if not owners(request, conversation):
         raise HTTPException(403, f"{conversation} is not yours")
     return True
 
 
-@pytest.mark.parametrize("authorize", [owners, slow(says_not_found)])
-def test_what_is_foreign_looks_like_what_is_missing(path: str, authorize: Any) -> None:
+@pytest.mark.parametrize("authorize", [owners, slow(raises_forbidden)])
+def test_responses_for_foreign_and_missing_resources_are_equal(path: str, authorize: Any) -> None:
     async def go() -> None:
         async with booking(path, authorize=authorize) as (front, _, begun):
             await post(front, "/conversations/mallory/turns", {"content": "Hi."}, 201, user="mallory")
@@ -545,12 +545,12 @@ def test_what_is_foreign_looks_like_what_is_missing(path: str, authorize: Any) -
 
             async def answered(method: str, where: str, body: Any, turn: str, conversation: str) -> tuple[Any, ...]:
                 where = where.replace("{turn}", turn).replace("{conversation}", conversation)
-                text = None if body is None else json.dumps(body).replace("{turn}", turn)
+                content = None if body is None else json.dumps(body).replace("{turn}", turn)
                 headers = {"x-user": "mallory"} | ({} if body is None else {"content-type": "application/json"})
-                response = await front.http.request(method, where, content=text, headers=headers)
-                said = response.text.replace(turn, "{turn}").replace(f"'{conversation}'", "{conversation}")
+                response = await front.http.request(method, where, content=content, headers=headers)
+                text = response.text.replace(turn, "{turn}").replace(f"'{conversation}'", "{conversation}")
                 kept = {name: value for name, value in response.headers.items() if name != "date"}
-                return response.status_code, kept, said
+                return response.status_code, kept, text
 
             missing = "0" * len(begun["turn"])
             for method, where, body in ROUTES:
@@ -564,24 +564,24 @@ def test_what_is_foreign_looks_like_what_is_missing(path: str, authorize: Any) -
 
 
 async def listed(front: Front, user: str, limit: int, **query: str) -> tuple[list[str], list[str]]:
-    """The conversations of all pages, and the cursors between them."""
-    found, cursors, cursor = [], [], {}
+    """Return the conversations of all pages, and the cursors between them."""
+    names, cursors, cursor = [], [], {}
     while True:
         response = await front.http.get(
             "/conversations", params={"limit": limit, **query, **cursor}, headers={"x-user": user}
         )
         page = response.json()
         assert len(page["conversations"]) <= limit
-        found += [conversation["id"] for conversation in page["conversations"]]
+        names += [conversation["id"] for conversation in page["conversations"]]
         if page["next"] is None:
-            return found, cursors
+            return names, cursors
         cursors.append(page["next"])
         cursor = {"after": page["next"]}
 
 
 @pytest.mark.parametrize("most", [slow(1), 3, slow(7), slow(1000)])
 @pytest.mark.parametrize("limit", [slow(1), 2, slow(50)])
-def test_a_list_tells_nothing_of_other_users(path: str, limit: int, most: int) -> None:
+def test_list_of_conversations_reveals_nothing_about_other_users(path: str, limit: int, most: int) -> None:
     async def go() -> None:
         async with serving(path, echo(), authorize=owners, limits=Limits(listed=most)) as front:
             names = [f"{user}-{n}" for n in range(4) for user in ("victim", "victim2", "ann", "bob")]
@@ -589,21 +589,21 @@ def test_a_list_tells_nothing_of_other_users(path: str, limit: int, most: int) -
                 await front.store.add_turn(name, "user", [TextContent(text="x")])
             for user in ("ann", "bob", "nobody"):
                 mine = [name for name in names if name.startswith(user)]
-                found, cursors = await listed(front, user, limit)
-                assert found == mine
+                own, cursors = await listed(front, user, limit)
+                assert own == mine
                 newest, more = await listed(front, user, limit, newest_first="true")
                 assert newest == mine[::-1]
                 for cursor in cursors + more:
                     raw = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
                     assert not any(name in cursor or name.encode() in raw for name in names)
             if most == 1000 and limit == 1:
-                # Nothing follows the last of one's own conversations, although those of others do.
+                # The last page has no cursor, although conversations of other users follow.
                 assert len((await listed(front, "ann", 1))[1]) == 3
 
     run(go())
 
 
-def test_a_list_looks_at_a_bounded_number_of_conversations(path: str) -> None:
+def test_list_checks_a_bounded_number_of_conversations(path: str) -> None:
     asked: list[str | None] = []
 
     def authorize(request: Any, conversation: str | None) -> bool:
@@ -622,7 +622,7 @@ def test_a_list_looks_at_a_bounded_number_of_conversations(path: str) -> None:
     run(go())
 
 
-def test_a_cursor_of_another_server_is_refused(path: str) -> None:
+def test_list_refuses_cursors_of_another_server(path: str) -> None:
     async def go() -> None:
         cursors = []
         for secret in (b"a" * 32, b"b" * 32, b"a" * 32):
@@ -658,7 +658,7 @@ ODD_NAMES = [
 ]
 
 
-def test_odd_names_are_refused_or_not_found(url: str) -> None:
+def test_unusual_names_in_paths_are_refused_or_not_found(url: str) -> None:
     async def go() -> None:
         async with serving(url, echo()) as front:
             for name in ODD_NAMES:
@@ -684,7 +684,7 @@ def test_odd_names_are_refused_or_not_found(url: str) -> None:
     run(go())
 
 
-def test_odd_numbers_of_events_are_refused(path: str) -> None:
+def test_invalid_event_ids_are_refused(path: str) -> None:
     async def go() -> None:
         async with serving(path, echo()) as front:
             begun = await front.ask()
@@ -699,7 +699,7 @@ def test_odd_numbers_of_events_are_refused(path: str) -> None:
 # -- bounds ------------------------------------------------------------------------------------------------------------
 
 
-def test_a_body_of_many_contents_is_refused_at_the_first_that_is_too_many(path: str) -> None:
+def test_server_refuses_too_many_contents_with_a_bounded_number_of_faults(path: str) -> None:
     async def go() -> None:
         async with serving(path, echo()) as front:
             for content in (b'{"type":"text","text":"x"}', b"{}", b"[]", b"0"):
@@ -714,7 +714,7 @@ def test_a_body_of_many_contents_is_refused_at_the_first_that_is_too_many(path: 
     run(go())
 
 
-def test_an_error_quotes_little_of_what_was_sent(path: str) -> None:
+def test_errors_quote_a_bounded_part_of_the_request(path: str) -> None:
     async def go() -> None:
         long = "x" * 900_000
         async with serving(path, echo()) as front:
@@ -738,7 +738,7 @@ def test_an_error_quotes_little_of_what_was_sent(path: str) -> None:
     run(go())
 
 
-def test_limits_are_the_applications(path: str) -> None:
+def test_limits_can_be_set(path: str) -> None:
     async def go() -> None:
         limits = Limits(body_bytes=2000, answer_bytes=100, contents=2, key_length=3, id_length=40, running=1)
         model = Paced([answer("Hi.")] * 3, free=False)
@@ -749,7 +749,7 @@ def test_limits_are_the_applications(path: str) -> None:
             await refused(front, {"content": "x", "previous": "x" * 41}, "$.previous")
             assert (await post(front, TURNS, b" " * 2001, 413))["error"]["code"] == "too_large"
             begun = await front.ask([text] * 2, idempotency_key="key")
-            # Of an answer's body less is read.
+            # Bodies of answers have a lower limit.
             await post(front, f"/turns/{begun['turn']}/approvals", {"x" * 100: True}, 413)
             assert (await post(front, "/conversations/d/turns", {"content": "x"}, 503))["error"][
                 "code"
@@ -761,13 +761,13 @@ def test_limits_are_the_applications(path: str) -> None:
     run(go())
 
 
-def test_a_limit_that_allows_nothing_is_refused() -> None:
+def test_limits_refuse_zero() -> None:
     with pytest.raises(ValueError, match="contents=0"):
         Limits(contents=0)
 
 
 @pytest.mark.slow
-def test_keys_are_remembered_without_bodies_and_in_a_bounded_number(path: str) -> None:
+def test_server_keeps_a_bounded_number_of_keys_without_bodies(path: str) -> None:
     async def go() -> None:
         model = echo()
         async with serving(path, model, limits=Limits(keys=20), hub=Hub(finished=0)) as front:
@@ -775,8 +775,8 @@ def test_keys_are_remembered_without_bodies_and_in_a_bounded_number(path: str) -
             tracemalloc.start()
             try:
                 for number in range(25):
-                    said = {"content": f"{number}" * 200_000, "conversation": f"c{number}", "idempotency_key": "k"}
-                    begun[number] = await front.ask(**said)
+                    body = {"content": f"{number}" * 200_000, "conversation": f"c{number}", "idempotency_key": "k"}
+                    begun[number] = await front.ask(**body)
                     await front.ended(begun[number]["turn"])
                 model.requests.clear()
                 gc.collect()
@@ -788,7 +788,7 @@ def test_keys_are_remembered_without_bodies_and_in_a_bounded_number(path: str) -
             assert (await post(front, "/conversations/c24/turns", body, 200))["turn"] == begun[24]["turn"]
             for other in ({"content": "x"}, {"previous": None}, {"branch": True}):
                 await post(front, "/conversations/c24/turns", {**body, **other}, 409)
-            # The first one is forgotten: its key begins a new turn.
+            # The first key is dropped: it begins a new turn.
             body = {"content": "x", "idempotency_key": "k"}
             await front.ended((await post(front, "/conversations/c0/turns", body, 201))["turn"])
 
@@ -825,7 +825,7 @@ def test_a_page_of_turns_with_blocks_is_bounded_in_bytes(path: str) -> None:
         RuntimeError("secret"),
     ],
 )
-def test_a_failure_inside_is_not_told_to_clients(path: str, error: Exception) -> None:
+def test_clients_do_not_see_messages_of_internal_errors(path: str, error: Exception) -> None:
     async def go() -> None:
         async with serving(path, Paced([error])) as front:
             begun = await front.ask()
@@ -839,11 +839,11 @@ def test_a_failure_inside_is_not_told_to_clients(path: str, error: Exception) ->
     run(go())
 
 
-# -- clients that keep a connection waiting ----------------------------------------------------------------------------
+# -- clients that keep connections open -------------------------------------------------------------------------------
 
 
 class Stalled:
-    """A raw client that sends given bytes, and reads only to find out whether it is still connected."""
+    """A raw client that sends given bytes, and reads only to check whether it is still connected."""
 
     def __init__(self, port: int, request: bytes) -> None:
         self.socket = socket.socket()
@@ -853,7 +853,7 @@ class Stalled:
         self.socket.sendall(request)
 
     def is_dropped(self) -> bool:
-        """Read what had come to the end; a connection that is alive has none."""
+        """Return whether the received data has an end. An open connection has none."""
         try:
             while self.socket.recv(1 << 20):
                 pass
@@ -888,7 +888,7 @@ STALLS: dict[str, Callable[[str], bytes]] = {
 
 
 async def transports(front: Front, count: int) -> list[Any]:
-    """The server's side of its connections, when there are so many."""
+    """Wait for `count` connections of the server, and return their transports."""
     connections = front.server.server_state.connections
     await front.until(lambda: len(connections) >= count)
     return [connection.transport for connection in connections]
@@ -905,7 +905,7 @@ def test_clients_that_never_read_are_disconnected(path: str, stall: str) -> None
             await front.until(lambda: not connections)
             stalled = [Stalled(front.port, STALLS[stall](begun["turn"])) for _ in range(20)]
             await transports(front, 20)
-            # The sockets themselves are closed, on both sides, and nothing runs for them any more.
+            # The sockets are closed on both sides, and the server has no tasks for them.
             await front.until(lambda: not connections)
             await front.until(lambda: not front.server.server_state.tasks)
             assert front.hub.find(begun["turn"]).followers == 0
@@ -934,7 +934,7 @@ def test_clients_behind_middleware_are_disconnected(path: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_slow_client_that_reads_is_not_disconnected(path: str) -> None:
+def test_slow_client_that_reads_is_not_disconnected(path: str) -> None:
     async def go() -> None:
         async with serving(path, Paced([answer(BIG[:600_000])], size=100_000), patience=4.0) as front:
             begun = await front.ask()
@@ -945,7 +945,7 @@ def test_a_slow_client_that_reads_is_not_disconnected(path: str) -> None:
                 size = 0
                 while data := slow.socket.recv(4096):
                     size += len(data)
-                    # In all longer than `patience`, which is for each 64 kB.
+                    # The whole takes longer than `patience`, which applies to each 64 kB.
                     threading.Event().wait(0.04)
                 return size
 
@@ -988,8 +988,8 @@ def test_clients_that_never_read_do_not_keep_a_server_from_stopping(path: str) -
         for request in STALLS.values():
             stalled += [Stalled(port, request(begun["turn"])) for _ in range(3)]
         server.send_signal(signal.SIGTERM)
-        said = server.communicate(timeout=LONG)[1]
-        assert "Traceback" not in said
+        errors = server.communicate(timeout=LONG)[1]
+        assert "Traceback" not in errors
         assert server.returncode == -signal.SIGTERM
     finally:
         for client in stalled:
@@ -999,7 +999,7 @@ def test_clients_that_never_read_do_not_keep_a_server_from_stopping(path: str) -
 
 
 @pytest.mark.parametrize("is_stopped", [True, False])
-def test_a_request_ends_where_the_connection_cannot_be_aborted(is_stopped: bool) -> None:
+def test_request_ends_if_its_connection_cannot_be_aborted(is_stopped: bool) -> None:
     """If the transport of the server is not found, the application is cancelled and the server is notified."""
 
     async def go() -> None:
@@ -1026,7 +1026,7 @@ def test_a_request_ends_where_the_connection_cannot_be_aborted(is_stopped: bool)
     run(go())
 
 
-def test_a_turn_that_ignores_its_cancellation_is_left_behind(path: str, caplog: Any) -> None:
+def test_hub_close_returns_if_a_turn_ignores_its_cancellation(path: str, caplog: Any) -> None:
     async def go() -> None:
         hub, released = Hub(), asyncio.Event()
 
