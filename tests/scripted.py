@@ -30,14 +30,14 @@ def call(name: str, call_id: str, /, **arguments: Any) -> FunctionCallContent:
     return FunctionCallContent(call_id=call_id, name=name, arguments=arguments)
 
 
-def answer(*contents: Any, reason: str = "", **said: Any) -> ChatResponse:
+def answer(*contents: Any, reason: str = "", **fields: Any) -> ChatResponse:
     """Return an answer of contents; strings become texts. If `reason` is empty, it follows from the calls."""
     made = [TextContent(text=content) if isinstance(content, str) else content for content in contents]
     calls = any(isinstance(content, FunctionCallContent) for content in made)
     finish = FinishReason(reason=reason or ("tool_calls" if calls else "stop"))
     message = ChatMessage(role="assistant", contents=made, origin=ORIGIN)
     choice = ChatChoice(messages=[message], finish_reason=finish)
-    return ChatResponse(choices=[choice], **{"usage": Usage(input_tokens=10, output_tokens=1), **said})
+    return ChatResponse(choices=[choice], **{"usage": Usage(input_tokens=10, output_tokens=1), **fields})
 
 
 Line = ChatResponse | Exception | Callable[[ChatRequest], ChatResponse]
@@ -57,7 +57,7 @@ class _Scripted:
         self.requests.append(request)
         line = next(self._script, None)
         if line is None:
-            raise AssertionError("the script is over, and the model is asked again")
+            raise AssertionError("the script has no answer left")
         if isinstance(line, Exception):
             raise line
         return line if isinstance(line, ChatResponse) else line(request)
@@ -100,13 +100,13 @@ class _Stream:
 
     def __init__(self, client: Any, request: ChatRequest) -> None:
         self._client, self._request = client, request
-        self._told: list[StreamEvent] = []
+        self._sent: list[StreamEvent] = []
         self._events: Iterator[StreamEvent] | None = None
         self._is_closed = False
 
     @property
     def response(self) -> ChatResponse:
-        return fold(self._told)
+        return fold(self._sent)
 
     def _next(self) -> StreamEvent | None:
         if self._events is None:
@@ -114,7 +114,7 @@ class _Stream:
             self._events = unfold(self._client._next(self._request), size=5)
         event = next(self._events, None)
         if event is not None:
-            self._told.append(event)
+            self._sent.append(event)
         return event
 
     def _close(self) -> None:

@@ -11,7 +11,7 @@ import pytest
 import contentmodel
 from contentmodel import FinishReason, UnknownContent
 from contentmodel.events import StreamEvent, TurnComplete, TurnError, fold
-from test_events import call, calls, chunk, lawful, sse, told
+from test_events import call, calls, chunk, lawful, sse, summary
 
 
 def chat(*chunks: Any, finish: str | None = "stop", done: bool = True) -> list[StreamEvent]:
@@ -65,11 +65,11 @@ CALLING: dict[str, tuple[list[Any], list[Any]]] = {
 
 
 @pytest.mark.parametrize("case", sorted(CALLING))
-def test_the_ways_in_which_hosts_of_chat_stream_calls(case: str) -> None:
+def test_chat_stream_decoder_reads_every_form_of_calls(case: str) -> None:
     chunks, expected = CALLING[case]
     events = chat(*chunks, finish="tool_calls")
     assert isinstance(events[-1], TurnComplete)
-    assert told(events) == expected
+    assert summary(events) == expected
 
 
 TEXT = {"type": "text", "text": "a"}
@@ -94,15 +94,15 @@ SAYING: dict[str, tuple[list[Any], list[Any]]] = {
 
 
 @pytest.mark.parametrize("case", sorted(SAYING))
-def test_the_ways_in_which_hosts_of_chat_stream_words(case: str) -> None:
+def test_chat_stream_decoder_reads_every_form_of_texts(case: str) -> None:
     chunks, expected = SAYING[case]
     events = chat(*chunks)
     assert isinstance(events[-1], TurnComplete)
-    assert told(events) == expected
+    assert summary(events) == expected
     assert fold(events).id == "c1"
 
 
-def test_parts_that_nobody_knows_stand_before_the_words_that_follow() -> None:
+def test_chat_stream_decoder_keeps_unknown_parts_before_the_text() -> None:
     part = {"type": "hologram", "frames": 3}
     contents = fold(chat({"content": [part]}, {"content": "b"}, {"content": "c"})).messages[0].contents
     assert isinstance(contents[0], UnknownContent)
@@ -110,7 +110,7 @@ def test_parts_that_nobody_knows_stand_before_the_words_that_follow() -> None:
     assert contents[1].text == "bc"
 
 
-def test_choices_come_in_turns() -> None:
+def test_chat_stream_decoder_reads_interleaved_choices() -> None:
     events = chat(
         chunk({"content": "a"}),
         chunk({"content": "x"}, index=1),
@@ -124,14 +124,14 @@ def test_choices_come_in_turns() -> None:
     ]
 
 
-def test_an_end_is_read_where_a_choice_has_no_number() -> None:
+def test_chat_stream_decoder_reads_the_finish_reason_of_a_choice_without_index() -> None:
     events = chat(
         {"choices": [{"delta": {"content": "a"}}]}, {"choices": [{"delta": {}, "finish_reason": "stop"}]}, finish=None
     )
     assert fold(events).finish_reason == FinishReason(reason="stop", raw="stop")
 
 
-def test_what_stands_beside_the_words_adds_up_or_stays() -> None:
+def test_chat_stream_decoder_appends_logprobs_and_keeps_other_fields() -> None:
     probability = {"token": "a", "logprob": -1, "bytes": None, "top_logprobs": []}
     seed = 7228414683750928001
     events = chat(
@@ -144,7 +144,7 @@ def test_what_stands_beside_the_words_adds_up_or_stays() -> None:
     assert json.loads(encoded)["choices"][0]["seed"] == seed
 
 
-def test_audio_that_is_padded_is_joined_as_bytes() -> None:
+def test_chat_stream_decoder_joins_padded_audio_as_bytes() -> None:
     pieces = [base64.b64encode(piece).decode() for piece in (b"1", b"23", b"456")]
     first, second, third = ({"audio": {"data": piece}} for piece in pieces)
     events = chat({"audio": {"id": "x", "transcript": "he"}}, first, second, third, {"audio": {"transcript": "llo"}})
@@ -153,7 +153,7 @@ def test_audio_that_is_padded_is_joined_as_bytes() -> None:
     assert content.transcript == "hello"
 
 
-def test_citations_come_before_their_text_or_after() -> None:
+def test_chat_stream_decoder_reads_citations_before_and_after_their_text() -> None:
     link = {"type": "url_citation", "url_citation": {"url": "u", "title": "t", "start_index": 0, "end_index": 1}}
     for chunks in ([{"annotations": [link]}, {"content": "a"}], [{"content": "a"}, {"annotations": [link]}]):
         (content,) = fold(chat(*chunks)).messages[0].contents
@@ -161,7 +161,7 @@ def test_citations_come_before_their_text_or_after() -> None:
 
 
 @pytest.mark.parametrize("done", [True, False])
-def test_a_host_that_says_no_reason_ends_with_its_marker(done: bool) -> None:
+def test_chat_stream_without_finish_reason_is_complete_only_with_done(done: bool) -> None:
     events = chat({"content": "a"}, finish=None, done=done)
     assert isinstance(events[-1], TurnComplete if done else TurnError)
-    assert told(events) == ["a"]
+    assert summary(events) == ["a"]

@@ -1,4 +1,4 @@
-"""Events and their fold, and decoding of streams that fail, break off, or have unknown events."""
+"""Events and their fold, and decoding of streams that fail, are truncated, or have unknown events."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ SIZES = st.sampled_from([None, 1, 2, 7])
 
 @pytest.mark.parametrize("api", APIS)
 @given(data=st.data(), size=SIZES)
-def test_what_is_unfolded_is_folded(api: str, data: st.DataObject, size: int | None) -> None:
+def test_fold_reverses_unfold(api: str, data: st.DataObject, size: int | None) -> None:
     turns = data.draw(st.lists(transcripts(api), min_size=1, max_size=3))
     choices = [
         ChatChoice(messages=turn.messages, index=number, finish_reason=FinishReason(reason="stop"))
@@ -68,7 +68,7 @@ def test_what_is_unfolded_is_folded(api: str, data: st.DataObject, size: int | N
 
 
 @pytest.mark.parametrize("api", APIS)
-def test_recorded_answers_can_be_told_as_turns(api: str, corpus: Any) -> None:
+def test_fold_reverses_unfold_of_recorded_answers(api: str, corpus: Any) -> None:
     adapter = contentmodel.adapter(api)
     for record in records(api, "response"):
         response = adapter.decode_response(record["body"])
@@ -76,7 +76,7 @@ def test_recorded_answers_can_be_told_as_turns(api: str, corpus: Any) -> None:
             streams.unfolding(response, size)
 
 
-def test_events_survive_their_own_json() -> None:
+def test_events_round_trip_through_json() -> None:
     call = FunctionCallContent(call_id="c", name="f", arguments={"a": 1})
     response = ChatResponse(id="r", choices=[ChatChoice(messages=[ChatMessage(role="assistant", contents=[call])])])
     events = [*unfold(response), UsageDelta(usage=Usage(input_tokens=1)), WireEvent(api="x", data={"a": [1]})]
@@ -92,17 +92,17 @@ def test_events_survive_their_own_json() -> None:
         BlockStop(index=0, content=TextContent(text="")),
     ],
 )
-def test_a_block_that_has_not_started_is_a_contradiction(event: StreamEvent) -> None:
+def test_fold_refuses_events_of_a_block_that_has_not_started(event: StreamEvent) -> None:
     with pytest.raises(StreamError, match="has not started"):
         fold([event])
 
 
-def test_a_layout_of_blocks_that_never_came_is_a_contradiction() -> None:
+def test_fold_refuses_a_layout_with_unknown_blocks() -> None:
     with pytest.raises(StreamError, match="has not started"):
         fold([TurnComplete(response=ChatResponse(), layout=[[[0]]])])
 
 
-def test_the_fold_is_there_at_any_time() -> None:
+def test_fold_has_a_response_after_each_event() -> None:
     gathered = Fold()
     assert gathered.response == ChatResponse()
     gathered.feed(TurnStart(response=ChatResponse(id="r")))
@@ -120,7 +120,7 @@ def test_the_fold_is_there_at_any_time() -> None:
         gathered.content(1)
 
 
-# -- streams by hand --------------------------------------------------------------------------------------------------
+# -- streams by hand ---------------------------------------------------------------------------------------------------
 
 
 def sse(*wires: Any, name: str | None = None) -> bytes:
@@ -148,23 +148,24 @@ def lawful(api: str, raw: bytes) -> list[StreamEvent]:
 def call(index: int | None, arguments: str | None = None, name: str | None = None, id: str | None = None) -> Any:
     function = {"name": name, "arguments": arguments}
     entry = {"index": index, "id": id, "type": "function" if id else None, "function": function}
-    said = {key: value for key, value in entry.items() if value is not None}
-    return {**said, "function": {key: value for key, value in function.items() if value is not None}}
+    fields = {key: value for key, value in entry.items() if value is not None}
+    return {**fields, "function": {key: value for key, value in function.items() if value is not None}}
 
 
 def calls(*entries: Any) -> dict[str, Any]:
     return {"tool_calls": list(entries)}
 
 
-def told(events: Iterable[StreamEvent]) -> list[Any]:
+def summary(events: Iterable[StreamEvent]) -> list[Any]:
     """Return a summary of the turn: texts, and calls as id, name and arguments."""
-    found = [c for choice in fold(events).choices for message in choice.messages for c in message.contents]
+    contents = [c for choice in fold(events).choices for message in choice.messages for c in message.contents]
     return [
-        (c.call_id, c.name, c.arguments) if isinstance(c, FunctionCallContent) else getattr(c, "text", c) for c in found
+        (c.call_id, c.name, c.arguments) if isinstance(c, FunctionCallContent) else getattr(c, "text", c)
+        for c in contents
     ]
 
 
-# -- what fails --------------------------------------------------------------------------------------------------------
+# -- failures ----------------------------------------------------------------------------------------------------------
 
 MESSAGE = {"id": "m", "type": "message", "role": "assistant", "model": "c", "content": [], "stop_reason": None}
 USAGE = {"input_tokens": 1, "output_tokens": 1}
@@ -209,9 +210,9 @@ def last(status: str, **rest: Any) -> dict[str, Any]:
 
 
 def candidate(*parts: Any, finish: str | None = None, number: int = 0, **rest: Any) -> dict[str, Any]:
-    said = {"content": {"parts": list(parts), "role": "model"}, "index": number, **rest}
+    fields = {"content": {"parts": list(parts), "role": "model"}, "index": number, **rest}
     return {
-        "candidates": [{**said, "finishReason": finish} if finish else said],
+        "candidates": [{**fields, "finishReason": finish} if finish else fields],
         "responseId": "r",
         "modelVersion": "g",
     }
@@ -242,7 +243,7 @@ FAILING = [
 
 
 @pytest.mark.parametrize(("api", "failure"), FAILING)
-def test_an_error_midway_keeps_what_came(api: str, failure: bytes) -> None:
+def test_stream_decoder_keeps_the_text_before_an_error(api: str, failure: bytes) -> None:
     events = lawful(api, BEGINNING[api] + failure)
     assert isinstance(events[-1], TurnError)
     assert (events[-1].error.code, events[-1].error.message) == ("boom", "It broke")
@@ -261,25 +262,25 @@ def test_an_error_midway_keeps_what_came(api: str, failure: bytes) -> None:
         ("google-generate-content", [{"error": {"code": 400, "message": "It broke", "status": "boom"}}]),
     ],
 )
-def test_an_error_body_in_place_of_a_stream(api: str, body: Any, indent: int | None) -> None:
+def test_stream_decoder_reads_an_error_body_in_place_of_a_stream(api: str, body: Any, indent: int | None) -> None:
     (event,) = lawful(api, json.dumps(body, indent=indent).encode())
     assert isinstance(event, TurnError)
     assert (event.error.code, event.error.message) == ("boom", "It broke")
 
 
 @pytest.mark.parametrize("api", APIS)
-def test_an_answer_that_is_not_streamed_is_read_all_the_same(api: str, corpus: Any) -> None:
+def test_stream_decoder_reads_an_answer_that_is_not_streamed(api: str, corpus: Any) -> None:
     adapter = contentmodel.adapter(api)
     for record in records(api, "response"):
         response = adapter.decode_response(record["body"])
         if record["status"] in (200, None) and response.choices and response.finish_reason:
-            found = fold(streams.decode(adapter, [json.dumps(record["body"]).encode()]))
-            assert told(unfold(found)) == told(unfold(response)), record["id"]
+            folded = fold(streams.decode(adapter, [json.dumps(record["body"]).encode()]))
+            assert summary(unfold(folded)) == summary(unfold(response)), record["id"]
 
 
 @pytest.mark.parametrize("api", APIS)
 @pytest.mark.parametrize("rest", [b"data: {oops\n\n", b"data: 17\n\n", b'data: "text"\n\n', b"data: \xff\n\n"])
-def test_what_is_no_event_ends_the_turn_and_keeps_what_came(api: str, rest: bytes) -> None:
+def test_stream_decoder_ends_turn_if_event_is_malformed(api: str, rest: bytes) -> None:
     events = lawful(api, BEGINNING[api] + rest + BEGINNING[api])
     assert isinstance(events[-1], TurnError)
     assert events[-1].error.code == "stream_malformed"
@@ -288,7 +289,7 @@ def test_what_is_no_event_ends_the_turn_and_keeps_what_came(api: str, rest: byte
 
 @pytest.mark.parametrize("api", APIS)
 @pytest.mark.parametrize("event", [b"{oops", "17", b"\xff"])
-def test_an_event_given_alone_that_is_none_ends_the_turn(api: str, event: Any) -> None:
+def test_feed_event_ends_turn_if_event_is_malformed(api: str, event: Any) -> None:
     decoder = contentmodel.adapter(api).stream_decoder()  # type: ignore[attr-defined]
     *_, last = [*decoder.feed_event(event), *decoder.close()]
     assert isinstance(last, TurnError)
@@ -296,7 +297,7 @@ def test_an_event_given_alone_that_is_none_ends_the_turn(api: str, event: Any) -
 
 
 @pytest.mark.parametrize("api", APIS)
-def test_a_value_of_another_kind_ends_the_turn_and_keeps_what_came(api: str) -> None:
+def test_stream_decoder_ends_turn_if_value_has_a_wrong_type(api: str) -> None:
     wrong = {
         "openai-chat": chunk(
             {"tool_calls": [{"index": 0, "function": [1]}, {"index": 0, "function": {"arguments": "{"}}]}
@@ -310,11 +311,11 @@ def test_a_value_of_another_kind_ends_the_turn_and_keeps_what_came(api: str) -> 
     assert fold(events).text == "Half"
 
 
-# -- half a call -------------------------------------------------------------------------------------------------------
+# -- incomplete calls --------------------------------------------------------------------------------------------------
 
 
-def part(**said: Any) -> dict[str, Any]:
-    return {"functionCall": said}
+def part(**fields: Any) -> dict[str, Any]:
+    return {"functionCall": fields}
 
 
 TOOL = {"type": "tool_use", "id": "a", "name": "f", "input": {}}
@@ -330,7 +331,7 @@ HALVES = {
 
 
 @pytest.mark.parametrize("api", APIS)
-def test_half_a_call_is_marked(api: str) -> None:
+def test_stream_decoder_marks_a_truncated_call_as_incomplete(api: str) -> None:
     events = lawful(api, HALVES[api])
     assert isinstance(events[-1], TurnError)
     (content,) = fold(events).messages[0].contents
@@ -349,7 +350,7 @@ def test_half_a_call_is_marked(api: str) -> None:
         ("google-generate-content", [candidate(part(name="g", args={})), candidate(finish="STOP")]),
     ],
 )
-def test_half_a_call_is_marked_where_the_turn_ends_in_order(api: str, end: list[Any]) -> None:
+def test_stream_decoder_marks_an_incomplete_call_if_the_turn_completes(api: str, end: list[Any]) -> None:
     events = lawful(api, HALVES[api] + sse(*end))
     content = fold(events).messages[0].contents[0]
     assert (content.name, content.status) == ("f", "incomplete")
@@ -363,12 +364,12 @@ def test_half_a_call_is_marked_where_the_turn_ends_in_order(api: str, end: list[
         (ChatResponse(choices=5), "at $.choices"),  # type: ignore[arg-type]
     ],
 )
-def test_unfold_refuses_a_value_that_is_no_response(value: Any, fault: str) -> None:
+def test_unfold_refuses_a_value_that_is_not_a_response(value: Any, fault: str) -> None:
     with pytest.raises(contentmodel.EncodeError, match=re.escape(fault)):
         contentmodel.unfold(value)
 
 
-def test_half_an_object_stays_text_that_nobody_runs() -> None:
+def test_incomplete_arguments_stay_text_and_raise_when_parsed() -> None:
     raw = HALVES["anthropic-messages"] + sse(ended(0), *over("max_tokens"))
     (content,) = fold(streams.decode(contentmodel.adapter("anthropic-messages"), [raw])).messages[0].contents
     assert content.arguments == '{"city":"Lon'
@@ -379,7 +380,7 @@ def test_half_an_object_stays_text_that_nobody_runs() -> None:
 # -- Messages, Responses, generateContent ------------------------------------------------------------------------------
 
 
-def test_unknown_blocks_deltas_and_events_survive() -> None:
+def test_anthropic_stream_decoder_keeps_unknown_blocks_deltas_and_events() -> None:
     hologram = {"type": "hologram", "frames": []}
     events = lawful(
         "anthropic-messages",
@@ -405,7 +406,7 @@ def test_unknown_blocks_deltas_and_events_survive() -> None:
     assert [e.data for e in events if isinstance(e, WireEvent)] == [{"type": "weather", "sky": "blue"}]
 
 
-def test_an_item_that_nobody_knows_survives() -> None:
+def test_responses_stream_decoder_keeps_an_unknown_item() -> None:
     item = {"type": "hologram", "id": "h", "status": "completed", "x": 1}
     begins = added({**item, "status": "in_progress"})
     progress = {"type": "response.hologram.shown", "output_index": 0, "angle": 3}
@@ -415,7 +416,7 @@ def test_an_item_that_nobody_knows_survives() -> None:
     assert [e.data for e in events if isinstance(e, WireEvent)] == [progress]
 
 
-def test_what_comes_after_the_end_of_an_item_changes_nothing() -> None:
+def test_responses_stream_decoder_ignores_deltas_after_the_end_of_an_item() -> None:
     whole = {**ITEM, "status": "completed", "content": [{"type": "output_text", "text": "Half", "annotations": []}]}
     late = [
         grown("output_text", " more", content_index=0),
@@ -430,12 +431,12 @@ def test_what_comes_after_the_end_of_an_item_changes_nothing() -> None:
     end = {"type": "response.output_item.done", "output_index": 0, "item": whole}
     raw = BEGINNING["openai-responses"] + sse(end, *late, last("completed", output=[whole]))
     events = lawful("openai-responses", raw)
-    assert told(events) == ["Half"]
+    assert summary(events) == ["Half"]
     assert fold(events).messages[0].contents[0].annotations is None
     assert [e.data for e in events if isinstance(e, WireEvent)] == late
 
 
-def test_arguments_come_one_by_one() -> None:
+def test_google_stream_decoder_merges_partial_arguments() -> None:
     entries = [
         {"jsonPath": "$.city", "stringValue": "don"},
         {"jsonPath": "$.days", "numberValue": 3},
@@ -454,7 +455,7 @@ def test_arguments_come_one_by_one() -> None:
     assert content.status is None
 
 
-def test_a_call_that_does_not_go_on_is_whole_at_once() -> None:
+def test_google_stream_decoder_completes_a_call_without_will_continue() -> None:
     entries = [{"jsonPath": "$.a", "numberValue": 1}]
     events = lawful(
         "google-generate-content",
@@ -462,11 +463,11 @@ def test_a_call_that_does_not_go_on_is_whole_at_once() -> None:
             candidate(part(name="f", partialArgs=entries)), candidate(part(name="g", args={})), candidate(finish="STOP")
         ),
     )
-    found = fold(events).messages[0].contents
-    assert [(c.name, c.arguments, c.status) for c in found] == [("f", {"a": 1}, None), ("g", {}, None)]
+    calls = fold(events).messages[0].contents
+    assert [(c.name, c.arguments, c.status) for c in calls] == [("f", {"a": 1}, None), ("g", {}, None)]
 
 
-def test_candidates_signatures_and_what_a_search_found() -> None:
+def test_google_stream_decoder_reads_candidates_signatures_and_grounding() -> None:
     grounding = {
         "webSearchQueries": ["q"],
         "groundingChunks": [{"web": {"uri": "u", "title": "t"}}],
@@ -496,7 +497,7 @@ def test_candidates_signatures_and_what_a_search_found() -> None:
     assert (second.messages[0].text, second.finish_reason.reason) == ("xy", "length")
 
 
-def test_a_prompt_that_was_blocked_is_a_whole_answer() -> None:
+def test_google_stream_decoder_reads_a_blocked_prompt_as_a_complete_turn() -> None:
     blocked = {"promptFeedback": {"blockReason": "SAFETY"}, "responseId": "r"}
     adapter = contentmodel.adapter("google-generate-content")
     events = streams.decode(adapter, [sse(blocked)])
@@ -504,7 +505,7 @@ def test_a_prompt_that_was_blocked_is_a_whole_answer() -> None:
     assert fold(events) == adapter.decode_response(blocked)
 
 
-def test_an_array_of_chunks_is_a_stream() -> None:
+def test_google_stream_decoder_reads_an_array_of_chunks() -> None:
     chunks = [candidate({"text": 'a{"'}), candidate({"text": "\\]}"}, finish="STOP")]
     events = lawful("google-generate-content", json.dumps(chunks, indent=1).encode())
-    assert told(events) == ['a{"\\]}']
+    assert summary(events) == ['a{"\\]}']

@@ -20,7 +20,7 @@ BOM = b"\xef\xbb\xbf"
 
 
 class Read:
-    """What a reader by the standard has at the end of a stream: its events, and what it remembers."""
+    """The events, the last event id and the retry time that the reference parser read."""
 
     def __init__(self) -> None:
         self.frames: list[Frame] = []
@@ -28,7 +28,7 @@ class Read:
         self.retry: int | None = None
 
 
-def slowly(stream: bytes) -> Read:
+def reference_parse(stream: bytes) -> Read:
     """Parse a complete stream rule by rule as in the standard (html.spec.whatwg.org, 9.2.6)."""
     read = Read()
     # "one leading U+FEFF BYTE ORDER MARK character must be ignored if any are present"
@@ -46,7 +46,7 @@ def slowly(stream: bytes) -> Read:
             at += 1
         lines.append(bytes(line))
         line.clear()
-    # What is left in `line` is not ended, and so it is no line: "any pending data must be discarded".
+    # `line` holds an unfinished line, which is discarded: "any pending data must be discarded".
     data, event = b"", ""
     last_id: str | None = None
     for each in lines:
@@ -118,10 +118,10 @@ EXAMPLES: dict[str, tuple[bytes, list[tuple[str | None, bytes]]]] = {
 
 
 @pytest.mark.parametrize("name", sorted(EXAMPLES))
-def test_the_examples_of_the_standard(name: str) -> None:
+def test_sse_parser_reads_the_examples_of_the_standard_with_any_cuts(name: str) -> None:
     stream, frames = EXAMPLES[name]
     expected = list(frames)
-    assert slowly(stream).frames == expected
+    assert reference_parse(stream).frames == expected
     for cut in range(len(stream) + 1):
         assert parsed(stream, [cut])[0] == expected
     assert parsed(stream, range(len(stream)))[0] == expected
@@ -164,8 +164,8 @@ _STREAMS = st.tuples(st.sampled_from([b"", BOM]), _LINED, st.sampled_from([b"", 
 @given(stream=_STREAMS | st.binary(max_size=40), cuts=st.sets(st.integers(1, 80)))
 @example(stream=b"data: 1\r\n\r\ndata: 2\r\r", cuts={8, 9, 10, 11})
 @example(stream=BOM + b"\ndata: 1\n\n", cuts={1, 2, 3})
-def test_a_slow_reader_by_the_standard_reads_the_same(stream: bytes, cuts: set[int]) -> None:
-    expected = slowly(stream)
+def test_sse_parser_equals_a_reference_parser(stream: bytes, cuts: set[int]) -> None:
+    expected = reference_parse(stream)
     frames, parser = parsed(stream, cuts)
     assert frames == expected.frames
     assert parser.last_event_id == expected.last_event_id
@@ -173,23 +173,23 @@ def test_a_slow_reader_by_the_standard_reads_the_same(stream: bytes, cuts: set[i
 
 
 @given(stream=_STREAMS)
-def test_bytes_one_by_one_are_the_same_stream(stream: bytes) -> None:
-    assert parsed(stream, range(len(stream)))[0] == slowly(stream).frames
+def test_sse_parser_reads_single_bytes_as_the_reference_parser_does(stream: bytes) -> None:
+    assert parsed(stream, range(len(stream)))[0] == reference_parse(stream).frames
 
 
 @given(data=st.text(st.characters(exclude_characters="\r\n", codec="utf-8")), event=st.sampled_from([None, "e", "a:b"]))
-def test_what_is_written_is_read(data: str, event: str | None) -> None:
+def test_sse_parser_reads_what_write_sse_writes(data: str, event: str | None) -> None:
     frame = (event, data.encode())
     assert parsed(write_sse(data.encode(), event))[0] == [frame]
 
 
 @pytest.mark.parametrize("stream", [b"data: 1\n", b"data: 1", b"data: 0\n\ndata: 1", b"event: e\ndata: 1\n"])
-def test_what_was_not_ended_is_told_at_the_end(stream: bytes) -> None:
+def test_sse_parser_close_returns_an_unfinished_event(stream: bytes) -> None:
     assert b"1" in parsed(stream)[1].close()
 
 
 @pytest.mark.parametrize("stream", [b"", b"data: 1\n\n", b"data: 1\r\n\r\n", b": comment\n\n"])
-def test_nothing_is_left_of_a_stream_that_ended(stream: bytes) -> None:
+def test_sse_parser_close_returns_nothing_after_a_complete_stream(stream: bytes) -> None:
     assert parsed(stream)[1].close() == b""
 
 
@@ -215,7 +215,7 @@ def values(framing: Any, pieces: list[bytes]) -> list[Any]:
 
 
 @given(objects=_OBJECTS, cuts=st.sets(st.integers(1, 300)), end=st.sampled_from(["\n", "\r\n", "\n\n"]))
-def test_lines_of_json(objects: list[Any], cuts: set[int], end: str) -> None:
+def test_json_parser_reads_lines_of_json(objects: list[Any], cuts: set[int], end: str) -> None:
     data = "".join(json.dumps(value, ensure_ascii=False) + end for value in objects).encode()
     for framing in (JsonParser(), AnyFraming()):
         assert values(framing, cut(data, cuts)) == objects
@@ -223,7 +223,9 @@ def test_lines_of_json(objects: list[Any], cuts: set[int], end: str) -> None:
 
 
 @given(objects=_OBJECTS, cuts=st.sets(st.integers(1, 300)), indent=_INDENTS, mark=st.sampled_from([b"", BOM, b" \n"]))
-def test_elements_of_an_array(objects: list[Any], cuts: set[int], indent: int | None, mark: bytes) -> None:
+def test_json_parser_reads_elements_of_an_array(
+    objects: list[Any], cuts: set[int], indent: int | None, mark: bytes
+) -> None:
     data = mark + json.dumps(objects, ensure_ascii=False, indent=indent).encode()
     for pieces in (cut(data, cuts), cut(data, range(len(data)))):
         for framing in (JsonParser(), AnyFraming()):
@@ -232,17 +234,17 @@ def test_elements_of_an_array(objects: list[Any], cuts: set[int], indent: int | 
 
 
 @given(objects=_OBJECTS.filter(bool), length=st.integers(1, 300))
-def test_an_element_comes_as_soon_as_it_is_complete(objects: list[Any], length: int) -> None:
+def test_json_parser_returns_an_element_when_it_is_complete(objects: list[Any], length: int) -> None:
     data = json.dumps(objects).encode()
     framing = JsonParser()
-    found = values(framing, [data[:length]])
-    assert found == objects[: len(found)]
+    elements = values(framing, [data[:length]])
+    assert elements == objects[: len(elements)]
     ends = [len(json.dumps(objects[: count + 1])) - 1 for count in range(len(objects))]
-    assert len(found) == sum(end <= length for end in ends)
-    assert values(framing, [data[length:]]) == objects[len(found) :]
+    assert len(elements) == sum(end <= length for end in ends)
+    assert values(framing, [data[length:]]) == objects[len(elements) :]
 
 
-def test_strings_hide_brackets_and_quotes() -> None:
+def test_json_parser_ignores_brackets_and_quotes_in_strings() -> None:
     value = {"a": '}{][\\"', "b\\": ["\\\\", "\\\\\\"], "c": {"d": '"}'}}
     data = json.dumps([value, value]).encode()
     for place in range(1, len(data)):
@@ -250,21 +252,21 @@ def test_strings_hide_brackets_and_quotes() -> None:
 
 
 @pytest.mark.parametrize("junk", [b"null", b"17", b'"text"', b"oops", b"}"])
-def test_what_is_no_object_is_a_frame_of_its_own(junk: bytes) -> None:
+def test_json_parser_returns_values_that_are_not_objects_as_frames(junk: bytes) -> None:
     framing = JsonParser()
     frames = [data for piece in (b'{"a":1}\n', junk, b"\n", b'{"b":2}\n') for _, data in framing.feed(piece)]
     assert frames == [b'{"a":1}', junk, b'{"b":2}']
 
 
 @given(data=st.binary(max_size=60), cuts=st.sets(st.integers(1, 60)))
-def test_no_bytes_break_a_framing(data: bytes, cuts: set[int]) -> None:
+def test_parsers_accept_any_bytes(data: bytes, cuts: set[int]) -> None:
     for framing in (SseParser(), JsonParser(), AnyFraming()):
         for piece in cut(data, cuts):
             framing.feed(piece)
         framing.close()
 
 
-# -- whichever it is ---------------------------------------------------------------------------------------------------
+# -- detection ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -279,7 +281,7 @@ def test_no_bytes_break_a_framing(data: bytes, cuts: set[int]) -> None:
         (b'{"error":{"message":"no"}}', [b'{"error":{"message":"no"}}']),
     ],
 )
-def test_the_first_byte_says_which_framing_it_is(stream: bytes, frames: list[bytes]) -> None:
+def test_any_framing_detects_the_framing_of_a_stream(stream: bytes, frames: list[bytes]) -> None:
     for pieces in ([stream], cut(stream, range(len(stream)))):
         framing = AnyFraming()
         assert [data for piece in pieces for _, data in framing.feed(piece)] == frames
@@ -298,7 +300,7 @@ def test_the_first_byte_says_which_framing_it_is(stream: bytes, frames: list[byt
         (AnyFraming, b"\n", b" "),
     ],
 )
-def test_what_is_held_is_not_copied_with_every_piece(framing: Any, first: bytes, more: bytes) -> None:
+def test_parsers_keep_pieces_without_joining_them(framing: Any, first: bytes, more: bytes) -> None:
     parser = framing()
     parser.feed(first)
     for _ in range(2_000):
@@ -314,7 +316,7 @@ def held(parser: Any) -> list[bytes]:
 
 @pytest.mark.parametrize("api", ["openai-chat", "openai-responses", "anthropic-messages", "google-generate-content"])
 @pytest.mark.parametrize("begin", [b'data: {"a": "', b'{"a": "', b"event: ", b"data: x\n"])
-def test_an_event_that_never_ends_ends_the_turn(api: str, begin: bytes) -> None:
+def test_stream_decoder_ends_turn_if_event_exceeds_max_event_bytes(api: str, begin: bytes) -> None:
     decoder = contentmodel.adapter(api).stream_decoder()
     decoder.max_event_bytes = 10_000
     events = list(decoder.feed(begin))
@@ -327,7 +329,7 @@ def test_an_event_that_never_ends_ends_the_turn(api: str, begin: bytes) -> None:
     assert decoder.feed(b"x" * 100_000) == []
 
 
-def test_comments_are_no_event_however_many_there_are() -> None:
+def test_stream_decoder_ignores_any_number_of_comments() -> None:
     decoder = contentmodel.adapter("anthropic-messages").stream_decoder()
     decoder.max_event_bytes = 1_000
     for _ in range(1_000):

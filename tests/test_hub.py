@@ -74,26 +74,26 @@ def log_of(events: list[StreamEvent], kept: int = 10**9) -> Log:
 
 def rest(reader: Reader, size: int = 10**9) -> list[EncodedEvent]:
     """Return all events that a reader has now."""
-    found: list[EncodedEvent] = []
+    events: list[EncodedEvent] = []
     while batch := reader.take(size):
-        found += batch
-    return found
+        events += batch
+    return events
 
 
-def events_of(said: list[EncodedEvent]) -> list[StreamEvent]:
-    return [one.event for one in said]
+def events_of(encoded: list[EncodedEvent]) -> list[StreamEvent]:
+    return [one.event for one in encoded]
 
 
 class Client:
-    """A client like a browser: it collects events, and keeps the last id."""
+    """A client that behaves as a browser: it collects events, and keeps the last id."""
 
     def __init__(self, log: Log) -> None:
         self._log = log
         self.fold = Fold()
         self.last = 0
-        self.come_back()
+        self.reconnect()
 
-    def come_back(self) -> None:
+    def reconnect(self) -> None:
         self.reader = Reader(self._log, self.last)
 
     def read(self, size: int, lost: int = 0) -> bool:
@@ -104,14 +104,14 @@ class Client:
             self.fold.feed(one.event)
             self.last = self.last if one.id is None else one.id
         if lost:
-            self.come_back()
+            self.reconnect()
         return bool(batch)
 
 
 @st.composite
 def turns(draw: st.DrawFn) -> list[StreamEvent]:
     """Draw the events of a turn: interleaved blocks, later events about them, and other events."""
-    said: list[StreamEvent] = [TurnStart(response=ChatResponse(id="r", model="m"))]
+    events: list[StreamEvent] = [TurnStart(response=ChatResponse(id="r", model="m"))]
     open_blocks: list[int] = []
     stopped: list[int] = []
     count = 0
@@ -119,24 +119,26 @@ def turns(draw: st.DrawFn) -> list[StreamEvent]:
         words = f"{number} é\n" * draw(st.integers(0, 3))
         if step <= 1 or not count:
             call = FunctionCallContent(call_id=f"c{count}", name="f", arguments="")
-            said.append(BlockStart(index=count, content=call if step else TextContent(text="")))
+            events.append(BlockStart(index=count, content=call if step else TextContent(text="")))
             open_blocks.append(count)
             count += 1
         elif step <= 5 and open_blocks:
             index = draw(st.sampled_from(open_blocks))
-            said.append(TextDelta(index=index, text=words))
+            events.append(TextDelta(index=index, text=words))
         elif step == 6 and open_blocks:
             index = open_blocks.pop(draw(st.integers(0, len(open_blocks) - 1)))
-            said.append(BlockStop(index=index, content=fold_of(said).content(index)))
+            events.append(BlockStop(index=index, content=fold_of(events).content(index)))
             stopped.append(index)
         elif step == 7 and stopped:
             cited = Citation(title=words)
-            said.append(CitationDelta(index=draw(st.sampled_from(stopped)), citation=cited))
+            events.append(CitationDelta(index=draw(st.sampled_from(stopped)), citation=cited))
         elif step == 8 and stopped:
-            said.append(BlockCatchUp(index=draw(st.sampled_from(stopped)), content=TextContent(text=words)))
+            events.append(BlockCatchUp(index=draw(st.sampled_from(stopped)), content=TextContent(text=words)))
         else:
             other = [UsageDelta(usage=Usage(output_tokens=number)), Notice(kind="tool_use", text=words)]
-            said.append(draw(st.sampled_from([*other, WireEvent(api="a", name="ping"), MediaDelta(index=0, data="")])))
+            events.append(
+                draw(st.sampled_from([*other, WireEvent(api="a", name="ping"), MediaDelta(index=0, data="")]))
+            )
     layout = [[list(range(count))]]
     envelope = ChatResponse(id="r", choices=[ChatChoice(messages=[ChatMessage(role="assistant")])])
     ends = [
@@ -144,7 +146,7 @@ def turns(draw: st.DrawFn) -> list[StreamEvent]:
         TurnError(error=ErrorContent(message="no"), response=envelope, layout=layout),
         TurnError(error=ErrorContent(message="no"), response=ChatResponse(id="r")),
     ]
-    return [*said, draw(st.sampled_from(ends))]
+    return [*events, draw(st.sampled_from(ends))]
 
 
 def fold_of(events: list[StreamEvent]) -> Fold:
@@ -154,7 +156,7 @@ def fold_of(events: list[StreamEvent]) -> Fold:
     return gathered
 
 
-# -- the law -----------------------------------------------------------------------------------------------------------
+# -- clients that lag --------------------------------------------------------------------------------------------------
 
 
 def follow_somehow(data: st.DataObject, events: list[StreamEvent]) -> None:
@@ -171,11 +173,11 @@ def follow_somehow(data: st.DataObject, events: list[StreamEvent]) -> None:
                 assert client.fold.response == fold(events[: number + 1])
             elif not lost:
                 # The batch taken for the check above did not arrive.
-                client.come_back()
+                client.reconnect()
     for client in [*clients, Client(log)]:
         while client.read(data.draw(st.integers(1, 400)), data.draw(st.sampled_from([0, 0, 0, 1]))):
             pass
-        client.come_back()
+        client.reconnect()
         while client.read(1):
             pass
         assert client.reader.is_over
@@ -183,31 +185,31 @@ def follow_somehow(data: st.DataObject, events: list[StreamEvent]) -> None:
 
 
 @given(st.data(), turns())
-def test_whoever_lags_and_comes_back_has_the_whole(data: st.DataObject, events: list[StreamEvent]) -> None:
+def test_clients_that_lag_and_reconnect_receive_the_whole_turn(data: st.DataObject, events: list[StreamEvent]) -> None:
     follow_somehow(data, events)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("api", APIS)
 @given(data=st.data())
-def test_so_it_is_with_the_answers_of_every_api(api: str, data: st.DataObject) -> None:
+def test_clients_that_lag_and_reconnect_receive_whole_answers_of_every_api(api: str, data: st.DataObject) -> None:
     response = data.draw(answers(api))
     follow_somehow(data, list(unfold(response, size=data.draw(st.integers(1, 20)))))
 
 
 @given(turns(), st.integers(0, 600), st.data())
-def test_every_number_can_be_gone_on_from(events: list[StreamEvent], kept: int, data: st.DataObject) -> None:
-    said = data.draw(st.integers(1, len(events)))
-    log = log_of(events[:said], kept)
-    for number in range(said + 1):
+def test_reader_can_resume_after_any_event_id(events: list[StreamEvent], kept: int, data: st.DataObject) -> None:
+    count = data.draw(st.integers(1, len(events)))
+    log = log_of(events[:count], kept)
+    for number in range(count + 1):
         client = fold_of(events[:number])
         for event in events_of(rest(Reader(log, number), 50)):
             client.feed(event)
-        assert client.response == fold(events[:said])
+        assert client.response == fold(events[:count])
 
 
 @given(turns(), st.integers(1, 50))
-def test_cutting_the_bytes_changes_nothing(events: list[StreamEvent], size: int) -> None:
+def test_event_reader_is_independent_of_chunk_boundaries(events: list[StreamEvent], size: int) -> None:
     sent = b"".join(frames([one]) + HEARTBEAT for one in rest(Reader(log_of(events[:-1]))))
     reader = EventReader()
     read = [event for at in range(0, len(sent), size) for event in reader.feed(sent[at : at + size])]
@@ -216,9 +218,9 @@ def test_cutting_the_bytes_changes_nothing(events: list[StreamEvent], size: int)
 
 
 @given(turns(), st.data())
-def test_a_reader_of_bytes_knows_no_number_of_what_is_cut(events: list[StreamEvent], data: st.DataObject) -> None:
-    said = rest(Reader(log_of(events[:-1])))
-    sent = b"".join(map(frame, said))
+def test_last_event_id_is_that_of_the_last_complete_event(events: list[StreamEvent], data: st.DataObject) -> None:
+    encoded = rest(Reader(log_of(events[:-1])))
+    sent = b"".join(map(frame, encoded))
     cut = data.draw(st.integers(0, len(sent)))
     reader = EventReader()
     read = reader.feed(sent[:cut])
@@ -228,31 +230,31 @@ def test_a_reader_of_bytes_knows_no_number_of_what_is_cut(events: list[StreamEve
 # -- the log -----------------------------------------------------------------------------------------------------------
 
 
-def test_numbers_grow_by_one() -> None:
+def test_event_ids_increase_by_one() -> None:
     assert [one.id for one in rest(Reader(log_of(HELLO[:5])))] == [1, 2, 3, 4, 5]
 
 
-def test_what_is_still_there_is_told_as_it_was() -> None:
+def test_reader_sends_kept_events_unchanged() -> None:
     log = log_of(HELLO)
     for number in range(1, 6):
         assert events_of(rest(Reader(log, number))) == HELLO[number:]
     assert Reader(log, 6).is_over
 
 
-def test_whoever_lags_too_far_is_told_the_state() -> None:
+def test_reader_that_lags_too_far_gets_the_state() -> None:
     log = log_of(HELLO[:2], kept=60)
     reader = Reader(log, 2)
     for event in HELLO[2:4]:
         log.add(event)
-    said = rest(reader)
-    assert events_of(said) == [HELLO[0], BlockCatchUp(index=0, content=TextContent(text="Hello"))]
-    # Only who has all of it has what the number says.
-    assert [one.id for one in said] == [None, 4]
+    state = rest(reader)
+    assert events_of(state) == [HELLO[0], BlockCatchUp(index=0, content=TextContent(text="Hello"))]
+    # Only the last event of the state has an id: a client has the state when it has all its events.
+    assert [one.id for one in state] == [None, 4]
     log.add(HELLO[4])
     assert events_of(rest(reader))[-1:] == [BlockCatchUp(index=0, content=TextContent(text="Hello"))]
 
 
-def test_a_state_is_of_one_moment_however_long_it_takes_to_send() -> None:
+def test_state_sent_in_several_batches_is_consistent() -> None:
     two = [BlockStart(index=1, content=TextContent(text="")), TextDelta(index=1, text="a")]
     log = log_of([*HELLO[:4], *two], kept=0)
     client = Client(log)
@@ -263,7 +265,7 @@ def test_a_state_is_of_one_moment_however_long_it_takes_to_send() -> None:
     assert client.fold.response == fold([*HELLO[:4], *two, TextDelta(index=1, text="b")])
 
 
-def test_who_lags_again_is_not_told_again_what_has_not_changed() -> None:
+def test_reader_that_lags_again_gets_only_changed_blocks() -> None:
     log = log_of(HELLO[:5], kept=0)
     reader = Reader(log, 1)
     rest(reader)
@@ -272,25 +274,25 @@ def test_who_lags_again_is_not_told_again_what_has_not_changed() -> None:
     assert [event.index for event in caught_up] == [1]
 
 
-def test_notices_are_not_lost_to_who_lags() -> None:
+def test_reader_that_lags_gets_the_notices() -> None:
     notice = Notice(kind="tool_use", text="counting")
     log = log_of([HELLO[0], notice, *HELLO[1:5]], kept=0)
     assert notice in events_of(rest(Reader(log, 1)))
     assert notice not in events_of(rest(Reader(log, 2)))
 
 
-def test_an_ended_turn_is_told_as_what_it_came_to() -> None:
-    said = rest(Reader(log_of(HELLO)))
-    assert events_of(said) == [HELLO[0], BlockCatchUp(index=0, content=TextContent(text="Hello")), END]
-    assert said[-1].id == 6
+def test_reader_of_an_ended_turn_gets_its_final_state() -> None:
+    state = rest(Reader(log_of(HELLO)))
+    assert events_of(state) == [HELLO[0], BlockCatchUp(index=0, content=TextContent(text="Hello")), END]
+    assert state[-1].id == 6
 
 
 @pytest.mark.parametrize("number", [7, 99, 10**17])
-def test_a_number_that_was_never_given_is_caught_up(number: int) -> None:
+def test_reader_with_an_unknown_event_id_gets_the_state(number: int) -> None:
     assert fold(events_of(rest(Reader(log_of(HELLO), number)))) == fold(HELLO)
 
 
-def test_a_log_is_bounded_whatever_is_said() -> None:
+def test_log_size_is_bounded() -> None:
     log = Log(kept=1000)
     log.add(HELLO[0])
     log.add(HELLO[1])
@@ -302,7 +304,7 @@ def test_a_log_is_bounded_whatever_is_said() -> None:
     assert len(events_of(rest(Reader(log)))) == 2
 
 
-def test_nothing_is_said_after_the_end_or_of_what_has_not_started() -> None:
+def test_log_refuses_events_after_the_end_and_deltas_without_a_start() -> None:
     log = log_of(HELLO)
     with pytest.raises(StreamError, match="after the end"):
         log.add(HELLO[0])
@@ -310,7 +312,7 @@ def test_nothing_is_said_after_the_end_or_of_what_has_not_started() -> None:
         Log().add(TextDelta(index=3, text="x"))
 
 
-def test_every_event_has_a_name() -> None:
+def test_every_event_has_an_sse_name() -> None:
     assert {name_of(event) for event in HELLO} | {"block_catchup", "usage", "notice", "wire", "turn_error"} == set(
         NAMES.values()
     )
@@ -323,8 +325,8 @@ def test_every_event_has_a_name() -> None:
 # -- the hub -----------------------------------------------------------------------------------------------------------
 
 
-async def played(*said: Any) -> AsyncGenerator[StreamEvent, None]:
-    for event in said:
+async def played(*events: Any) -> AsyncGenerator[StreamEvent, None]:
+    for event in events:
         await asyncio.sleep(0)
         if isinstance(event, Exception):
             raise event
@@ -335,13 +337,13 @@ async def followed(live: Any, after: int = 0) -> list[StreamEvent]:
     return [one.event async for batch in live.follow(after) for one in batch]
 
 
-def test_all_followers_are_told_the_same() -> None:
+def test_all_followers_receive_the_same_events() -> None:
     async def go() -> None:
         hub = Hub()
         live = hub.begin("t", "c", lambda cancellation: played(*HELLO))
         assert hub.running == 1
-        everybody = await asyncio.gather(*(followed(live) for _ in range(5)))
-        assert all(said == HELLO for said in everybody)
+        received = await asyncio.gather(*(followed(live) for _ in range(5)))
+        assert all(events == HELLO for events in received)
         await live.ended()
         assert (hub.running, live.followers, hub.find("t")) == (0, 0, live)
         assert await followed(live, 6) == []
@@ -350,7 +352,7 @@ def test_all_followers_are_told_the_same() -> None:
     asyncio.run(go())
 
 
-def test_a_follower_that_waits_or_leaves_holds_nobody_up() -> None:
+def test_slow_or_leaving_follower_does_not_delay_the_turn() -> None:
     async def go() -> None:
         hub = Hub(kept=100)
         many = [TextDelta(index=0, text="x" * 50)] * 500
@@ -370,7 +372,7 @@ def test_a_follower_that_waits_or_leaves_holds_nobody_up() -> None:
     asyncio.run(go())
 
 
-def test_where_nothing_happens_a_follower_is_told_so() -> None:
+def test_follower_gets_empty_batches_while_no_event_arrives() -> None:
     async def go() -> None:
         gate = asyncio.Event()
 
@@ -391,7 +393,7 @@ def test_where_nothing_happens_a_follower_is_told_so() -> None:
     asyncio.run(go())
 
 
-def test_a_failure_is_told_without_its_reasons(caplog: Any) -> None:
+def test_followers_get_an_internal_error_without_its_message(caplog: Any) -> None:
     async def go() -> list[StreamEvent]:
         live = Hub().begin("t", "c", lambda cancellation: played(HELLO[0], HELLO[1], ValueError("the password is x")))
         return await followed(live)
@@ -403,27 +405,27 @@ def test_a_failure_is_told_without_its_reasons(caplog: Any) -> None:
 
 
 def test_events_without_an_end_are_an_interrupted_turn() -> None:
-    async def go(*said: StreamEvent) -> list[StreamEvent]:
-        return await followed(Hub().begin("t", "c", lambda cancellation: played(*said)))
+    async def go(*events: StreamEvent) -> list[StreamEvent]:
+        return await followed(Hub().begin("t", "c", lambda cancellation: played(*events)))
 
     assert asyncio.run(go(*HELLO[:3]))[-1] == TurnError(error=INTERRUPTED, response=ChatResponse(id="r"))
     assert [type(event) for event in asyncio.run(go())] == [TurnStart, TurnError]
 
 
 async def until_cancelled(cancellation: Cancellation) -> AsyncGenerator[StreamEvent, None]:
-    said = asyncio.Event()
-    with cancellation.watched(said.set):
+    cancelled = asyncio.Event()
+    with cancellation.watched(cancelled.set):
         yield HELLO[0]
-        await said.wait()
+        await cancelled.wait()
 
 
-async def deaf(cancellation: Cancellation) -> AsyncGenerator[StreamEvent, None]:
+async def uncancellable(cancellation: Cancellation) -> AsyncGenerator[StreamEvent, None]:
     yield HELLO[0]
     await asyncio.Event().wait()
 
 
-@pytest.mark.parametrize("events", [until_cancelled, deaf])
-def test_closing_ends_every_turn_and_tells_everybody(events: Any) -> None:
+@pytest.mark.parametrize("events", [until_cancelled, uncancellable])
+def test_hub_close_ends_every_turn_and_notifies_followers(events: Any) -> None:
     async def go() -> None:
         hub = Hub()
         lives = [hub.begin(f"t{number}", "c", events) for number in range(3)]
@@ -439,7 +441,7 @@ def test_closing_ends_every_turn_and_tells_everybody(events: Any) -> None:
     asyncio.run(go())
 
 
-def test_turns_that_have_ended_are_let_go() -> None:
+def test_hub_forgets_ended_turns_beyond_its_limit() -> None:
     async def go() -> None:
         hub = Hub(finished=2)
         for number in range(4):
@@ -463,11 +465,11 @@ SECOND = FunctionResultContent(call_id="c2", outputs=[TextContent(text="ok")])
 
 def message(role: str, *contents: Any) -> ChatMessage:
     return ChatMessage(
-        role=role, contents=[TextContent(text=said) if isinstance(said, str) else said for said in contents]
+        role=role, contents=[TextContent(text=content) if isinstance(content, str) else content for content in contents]
     )
 
 
-def test_a_model_is_not_told_what_its_user_was_asked() -> None:
+def test_sendable_removes_settled_approvals() -> None:
     stored = [
         message("user", "q"),
         message("assistant", CALL, ASKED),
@@ -482,7 +484,7 @@ def test_a_model_is_not_told_what_its_user_was_asked() -> None:
     ]
 
 
-def test_sendable_leaves_out_questions_about_calls_that_the_conversation_went_past() -> None:
+def test_sendable_removes_approval_requests_of_calls_before_a_later_turn() -> None:
     mcp = ToolApprovalRequestContent(request_id="mcp_1", server="s")
     stored = [
         message("user", "q"),
@@ -499,13 +501,13 @@ def test_sendable_leaves_out_questions_about_calls_that_the_conversation_went_pa
     ]
 
 
-def test_a_question_without_a_result_stays() -> None:
+def test_sendable_keeps_approvals_of_pending_calls() -> None:
     mcp = ToolApprovalRequestContent(request_id="mcp_1", server="s")
     stored = [message("assistant", CALL, ASKED, mcp), message("tool", SAID)]
     assert sendable(stored) == stored
 
 
-def test_results_stand_behind_their_calls() -> None:
+def test_sendable_moves_results_behind_their_calls() -> None:
     stored = [
         message("assistant", OTHER, CALL),
         message("tool", SECOND),
@@ -525,7 +527,7 @@ def test_results_stand_behind_their_calls() -> None:
 
 
 @given(st.lists(st.sampled_from([CALL, OTHER, ASKED, SAID, RESULT, SECOND, TextContent(text="x")]), max_size=8))
-def test_nothing_else_is_changed(contents: list[Any]) -> None:
+def test_sendable_keeps_all_other_contents_and_is_idempotent(contents: list[Any]) -> None:
     stored = [message("assistant" if i % 2 else "user", content) for i, content in enumerate(contents)]
     sent = sendable(stored)
     assert sendable(sent) == sent
@@ -533,7 +535,7 @@ def test_nothing_else_is_changed(contents: list[Any]) -> None:
     assert all(content in of for content in contents if content not in (ASKED, SAID))
 
 
-def test_what_a_conversation_says_counts_more_than_the_default() -> None:
+def test_prepared_prefers_values_of_the_conversation_to_defaults() -> None:
     from contentmodel import ChatOptions
 
     defaults = ChatRequest(
@@ -546,10 +548,10 @@ def test_what_a_conversation_says_counts_more_than_the_default() -> None:
     assert prepared(ChatRequest(), defaults) == defaults
 
 
-def test_what_nobody_knows_is_read_as_it_was_sent() -> None:
+def test_event_reader_keeps_contents_of_an_unknown_type() -> None:
     strange = UnknownContent(api="contentmodel", block={"type": "hologram", "x": 1})
     event = BlockCatchUp(index=0, content=strange)
-    said = frame(encoded_event(event, 1))
-    assert b'"content":{"type":"hologram","x":1}' in said
-    assert EventReader().feed(said) == [event]
+    encoded = frame(encoded_event(event, 1))
+    assert b'"content":{"type":"hologram","x":1}' in encoded
+    assert EventReader().feed(encoded) == [event]
     assert not isinstance(event, BlockDelta)

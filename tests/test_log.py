@@ -39,12 +39,12 @@ from scripted import AsyncScripted, Scripted, answer
 NOON = datetime(2026, 3, 14, 12, tzinfo=UTC)
 
 
-def text(words: str) -> TextContent:
-    return TextContent(text=words)
+def text(value: str) -> TextContent:
+    return TextContent(text=value)
 
 
-def asking(words: str) -> ChatRequest:
-    return ChatRequest(messages=[ChatMessage(role="user", contents=[text(words)])])
+def asking(value: str) -> ChatRequest:
+    return ChatRequest(messages=[ChatMessage(role="user", contents=[text(value)])])
 
 
 @pytest.fixture(params=DATABASES)
@@ -55,7 +55,7 @@ def url(request: Any, tmp_path: Path) -> str:
 
 @pytest.fixture
 def log(url: str) -> Iterator[ConversationLog]:
-    """The log of a store with the conversation "c" of one turn, and "other" with none of these entries."""
+    """Yield the log of a store with the conversations "c" and "other" of one turn each."""
     with TurnStore.open(url, clock=lambda: NOON) as store:
         store.add_turn("c", "user", [text("Hello.")])
         store.add_turn("other", "user", [text("Hello, other.")])
@@ -64,17 +64,17 @@ def log(url: str) -> Iterator[ConversationLog]:
 
 @pytest.fixture(scope="module")
 def memory() -> Iterator[ConversationLog]:
-    """The same in memory, for many examples."""
+    """Yield the log of a store in memory, for many examples."""
     with TurnStore.open(":memory:") as store:
         store.add_turn("c", "user", [text("Hello.")])
         yield ConversationLog(store)
 
 
-# -- what is added is there --------------------------------------------------------------------------------------------
+# -- adding and reading ------------------------------------------------------------------------------------------------
 
 
-def test_entries_are_there_in_the_order_in_which_they_were_added(log: ConversationLog) -> None:
-    """Also those of one moment: the clock of this store stands still."""
+def test_log_keeps_entries_in_the_order_of_their_addition(log: ConversationLog) -> None:
+    """The entries have the same time, since the clock of this store does not advance."""
     made = [log.add("c", "note", str(number)) for number in range(20)]
     log.add("other", "note", "elsewhere")
     assert [entry.text for entry in log.entries("c")] == [str(number) for number in range(20)]
@@ -85,7 +85,7 @@ def test_entries_are_there_in_the_order_in_which_they_were_added(log: Conversati
 
 
 @pytest.mark.slow
-def test_entries_are_read_in_pages(log: ConversationLog) -> None:
+def test_log_reads_entries_in_pages(log: ConversationLog) -> None:
     made = [log.add("c", "ab"[number % 2], str(number)) for number in range(450)]
     first = log.entries("c", 7)
     assert first == made[:7]
@@ -98,7 +98,7 @@ def test_entries_are_read_in_pages(log: ConversationLog) -> None:
     assert list(log.stream("c", kinds=["a"])) == made[::2]
 
 
-def test_entries_of_one_turn(log: ConversationLog) -> None:
+def test_log_reads_the_entries_of_one_turn(log: ConversationLog) -> None:
     (turn,) = log.store.turns("c")
     mine = log.add("c", "note", "of it", turn=turn)
     log.add("c", "note", "of none")
@@ -106,7 +106,7 @@ def test_entries_of_one_turn(log: ConversationLog) -> None:
     assert mine.turn == turn.id
 
 
-def test_entries_may_be_parts_of_another(log: ConversationLog) -> None:
+def test_entry_keeps_its_parent(log: ConversationLog) -> None:
     whole = log.add("c", "task", "do it")
     part = log.add("c", "step", "first", parent=whole)
     inner = log.add("c", "step", "first of the first", parent=part.id)
@@ -125,11 +125,11 @@ CONTENTS = (
 )
 
 
-@given(words=st.none() | st.text(max_size=8) | st.sampled_from(["Ünïcödé ✅", "\ud83d"]), content=CONTENTS)
-def test_what_is_added_comes_back_equal(memory: ConversationLog, words: str | None, content: Any) -> None:
+@given(string=st.none() | st.text(max_size=8) | st.sampled_from(["Ünïcödé ✅", "\ud83d"]), content=CONTENTS)
+def test_log_loads_any_entry_unchanged(memory: ConversationLog, string: str | None, content: Any) -> None:
     before = memory.store.load("c")
-    made = memory.add("c", "note", words, content)
-    assert (made.text, made.content) == (words, content)
+    made = memory.add("c", "note", string, content)
+    assert (made.text, made.content) == (string, content)
     assert memory.entry(made) == made
     assert memory.store.load("c") == before
 
@@ -149,15 +149,15 @@ def test_what_is_added_comes_back_equal(memory: ConversationLog, words: str | No
         0,
     ],
 )
-def test_every_database_gives_the_same_back(log: ConversationLog, content: Any) -> None:
+def test_every_database_loads_contents_unchanged(log: ConversationLog, content: Any) -> None:
     made = log.add("c", "note", "\x00\ud83d\x01", content)
-    (found,) = log.entries("c")
-    assert found == made
-    assert (found.text, found.content, type(found.content)) == ("\x00\ud83d\x01", content, type(content))
+    (loaded,) = log.entries("c")
+    assert loaded == made
+    assert (loaded.text, loaded.content, type(loaded.content)) == ("\x00\ud83d\x01", content, type(content))
 
 
-def test_a_document_that_is_none_is_the_json_that_it_is(log: ConversationLog) -> None:
-    """Somebody wrote into the table by hand."""
+def test_log_reads_a_document_of_an_unknown_kind_as_json(log: ConversationLog) -> None:
+    """The value was written into the table without the store."""
     made = log.add("c", "note", content={"a": 1})
     broken = '{"contentmodel": 1, "kind": "nothing", "value": 2}'
     with log.store._engine.begin() as connection:
@@ -165,17 +165,17 @@ def test_a_document_that_is_none_is_the_json_that_it_is(log: ConversationLog) ->
     assert log.entry(made).content == {"contentmodel": 1, "kind": "nothing", "value": 2}
 
 
-# -- what is refused ---------------------------------------------------------------------------------------------------
+# -- invalid entries ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["", "x" * 101, "a\nb", "\x00", 1, None])
-def test_a_kind_is_a_word(log: ConversationLog, kind: Any) -> None:
+def test_log_refuses_invalid_kinds(log: ConversationLog, kind: Any) -> None:
     with pytest.raises(InvalidEntryError, match=r"the kind .* is not valid: expected 1 to 100 printable characters"):
         log.add("c", kind, "x")
 
 
 @pytest.mark.parametrize(
-    ("said", "where"),
+    ("fields", "message"),
     [
         ({"text": 1}, "the text of the entry 'note' must be str or None, not int"),
         ({"content": {"a": [object()]}}, r"cannot be stored: .*at \$\.a\[0\]"),
@@ -185,37 +185,37 @@ def test_a_kind_is_a_word(log: ConversationLog, kind: Any) -> None:
         ({"content": TurnStart}, "cannot be stored"),
     ],
 )
-def test_what_cannot_be_kept_is_refused(log: ConversationLog, said: Any, where: str) -> None:
-    with pytest.raises(InvalidEntryError, match=where):
-        log.add("c", "note", **said)
+def test_log_refuses_texts_and_contents_that_cannot_be_stored(log: ConversationLog, fields: Any, message: str) -> None:
+    with pytest.raises(InvalidEntryError, match=message):
+        log.add("c", "note", **fields)
     assert log.entries("c") == []
 
 
-def test_a_content_that_is_nested_too_deeply_is_refused(log: ConversationLog) -> None:
+def test_log_refuses_a_content_that_is_nested_too_deeply(log: ConversationLog) -> None:
     deep: Any = 1
     for _ in range(100_000):
         deep = [deep]
     with pytest.raises(HistoryError, match="nested too deeply"):
         log.add("c", "note", content=deep)
-    while isinstance(deep, list):  # One after the other: Python would free them in one recursion.
+    while isinstance(deep, list):  # Free the lists one by one. Python would free them in one recursion.
         deep = deep.pop()
 
 
-def test_a_log_is_kept_of_a_conversation_that_has_begun(log: ConversationLog) -> None:
+def test_log_raises_not_found_for_unknown_conversations(log: ConversationLog) -> None:
     for name in ("nobody", "", "\x00", "\ud83d", None):
         with pytest.raises(NotFoundError, match="there is no conversation"):
             log.add(name, "note", "x")  # type: ignore[arg-type]
         with pytest.raises(NotFoundError, match="there is no conversation"):
             log.entries(name)  # type: ignore[arg-type]
-    assert [found.id for found in log.store.conversations()] == ["c", "other"]
+    assert [conversation.id for conversation in log.store.conversations()] == ["c", "other"]
 
 
-def test_turns_and_parents_are_of_the_same_conversation(log: ConversationLog) -> None:
+def test_log_refuses_turns_and_parents_of_another_conversation(log: ConversationLog) -> None:
     elsewhere = log.add("other", "note", "x")
     (turn,) = log.store.turns("other")
-    for said in ({"turn": turn}, {"turn": "gone"}, {"turn": "\x00"}):
+    for fields in ({"turn": turn}, {"turn": "gone"}, {"turn": "\x00"}):
         with pytest.raises(NotFoundError, match="turn"):
-            log.add("c", "note", "x", **said)  # type: ignore[arg-type]
+            log.add("c", "note", "x", **fields)  # type: ignore[arg-type]
     for entry in (elsewhere, "gone"):
         with pytest.raises(NotFoundError, match="has no log entry"):
             log.add("c", "note", "x", parent=entry)
@@ -227,14 +227,14 @@ def test_turns_and_parents_are_of_the_same_conversation(log: ConversationLog) ->
 # -- beside the conversation -------------------------------------------------------------------------------------------
 
 
-def test_a_title_is_asked_for_beside_the_conversation(log: ConversationLog) -> None:
+def test_aside_logs_question_and_answer_without_changing_the_conversation(log: ConversationLog) -> None:
     before = log.store.load("c"), log.store.turns("c"), log.store.conversation("c")
     request = asking("A title for this, please.")
     client = Scripted([answer("A greeting")])
     title = log.aside("c", "title", client, request)
     assert client.requests == [request]
-    question, found = log.entries("c")
-    assert found == title
+    question, entry = log.entries("c")
+    assert entry == title
     assert (question.kind, question.text, question.content, question.parent) == (
         "question",
         "A title for this, please.",
@@ -250,19 +250,19 @@ def test_a_title_is_asked_for_beside_the_conversation(log: ConversationLog) -> N
     assert (log.store.load("c"), log.store.turns("c"), log.store.conversation("c")) == before
 
 
-def test_a_side_conversation_that_fails_is_told(log: ConversationLog) -> None:
+def test_aside_logs_errors_of_the_client_and_of_the_answer(log: ConversationLog) -> None:
     (turn,) = log.store.turns("c")
     with pytest.raises(ClientError, match="overloaded"):
         log.aside("c", "summary", Scripted([ClientError("overloaded", status=529)]), asking("Sum up."), turn=turn)
     question, failure = log.entries("c", turn=turn)
     assert (failure.kind, failure.text, failure.parent) == ("error", "overloaded", question.id)
     refused = ChatResponse(error=ErrorContent(code="refusal", message="No."))
-    said = log.aside("c", "summary", Scripted([refused]), asking("Sum up."))
-    assert (said.kind, said.text, said.content) == ("error", "No.", refused)
+    entry = log.aside("c", "summary", Scripted([refused]), asking("Sum up."))
+    assert (entry.kind, entry.text, entry.content) == ("error", "No.", refused)
     assert log.entries("c", kinds=["summary"]) == []
 
 
-def test_a_task_holds_a_conversation_or_a_whole_run(log: ConversationLog) -> None:
+def test_add_task_accepts_a_conversation_or_messages(log: ConversationLog) -> None:
     run = [ChatMessage(role="assistant", contents=[text("Found.")])]
     by_name, whole = log.add_task("c", "Look it up", "other"), log.add_task("c", "Look it up", run)
     assert by_name.content == {"conversation": "other"}
@@ -274,7 +274,7 @@ def test_a_task_holds_a_conversation_or_a_whole_run(log: ConversationLog) -> Non
 
 
 @given(steps=st.lists(st.sampled_from(["add", "aside", "fails", "task", "notice", "part"]), max_size=8))
-def test_whatever_is_logged_the_transcript_is_the_same(memory: ConversationLog, steps: list[str]) -> None:
+def test_log_entries_do_not_change_the_transcript(memory: ConversationLog, steps: list[str]) -> None:
     store = memory.store
     before = store.load("c"), store.export("c"), store.turns("c")
     (turn,) = store.turns("c")
@@ -306,7 +306,7 @@ EVENTS = [
 ]
 
 
-def test_notices_are_kept_and_events_pass_through(log: ConversationLog) -> None:
+def test_record_notices_logs_notices_and_passes_all_events_on(log: ConversationLog) -> None:
     turn = log.store.begin_turn("c", "assistant")
     passed = list(record_notices(record(iter(EVENTS), log.store, turn), log, turn))
     assert passed == EVENTS
@@ -318,7 +318,7 @@ def test_notices_are_kept_and_events_pass_through(log: ConversationLog) -> None:
     assert log.store.turn(turn).status == "complete"
 
 
-def test_a_notice_is_kept_before_it_is_seen(log: ConversationLog) -> None:
+def test_record_notices_logs_a_notice_before_it_passes_it_on(log: ConversationLog) -> None:
     (turn,) = log.store.turns("c")
     for event in record_notices(EVENTS, log, turn.id):
         if isinstance(event, Notice):
@@ -328,7 +328,7 @@ def test_a_notice_is_kept_before_it_is_seen(log: ConversationLog) -> None:
 # -- deletion ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_log_goes_with_its_conversation(log: ConversationLog) -> None:
+def test_delete_of_a_conversation_deletes_its_log(log: ConversationLog) -> None:
     entry: LogEntry | None = None
     for number in range(50):
         entry = log.add("c", "note", str(number), parent=entry)
@@ -342,8 +342,8 @@ def test_a_log_goes_with_its_conversation(log: ConversationLog) -> None:
     assert log.entries("other") == [kept]
 
 
-def test_a_chain_of_entries_of_any_length_goes(log: ConversationLog) -> None:
-    """SQLite follows cascades a thousand deep and no deeper."""
+def test_delete_of_a_conversation_deletes_a_long_chain_of_entries(log: ConversationLog) -> None:
+    """SQLite limits the depth of cascades to a thousand."""
     first = log.add("c", "note", "0")
     rows = [
         {"id": f"e{n}", "conversation": "c", "kind": "note", "created_at": NOON, "number": n, "parent": f"e{n - 1}"}
@@ -362,8 +362,8 @@ def log_table() -> Any:
     return log_entries
 
 
-def test_an_entry_outlives_its_turn(log: ConversationLog) -> None:
-    """The user has seen it."""
+def test_delete_of_a_turn_keeps_its_log_entries(log: ConversationLog) -> None:
+    """The user has seen the entry."""
     turn = log.store.add_turn("c", "assistant", [text("Hi.")])
     entry = log.add("c", "note", "x", turn=turn)
     log.store.delete_turn(turn)
@@ -371,7 +371,7 @@ def test_an_entry_outlives_its_turn(log: ConversationLog) -> None:
     assert log.entries("c") == [log.entry(entry)]
 
 
-def test_a_log_is_there_when_the_store_is_opened_again(url: str) -> None:
+def test_log_is_kept_when_the_store_is_opened_again(url: str) -> None:
     with TurnStore.open(url) as store:
         store.add_turn("c", "user", [text("x")])
         made = ConversationLog(store).add("c", "note", "x", asking("?"))
@@ -380,7 +380,7 @@ def test_a_log_is_there_when_the_store_is_opened_again(url: str) -> None:
         assert ConversationLog(store).add("c", "note", "y").number == 2
 
 
-# -- several at once ---------------------------------------------------------------------------------------------------
+# -- concurrency -------------------------------------------------------------------------------------------------------
 
 
 def in_threads(*jobs: Callable[[], None]) -> list[BaseException]:
@@ -400,7 +400,7 @@ def in_threads(*jobs: Callable[[], None]) -> list[BaseException]:
     return faults
 
 
-def test_many_may_add_at_once_and_a_reader_misses_nothing(log: ConversationLog) -> None:
+def test_concurrent_writers_add_entries_and_a_reader_sees_all(log: ConversationLog) -> None:
     each, writers = 15, 4
     seen: list[LogEntry] = []
 
@@ -419,7 +419,7 @@ def test_many_may_add_at_once_and_a_reader_misses_nothing(log: ConversationLog) 
         assert mine == [str(n) for n in range(each)]
 
 
-def test_who_logs_and_who_writes_the_turn_do_not_lock_each_other(log: ConversationLog) -> None:
+def test_log_and_turns_can_be_written_at_the_same_time(log: ConversationLog) -> None:
     store = log.store
     turn = store.begin_turn("c", "assistant")
 
@@ -438,10 +438,10 @@ def test_who_logs_and_who_writes_the_turn_do_not_lock_each_other(log: Conversati
     assert len(log.entries("c", 100)) == 60
 
 
-# -- asynchronously ----------------------------------------------------------------------------------------------------
+# -- async log ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_async_log_does_the_same(url: str) -> None:
+def test_async_log_has_the_methods_of_the_sync_log(url: str) -> None:
     async def go() -> None:
         async with await AsyncTurnStore.open(url) as store:
             turn = await store.add_turn("c", "user", [text("Hello.")])
@@ -458,8 +458,8 @@ def test_the_async_log_does_the_same(url: str) -> None:
                     yield event
 
             assert [event async for event in arecord_notices(events(), log, turn.id)] == EVENTS
-            found = await log.entries("c")
-            assert [entry.kind for entry in found] == [
+            entries = await log.entries("c")
+            assert [entry.kind for entry in entries] == [
                 "note",
                 "question",
                 "title",
@@ -469,10 +469,10 @@ def test_the_async_log_does_the_same(url: str) -> None:
                 "tool_use",
                 "progress",
             ]
-            assert [entry async for entry in log.stream("c")] == found
+            assert [entry async for entry in log.stream("c")] == entries
             assert await log.entries("c", 2, note, kinds=["title", "task"]) == [title, task]
             assert await log.entry(task.id) == task
-            assert await log.entries("c", turn=turn) == [note, *found[-2:]]
+            assert await log.entries("c", turn=turn) == [note, *entries[-2:]]
             with pytest.raises(NotFoundError):
                 await log.add("nobody", "note", "x")
             assert await store.load("c") == before
@@ -484,8 +484,8 @@ def test_the_async_log_does_the_same(url: str) -> None:
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_a_store_of_an_older_version_gets_a_log_in_order(url: str, version: int) -> None:
-    """Entries that version 2 has come in the order of their times."""
+def test_migration_orders_log_entries_by_their_times(url: str, version: int) -> None:
+    """The entries of version 2 get numbers in the order of their times."""
     from contentmodel.history.engines import make_engine, url_of
 
     engine = make_engine(url_of(url, is_async=False), 30)
@@ -520,7 +520,7 @@ def conversation_table() -> Any:
     return conversations
 
 
-def test_the_store_refuses_to_delete_while_a_turn_is_written_and_the_log_stays(log: ConversationLog) -> None:
+def test_refused_delete_of_a_conversation_keeps_its_log(log: ConversationLog) -> None:
     log.store.begin_turn("c", "assistant")
     entry = log.add("c", "note", "x")
     with pytest.raises(ConflictError):

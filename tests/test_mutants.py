@@ -198,7 +198,12 @@ def finds_no_misfits(original: Any, *arguments: Any, **named: Any) -> Any:
 
 
 IN_UNIT_TESTS: dict[str, tuple[Any, str, Any, Any]] = {
-    "framing": (JsonParser, "_scan", forgets_a_cut_escape, test_framing.test_strings_hide_brackets_and_quotes),
+    "framing": (
+        JsonParser,
+        "_scan",
+        forgets_a_cut_escape,
+        test_framing.test_json_parser_ignores_brackets_and_quotes_in_strings,
+    ),
     "groups": (
         pairs._Pending,
         "close",

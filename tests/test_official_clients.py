@@ -39,24 +39,24 @@ def served(api: str) -> list[tuple[str, ChatResponse]]:
     ]
 
 
-def words_of(answer: ChatResponse) -> str:
+def text_of(answer: ChatResponse) -> str:
     return "".join(message.text for choice in answer.choices for message in choice.messages)
 
 
 def is_readable(answer: ChatResponse) -> bool:
-    """Whether the SDK reads such answers at all: google-genai 3.4 raises where enums are asked for as integers."""
+    """Return whether the SDK can read the answer. google-genai 3.4 raises if enums are requested as integers."""
     return answer.finish_reason is None or not isinstance(answer.finish_reason.raw, int)
 
 
 def essence(response: ChatResponse) -> list[Any]:
     """Return an answer without the details of one API's encoding."""
-    said: list[Any] = []
+    choices: list[Any] = []
     for choice in response.choices:
         contents = [_content(content) for message in choice.messages for content in message.contents]
-        # A host that fills its fields with blanks says "" (Snowflake): openai's accumulator takes it for nothing said.
+        # Snowflake sends "" for an unset finish reason, and openai's accumulator treats it as unset.
         reason = choice.finish_reason.reason if choice.finish_reason and choice.finish_reason.raw != "" else None
-        said.append([[content for content in contents if content], reason])
-    return [said, None if response.usage is None else response.usage.all_output_tokens]
+        choices.append([[content for content in contents if content], reason])
+    return [choices, None if response.usage is None else response.usage.all_output_tokens]
 
 
 def _content(content: Any) -> Any:
@@ -64,11 +64,11 @@ def _content(content: Any) -> Any:
         # openai's accumulator merges entries of the same index, even with different types.
         return None
     if isinstance(content, ToolCallContent) and isinstance(content.arguments, str):
-        # The clients parse arguments; text that is no object stays what it is.
+        # The clients parse arguments. Text that is not an object stays unchanged.
         with suppress(ToolArgumentsError):
             content = msgspec.structs.replace(content, arguments=content.arguments_object)
     if isinstance(content, FunctionCallContent) and content.arguments is None:
-        # Arguments are required: a call without any is written with an empty object.
+        # Arguments are required: a call without arguments is written with an empty object.
         content = msgspec.structs.replace(content, arguments={})
     plain = _plain(msgspec.to_builtins(content))
     return plain if plain != {"type": "text", "text": ""} else None
@@ -78,7 +78,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {k: _plain(v) for k, v in value.items() if k not in ("extra", "status", "executor", "annotations")}
     if isinstance(value, str):
-        # google-genai writes bytes in the other alphabet of base64.
+        # google-genai writes bytes in the URL-safe alphabet of base64.
         return value.replace("+", "-").replace("/", "_").rstrip("=")
     return [_plain(item) for item in value] if isinstance(value, list) else value
 
@@ -88,7 +88,7 @@ def google(url: str) -> genai.Client:
 
 
 class Reader:
-    """Reads answer after answer with one official client, and has each as wire JSON."""
+    """Reads successive answers with one official client."""
 
     def __init__(self, api: str, url: str) -> None:
         self.api = api
@@ -112,22 +112,22 @@ class Reader:
         return self.client.models.generate_content(model="m", contents="?")
 
     def streamed(self) -> tuple[Any, str]:
-        """The final object of the client's own helper, and the words that it gave on the way."""
+        """Return the final object of the client's stream helper, and the text that it streamed."""
         if self.api == "anthropic-messages":
             with self.client.beta.messages.stream(model="m", max_tokens=9, messages=ASKED) as stream:
-                words = "".join(stream.text_stream)
-                return stream.get_final_message(), words
+                text = "".join(stream.text_stream)
+                return stream.get_final_message(), text
         if self.api == "openai-chat":
             with self.client.chat.completions.stream(model="m", messages=ASKED) as stream:
-                words = "".join(event.delta for event in stream if event.type == "content.delta")
-                return stream.get_final_completion(), words
+                text = "".join(event.delta for event in stream if event.type == "content.delta")
+                return stream.get_final_completion(), text
         if self.api == "openai-responses":
             with self.client.responses.stream(model="m", input="?") as stream:
                 events = list(stream)
-                words = "".join(event.delta for event in events if event.type == "response.output_text.delta")
-                # An answer that is not complete is no final response to the client, and is in its last event.
+                text = "".join(event.delta for event in events if event.type == "response.output_text.delta")
+                # The client has no final response for an incomplete answer. The last event has it.
                 is_whole = events[-1].type == "response.completed"
-                return (stream.get_final_response() if is_whole else events[-1].response), words
+                return (stream.get_final_response() if is_whole else events[-1].response), text
         chunks = list(self.client.models.generate_content_stream(model="m", contents="?"))
         return chunks, "".join(_text_of_chunk(chunk) for chunk in chunks)
 
@@ -173,22 +173,22 @@ def decoded(api: str, read: Any) -> ChatResponse:
 
 
 def differences(api: str, pairs: Iterator[tuple[str, ChatResponse, Any]]) -> list[str]:
-    """The answers that a client read as something else."""
+    """Return a description of each answer that the client read differently."""
     wrong = []
     for name, answer, read in pairs:
-        said, expected = essence(decoded(api, read)), essence(answer)
-        if said != expected:
-            wrong.append(f"{name}\n  read     {str(said)[:400]}\n  recorded {str(expected)[:400]}")
+        actual, expected = essence(decoded(api, read)), essence(answer)
+        if actual != expected:
+            wrong.append(f"{name}\n  read     {str(actual)[:400]}\n  recorded {str(expected)[:400]}")
     return wrong
 
 
 def report(wrong: list[str]) -> str:
-    return f"{len(wrong)} answers are read otherwise:\n" + "\n".join(wrong[:4])
+    return f"{len(wrong)} answers are read differently:\n" + "\n".join(wrong[:4])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("api", APIS)
-def test_a_client_reads_every_recorded_answer(api: str, corpus: Any) -> None:
+def test_official_client_reads_every_recorded_answer(api: str, corpus: Any) -> None:
     wanted = served(api)
     with LoopbackServer([answer for _, answer in wanted]) as server:
         reader = Reader(api, server.base_url(api))
@@ -199,36 +199,36 @@ def test_a_client_reads_every_recorded_answer(api: str, corpus: Any) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("api", APIS)
-def test_a_client_reads_every_recorded_answer_as_a_stream(api: str, corpus: Any) -> None:
+def test_official_client_reads_every_recorded_answer_as_a_stream(api: str, corpus: Any) -> None:
     wanted = served(api)
-    wrong, words = [], []
+    wrong, texts = [], []
     with LoopbackServer([answer for _, answer in wanted]) as server:
         reader = Reader(api, server.base_url(api))
         for name, answer in wanted:
             try:
                 read, text = reader.streamed()
             except openai.LengthFinishReasonError as error:
-                # The client's helper raises at every answer that was cut, and has it.
-                read, text = error.completion, words_of(answer)
+                # The client's helper raises for an answer that was cut. The error has the answer.
+                read, text = error.completion, text_of(answer)
             wrong += differences(api, iter([(name, answer, read)]))
-            if text != words_of(answer):
-                words.append(f"{name}: {text[:200]!r} for {words_of(answer)[:200]!r}")
+            if text != text_of(answer):
+                texts.append(f"{name}: {text[:200]!r} for {text_of(answer)[:200]!r}")
     assert not wrong, report(wrong)
-    assert not words, report(words)
+    assert not texts, report(texts)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("api", APIS)
-def test_an_async_client_reads_the_same(api: str, corpus: Any) -> None:
+def test_official_async_client_reads_every_recorded_answer_plain_and_streamed(api: str, corpus: Any) -> None:
     wanted = served(api)
 
     async def read(server: LoopbackServer) -> list[tuple[str, ChatResponse, Any]]:
         reader = Reader(api, server.base_url(api))
-        found = []
+        results = []
         for name, answer in wanted:
-            found.append((name, answer, await reader.plain_later()))
-            found.append((name, answer, await reader.streamed_later()))
-        return found
+            results.append((name, answer, await reader.plain_later()))
+            results.append((name, answer, await reader.streamed_later()))
+        return results
 
     with LoopbackServer([answer for _, answer in wanted for _ in range(2)]) as server:
         wrong = differences(api, iter(asyncio.run(read(server))))

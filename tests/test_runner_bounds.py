@@ -43,9 +43,9 @@ def work() -> str:
 
 def check_continues(result: RunResult) -> None:
     """Check that every call has one result, and that the transcript can be continued."""
-    said = [c for message in result.messages for c in message.contents]
-    calls = [c.call_id for c in said if type(c).__name__ == "FunctionCallContent"]
-    assert calls == [c.call_id for c in said if isinstance(c, ToolResultContent)]
+    contents = [c for message in result.messages for c in message.contents]
+    calls = [c.call_id for c in contents if type(c).__name__ == "FunctionCallContent"]
+    assert calls == [c.call_id for c in contents if isinstance(c, ToolResultContent)]
     again = ToolRunner(Scripted([answer("Hello.")]), [work]).run(result.request)
     assert (again.stop, again.text) == ("completed", "Hello.")
 
@@ -154,7 +154,7 @@ def test_answer_that_hangs_ends_an_async_run_at_max_seconds() -> None:
     check_continues(result)
 
 
-def test_client_is_told_of_the_time_that_is_left() -> None:
+def test_client_gets_the_remaining_time_as_timeout() -> None:
     seen: list[float | None] = []
 
     class Asked(Scripted):
@@ -182,7 +182,7 @@ def check_left(events: list[StreamEvent], result: RunResult, client: Any) -> Non
 
 
 @pytest.mark.parametrize("silent", [False, True])
-def test_stream_that_never_ends_is_left_at_max_seconds(silent: bool, clock: Clock) -> None:
+def test_endless_stream_ends_at_max_seconds(silent: bool, clock: Clock) -> None:
     client = Endless(silent=silent, clock=clock)
     with no_hang():
         stream = ToolRunner(client, [work], max_seconds=Clock.SECONDS).stream("Hello?")
@@ -192,7 +192,7 @@ def test_stream_that_never_ends_is_left_at_max_seconds(silent: bool, clock: Cloc
 
 
 @pytest.mark.parametrize("silent", [False, True])
-def test_async_stream_that_never_ends_is_left_at_max_seconds(silent: bool, clock: Clock) -> None:
+def test_endless_async_stream_ends_at_max_seconds(silent: bool, clock: Clock) -> None:
     client = AsyncEndless(silent=silent, clock=clock)
 
     async def main() -> tuple[list[StreamEvent], RunResult]:
@@ -205,7 +205,7 @@ def test_async_stream_that_never_ends_is_left_at_max_seconds(silent: bool, clock
     check_left(events, result, client)
 
 
-def test_stream_with_time_to_spare_is_the_same_as_without_a_limit() -> None:
+def test_stream_within_max_seconds_equals_a_stream_without_a_limit() -> None:
     script = [answer("Wait.", CALL), answer("Done.")]
     free = list(ToolRunner(Scripted(script), [work]).stream("Hello?"))
     client = Scripted(script)
@@ -229,7 +229,7 @@ CHUNK = b'data: {"id":"1","object":"chat.completion.chunk","created":1,"model":"
     ids=["body", "event", "headers"],
 )
 @pytest.mark.parametrize("streamed", [False, True])
-def test_provider_that_drips_is_left_at_max_seconds(head: bytes, drip: bytes, streamed: bool) -> None:
+def test_run_of_a_provider_that_sends_slowly_ends_at_max_seconds(head: bytes, drip: bytes, streamed: bool) -> None:
     with dripping(head, drip) as (port, _):
         client = chat_client("openai-chat", model="m", api_key="none", base_url=f"http://127.0.0.1:{port}/v1")
         runner = ToolRunner(client, [work], max_seconds=0.7)
@@ -239,7 +239,7 @@ def test_provider_that_drips_is_left_at_max_seconds(head: bytes, drip: bytes, st
     check_continues(result)
 
 
-def test_provider_whose_stream_never_ends_is_left_at_max_seconds(clock: Clock) -> None:
+def test_run_of_a_provider_with_an_endless_stream_ends_at_max_seconds(clock: Clock) -> None:
     async def main(url: str) -> RunResult:
         client = async_chat_client("openai-chat", model="m", api_key="none", base_url=url)
         stream = AsyncToolRunner(client, [work], max_seconds=Clock.SECONDS).stream("Hello?")
@@ -257,11 +257,11 @@ def test_provider_whose_stream_never_ends_is_left_at_max_seconds(clock: Clock) -
     assert set(result.text) == {"a"}
 
 
-# Arguments that take long ---------------------------------------------------------------------------------------------
+# Validation of arguments ----------------------------------------------------------------------------------------------
 
 
 class Slow(Tool):
-    """A tool whose schema asks for as much work as it is allowed."""
+    """A tool whose schema uses all validation steps that are allowed."""
 
     name = "slow"
     args_schema = {"type": "object", "properties": {"a": {"items": {"anyOf": [{"type": "string"}] * 900}}}}
@@ -284,7 +284,7 @@ def test_validation_ends_at_timeout() -> None:
 
 
 def test_validation_ends_at_max_seconds(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
-    """The time of the run is up at the first look at the clock inside of a validation, and not before."""
+    """The time of the run ends when a validation reads the clock for the first time."""
 
     class Inside:
         @staticmethod
@@ -306,7 +306,7 @@ def test_validation_ends_at_max_seconds(monkeypatch: pytest.MonkeyPatch, clock: 
     check_continues(result)
 
 
-def test_validation_that_hangs_is_left_at_max_seconds() -> None:
+def test_run_with_a_validation_that_hangs_ends_at_max_seconds() -> None:
     class Hanging(Slow):
         @property
         def arguments(self) -> Any:
@@ -327,13 +327,13 @@ def test_validation_that_hangs_is_left_at_max_seconds() -> None:
 
 
 async def until_validation(running: asyncio.Future[Any], before: set[threading.Thread]) -> None:
-    """Wait until a thread validates that was not there `before`: an earlier test may have left one behind."""
+    """Wait until a thread validates that is not in `before`. An earlier test may have left a thread running."""
     while not any(thread.name == "validation" for thread in set(threading.enumerate()) - before):
         assert not running.done()
         await asyncio.sleep(0.01)
 
 
-def test_validation_does_not_hold_up_the_event_loop() -> None:
+def test_validation_does_not_block_the_event_loop() -> None:
     async def main() -> tuple[bool, RunResult]:
         before, cancellation = set(threading.enumerate()), Cancellation()
         runner = AsyncToolRunner(AsyncScripted([answer(*SLOW)]), [Slow()], timeout=2, input_limits=MUCH)
@@ -353,7 +353,7 @@ def test_validation_does_not_hold_up_the_event_loop() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("streamed", [False, True])
-def test_run_that_is_cancelled_during_validation_gives_every_call_a_result(streamed: bool) -> None:
+def test_run_cancelled_during_validation_gives_every_call_a_result(streamed: bool) -> None:
     results: list[RunResult] = []
 
     class Keep(Observer):
@@ -378,7 +378,7 @@ def test_run_that_is_cancelled_during_validation_gives_every_call_a_result(strea
     check_continues(result)
 
 
-def test_limits_of_arguments_are_those_of_the_runner() -> None:
+def test_runner_applies_its_input_limits_to_arguments() -> None:
     @tool
     def keep(text: str) -> str:
         """Keeps a text."""

@@ -114,31 +114,31 @@ def options(api: str, server: LoopbackServer) -> dict[str, Any]:
 
 
 everywhere = pytest.mark.parametrize("api", APIS)
-# The fast ones show both loops and both kinds of answer.
+# The fast tests cover both loops and both kinds of answers.
 every_way = pytest.mark.parametrize(
     "way", [plain, slow(streamed), slow(plain_async), streamed_async], ids=lambda way: way.__name__
 )
 
 
-def told(result: RunResult) -> list[str]:
-    """Return what the model got for each call."""
+def results_of(result: RunResult) -> list[str]:
+    """Return the text of each result of the run."""
     results = (c for message in result.messages if message.role == "tool" for c in message.contents)
     return [made.error.message if made.error else made.text for made in results]
 
 
 def seen(server: LoopbackServer, number: int) -> list[str]:
-    """Return the results that the provider got in one request."""
+    """Return the text of each result in a request to the provider."""
     messages = server.requests[number].request.messages
     results = (c for message in messages for c in message.contents if isinstance(c, cm.FunctionResultContent))
     return [made.text or (made.error.message if made.error else "") for made in results]
 
 
-# -- what goes well ----------------------------------------------------------------------------------------------------
+# -- successful runs ---------------------------------------------------------------------------------------------------
 
 
 @everywhere
 @every_way
-def test_one_call_after_the_other(api: str, way: Way, loopback: Any) -> None:
+def test_run_answers_calls_of_successive_turns(api: str, way: Way, loopback: Any) -> None:
     server = loopback(
         [
             say("Let me see.", Call(name="weather", arguments={"city": "Paris"})),
@@ -148,7 +148,7 @@ def test_one_call_after_the_other(api: str, way: Way, loopback: Any) -> None:
     )
     result = way(api, server, "How is it in Paris?")
     assert (result.stop, result.text) == ("completed", "It is mild, and noon.")
-    assert told(result) == ["18 degrees in Paris", '{"zone": "UTC", "time": "12:00"}']
+    assert results_of(result) == ["18 degrees in Paris", '{"zone": "UTC", "time": "12:00"}']
     assert len(server.requests) == 3
     assert server.requests[2].request.messages[0].text == "How is it in Paris?"
     assert server.check() == []
@@ -156,19 +156,19 @@ def test_one_call_after_the_other(api: str, way: Way, loopback: Any) -> None:
 
 @everywhere
 @every_way
-def test_several_calls_at_once(api: str, way: Way, loopback: Any) -> None:
+def test_run_answers_several_calls_of_one_turn(api: str, way: Way, loopback: Any) -> None:
     cities = ["Paris", "Oslo", "Rome"]
     calls = [{"name": "weather", "arguments": {"city": city}} for city in cities]
     server = loopback([{"text": "", "calls": calls}, "Mild, all of them."])
     result = way(api, server, "Where is it mild?", max_concurrency=2)
-    assert told(result) == [f"18 degrees in {city}" for city in cities]
-    assert seen(server, 1) == told(result)
+    assert results_of(result) == [f"18 degrees in {city}" for city in cities]
+    assert seen(server, 1) == results_of(result)
     assert server.check() == []
 
 
 @everywhere
 @every_way
-def test_pictures_come_back(api: str, way: Way, loopback: Any) -> None:
+def test_run_sends_images_of_a_tool_to_the_model(api: str, way: Way, loopback: Any) -> None:
     server = loopback([{"calls": [{"name": "draw", "arguments": {"what": "dot"}}]}, "Nice."])
     result = way(api, server, "Draw a dot.")
     assert result.report.calls[0].display == "a picture"
@@ -178,12 +178,12 @@ def test_pictures_come_back(api: str, way: Way, loopback: Any) -> None:
     assert server.check() == []
 
 
-# -- what goes wrong ---------------------------------------------------------------------------------------------------
+# -- failures ----------------------------------------------------------------------------------------------------------
 
 
 @everywhere
 @every_way
-def test_every_failure_is_told_to_the_model(api: str, way: Way, loopback: Any) -> None:
+def test_run_sends_every_failure_of_a_call_to_the_model(api: str, way: Way, loopback: Any) -> None:
     calls = [
         {"name": "fail", "arguments": {"reason": "disk full"}},
         {"name": "hang", "arguments": {}},
@@ -194,19 +194,19 @@ def test_every_failure_is_told_to_the_model(api: str, way: Way, loopback: Any) -
     server = loopback([{"calls": calls}, "I see."])
     result = way(api, server, "Try.")
     assert result.report.outcomes == {"failed": 1, "timeout": 1, "unknown": 1, "invalid": 1, "ok": 1}
-    said = seen(server, 1)
-    assert len(said) == 5
-    for words, part in zip(
-        said, ["disk full", "took longer than", "no tool named nobody", "$.town", "18 deg"], strict=True
+    results = seen(server, 1)
+    assert len(results) == 5
+    for result_text, part in zip(
+        results, ["disk full", "took longer than", "no tool named nobody", "$.town", "18 deg"], strict=True
     ):
-        assert part in words
+        assert part in result_text
     assert "Traceback" not in json.dumps(server.requests[1].payload)
     assert server.check() == []
 
 
 @everywhere
 @every_way
-def test_calls_that_were_cut_short_never_run(api: str, way: Way, loopback: Any) -> None:
+def test_incomplete_calls_do_not_run(api: str, way: Way, loopback: Any) -> None:
     cut = cm.ChatResponse(
         choices=[
             cm.ChatChoice(
@@ -228,7 +228,7 @@ def test_calls_that_were_cut_short_never_run(api: str, way: Way, loopback: Any) 
 
 @everywhere
 @every_way
-def test_an_error_in_the_middle_keeps_what_was_done(api: str, way: Way, loopback: Any) -> None:
+def test_run_can_be_continued_after_an_error_of_the_provider(api: str, way: Way, loopback: Any) -> None:
     server = loopback(
         [{"calls": [{"name": "weather", "arguments": {"city": "Paris"}}]}, Turn(fault=Fault(status=500)), "At last."]
     )
@@ -240,7 +240,7 @@ def test_an_error_in_the_middle_keeps_what_was_done(api: str, way: Way, loopback
     else:
         result = way(api, server, "Go.")
     assert result.stop == "error"
-    assert told(result) == ["18 degrees in Paris"]
+    assert results_of(result) == ["18 degrees in Paris"]
     again = way(api, server, cm.loads(cm.dumps(result.request)))
     assert again.text == "At last."
     assert seen(server, 2) == ["18 degrees in Paris"]
@@ -249,7 +249,7 @@ def test_an_error_in_the_middle_keeps_what_was_done(api: str, way: Way, loopback
 
 @everywhere
 @pytest.mark.parametrize("way", [streamed, streamed_async], ids=lambda way: way.__name__)
-def test_a_stream_that_breaks_off_is_asked_again(api: str, way: Way, loopback: Any) -> None:
+def test_run_can_be_repeated_after_a_truncated_stream(api: str, way: Way, loopback: Any) -> None:
     broken = Turn(say("A story.", Call(name="weather", arguments={"city": "Paris"})), Fault(truncate=True))
     server = loopback([broken, "It is mild."])
     result = way(api, server, "Go.")
@@ -262,7 +262,7 @@ def test_a_stream_that_breaks_off_is_asked_again(api: str, way: Way, loopback: A
 
 @everywhere
 @every_way
-def test_limits_leave_a_transcript_that_goes_on(api: str, way: Way, loopback: Any) -> None:
+def test_run_can_be_continued_after_max_iterations(api: str, way: Way, loopback: Any) -> None:
     calls = [{"calls": [{"name": "weather", "arguments": {"city": "Paris"}}]}] * 2
     server = loopback([*calls, "Mild."])
     asked = bind(request("Go."), TOOLS, choice="required")
@@ -279,7 +279,7 @@ def test_limits_leave_a_transcript_that_goes_on(api: str, way: Way, loopback: An
 
 @everywhere
 @every_way
-def test_the_last_answer_may_have_to_be_in_words(api: str, way: Way, loopback: Any) -> None:
+def test_run_with_answer_on_limit_forbids_tools_in_the_last_request(api: str, way: Way, loopback: Any) -> None:
     server = loopback([{"calls": [{"name": "weather", "arguments": {"city": "Paris"}}]}, "Mild."])
     way(api, server, "Go.", max_iterations=2, answer_on_limit=True)
     choice = server.requests[1].request.options.tool_choice
@@ -290,17 +290,17 @@ def test_the_last_answer_may_have_to_be_in_words(api: str, way: Way, loopback: A
 
 @everywhere
 @every_way
-def test_a_tool_ends_the_run(api: str, way: Way, loopback: Any) -> None:
+def test_terminating_tool_ends_the_run(api: str, way: Way, loopback: Any) -> None:
     server = loopback([{"calls": [{"name": "finish", "arguments": {"text": "done"}}]}])
     assert way(api, server, "Go.").stop == "terminated"
 
 
-# -- what waits --------------------------------------------------------------------------------------------------------
+# -- pending calls -----------------------------------------------------------------------------------------------------
 
 
 @everywhere
 @every_way
-def test_a_run_resumes_after_approval(api: str, way: Way, loopback: Any) -> None:
+def test_run_resumes_after_approval(api: str, way: Way, loopback: Any) -> None:
     calls = [
         {"name": "delete", "arguments": {"path": "/tmp/a"}},
         {"name": "weather", "arguments": {"city": "Paris"}},
@@ -323,7 +323,7 @@ def test_a_run_resumes_after_approval(api: str, way: Way, loopback: Any) -> None
 
 @everywhere
 @every_way
-def test_calls_of_the_application_are_handed_back(api: str, way: Way, loopback: Any) -> None:
+def test_run_hands_back_calls_of_declared_tools(api: str, way: Way, loopback: Any) -> None:
     shown = cm.FunctionTool(
         name="show", description="Shows it to the user.", parameters={"type": "object", "properties": {}}
     )
@@ -339,7 +339,7 @@ def test_calls_of_the_application_are_handed_back(api: str, way: Way, loopback: 
 
 
 @every_way
-def test_a_conversation_that_the_server_holds(way: Way, loopback: Any) -> None:
+def test_run_sends_only_results_if_the_server_keeps_the_conversation(way: Way, loopback: Any) -> None:
     server = loopback([{"calls": [{"name": "weather", "arguments": {"city": "Paris"}}]}, "Mild."])
     asked = request("And in Paris?", previous_response_id="resp_before")
     result = way("openai-responses", server, asked)
@@ -350,11 +350,11 @@ def test_a_conversation_that_the_server_holds(way: Way, loopback: Any) -> None:
     assert server.check() == []
 
 
-# -- what was recorded -------------------------------------------------------------------------------------------------
+# -- recorded answers --------------------------------------------------------------------------------------------------
 
 
 class Anything(Tool):
-    """Takes whatever a recorded answer calls it with."""
+    """Accepts any arguments of a recorded answer."""
 
     args_schema = {"type": "object"}
 
@@ -376,8 +376,8 @@ def recorded_calls(api: str) -> Iterator[tuple[str, Any, list[str]]]:
 @pytest.mark.slow
 @everywhere
 @pytest.mark.parametrize("way", [plain, streamed], ids=lambda way: way.__name__)
-def test_recorded_calls_are_answered(api: str, way: Way, corpus: Any) -> None:
-    """What a real provider sent goes back to it as it was, with its results."""
+def test_run_answers_recorded_calls(api: str, way: Way, corpus: Any) -> None:
+    """The next request has the recorded calls unchanged, with their results."""
     count = 0
     for name, payload, names in recorded_calls(api):
         with LoopbackServer([{"api": api, "payload": payload}, "Done."]) as server:
@@ -391,13 +391,13 @@ def test_recorded_calls_are_answered(api: str, way: Way, corpus: Any) -> None:
     assert count > 3
 
 
-def request(text: str, **said: Any) -> ChatRequest:
+def request(text: str, **fields: Any) -> ChatRequest:
     return ChatRequest(
-        messages=[ChatMessage(role="user", contents=[TextContent(text=text)])], options=ChatOptions(**said)
+        messages=[ChatMessage(role="user", contents=[TextContent(text=text)])], options=ChatOptions(**fields)
     )
 
 
-def test_a_choice_is_no_order_for_ever() -> None:
+def test_bind_requires_a_chosen_tool() -> None:
     assert bind(request("Go."), TOOLS, choice="weather").options.tool_choice == ToolChoice(
         mode="required", tools=["weather"]
     )

@@ -72,7 +72,7 @@ every_way = pytest.mark.parametrize("way", WAYS)
 
 
 def run(way: str, script: list[Any], asked: Any, file: ToolFile, log: Any, **more: Any) -> tuple[RunResult, list[Any]]:
-    """Run once. Return the result and the requests that the model got."""
+    """Run once. Return the result and the requests that the model received."""
     tools = [*file.tools({"customer": 7}), *more.pop("tools", [])]
     if not way.startswith("async"):
         client = Scripted(script)
@@ -87,18 +87,18 @@ def run(way: str, script: list[Any], asked: Any, file: ToolFile, log: Any, **mor
     return asyncio.run(main()), later.requests
 
 
-def said(messages: list[ChatMessage]) -> list[tuple[str, str]]:
+def texts_of(messages: list[ChatMessage]) -> list[tuple[str, str]]:
     """Return the role of each message, with its text, calls and results."""
-    words = {
+    readers = {
         TextContent: lambda c: c.text,
         FunctionCallContent: lambda c: c.name,
         FunctionResultContent: lambda c: c.text,
     }
-    return [(m.role, " ".join(words[type(c)](c) for c in m.contents if type(c) in words)) for m in messages]
+    return [(m.role, " ".join(readers[type(c)](c) for c in m.contents if type(c) in readers)) for m in messages]
 
 
 def lost(result: RunResult) -> list[str]:
-    """What was lost, beside the origins of answers, which no row has."""
+    """Return the values that were lost, except for the origins of answers, which no row has."""
     return [loss.what for loss in result.losses if loss.path != "$.origin"]
 
 
@@ -109,11 +109,11 @@ FIRST = [("user", "My orders?"), ("assistant", "orders"), ("tool", '[{"id": 7}]'
 def test_conversation_is_loaded_before_a_run_and_saved_after_it(way: str, file: ToolFile) -> None:
     result, requests = run(way, [answer(call("orders", "c1")), answer("One.")], "My orders?", file, log_of(file))
     assert (result.stop, lost(result)) == ("completed", [])
-    assert said(log_of(file).load()) == FIRST
+    assert texts_of(log_of(file).load()) == FIRST
     assert not any(getattr(made, "name", None) in INTERNAL for made in requests[0].tools)
     _, requests = run(way, [answer("You are welcome.")], "Thanks.", file, log_of(file))
-    assert said(requests[0].messages) == [*FIRST, ("user", "Thanks.")]
-    assert said(log_of(file).load())[4:] == [("user", "Thanks."), ("assistant", "You are welcome.")]
+    assert texts_of(requests[0].messages) == [*FIRST, ("user", "Thanks.")]
+    assert texts_of(log_of(file).load())[4:] == [("user", "Thanks."), ("assistant", "You are welcome.")]
     assert log_of(file, 8).load() == []
 
 
@@ -126,13 +126,13 @@ def test_instructions_are_sent_first_and_not_saved(way: str, file: ToolFile) -> 
         for role, text in (("system", "Be brief."), ("user", "Hi."))
     ]
     result, requests = run(way, [answer("Hello.")], asked, file, log)
-    assert said(requests[0].messages) == [("system", "Be brief."), ("user", "Before."), ("user", "Hi.")]
-    assert said(log_of(file).load()) == [("user", "Before."), ("user", "Hi."), ("assistant", "Hello.")]
-    assert said(result.request.messages) == [("system", "Be brief.")]
+    assert texts_of(requests[0].messages) == [("system", "Be brief."), ("user", "Before."), ("user", "Hi.")]
+    assert texts_of(log_of(file).load()) == [("user", "Before."), ("user", "Hi."), ("assistant", "Hello.")]
+    assert texts_of(result.request.messages) == [("system", "Be brief.")]
 
 
 @every_way
-def test_run_that_waits_for_approval_goes_on_from_the_store(way: str, file: ToolFile) -> None:
+def test_run_that_waits_for_approval_resumes_from_the_store(way: str, file: ToolFile) -> None:
     @tool(approval=True)
     def book(city: str) -> str:
         """Books a hotel."""
@@ -141,32 +141,32 @@ def test_run_that_waits_for_approval_goes_on_from_the_store(way: str, file: Tool
     script = [answer(call("book", "c1", city="Oslo"))]
     result, _ = run(way, script, "Book.", file, log_of(file), tools=[book])
     assert result.stop == "approval"
-    # The request for approval is no message of rows: the loss says so, and the answer needs no more than its id.
+    # Rows cannot hold a request for approval. It is reported as a loss, and the answer needs only its id.
     assert lost(result) == ["a ToolApprovalRequestContent"]
     more, requests = run(way, [answer("Done.")], result.answer({"c1": True}), file, log_of(file), tools=[book])
     assert (more.stop, more.report.outcomes) == ("completed", {"ok": 1})
-    assert said(requests[0].messages)[:3] == [("user", "Book."), ("assistant", "book"), ("tool", "Booked Oslo.")]
-    assert said(log_of(file).load()) == [*said(requests[0].messages)[:3], ("assistant", "Done.")]
+    assert texts_of(requests[0].messages)[:3] == [("user", "Book."), ("assistant", "book"), ("tool", "Booked Oslo.")]
+    assert texts_of(log_of(file).load()) == [*texts_of(requests[0].messages)[:3], ("assistant", "Done.")]
     assert answered(ChatRequest(), result.approvals, {"c1": True}).messages == result.answer({"c1": True}).messages
 
 
 @every_way
-def test_request_that_fails_at_once_saves_nothing_and_can_be_tried_again(way: str, file: ToolFile) -> None:
+def test_run_whose_first_request_fails_saves_nothing(way: str, file: ToolFile) -> None:
     with pytest.raises(ServerError):
         run(way, [ServerError("overloaded")], "Hi.", file, log_of(file))
     assert log_of(file).load() == []
 
 
 @pytest.mark.parametrize("way", ["run", "async run"])
-def test_run_that_fails_later_saves_what_was_said(way: str, file: ToolFile) -> None:
+def test_run_whose_later_request_fails_saves_the_messages_before_it(way: str, file: ToolFile) -> None:
     script = [answer(call("orders", "c1")), ServerError("overloaded")]
     with pytest.raises(RunInterrupted) as raised:
         run(way, script, "My orders?", file, log_of(file))
-    assert said(log_of(file).load()) == FIRST[:3]
+    assert texts_of(log_of(file).load()) == FIRST[:3]
     again, requests = run(way, [answer("One.")], raised.value.result.request, file, log_of(file))
     assert again.text == "One."
-    assert said(requests[0].messages) == FIRST[:3]
-    assert said(log_of(file).load()) == FIRST
+    assert texts_of(requests[0].messages) == FIRST[:3]
+    assert texts_of(log_of(file).load()) == FIRST
 
 
 @every_way
@@ -193,18 +193,18 @@ class Broken:
 
 
 @every_way
-def test_store_that_fails_is_an_error_that_keeps_the_result(way: str, file: ToolFile) -> None:
+def test_error_of_the_store_keeps_the_result(way: str, file: ToolFile) -> None:
     with pytest.raises(MessageStoreError):
         run(way, [answer("Hello.")], "Hi.", file, Broken("load"))
     with pytest.raises(RunInterrupted, match="the database is gone") as raised:
         run(way, [answer("Hello.")], "Hi.", file, Broken("save"))
     result = raised.value.result
     assert result.text == "Hello."
-    assert said(result.request.messages) == [("user", "Hi."), ("assistant", "Hello.")]
+    assert texts_of(result.request.messages) == [("user", "Hi."), ("assistant", "Hello.")]
 
 
 class Full(Broken):
-    """A store that has room for so many messages."""
+    """A store that holds at most `room` messages."""
 
     def __init__(self, room: int) -> None:
         super().__init__("never")
@@ -218,15 +218,15 @@ class Full(Broken):
 
 
 @pytest.mark.parametrize("room", [0, 1])
-def test_store_that_fails_in_the_middle_leaves_the_messages_that_it_lacks(room: int) -> None:
+def test_error_of_the_store_leaves_the_unsaved_messages_in_the_request(room: int) -> None:
     store = Full(room)
     with pytest.raises(RunInterrupted) as raised:
         ToolRunner(Scripted([answer("Hello.")]), [], messages=store).run("Hi.")
     left = raised.value.result.request.messages
-    assert said([*store.messages, *left]) == [("user", "Hi."), ("assistant", "Hello.")]
+    assert texts_of([*store.messages, *left]) == [("user", "Hi."), ("assistant", "Hello.")]
 
 
-def test_conversation_that_a_server_holds_is_refused(file: ToolFile) -> None:
+def test_runner_with_a_store_refuses_a_conversation_of_the_server(file: ToolFile) -> None:
     request = ChatRequest(options=ChatOptions(conversation_id="conv_1"))
     with pytest.raises(ValueError, match="the server stores that conversation"):
         run("run", [], request, file, log_of(file))

@@ -1,4 +1,4 @@
-"""The loopback server: every official client reads the script's answers, and gets its faults."""
+"""The loopback server: every official client reads the answers and the faults of the script."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ Serve = Callable[..., LoopbackServer]
 
 
 class Seen(NamedTuple):
-    """What a client has of an answer."""
+    """The text and the calls that a client reads from an answer."""
 
     text: str
     calls: list[tuple[str | None, dict[str, Any]]]
@@ -83,7 +83,7 @@ RESPONSES: dict[str, Any] = {"model": "gpt-5.2", "input": "How is the weather?"}
 
 
 def ask(server: LoopbackServer, api: str, is_stream: bool = False, retries: int = 0) -> Seen:
-    """One request of the API's official client."""
+    """Send one request with the official client of the API."""
     options: dict[str, Any] = {"base_url": server.base_url(api), "api_key": "none", "max_retries": retries}
     if api == "google-generate-content":
         with google_client(server.base_url(api), retries) as google:
@@ -109,7 +109,7 @@ def ask(server: LoopbackServer, api: str, is_stream: bool = False, retries: int 
 
 
 async def ask_async(server: LoopbackServer, api: str, is_stream: bool = False) -> Seen:
-    """The same with the asynchronous client."""
+    """Send one request with the official asynchronous client."""
     options: dict[str, Any] = {"base_url": server.base_url(api), "api_key": "none", "max_retries": 0}
     if api == "google-generate-content":
         async with google_client(server.base_url(api)).aio as google:
@@ -142,7 +142,7 @@ def google_client(url: str, retries: int = 0) -> genai.Client:
 
 
 @pytest.mark.parametrize(("api", "is_stream"), SERVED)
-def test_the_official_client_reads_the_answer_of_the_script(loopback: Serve, api: str, is_stream: bool) -> None:
+def test_official_client_reads_the_answer_of_the_script(loopback: Serve, api: str, is_stream: bool) -> None:
     server = loopback([ANSWER])
     assert ask(server, api, is_stream) == WHOLE
     (record,) = server.requests
@@ -152,13 +152,13 @@ def test_the_official_client_reads_the_answer_of_the_script(loopback: Serve, api
 
 
 @pytest.mark.parametrize(("api", "is_stream"), SERVED)
-def test_the_asynchronous_client_reads_it_as_well(loopback: Serve, api: str, is_stream: bool) -> None:
+def test_official_async_client_reads_the_answer_of_the_script(loopback: Serve, api: str, is_stream: bool) -> None:
     assert asyncio.run(ask_async(loopback([ANSWER]), api, is_stream)) == WHOLE
 
 
 @pytest.mark.parametrize("delta_size", [1, 7, None])
 @pytest.mark.parametrize("api", APIS)
-def test_how_a_stream_is_cut_changes_nothing(loopback: Serve, api: str, delta_size: int | None) -> None:
+def test_delta_size_does_not_change_what_the_client_reads(loopback: Serve, api: str, delta_size: int | None) -> None:
     assert ask(loopback([ANSWER], delta_size=delta_size), api, is_stream=True) == WHOLE
     assert ask(loopback([Turn(ANSWER, delta_size=3)]), api, is_stream=True) == WHOLE
 
@@ -168,7 +168,7 @@ def test_one_script_answers_every_api_in_order(loopback: Serve) -> None:
     assert [ask(server, api, is_stream).text for api, is_stream in SERVED] == [str(n) for n in range(len(SERVED))]
 
 
-def test_many_clients_at_once_get_a_turn_each(loopback: Serve) -> None:
+def test_concurrent_clients_get_one_turn_each(loopback: Serve) -> None:
     server = loopback([say(str(number)) for number in range(24)])
 
     async def ask_all() -> list[Seen]:
@@ -203,13 +203,13 @@ def request_of(api: str, is_stream: bool) -> tuple[str, dict[str, Any]]:
 
 
 def post(server: LoopbackServer, api: str, is_stream: bool = False, read: float | None = None) -> httpx2.Response:
-    """One request; without `read`, which is in seconds, the client waits for as long as it takes."""
+    """Send one request. `read` is the read timeout in seconds; if it is None, there is none."""
     path, body = request_of(api, is_stream)
     return httpx2.post(server.url + path, json=body, timeout=httpx2.Timeout(None, read=read))
 
 
 def received(server: LoopbackServer, api: str, is_stream: bool) -> tuple[bytes, bool]:
-    """The bytes of a body as far as they came, and whether it ended well."""
+    """Return the received bytes of a body, and whether it ended without a connection error."""
     path, body = request_of(api, is_stream)
     data = b""
     try:
@@ -227,7 +227,7 @@ def folded(api: str, data: bytes) -> ChatResponse:
 
 
 @pytest.mark.parametrize("api", APIS)
-def test_what_was_sent_is_recorded(loopback: Serve, api: str) -> None:
+def test_server_records_the_request(loopback: Serve, api: str) -> None:
     server = loopback([ANSWER])
     path, body = request_of(api, False)
     response = httpx2.post(server.url + path, json=body, headers={"X-Trace": "7"})
@@ -244,7 +244,7 @@ def test_what_was_sent_is_recorded(loopback: Serve, api: str) -> None:
     assert response.headers[header] == "req_1"
 
 
-def test_a_stream_has_its_media_type(loopback: Serve) -> None:
+def test_streams_and_plain_answers_have_their_media_types(loopback: Serve) -> None:
     server = loopback([ANSWER], repeat=True)
     assert {post(server, api, True).headers["content-type"].partition(";")[0] for api in APIS} == {"text/event-stream"}
     assert {post(server, api).headers["content-type"] for api in APIS} == {"application/json"}
@@ -259,7 +259,7 @@ def test_a_stream_has_its_media_type(loopback: Serve) -> None:
         "/v1beta1/projects/a-project/locations/europe-west4/publishers/google",
     ],
 )
-def test_gemini_is_reached_as_the_developer_api_and_as_vertex(loopback: Serve, parent: str) -> None:
+def test_server_accepts_gemini_paths_of_developer_api_and_vertex(loopback: Serve, parent: str) -> None:
     server = loopback([ANSWER], repeat=True)
     api = "google-generate-content"
     place = f"{server.url}{parent}/models/gemini-3-pro"
@@ -271,7 +271,7 @@ def test_gemini_is_reached_as_the_developer_api_and_as_vertex(loopback: Serve, p
     assert [record.model for record in server.requests] == ["gemini-3-pro"] * 2
 
 
-def test_an_answer_can_be_made_of_the_request(loopback: Serve) -> None:
+def test_turn_can_be_a_function_of_the_request(loopback: Serve) -> None:
     def echo(request: ChatRequest) -> ChatResponse:
         return say(f"You asked {request.model}: {request.messages[-1].text}")
 
@@ -280,12 +280,12 @@ def test_an_answer_can_be_made_of_the_request(loopback: Serve) -> None:
     assert ask(server, "google-generate-content", True).text == "You asked gemini-3-pro: How is the weather?"
 
 
-def test_a_function_that_makes_no_answer_is_told_so(loopback: Serve) -> None:
+def test_function_that_returns_no_response_is_reported_to_the_client(loopback: Serve) -> None:
     with pytest.raises(openai.InternalServerError, match="expected a ChatResponse from the function, got str"):
         ask(loopback([lambda request: "hi"]), "openai-responses")
 
 
-def test_a_function_that_fails_says_so_to_the_client(loopback: Serve) -> None:
+def test_error_of_a_function_is_reported_to_the_client(loopback: Serve) -> None:
     def broken(request: ChatRequest) -> ChatResponse:
         raise LookupError("no such city")
 
@@ -294,7 +294,7 @@ def test_a_function_that_fails_says_so_to_the_client(loopback: Serve) -> None:
 
 
 @pytest.mark.parametrize("api", APIS)
-def test_an_exhausted_script_is_an_error_that_says_so(loopback: Serve, api: str) -> None:
+def test_exhausted_script_is_reported_as_an_error(loopback: Serve, api: str) -> None:
     server = loopback([ANSWER])
     post(server, api)
     response = post(server, api)
@@ -305,14 +305,14 @@ def test_an_exhausted_script_is_an_error_that_says_so(loopback: Serve, api: str)
     assert server.requests[1].turn is None
 
 
-def test_a_script_can_be_repeated(loopback: Serve) -> None:
+def test_script_can_be_repeated(loopback: Serve) -> None:
     server = loopback(["one", "two"], repeat=True)
     assert [ask(server, "openai-chat").text for _ in range(5)] == ["one", "two", "one", "two", "one"]
     assert server.turns_left == 1
 
 
 @pytest.mark.parametrize("api", APIS)
-def test_a_request_that_is_none_is_refused_and_recorded(loopback: Serve, api: str) -> None:
+def test_invalid_request_is_refused_and_recorded(loopback: Serve, api: str) -> None:
     server = loopback([ANSWER])
     for body in (b"{", b"[]", b"", b"\xff"):
         response = httpx2.post(server.url + PATHS[api], content=body)
@@ -325,7 +325,7 @@ def test_a_request_that_is_none_is_refused_and_recorded(loopback: Serve, api: st
     assert ask(server, api) == WHOLE
 
 
-def test_check_finds_what_the_api_would_refuse(loopback: Serve) -> None:
+def test_check_reports_violations_of_recorded_requests(loopback: Serve) -> None:
     server = loopback([ANSWER])
     body = {"model": "gpt-5.2", "messages": [*MESSAGES, {"role": "tool", "tool_call_id": "call_1", "content": "mild"}]}
     httpx2.post(server.url + "/v1/chat/completions", json=body)
@@ -333,7 +333,7 @@ def test_check_finds_what_the_api_would_refuse(loopback: Serve) -> None:
     assert server.check()
 
 
-def test_what_is_not_there_says_what_is(loopback: Serve) -> None:
+def test_unknown_path_is_answered_with_the_known_paths(loopback: Serve) -> None:
     response = httpx2.post(loopback([ANSWER]).url + "/v1/embeddings", json={})
     assert response.status_code == 404
     message = response.json()["error"]["message"]
@@ -342,7 +342,7 @@ def test_what_is_not_there_says_what_is(loopback: Serve) -> None:
 
 
 @pytest.mark.parametrize("api", APIS)
-def test_an_answer_of_this_very_api_is_given_as_it_was(loopback: Serve, api: str) -> None:
+def test_payload_of_the_same_api_is_sent_unchanged(loopback: Serve, api: str) -> None:
     payloads = [record["body"] for record in records(api, "response") if isinstance(record["body"], dict)]
     if not payloads:
         pytest.skip("CONTENTMODEL_CORPUS is not set")
@@ -372,7 +372,7 @@ STATUSES = {
 
 
 @pytest.mark.parametrize(("api", "is_stream"), SERVED)
-def test_the_official_client_raises_its_own_error_for_a_status(loopback: Serve, api: str, is_stream: bool) -> None:
+def test_official_client_raises_its_own_error_for_a_status(loopback: Serve, api: str, is_stream: bool) -> None:
     expected = STATUSES[api]
     server = loopback([Turn(fault=Fault(status=status, message="not now")) for status in expected])
     for status, kind in expected.items():
@@ -383,7 +383,7 @@ def test_the_official_client_raises_its_own_error_for_a_status(loopback: Serve, 
 
 
 @pytest.mark.parametrize("api", APIS)
-def test_the_official_client_tries_again(loopback: Serve, api: str) -> None:
+def test_official_client_retries_after_a_status_fault(loopback: Serve, api: str) -> None:
     server = loopback([Turn(ANSWER, Fault(status=429, retry_after=0.01, times=2))])
     assert ask(server, api, retries=2) == WHOLE
     assert [record.status for record in server.requests] == [429, 429, 200]
@@ -392,7 +392,7 @@ def test_the_official_client_tries_again(loopback: Serve, api: str) -> None:
     assert server.requests[2].fault is None
 
 
-def test_the_clients_say_which_error_it_was(loopback: Serve) -> None:
+def test_status_fault_has_the_error_body_of_each_api(loopback: Serve) -> None:
     server = loopback([Turn(fault=Fault(status=429, retry_after=1.5))], repeat=True)
     bodies = {api: post(server, api) for api in APIS}
     assert {response.headers["retry-after"] for response in bodies.values()} == {"1.5"}
@@ -405,7 +405,9 @@ def test_the_clients_say_which_error_it_was(loopback: Serve) -> None:
 
 @pytest.mark.parametrize("after", [0, 1, 40, 200])
 @pytest.mark.parametrize(("api", "is_stream"), SERVED)
-def test_the_connection_is_cut_after_so_many_bytes(loopback: Serve, api: str, is_stream: bool, after: int) -> None:
+def test_drop_after_cuts_the_connection_after_that_many_bytes(
+    loopback: Serve, api: str, is_stream: bool, after: int
+) -> None:
     server = loopback([Turn(ANSWER, Fault(drop_after=after))])
     begun, ended_well = received(server, api, is_stream)
     assert not ended_well
@@ -415,14 +417,14 @@ def test_the_connection_is_cut_after_so_many_bytes(loopback: Serve, api: str, is
     assert whole.startswith(begun)
 
 
-def test_a_cut_at_the_end_is_a_cut(loopback: Serve) -> None:
+def test_drop_after_beyond_the_body_cuts_the_connection_at_its_end(loopback: Serve) -> None:
     server = loopback([Turn(ANSWER, Fault(drop_after=1_000_000))])
     begun, ended_well = received(server, "openai-chat", False)
     assert not ended_well
     assert (begun, True) == received(server, "openai-chat", False)
 
 
-def test_a_connection_without_an_answer_needs_none(loopback: Serve) -> None:
+def test_turn_that_drops_at_once_needs_no_response(loopback: Serve) -> None:
     server = loopback([Turn(fault=Fault(drop_after=0, times=2)), ANSWER])
     assert [received(server, "openai-chat", False) for _ in range(2)] == [(b"", False)] * 2
     assert [record.status for record in server.requests] == [None, None]
@@ -430,14 +432,12 @@ def test_a_connection_without_an_answer_needs_none(loopback: Serve) -> None:
 
 
 @pytest.mark.parametrize("api", ["openai-chat", "anthropic-messages"])
-def test_the_official_client_tries_again_after_a_cut(loopback: Serve, api: str) -> None:
+def test_official_client_retries_after_a_cut(loopback: Serve, api: str) -> None:
     assert ask(loopback([Turn(ANSWER, Fault(drop_after=0))]), api, retries=1) == WHOLE
 
 
 @pytest.mark.parametrize(("stall_after", "is_stream"), [(0, False), (0, True), (50, False), (50, True)])
-def test_a_client_that_gives_up_gets_the_answer_the_next_time(
-    loopback: Serve, stall_after: int, is_stream: bool
-) -> None:
+def test_turn_is_served_again_if_the_client_timed_out(loopback: Serve, stall_after: int, is_stream: bool) -> None:
     server = loopback([Turn(ANSWER, Fault(stall=3600, stall_after=stall_after)), "next"])
     with pytest.raises(httpx2.ReadTimeout):
         post(server, "anthropic-messages", is_stream, read=0.2)
@@ -446,13 +446,13 @@ def test_a_client_that_gives_up_gets_the_answer_the_next_time(
 
 
 @pytest.mark.parametrize(("api", "is_stream"), SERVED)
-def test_a_client_that_waits_gets_the_answer(loopback: Serve, api: str, is_stream: bool) -> None:
+def test_stall_delays_the_answer(loopback: Serve, api: str, is_stream: bool) -> None:
     server = loopback([Turn(ANSWER, Fault(stall=0.01)), Turn(ANSWER, Fault(stall=0.01, stall_after=30)), "next"])
     assert [ask(server, api, is_stream) for _ in range(3)] == [WHOLE, WHOLE, Seen("next", [])]
 
 
 @pytest.mark.parametrize("api", APIS)
-def test_a_malformed_event_is_found_by_who_decodes_it(loopback: Serve, api: str) -> None:
+def test_malformed_event_is_reported_by_the_stream_decoder(loopback: Serve, api: str) -> None:
     server = loopback([Turn(ANSWER, Fault(malformed_at=2))])
     begun, ended_well = received(server, api, True)
     assert ended_well
@@ -462,7 +462,7 @@ def test_a_malformed_event_is_found_by_who_decodes_it(loopback: Serve, api: str)
     assert ask(server, api, True) == WHOLE
 
 
-def test_the_last_event_is_malformed_where_there_are_fewer(loopback: Serve) -> None:
+def test_malformed_at_beyond_the_stream_changes_the_last_event(loopback: Serve) -> None:
     server = loopback([Turn(ANSWER, Fault(malformed_at=1_000))])
     begun, _ = received(server, "openai-chat", True)
     assert not begun.endswith(b"data: [DONE]\n\n")
@@ -472,7 +472,7 @@ def test_the_last_event_is_malformed_where_there_are_fewer(loopback: Serve) -> N
 
 @pytest.mark.parametrize("fault", [Fault(malformed_at=0), Fault(truncate=True)])
 @pytest.mark.parametrize("api", APIS)
-def test_a_plain_answer_that_is_no_json_ends_well_all_the_same(loopback: Serve, api: str, fault: Fault) -> None:
+def test_malformed_plain_answer_ends_without_a_connection_error(loopback: Serve, api: str, fault: Fault) -> None:
     server = loopback([Turn(ANSWER, fault)])
     body, ended_well = received(server, api, False)
     assert ended_well
@@ -482,7 +482,7 @@ def test_a_plain_answer_that_is_no_json_ends_well_all_the_same(loopback: Serve, 
 
 
 @pytest.mark.parametrize("api", APIS)
-def test_a_truncated_stream_ends_well_and_is_not_complete(loopback: Serve, api: str) -> None:
+def test_truncated_stream_ends_without_a_connection_error(loopback: Serve, api: str) -> None:
     server = loopback([Turn(ANSWER, Fault(truncate=True))])
     begun, ended_well = received(server, api, True)
     assert ended_well
@@ -495,7 +495,7 @@ def test_a_truncated_stream_ends_well_and_is_not_complete(loopback: Serve, api: 
     assert folded(api, whole).error is None
 
 
-def test_faults_together_happen_together() -> None:
+def test_several_faults_of_a_turn_are_combined() -> None:
     door = DOORS[0]
     body = body_of(ANSWER, door, streams="sse", size=4)
     steps = list(steps_of(body, Fault(stall=9, stall_after=10, drop_after=10, malformed_at=0)))
@@ -506,7 +506,7 @@ def test_faults_together_happen_together() -> None:
 
 
 @pytest.mark.parametrize(("api", "is_stream"), SERVED)
-def test_an_answer_that_is_an_error_has_a_fitting_status(loopback: Serve, api: str, is_stream: bool) -> None:
+def test_error_response_has_the_status_of_its_code(loopback: Serve, api: str, is_stream: bool) -> None:
     codes = {"rate_limit_error": 429, "RESOURCE_EXHAUSTED": 429, "overloaded_error": 529, "who knows": 500}
     server = loopback([ChatResponse(error=ErrorContent(message="not now", code=code)) for code in codes])
     for status in codes.values():
@@ -515,13 +515,13 @@ def test_an_answer_that_is_an_error_has_a_fitting_status(loopback: Serve, api: s
         assert contentmodel.adapter(api).decode_response(response.json()).error.message == "not now"
 
 
-def test_an_error_body_of_this_very_api_is_given_as_it_was(loopback: Serve) -> None:
+def test_error_payload_of_the_same_api_is_sent_unchanged(loopback: Serve) -> None:
     body = {"error": {"code": 404, "message": "no such model", "status": "NOT_FOUND", "details": []}}
     response = post(loopback([body]), "google-generate-content")
     assert (response.status_code, response.json()) == (404, body)
 
 
-# -- its life ----------------------------------------------------------------------------------------------------------
+# -- start and stop ----------------------------------------------------------------------------------------------------
 
 
 def is_open(url: str) -> bool:
@@ -530,7 +530,7 @@ def is_open(url: str) -> bool:
         return probe.connect_ex((host, int(port))) == 0
 
 
-def test_a_server_is_there_while_its_block_runs() -> None:
+def test_server_listens_while_its_context_is_open() -> None:
     server = LoopbackServer([ANSWER])
     with pytest.raises(RuntimeError, match="not started"):
         _ = server.url
@@ -544,7 +544,7 @@ def test_a_server_is_there_while_its_block_runs() -> None:
     server.stop()
 
 
-def test_a_server_that_stops_wakes_who_is_stalled() -> None:
+def test_stop_disconnects_stalled_clients() -> None:
     arrived = threading.Event()
     failures: list[BaseException] = []
     server = LoopbackServer([Turn(ANSWER, Fault(stall=3600))], on_request=lambda record: arrived.set())
@@ -563,7 +563,7 @@ def test_a_server_that_stops_wakes_who_is_stalled() -> None:
     assert isinstance(failures[0], httpx2.RemoteProtocolError | httpx2.ReadError)
 
 
-def test_a_server_that_stops_does_not_wait_for_a_function_of_its_script() -> None:
+def test_stop_does_not_wait_for_functions_of_the_script() -> None:
     arrived, released = threading.Event(), threading.Event()
     failures: list[BaseException] = []
 
@@ -587,7 +587,7 @@ def test_a_server_that_stops_does_not_wait_for_a_function_of_its_script() -> Non
     assert isinstance(failures[0], httpx2.RemoteProtocolError | httpx2.ReadError)
 
 
-def test_a_client_that_does_not_read_is_left_behind() -> None:
+def test_stop_disconnects_clients_that_do_not_read() -> None:
     body = json.dumps(BODIES["openai-chat"]).encode()
     head = f"POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\ncontent-length: {len(body)}\r\n\r\n"
     with LoopbackServer(["x" * 20_000_000]) as server:
@@ -605,7 +605,7 @@ def test_a_client_that_does_not_read_is_left_behind() -> None:
 
 
 @pytest.mark.slow
-def test_the_fixture_stops_its_servers(pytester: pytest.Pytester) -> None:
+def test_loopback_fixture_stops_its_servers(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         """
         import socket
@@ -625,7 +625,7 @@ def test_the_fixture_stops_its_servers(pytester: pytest.Pytester) -> None:
     pytester.runpytest_subprocess("-p", "no:cacheprovider").assert_outcomes(passed=2)
 
 
-def test_the_plugin_loads_no_server() -> None:
+def test_import_of_the_plugin_loads_no_server() -> None:
     code = (
         "import sys, contentmodel_conformance.plugin\n"
         "print(sorted({'starlette', 'uvicorn', 'typer', 'msgspec'} & set(sys.modules)))"
@@ -641,7 +641,7 @@ def turn_texts(turns: list[Turn]) -> list[str]:
     return [turn.response.text for turn in turns if isinstance(turn.response, ChatResponse)]
 
 
-def test_a_turn_is_written_in_many_ways() -> None:
+def test_as_turn_accepts_every_form_of_a_turn() -> None:
     chat = {"id": "1", "object": "chat.completion", "choices": [{"message": {"role": "assistant", "content": "hi"}}]}
     stored = json.loads(contentmodel.dumps(say("hi")))
     payload = contentmodel.adapter("anthropic-messages").encode_response(say("hi")).payload
@@ -689,7 +689,7 @@ WRONG: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("value", "message"), WRONG)
-def test_what_is_no_turn_says_where(value: Any, message: str, tmp_path: Path) -> None:
+def test_invalid_turn_is_reported_with_its_position(value: Any, message: str, tmp_path: Path) -> None:
     with pytest.raises(ScriptError) as raised:
         LoopbackServer([ANSWER, value])
     assert str(raised.value).startswith("turn 2: ")
@@ -703,13 +703,13 @@ def test_what_is_no_turn_says_where(value: Any, message: str, tmp_path: Path) ->
         assert message in str(raised.value)
 
 
-def test_one_turn_is_no_script() -> None:
+def test_server_refuses_a_turn_in_place_of_a_script() -> None:
     for value in ("hi", say("hi"), {"text": "hi"}):
         with pytest.raises(ScriptError, match="put it into a list"):
             LoopbackServer(value)  # type: ignore[arg-type]
 
 
-def test_a_script_file_has_a_list_or_lines_or_one_turn(tmp_path: Path) -> None:
+def test_script_file_has_a_list_or_lines_or_one_turn(tmp_path: Path) -> None:
     path = tmp_path / "script.json"
     path.write_text('[{"text": "one"}, "two"]')
     assert turn_texts(read_script(str(path))) == ["one", "two"]
@@ -736,7 +736,7 @@ def test_a_script_file_has_a_list_or_lines_or_one_turn(tmp_path: Path) -> None:
         ("[]", "the script has no turns"),
     ],
 )
-def test_a_script_file_that_is_none_says_where(text: str, message: str, tmp_path: Path) -> None:
+def test_invalid_script_file_is_reported_with_its_position(text: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "script.json"
     path.write_text(text)
     with pytest.raises(ScriptError, match=message):
@@ -744,7 +744,7 @@ def test_a_script_file_that_is_none_says_where(text: str, message: str, tmp_path
 
 
 @pytest.mark.parametrize("api", APIS)
-def test_a_script_need_not_say_ids(loopback: Serve, api: str) -> None:
+def test_server_adds_ids_that_the_script_lacks(loopback: Serve, api: str) -> None:
     server = loopback([say(None, Call(name="a"), Call(name="b"))], repeat=True)
     answers = [contentmodel.adapter(api).decode_response(post(server, api).json()) for _ in range(2)]
     ids = [call.call_id for answer in answers for call in answer.messages[0].tool_calls]
@@ -787,7 +787,7 @@ def serving() -> Iterator[Callable[..., tuple[subprocess.Popen[str], str]]]:
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="a console there interrupts whole groups of processes")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_the_command_serves_until_it_is_told_to_stop(serving: Any, tmp_path: Path, number: int) -> None:
+def test_command_serves_until_a_signal(serving: Any, tmp_path: Path, number: int) -> None:
     log = tmp_path / "requests.jsonl"
     process, url = serving('{"text": "one"}\n{"text": "two", "fault": {"status": 503}}\n', "--log", str(log))
     client = openai.OpenAI(base_url=f"{url}/v1", api_key="sk-secret", max_retries=0)
@@ -797,9 +797,9 @@ def test_the_command_serves_until_it_is_told_to_stop(serving: Any, tmp_path: Pat
         client.responses.create(model="gpt-5.2", input="hi")
     process.send_signal(number)
     assert process.wait() == 0
-    said, told = process.stdout.read(), process.stderr.read()
-    assert f'OpenAI(base_url="{url}/v1"' in said
-    assert told.splitlines() == [
+    output, log_lines = process.stdout.read(), process.stderr.read()
+    assert f'OpenAI(base_url="{url}/v1"' in output
+    assert log_lines.splitlines() == [
         "1 openai-chat gpt-5.2 plain -> turn 1, HTTP 200",
         "2 openai-responses gpt-5.2 plain -> turn 2, HTTP 503, with its fault",
     ]
@@ -809,7 +809,7 @@ def test_the_command_serves_until_it_is_told_to_stop(serving: Any, tmp_path: Pat
     assert "sk-secret" not in log.read_text()
 
 
-def test_the_command_says_what_is_wrong_with_a_script(tmp_path: Path) -> None:
+def test_command_reports_errors_of_a_script(tmp_path: Path) -> None:
     path = tmp_path / "script.jsonl"
     path.write_text('{"text": "fine"}\n{"text": "a", "calls": [{"name": 3}]}\n')
     done = CliRunner().invoke(command, ["serve", str(path)])
@@ -820,7 +820,7 @@ def test_the_command_says_what_is_wrong_with_a_script(tmp_path: Path) -> None:
     assert "No such file" in done.stderr
 
 
-def test_the_command_says_that_a_port_is_taken(tmp_path: Path) -> None:
+def test_command_reports_a_port_in_use(tmp_path: Path) -> None:
     path = tmp_path / "script.json"
     path.write_text('"hi"')
     with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -830,7 +830,7 @@ def test_the_command_says_that_a_port_is_taken(tmp_path: Path) -> None:
     assert "--port 0" in done.stderr
 
 
-def test_the_command_teaches() -> None:
+def test_command_help_describes_scripts_and_faults() -> None:
     done = CliRunner().invoke(command, ["serve", "--help"])
     assert done.exit_code == 0
     for word in ("SCRIPT", "--repeat", "drop_after", "malformed_at", "serve script.json"):
@@ -838,14 +838,14 @@ def test_the_command_teaches() -> None:
 
 
 @pytest.mark.slow
-def test_the_test_of_the_documentation_passes(pytester: pytest.Pytester) -> None:
+def test_example_test_of_the_documentation_passes(pytester: pytest.Pytester) -> None:
     page = (Path(__file__).parent.parent / "docs" / "loopback.md").read_text()
     (example,) = [block for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "def test_" in block]
     pytester.makepyfile(example)
     pytester.runpytest_subprocess("-p", "no:cacheprovider").assert_outcomes(passed=1)
 
 
-def test_the_script_of_the_documentation_is_read(tmp_path: Path) -> None:
+def test_example_script_of_the_documentation_is_valid(tmp_path: Path) -> None:
     page = (Path(__file__).parent.parent / "docs" / "loopback.md").read_text()
     (script,) = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
     path = tmp_path / "script.jsonl"

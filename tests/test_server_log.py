@@ -46,7 +46,7 @@ def photo(city: str) -> Any:
 
 @tool
 def odd(city: str) -> ToolOutcome:
-    """Shows what a database cannot hold as it is."""
+    """Displays a text that databases cannot represent."""
     return ToolOutcome("ok", display=f"a\x00b{chr(0xD800)}{city}")
 
 
@@ -68,7 +68,7 @@ def shown(page: dict[str, Any]) -> list[tuple[str, str, str | None]]:
     return [(e["kind"], e["text"], (e["content"] or {}).get("call_id")) for e in page["entries"]]
 
 
-def test_what_a_turn_shows_is_in_the_log_and_outlives_the_server(url: str) -> None:
+def test_log_has_the_notices_of_a_turn_after_a_restart(url: str) -> None:
     async def go() -> None:
         script = [answer(call("weather", "c1", city="Oslo"), call("photo", "c2", city="Oslo")), answer("Sunny.")]
         runner = AsyncToolRunner(Paced(script), [weather, photo], max_concurrency=1)
@@ -149,7 +149,7 @@ def test_page_of_a_log_is_bounded_in_bytes(path: str) -> None:
     run(go())
 
 
-def test_requests_of_the_application_and_their_failures_are_shown_to_no_client(path: str) -> None:
+def test_log_hides_requests_of_the_application_and_their_errors(path: str) -> None:
     async def go() -> None:
         async with serving(path, Paced([answer("Hi.")])) as front:
             await front.ended((await front.ask())["turn"])
@@ -183,13 +183,13 @@ def test_wrong_query_of_a_log_is_refused(path: str, query: str, status: int) -> 
 
 
 @pytest.mark.parametrize("kind", ["", "x" * 1000, "\n", "a\x00b"])
-def test_kind_of_a_notice_that_no_log_keeps_is_shortened(kind: str) -> None:
+def test_notice_entry_has_a_valid_kind_for_any_notice(kind: str) -> None:
     entry = notice_entry(Notice(kind=kind, text="said"))
     assert 0 < len(entry["kind"]) <= 100
     assert entry["kind"].isprintable()
 
 
-def test_odd_texts_end_no_turn(url: str) -> None:
+def test_turn_completes_if_a_notice_has_text_that_databases_cannot_represent(url: str) -> None:
     async def go() -> None:
         script = [answer(call("odd", "c1", city="Oslo")), answer("Done.")]
         async with serving(url, AsyncToolRunner(Paced(script), [odd])) as front:

@@ -64,7 +64,7 @@ CALL = FunctionCallContent(call_id="call_1", name="search", arguments='{"q":"x"}
 
 
 def answer(*choices: Sequence[Any], source: str | None = CHAT) -> ChatResponse:
-    """An answer of these contents, of one choice or several."""
+    """Return an answer with a choice for each of `choices`, which are lists of contents."""
     origin = Origin(api=source, issuer="somebody", model="m") if source else None
     made = [
         ChatChoice(
@@ -78,7 +78,7 @@ def answer(*choices: Sequence[Any], source: str | None = CHAT) -> ChatResponse:
 
 
 def written(api: str, events: Sequence[Any]) -> tuple[bytes, Any, list[Any]]:
-    """The bytes of a stream, its losses, and what its contents are when it is read."""
+    """Return the bytes of an encoded stream, its losses, and the contents that it decodes to."""
     adapter = contentmodel.adapter(api)
     raw, losses = streams.encode(adapter, events)
     response = fold(streams.decode(adapter, [raw]))
@@ -90,24 +90,24 @@ def values(raw: bytes) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines if line != b"[DONE]"]
 
 
-def test_free_text_of_a_tool_stands_inside_of_an_object() -> None:
+def test_anthropic_stream_encoder_puts_input_of_custom_tools_into_an_object() -> None:
     response = answer([CustomToolCallContent(call_id="c", name="patch", arguments="free text")], source=RESPONSES)
     for size in (1, None):
         _, _, (call,) = written(ANTHROPIC, list(unfold(response, size=size)))
         assert call.arguments_object == {"input": "free text"}
 
 
-def test_white_space_of_another_api_is_no_block_of_its_own() -> None:
+def test_anthropic_stream_encoder_drops_blank_texts_of_another_api() -> None:
     blank = list(unfold(answer([TextContent(text="\n\n"), CALL]), size=1))
     _, losses, contents = written(ANTHROPIC, blank)
     assert [type(content) for content in contents] == [FunctionCallContent]
     assert "$.choices[0].messages[0].contents[0]" in [loss.path for loss in losses]
-    words = list(unfold(answer([TextContent(text="\n\n words")]), size=1))
-    assert written(ANTHROPIC, words)[2] == [TextContent(text="\n\n words")]
+    spaced = list(unfold(answer([TextContent(text="\n\n words")]), size=1))
+    assert written(ANTHROPIC, spaced)[2] == [TextContent(text="\n\n words")]
 
 
 @every_api
-def test_a_block_that_the_api_has_no_place_for_is_left_out(api: str) -> None:
+def test_stream_encoder_drops_and_reports_unsupported_blocks(api: str) -> None:
     events = list(unfold(answer([InputRequestContent(request_id="q"), TextContent(text="words")])))
     _, losses, contents = written(api, events)
     assert [content.text for content in contents] == ["words"]
@@ -121,31 +121,31 @@ def test_a_block_that_the_api_has_no_place_for_is_left_out(api: str) -> None:
         ReasoningContent(kind="summary", protected=Protected(issuer="openai", kind="encrypted", data="eA==")),
     ],
 )
-def test_a_part_without_words_is_written(content: Any) -> None:
+def test_responses_stream_encoder_writes_parts_without_text(content: Any) -> None:
     events = list(unfold(answer([content], source=RESPONSES)))
     raw, _, contents = written(RESPONSES, events)
-    assert [type(found) for found in contents] == [type(content)]
+    assert [type(decoded) for decoded in contents] == [type(content)]
     assert values(raw)[-1]["type"] == "response.completed"
 
 
 @pytest.mark.parametrize("api", [CHAT, GOOGLE])
-def test_a_choice_that_says_nothing_keeps_its_number(api: str) -> None:
+def test_stream_encoder_keeps_the_index_of_an_empty_choice(api: str) -> None:
     response = answer([], [TextContent(text="second")], source=RESPONSES)
     adapter = contentmodel.adapter(api)
     raw, _ = streams.encode(adapter, list(unfold(response)))
-    found = fold(streams.decode(adapter, [raw])).choices
-    assert ["".join(message.text for message in choice.messages) for choice in found] == ["", "second"]
+    choices = fold(streams.decode(adapter, [raw])).choices
+    assert ["".join(message.text for message in choice.messages) for choice in choices] == ["", "second"]
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_the_sdk_numbers_choices_as_they_were_said() -> None:
+def test_sdk_reads_the_index_of_an_empty_choice() -> None:
     response = answer([], [TextContent(text="second")], source=RESPONSES)
     raw, _ = streams.encode(contentmodel.adapter(CHAT), list(unfold(response)))
-    found = accumulated(CHAT, values(raw))["choices"]
-    assert [(choice["index"], choice["message"]["content"]) for choice in found] == [(0, None), (1, "second")]
+    choices = accumulated(CHAT, values(raw))["choices"]
+    assert [(choice["index"], choice["message"]["content"]) for choice in choices] == [(0, None), (1, "second")]
 
 
-def test_why_a_choice_ended_is_said_of_that_choice() -> None:
+def test_google_stream_encoder_writes_the_finish_reason_of_each_choice() -> None:
     start = answer(source=GOOGLE)
     choices = [
         ChatChoice(messages=[ChatMessage(role="assistant")], finish_reason=FinishReason(reason=reason), index=index)
@@ -159,14 +159,14 @@ def test_why_a_choice_ended_is_said_of_that_choice() -> None:
         TurnComplete(response=end, layout=[[[0]], [[1]]]),
     ]
     raw, _ = streams.encode(contentmodel.adapter(GOOGLE), events)
-    found = fold(streams.decode(contentmodel.adapter(GOOGLE), [raw])).choices
-    assert [(choice.messages[0].text, choice.finish_reason.reason) for choice in found if choice.finish_reason] == [
+    choices = fold(streams.decode(contentmodel.adapter(GOOGLE), [raw])).choices
+    assert [(choice.messages[0].text, choice.finish_reason.reason) for choice in choices if choice.finish_reason] == [
         ("choice 0", "length"),
         ("choice 1", "stop"),
     ]
 
 
-def test_citations_count_from_the_beginning_of_all_that_became_text() -> None:
+def test_chat_stream_encoder_offsets_citations_by_the_preceding_text() -> None:
     cited = TextContent(text="cited", annotations=[Citation(span=Span(start=0, end=5), url="https://example.org")])
     response = answer([CompactionContent(text="Before. "), cited], source=RESPONSES)
     _, _, (text,) = written(CHAT, list(unfold(response)))
@@ -174,7 +174,7 @@ def test_citations_count_from_the_beginning_of_all_that_became_text() -> None:
     assert text.text[span.start : span.end] == "cited"
 
 
-def test_texts_that_become_one_keep_the_citations_of_each() -> None:
+def test_google_stream_encoder_keeps_citations_of_merged_texts() -> None:
     texts = [
         TextContent(text=word, annotations=[Citation(span=Span(start=0, end=1), url="https://example.org")])
         for word in ("one", "two")
@@ -186,7 +186,7 @@ def test_texts_that_become_one_keep_the_citations_of_each() -> None:
 
 
 @every_api
-def test_a_block_that_never_stopped_is_what_was_said_of_it(api: str) -> None:
+def test_stream_encoder_writes_the_deltas_of_a_block_without_a_stop(api: str) -> None:
     start = answer(source=GOOGLE)
     end = answer([], source=GOOGLE)
     events = [
@@ -202,7 +202,7 @@ def test_a_block_that_never_stopped_is_what_was_said_of_it(api: str) -> None:
 
 
 @every_api
-def test_what_waited_when_the_turn_failed_is_written(api: str) -> None:
+def test_stream_encoder_writes_pending_blocks_if_the_turn_fails(api: str) -> None:
     start = answer(source=ANTHROPIC)
     events = [
         TurnStart(response=start),
@@ -217,7 +217,7 @@ def test_what_waited_when_the_turn_failed_is_written(api: str) -> None:
     assert all(content.status == "incomplete" for content in contents if isinstance(content, FunctionCallContent))
 
 
-def test_blocks_after_half_a_call_have_numbers_of_their_own() -> None:
+def test_anthropic_stream_encoder_numbers_blocks_after_an_incomplete_call() -> None:
     start = answer(source=ANTHROPIC)
     events = [
         TurnStart(response=start),
@@ -230,7 +230,7 @@ def test_blocks_after_half_a_call_have_numbers_of_their_own() -> None:
 
 
 @every_api
-def test_a_whole_block_that_changes_nothing_loses_nothing(api: str) -> None:
+def test_stream_encoder_ignores_a_catch_up_without_changes(api: str) -> None:
     response = answer([TextContent(text="words"), CALL])
     events = list(unfold(response))
     again = [BlockCatchUp(index=0, content=TextContent(text="words")), BlockCatchUp(index=1, content=CALL)]
@@ -238,7 +238,7 @@ def test_a_whole_block_that_changes_nothing_loses_nothing(api: str) -> None:
 
 
 @every_api
-def test_a_text_that_waited_is_amended_by_what_is_new(api: str) -> None:
+def test_stream_encoder_appends_new_text_of_a_catch_up(api: str) -> None:
     start = answer(source=RESPONSES)
     texts = [TextContent(text="first "), TextContent(text="second"), TextContent(text="second and more")]
     events = [
@@ -252,11 +252,11 @@ def test_a_text_that_waited_is_amended_by_what_is_new(api: str) -> None:
         TurnComplete(response=answer([], source=RESPONSES), layout=[[[0, 1]]]),
     ]
     _, _, contents = written(api, events)
-    said = "".join(content.text for content in contents)
-    assert sorted(said) == sorted("first second and more")
+    text = "".join(content.text for content in contents)
+    assert sorted(text) == sorted("first second and more")
 
 
-def test_a_result_that_comes_again_is_no_text() -> None:
+def test_anthropic_stream_encoder_ignores_a_repeated_result() -> None:
     response = contentmodel.adapter(ANTHROPIC).decode_response(
         {
             "type": "message",
@@ -276,7 +276,7 @@ def test_a_result_that_comes_again_is_no_text() -> None:
 
 
 @every_api
-def test_thoughts_that_go_on_after_they_stopped_raise_nothing(api: str) -> None:
+def test_stream_encoder_accepts_reasoning_deltas_after_the_stop(api: str) -> None:
     thought = ReasoningContent(text="First, ")
     events = list(unfold(answer([thought, TextContent(text="words")], source=CHAT)))
     late = [
@@ -288,7 +288,7 @@ def test_thoughts_that_go_on_after_they_stopped_raise_nothing(api: str) -> None:
 
 
 @pytest.mark.parametrize("source", [ANTHROPIC, GOOGLE])
-def test_a_text_after_a_call_has_lost_its_place_in_columns(source: str) -> None:
+def test_chat_stream_encoder_reports_a_text_after_a_call_as_moved(source: str) -> None:
     def moved(*contents: Any) -> list[str]:
         events = list(unfold(answer(contents, source=source)))
         return [loss.path for loss in written(CHAT, events)[1] if loss.kind == "moved"]
@@ -302,7 +302,7 @@ ITEMS += [TextContent(text="two"), FunctionCallContent(call_id="call_3", name="s
 
 
 def items_of(response: ChatResponse) -> list[tuple[str, str]]:
-    """The types and the ids of the items of an answer."""
+    """Return the types and the ids of the items of an answer."""
     output = contentmodel.adapter(RESPONSES).encode_response(response).payload["output"]
     assert all(item["status"] == "completed" for item in output)
     return [(item["type"], item["id"]) for item in output]
@@ -310,7 +310,7 @@ def items_of(response: ChatResponse) -> list[tuple[str, str]]:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("source", [None, CHAT])
-def test_items_of_an_answer_have_ids_whole_and_streamed(source: str | None) -> None:
+def test_responses_items_get_the_same_ids_plain_and_streamed(source: str | None) -> None:
     response = answer(ITEMS, source=source)
     ids = items_of(response)
     prefixes = [("message", "msg"), ("function_call", "fc")]
@@ -329,7 +329,7 @@ def test_items_of_an_answer_have_ids_whole_and_streamed(source: str | None) -> N
 
 
 @pytest.mark.parametrize("fields", [{"id": "another"}, {"id": None, "created": 2}, {"id": None, "model": "another"}])
-def test_items_of_two_answers_have_no_id_in_common(fields: dict[str, Any]) -> None:
+def test_responses_items_of_two_answers_have_different_ids(fields: dict[str, Any]) -> None:
     one = answer([TextContent(text="x"), CALL])
     if fields["id"] is None:
         one = msgspec.structs.replace(one, id=None)
@@ -337,12 +337,12 @@ def test_items_of_two_answers_have_no_id_in_common(fields: dict[str, Any]) -> No
     assert not {item_id for _, item_id in items_of(one)} & {item_id for _, item_id in items_of(other)}
 
 
-def test_calls_of_one_id_are_items_with_ids_of_their_own() -> None:
+def test_responses_calls_with_the_same_call_id_have_different_item_ids() -> None:
     ids = items_of(answer([CALL, CALL]))
     assert len(set(ids)) == 2
 
 
-def test_two_answers_are_replayed_in_one_request() -> None:
+def test_responses_items_of_two_answers_are_valid_in_one_request() -> None:
     source = [msgspec.structs.replace(answer([TextContent(text="x"), CALL]), id=name) for name in ("a", "b" * 99)]
     adapter = contentmodel.adapter(RESPONSES)
     request: list[Any] = [{"role": "user", "content": "x"}]
@@ -352,14 +352,14 @@ def test_two_answers_are_replayed_in_one_request() -> None:
     assert adapter.check_request({"model": "gpt-5.2", "input": request}) == []
 
 
-def test_ids_that_were_made_mean_nothing_on_the_way_back() -> None:
+def test_generated_item_ids_are_no_significant_loss() -> None:
     output = contentmodel.adapter(RESPONSES).encode_response(answer([TextContent(text="x"), CALL])).payload
     for target in (CHAT, ANTHROPIC, GOOGLE):
         losses = contentmodel.convert(output, source=RESPONSES, target=target, kind="response").losses
         assert not [loss for loss in losses if ".id" in loss.path and loss.is_significant]
 
 
-def test_an_answer_of_the_api_itself_gets_ids_for_added_texts_alone() -> None:
+def test_responses_answer_gets_item_ids_only_for_added_texts() -> None:
     call = {"type": "function_call", "call_id": "call_1", "name": "f", "arguments": "{}"}
     wire = {"object": "response", "id": "resp_1", "model": "m", "status": "completed", "output": [call]}
     adapter = contentmodel.adapter(RESPONSES)
@@ -382,7 +382,7 @@ MORE = {"tool_calls": [{"index": 0, "function": {"arguments": "{}"}}]}
 
 
 def chat_stream(*deltas: Any) -> bytes:
-    """A stream of Chat Completions with these deltas."""
+    """Return a stream of Chat Completions with these deltas."""
     choices: list[Any] = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
     choices.append({"index": 0, "delta": {}, "finish_reason": "tool_calls"})
     chunks = [
@@ -393,7 +393,7 @@ def chat_stream(*deltas: Any) -> bytes:
 
 @every_api
 @pytest.mark.parametrize("deltas", [(HI, CALLED, HI), (CALLED, HI), (CALLED, HI, MORE), (HI, CALLED, CITED)])
-def test_texts_around_calls_are_blocks_in_the_order_in_which_they_came(api: str, deltas: tuple[Any, ...]) -> None:
+def test_texts_around_calls_of_a_chat_stream_keep_their_order(api: str, deltas: tuple[Any, ...]) -> None:
     events = streams.decode(contentmodel.adapter(CHAT), [chat_stream(*deltas)])
     streams.repetition(contentmodel.adapter(api), events)
     raw, losses, contents = written(api, events)
@@ -413,12 +413,12 @@ def test_texts_around_calls_are_blocks_in_the_order_in_which_they_came(api: str,
 
 EMPTY = TextContent(text="")
 SIGNED = TextContent(text="", protected=Protected(issuer="google", kind="signature", data="c2ln"))
-SAID = TextContent(text="x")
+NOT_EMPTY = TextContent(text="x")
 
 
 @every_api
-@pytest.mark.parametrize("contents", [[EMPTY, CALL], [CALL, EMPTY], [SAID, SIGNED], [SAID, EMPTY, SAID]])
-def test_an_empty_text_of_another_api_is_nothing_beside_other_contents(api: str, contents: list[Any]) -> None:
+@pytest.mark.parametrize("contents", [[EMPTY, CALL], [CALL, EMPTY], [NOT_EMPTY, SIGNED], [NOT_EMPTY, EMPTY, NOT_EMPTY]])
+def test_encoders_drop_empty_texts_of_another_api_beside_other_contents(api: str, contents: list[Any]) -> None:
     adapter = contentmodel.adapter(api)
     response = answer(contents, source="turn-blocks")
     encoded = adapter.encode_response(response)
@@ -428,12 +428,12 @@ def test_an_empty_text_of_another_api_is_nothing_beside_other_contents(api: str,
     rest = [c for c in contents if c not in (EMPTY, SIGNED)]
     assert raw == written(api, list(unfold(answer(rest, source="turn-blocks"))))[0]
     signed = [f"$.choices[0].messages[0].contents[{at}].protected" for at, c in enumerate(contents) if c is SIGNED]
-    for found in (encoded.losses, losses):
-        assert [loss.path for loss in found if "protected" in loss.path] == signed
+    for reported in (encoded.losses, losses):
+        assert [loss.path for loss in reported if "protected" in loss.path] == signed
 
 
 @pytest.mark.parametrize("api", [CHAT, RESPONSES, GOOGLE])
-def test_an_empty_text_that_is_the_whole_answer_is_kept(api: str) -> None:
+def test_encoders_keep_an_empty_text_that_is_the_whole_answer(api: str) -> None:
     adapter = contentmodel.adapter(api)
     response = answer([EMPTY], source="turn-blocks")
     assert adapter.decode_response(adapter.encode_response(response).payload).text == ""
@@ -442,7 +442,7 @@ def test_an_empty_text_that_is_the_whole_answer_is_kept(api: str) -> None:
 
 
 @every_api
-def test_losses_after_an_empty_text_have_their_own_paths(api: str) -> None:
+def test_losses_after_an_empty_text_have_the_paths_of_their_contents(api: str) -> None:
     thought = ReasoningContent(text="Hm.")
     response = answer([EMPTY, CALL, thought], source="turn-blocks")
     expected = [loss.path for loss in contentmodel.adapter(api).encode_response(response).losses]
@@ -450,9 +450,9 @@ def test_losses_after_an_empty_text_have_their_own_paths(api: str) -> None:
     assert "$.choices[0].messages[0].contents[2]" in expected
 
 
-def test_an_empty_text_that_grows_after_its_end_is_written() -> None:
+def test_stream_encoder_writes_an_empty_text_that_grows_after_its_stop() -> None:
     events: list[Any] = [event for event in unfold(answer([EMPTY, CALL])) if not isinstance(event, TurnComplete)]
-    events.append(BlockCatchUp(index=0, content=SAID))
+    events.append(BlockCatchUp(index=0, content=NOT_EMPTY))
     end = TurnComplete(response=ChatResponse(choices=[ChatChoice(finish_reason=STOP)]), layout=[[[0, 1]]])
     for api in (ANTHROPIC, RESPONSES, GOOGLE):
         _, _, contents = written(api, [*events, end])
@@ -460,13 +460,13 @@ def test_an_empty_text_that_grows_after_its_end_is_written() -> None:
 
 
 @every_api
-def test_empty_texts_of_the_api_itself_are_kept(api: str) -> None:
+def test_encoder_keeps_empty_texts_of_the_same_api(api: str) -> None:
     adapter = contentmodel.adapter(api)
     response = answer([EMPTY, CALL], source=api)
     assert adapter.decode_response(adapter.encode_response(response).payload).choices[0].messages[0].contents[0] != CALL
 
 
-def test_values_of_another_kind_raise_nothing() -> None:
+def test_stream_converter_accepts_values_of_a_wrong_type() -> None:
     message = {"type": "message", "role": "assistant", "content": [], "usage": 7}
     block = {"type": "text", "text": "words", "citations": 7}
     events: list[dict[str, Any]] = [
@@ -483,8 +483,8 @@ def test_values_of_another_kind_raise_nothing() -> None:
 
 
 @pytest.mark.parametrize("api", [CHAT, RESPONSES, ANTHROPIC])
-def test_hosted_calls_that_change_while_they_grow_are_written_when_they_are_complete(api: str) -> None:
-    """Responses announces a shell call with an empty command, and a search for tools with the id of another call."""
+def test_stream_encoder_writes_hosted_calls_that_change_when_they_are_complete(api: str) -> None:
+    """Responses sends a shell call first with an empty command, and a tool search with the id of another call."""
     item = {"id": "lsh_1", "type": "local_shell_call"}
     begun = {**item, "status": "in_progress", "action": {"type": "exec", "command": [], "env": {}}, "call_id": "call_0"}
     action = {"type": "exec", "command": ["ls", "-a"], "env": {}}
@@ -502,7 +502,7 @@ def test_hosted_calls_that_change_while_they_grow_are_written_when_they_are_comp
 
 
 @pytest.mark.parametrize("api", [CHAT, RESPONSES, ANTHROPIC])
-def test_arguments_that_begin_as_an_object_are_written_when_they_are_complete(api: str) -> None:
+def test_stream_encoder_writes_arguments_that_are_objects_when_they_are_complete(api: str) -> None:
     begun = FunctionCallContent(call_id="call_1", name="search", arguments={"q": []})
     whole = FunctionCallContent(call_id="call_1", name="search", arguments={"q": ["x"]})
     end = TurnComplete(response=answer([], source=GOOGLE), layout=[[[0]]])
@@ -511,7 +511,7 @@ def test_arguments_that_begin_as_an_object_are_written_when_they_are_complete(ap
 
 
 @pytest.mark.parametrize("later", [None, '{"q":"x"}'])
-def test_arguments_that_begin_with_null_are_kept(later: str | None) -> None:
+def test_chat_stream_keeps_arguments_that_start_as_null(later: str | None) -> None:
     call = {"index": 0, "id": "call_1", "type": "function", "function": {"name": "search", "arguments": None}}
     deltas: list[Any] = [{"role": "assistant", "tool_calls": [call]}]
     if later is not None:
@@ -526,7 +526,7 @@ def test_arguments_that_begin_with_null_are_kept(later: str | None) -> None:
 
 
 @pytest.mark.parametrize("api", [CHAT, GOOGLE])
-def test_texts_with_a_dropped_block_between_them_are_kept_apart_by_an_empty_line(api: str) -> None:
+def test_encoders_put_an_empty_line_between_texts_around_a_dropped_block(api: str) -> None:
     cited = [Citation(url="https://example.org/a", title="A", span=Span(start=4, end=7))]
     parts = [
         TextContent(text="It has a number."),
@@ -552,7 +552,7 @@ def test_texts_with_a_dropped_block_between_them_are_kept_apart_by_an_empty_line
 
 
 @pytest.mark.parametrize("api", [CHAT, GOOGLE])
-def test_texts_of_an_answer_made_by_hand_are_kept_apart(api: str) -> None:
+def test_encoders_put_an_empty_line_between_texts_of_an_answer_without_origin(api: str) -> None:
     parts = [TextContent(text="a"), TextContent(text="b"), CompactionContent(), TextContent(text="c")]
     response = answer(parts, source=None)
     adapter = contentmodel.adapter(api)
@@ -561,7 +561,7 @@ def test_texts_of_an_answer_made_by_hand_are_kept_apart(api: str) -> None:
 
 
 @pytest.mark.parametrize("api", APIS)
-def test_an_answer_made_by_hand_is_what_the_sdk_takes_streamed_or_not(api: str) -> None:
+def test_encoded_answer_without_origin_is_valid_for_the_sdk(api: str) -> None:
     message = ChatMessage(role="assistant", contents=[TextContent(text="a"), CALL])
     response = ChatResponse(choices=[ChatChoice(messages=[message], finish_reason=STOP)])
     adapter = contentmodel.adapter(api)
@@ -571,7 +571,7 @@ def test_an_answer_made_by_hand_is_what_the_sdk_takes_streamed_or_not(api: str) 
     assert [content for m in adapter.decode_response(payload).messages for content in m.contents] == contents
 
 
-def test_texts_of_one_api_are_not_kept_apart() -> None:
+def test_chat_stream_encoder_joins_texts_of_the_same_api() -> None:
     response = answer([TextContent(text="a"), CALL, TextContent(text="b")])
     assert written(CHAT, list(unfold(response)))[2][0].text == "ab"
 
@@ -579,8 +579,8 @@ def test_texts_of_one_api_are_not_kept_apart() -> None:
 @every_api
 @settings(max_examples=60, deadline=None)
 @given(start=st.sampled_from(["", "x", " ", "\n\n", "\U0001f600"]) | st.text(), deltas=st.lists(st.text(), max_size=4))
-def test_a_text_comes_out_whole_whatever_it_begins_with(api: str, start: str, deltas: list[str]) -> None:
-    # A text of another API that is blank as a whole is left out.
+def test_stream_encoder_writes_the_whole_text_for_any_initial_text(api: str, start: str, deltas: list[str]) -> None:
+    # The encoder drops a text of another API that is blank as a whole, so the text ends with "end".
     text = "".join([start, *deltas, "end"])
     begin, _, _, stop, end = unfold(answer([TextContent(text=text)], source=GOOGLE if api == CHAT else CHAT))
     grow = [TextDelta(index=0, text=delta) for delta in [*deltas, "end"]]
@@ -591,7 +591,7 @@ def test_a_text_comes_out_whole_whatever_it_begins_with(api: str, start: str, de
 
 
 @pytest.mark.parametrize("api", [RESPONSES, ANTHROPIC, GOOGLE])
-def test_thoughts_that_begin_empty_are_written_as_they_grow(api: str) -> None:
+def test_stream_encoder_writes_reasoning_deltas_at_once(api: str) -> None:
     origin = contentmodel.adapter(api).answer_origin({})
     begun = ReasoningContent(text="", kind="summary" if api == RESPONSES else None)
     encoder = contentmodel.adapter(api).stream_encoder()
@@ -601,7 +601,7 @@ def test_thoughts_that_begin_empty_are_written_as_they_grow(api: str) -> None:
 
 
 @every_api
-def test_contents_alone_are_encoded_as_in_their_answer(api: str) -> None:
+def test_encode_contents_gives_the_contents_of_the_encoded_answer(api: str) -> None:
     contents = [
         ReasoningContent(text="Hm."),
         TextContent(text="a", annotations=[Citation(url="https://example.org", span=Span(start=0, end=1))]),
@@ -618,7 +618,7 @@ def test_contents_alone_are_encoded_as_in_their_answer(api: str) -> None:
         assert alone == {key: candidate[key] for key in ("content", "groundingMetadata")}
     else:
         if api == RESPONSES:
-            # The answer gives its items ids, and the calls a status.
+            # The encoder of answers gives items ids, and calls a status.
             named = ItemIds(payload)
             alone = [named.named(item) for item in alone]
         assert (
@@ -632,24 +632,24 @@ def test_contents_alone_are_encoded_as_in_their_answer(api: str) -> None:
 
 
 @every_api
-def test_losses_of_many_blocks_have_the_place_of_each(api: str) -> None:
+def test_losses_of_many_dropped_blocks_have_the_path_of_each(api: str) -> None:
     lost = CompactionContent()
     contents = [content for number in range(50) for content in (TextContent(text=f"{number}"), lost)]
     events = list(unfold(answer(contents, source=GOOGLE if api == ANTHROPIC else ANTHROPIC)))
     _, losses, _ = written(api, events)
-    found = [loss.path for loss in losses if loss.kind == "dropped" and ".contents[" in loss.path]
-    assert found == [f"$.choices[0].messages[0].contents[{2 * number + 1}]" for number in range(50)]
+    paths = [loss.path for loss in losses if loss.kind == "dropped" and ".contents[" in loss.path]
+    assert paths == [f"$.choices[0].messages[0].contents[{2 * number + 1}]" for number in range(50)]
 
 
 @every_api
-def test_calls_without_ids_get_one_each_and_results_that_of_their_call(api: str) -> None:
+def test_stream_encoder_gives_calls_without_ids_distinct_ids(api: str) -> None:
     contents = [
         FunctionCallContent(name="a", arguments={}),
         FunctionCallContent(call_id="call_2", name="b", arguments={}),
         FunctionCallContent(name="c", arguments={}),
     ]
-    _, losses, found = written(api, list(unfold(answer(contents, source="turn-blocks"), size=1)))
-    first, second, third = (content.call_id for content in found)
+    _, losses, calls = written(api, list(unfold(answer(contents, source="turn-blocks"), size=1)))
+    first, second, third = (content.call_id for content in calls)
     assert second == "call_2"
     assert len({first, second, third}) == 3
     lost = [loss.path for loss in losses if loss.code == "call-id"]

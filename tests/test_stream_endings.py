@@ -49,7 +49,7 @@ def thinking(*blocks: tuple[str, str]) -> bytes:
 
 
 def answer(*blocks: tuple[str, str]) -> dict[str, Any]:
-    """Return the same as an answer without streaming."""
+    """Return an answer of the Messages API with these blocks."""
     content = [
         {
             "type": kind,
@@ -74,7 +74,7 @@ def answer(*blocks: tuple[str, str]) -> dict[str, Any]:
 # -- usage -------------------------------------------------------------------------------------------------------------
 
 
-def test_a_chat_stream_of_another_api_has_a_choice_in_every_chunk() -> None:
+def test_converted_chat_stream_has_a_choice_in_every_chunk() -> None:
     encoded = convert(thinking(("text", "Hello.")), source=ANTHROPIC, target=CHAT)
     chunks = chunks_of(encoded.payload)
     assert all(chunk["choices"] for chunk in chunks)
@@ -83,7 +83,7 @@ def test_a_chat_stream_of_another_api_has_a_choice_in_every_chunk() -> None:
     assert fold_stream(encoded.payload, CHAT).usage.output_tokens == 5
 
 
-def test_a_caller_who_asks_for_usage_gets_a_chunk_of_its_own() -> None:
+def test_chat_stream_has_a_separate_usage_chunk_if_the_policy_is_chunk() -> None:
     policies = {"stream_usage": "chunk"}
     chunks = chunks_of(convert(thinking(("text", "Hi")), source=ANTHROPIC, target=CHAT, policies=policies).payload)
     assert chunks[-1]["choices"] == []
@@ -92,11 +92,11 @@ def test_a_caller_who_asks_for_usage_gets_a_chunk_of_its_own() -> None:
     assert POLICIES["stream_usage"][0] == "last"
 
 
-def test_a_chat_stream_keeps_its_own_usage_chunk() -> None:
+def test_chat_stream_keeps_its_own_usage_chunk() -> None:
     head = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
-    said = {"index": 0, "delta": {"role": "assistant", "content": "Hi"}, "finish_reason": None}
+    first = {"index": 0, "delta": {"role": "assistant", "content": "Hi"}, "finish_reason": None}
     stream = sse(
-        {**head, "choices": [said]},
+        {**head, "choices": [first]},
         {**head, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]},
         {**head, "choices": [], "usage": {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3}},
     )
@@ -112,14 +112,14 @@ def failing_chat() -> bytes:
     """Return a Chat stream of a host that sends a finish reason, and then an error."""
     head = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
     probability = {"token": "Hi", "logprob": -1.0, "bytes": None, "top_logprobs": []}
-    said = {"index": 0, "delta": {"role": "assistant", "content": "Hi"}, "logprobs": {"content": [probability]}}
+    first = {"index": 0, "delta": {"role": "assistant", "content": "Hi"}, "logprobs": {"content": [probability]}}
     ended = {"index": 0, "delta": {}, "finish_reason": "length", "native_finish_reason": "MAX", "channel": "final"}
     usage = {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3}
     error = {"message": "boom", "type": "server_error", "param": None, "code": "server_error"}
-    return sse({**head, "choices": [said]}, {**head, "choices": [ended], "usage": usage}, {"error": error})
+    return sse({**head, "choices": [first]}, {**head, "choices": [ended], "usage": usage}, {"error": error})
 
 
-def test_a_chat_stream_keeps_what_came_before_an_error() -> None:
+def test_chat_stream_keeps_finish_reason_and_usage_before_an_error() -> None:
     stream = failing_chat()
     again = convert(stream, source=CHAT, target=CHAT).payload
     folded = fold_stream(again, CHAT)
@@ -130,7 +130,7 @@ def test_a_chat_stream_keeps_what_came_before_an_error() -> None:
 
 
 @pytest.mark.parametrize("target", [ANTHROPIC, GEMINI, RESPONSES])
-def test_what_came_before_an_error_crosses(target: str) -> None:
+def test_converted_stream_keeps_finish_reason_and_usage_before_an_error(target: str) -> None:
     folded = fold_stream(convert(failing_chat(), source=CHAT, target=target).payload, target)
     assert folded.error is not None
     assert folded.finish_reason is not None
@@ -163,7 +163,7 @@ def test_usage_before_an_error_is_in_a_failed_response() -> None:
     assert folded.error.message == "boom"
 
 
-def test_usage_of_a_stream_that_broke_off_is_reported_where_an_error_has_none() -> None:
+def test_usage_of_a_truncated_stream_is_reported_as_a_loss_by_responses() -> None:
     stream = thinking(("text", "Hello."))
     cut = stream[: stream.index(b'"message_delta"') - 20]
     made = convert(cut, source=ANTHROPIC, target=RESPONSES)
@@ -171,7 +171,7 @@ def test_usage_of_a_stream_that_broke_off_is_reported_where_an_error_has_none() 
     assert "$.usage" in [loss.path for loss in made.losses]
 
 
-def test_a_stream_that_broke_off_has_no_invented_finish_reason() -> None:
+def test_converted_truncated_stream_has_no_finish_reason() -> None:
     stream = thinking(("text", "Hello."))
     cut = stream[: stream.index(b'"message_delta"') - 20]
     for target in (CHAT, GEMINI, ANTHROPIC):
@@ -187,7 +187,7 @@ THOUGHTS = (("thinking", "I should search."), ("text", "Hm."))
 
 
 @pytest.mark.parametrize("target", [CHAT, GEMINI, RESPONSES])
-def test_reasoning_as_text_stays_apart_from_the_answer(target: str) -> None:
+def test_reasoning_as_text_is_separated_from_the_answer_by_an_empty_line(target: str) -> None:
     policies = {"reasoning": "text"}
     whole = convert(answer(*THOUGHTS), source=ANTHROPIC, target=target, kind="response", policies=policies)
     text = adapter(target).decode_response(whole.payload).text
@@ -196,7 +196,7 @@ def test_reasoning_as_text_stays_apart_from_the_answer(target: str) -> None:
     assert fold_stream(stream.payload, target).text == text
 
 
-def test_reasoning_as_the_last_text_of_a_request_ends_as_it_is() -> None:
+def test_reasoning_as_the_last_text_of_a_request_has_no_trailing_line() -> None:
     message = {"role": "assistant", "content": [{"type": "thinking", "thinking": "Hm.", "signature": "x"}]}
     request = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}, message]}
     made = convert(request, source=ANTHROPIC, target=CHAT, policies={"reasoning": "text"})
@@ -204,7 +204,7 @@ def test_reasoning_as_the_last_text_of_a_request_ends_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
-def test_reasoning_as_a_field_of_chat_messages(field: str) -> None:
+def test_reasoning_policy_writes_reasoning_to_a_field_of_chat_messages(field: str) -> None:
     blocks = (("thinking", "First."), ("thinking", "Second."), ("text", "Hm."))
     policies = {"reasoning": field}
     whole = convert(answer(*blocks), source=ANTHROPIC, target=CHAT, kind="response", policies=policies)
@@ -213,15 +213,15 @@ def test_reasoning_as_a_field_of_chat_messages(field: str) -> None:
     assert message["content"] == "Hm."
     assert [loss.family for loss in whole.losses if loss.path.endswith("thinking")] == []
     stream = convert(thinking(*blocks), source=ANTHROPIC, target=CHAT, policies=policies).payload
-    said = "".join(c["delta"].get(field, "") for chunk in chunks_of(stream) for c in chunk["choices"])
-    assert said == message[field]
+    reasoning = "".join(c["delta"].get(field, "") for chunk in chunks_of(stream) for c in chunk["choices"])
+    assert reasoning == message[field]
     turn = {"role": "assistant", "content": answer(*blocks)["content"]}
     request = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}, turn]}
     sent = convert(request, source=ANTHROPIC, target=CHAT, policies=policies).payload["messages"][-1]
     assert (sent[field], sent["content"]) == ("First.\n\nSecond.", "Hm.")
 
 
-def test_an_api_without_such_a_field_gets_no_reasoning() -> None:
+def test_reasoning_field_policy_drops_reasoning_if_the_api_has_no_such_field() -> None:
     policies = {"reasoning": "reasoning_content"}
     made = convert(answer(*THOUGHTS), source=ANTHROPIC, target=GEMINI, kind="response", policies=policies)
     assert "search" not in json.dumps(made.payload)
@@ -231,7 +231,7 @@ def test_an_api_without_such_a_field_gets_no_reasoning() -> None:
 # -- times -------------------------------------------------------------------------------------------------------------
 
 
-def test_the_time_of_an_answer_crosses() -> None:
+def test_convert_keeps_the_time_of_an_answer() -> None:
     part = {"content": {"role": "model", "parts": [{"text": "hi"}]}, "finishReason": "STOP"}
     gemini = {"responseId": "r", "createTime": "2026-11-18T11:06:50Z", "candidates": [part]}
     made = convert(gemini, source=GEMINI, target=CHAT, kind="response").payload
@@ -244,14 +244,14 @@ def test_the_time_of_an_answer_crosses() -> None:
     assert any(loss.path == "$.createTime" for loss in odd.losses)
 
 
-def test_an_answer_without_a_time_is_of_1970_in_chat() -> None:
+def test_chat_answer_without_a_time_has_created_zero() -> None:
     assert convert(answer(("text", "hi")), source=ANTHROPIC, target=CHAT, kind="response").payload["created"] == 0
 
 
 # -- bytes -------------------------------------------------------------------------------------------------------------
 
 
-def test_a_stream_may_be_given_whole() -> None:
+def test_fold_stream_accepts_bytes_text_and_iterables() -> None:
     stream = thinking(("text", "Hello."))
     expected = fold_stream([stream], ANTHROPIC)
     assert expected.text == "Hello."
@@ -262,20 +262,20 @@ def test_a_stream_may_be_given_whole() -> None:
 
 
 @pytest.mark.parametrize("wrong", [5, None, [5], [None], ChatResponse()])
-def test_what_is_no_stream_is_refused(wrong: Any) -> None:
+def test_fold_stream_refuses_values_that_are_not_streams(wrong: Any) -> None:
     with pytest.raises(TypeError, match="expected"):
         fold_stream(wrong, ANTHROPIC)
 
 
 @pytest.mark.parametrize("created", [float("inf"), float("nan"), "soon"])
-def test_a_time_that_is_none_is_reported(created: Any) -> None:
+def test_chat_encoder_reports_an_invalid_time(created: Any) -> None:
     encoded = adapter(CHAT).encode_response(ChatResponse(created=created, origin=Origin(api="other", issuer="x")))
     assert encoded.payload["created"] == 0
     assert "$.created" in [loss.path for loss in encoded.losses]
 
 
-def broken_off(*items: dict[str, Any], done: int) -> bytes:
-    """Return a stream of Responses with these items, of which `done` are complete, that an error ends."""
+def failed_stream(*items: dict[str, Any], done: int) -> bytes:
+    """Return a stream of Responses that ends with an error. The first `done` items are complete."""
     head = {"id": "resp_1", "object": "response", "created_at": 1, "model": "m", "output": [], "status": "in_progress"}
     events: list[dict[str, Any]] = [{"type": "response.created", "response": head}]
     for index, item in enumerate(items):
@@ -288,17 +288,17 @@ def broken_off(*items: dict[str, Any], done: int) -> bytes:
 
 def test_responses_encoder_keeps_a_complete_call_before_an_error() -> None:
     call = {"type": "function_call", "call_id": "c", "name": "look", "arguments": '{"q": 1}'}
-    stream = broken_off(call, done=1)
+    stream = failed_stream(call, done=1)
     encoder = adapter(RESPONSES).stream_encoder()
     again = b"".join(encoder.feed(event) for event in decode_stream(stream, RESPONSES)) + encoder.close()
-    assert [found.status for found in fold_stream(stream, RESPONSES).tool_calls] == [None]
-    assert [found.status for found in fold_stream(again, RESPONSES).tool_calls] == [None]
+    assert [call.status for call in fold_stream(stream, RESPONSES).tool_calls] == [None]
+    assert [call.status for call in fold_stream(again, RESPONSES).tool_calls] == [None]
 
 
-def test_responses_encoder_leaves_out_a_search_that_broke_off() -> None:
-    """Its result would make it look whole."""
+def test_responses_encoder_drops_an_incomplete_search() -> None:
+    """With its result, the search would look complete."""
     action = {"type": "search", "query": "cats", "sources": [{"type": "url", "url": "https://example.org/a"}]}
-    stream = broken_off({"type": "web_search_call", "id": "ws_1", "action": action}, done=0)
+    stream = failed_stream({"type": "web_search_call", "id": "ws_1", "action": action}, done=0)
     encoder = adapter(RESPONSES).stream_encoder()
     again = b"".join(encoder.feed(event) for event in decode_stream(stream, RESPONSES)) + encoder.close()
     assert not fold_stream(again, RESPONSES).messages

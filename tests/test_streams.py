@@ -1,4 +1,4 @@
-"""Recorded streams beside what else was recorded: the text of the transport, and the same exchange without streaming.
+"""Recorded streams, compared with the raw text of the transport and with answers that were not streamed.
 
 The laws of streams are checks of the kit (test_conformance.py).
 """
@@ -37,7 +37,7 @@ def recorded(api: str) -> list[Recorded]:
     return [Recorded(record) for record in records(api, "stream") if record["status"] in (200, None)]
 
 
-def test_the_transport_text_is_the_recorded_stream(corpus: Any) -> None:
+def test_raw_transport_text_decodes_to_the_recorded_events(corpus: Any) -> None:
     known = {stream.id: stream for api in APIS for stream in recorded(api)}
     compared = 0
     with (corpus / "recorded" / "raw-framing.jsonl").open("rb") as lines:
@@ -56,7 +56,7 @@ def test_the_transport_text_is_the_recorded_stream(corpus: Any) -> None:
 
 
 def asked(record: dict[str, Any], requests: dict[str, Any]) -> str | None:
-    """What was asked, as a key; None where it was not recorded. How it was to be delivered is no part of it."""
+    """Return the model and the body of a request as a key, without stream options; None if it was not recorded."""
     request = requests.get(record.get("request_id") or "")
     if request is None:
         return None
@@ -77,30 +77,30 @@ def twins(api: str) -> Iterator[tuple[Recorded, Any]]:
 
 
 def gist(content: Any) -> Any:
-    """Return a content without what differs in every answer: ids, opaque state, residue, reasoning, search results."""
+    """Return a content without values that differ in every answer: ids, opaque state, residue, search results."""
     calls = content.arguments_object if isinstance(content, ToolCallContent) else None
     sources = [(citation.url, citation.title) for citation in content.annotations or ()]
     outputs = {type(output).__name__ for output in getattr(content, "outputs", ())}
-    words = content.text if isinstance(content, contentmodel.TextContent) else None
-    return type(content).__name__, words, getattr(content, "name", None), calls, sources, outputs
+    text = content.text if isinstance(content, contentmodel.TextContent) else None
+    return type(content).__name__, text, getattr(content, "name", None), calls, sources, outputs
 
 
 def gists(response: Any) -> list[Any]:
-    """Every content but texts without words: generateContent puts a signature on one of its own, when it streams."""
-    found = [content for message in response.messages for content in message.contents]
-    return [gist(c) for c in found if not isinstance(c, contentmodel.TextContent) or c.text]
+    """Return all contents except for empty texts: a stream of generateContent has one for its signature."""
+    contents = [content for message in response.messages for content in message.contents]
+    return [gist(c) for c in contents if not isinstance(c, contentmodel.TextContent) or c.text]
 
 
-def said(response: Any) -> list[Any]:
-    """The words and calls of an answer: where two have the same, the model answered the same twice."""
-    found = [content for message in response.messages for content in message.contents]
-    return [response.text, *[c.arguments_object for c in found if isinstance(c, ToolCallContent)]]
+def text_and_calls(response: Any) -> list[Any]:
+    """Return the text and the arguments of an answer. If two answers have the same, they can be compared."""
+    contents = [content for message in response.messages for content in message.contents]
+    return [response.text, *[c.arguments_object for c in contents if isinstance(c, ToolCallContent)]]
 
 
 @every_api
-def test_an_exchange_without_streaming_has_the_same_content(api: str, corpus: Any) -> None:
+def test_streamed_and_plain_answers_of_a_request_have_the_same_contents(api: str, corpus: Any) -> None:
     pairs = [(stream.id, fold(stream.events), answer) for stream, answer in twins(api)]
-    same = [pair for pair in pairs if said(pair[1]) == said(pair[2])]
+    same = [pair for pair in pairs if text_and_calls(pair[1]) == text_and_calls(pair[2])]
     assert same
     for name, streamed, answer in same:
         assert gists(streamed) == gists(answer), name

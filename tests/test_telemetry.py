@@ -59,7 +59,7 @@ MESSAGE = {
 
 
 class Started(SpanProcessor):
-    """Every span that was begun, and the baggage that it was begun with."""
+    """Collects every span that is started, and its baggage."""
 
     def __init__(self) -> None:
         self.spans: list[Any] = []
@@ -90,7 +90,7 @@ class Watch:
 
     @property
     def spans(self) -> list[ReadableSpan]:
-        """The spans that have ended, in the order in which they began."""
+        """The ended spans, in the order of their start."""
         ended = {span.context.span_id: span for span in self._exporter.get_finished_spans()}
         assert len(ended) == len(self._exporter.get_finished_spans())
         return [ended[span.context.span_id] for span in self.started.spans if span.context.span_id in ended]
@@ -117,7 +117,7 @@ class Watch:
 
 @pytest.fixture
 def watch() -> Iterator[Watch]:
-    """Whatever a test does, no span may stay open."""
+    """Yield a watch. Check after the test that all spans have ended."""
     watch = Watch()
     yield watch
     assert watch.open == []
@@ -157,10 +157,10 @@ def calls(*names: str, **arguments: Any) -> ChatResponse:
 DONE = answer(TextContent(text="done"))
 
 
-def told(span: ReadableSpan) -> str:
-    """Everything that a span says, as an exporter has to write it: in UTF-8."""
-    said = [span.name, span.status.description, *span.attributes.values()]
-    return "\n".join(map(str, said)).encode().decode()
+def text_of(span: ReadableSpan) -> str:
+    """Return the name, status and attributes of a span. Raise if they cannot be encoded in UTF-8."""
+    values = [span.name, span.status.description, *span.attributes.values()]
+    return "\n".join(map(str, values)).encode().decode()
 
 
 # -- a whole run -------------------------------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ def url(server: Any, api: str) -> dict[str, Any]:
 
 
 def drive(way: str, api: str, server: Any, tools: list[Any], observer: OpenTelemetry, **options: Any) -> Any:
-    """A run by one of the four ways to run."""
+    """Run in one of the four ways."""
     settings = {"api_key": "none", "model": "m", **url(server, api)}
     request = ChatRequest(
         messages=[ChatMessage(role="user", contents=[TextContent(text="Hi")])], options=ChatOptions(**options)
@@ -192,7 +192,7 @@ def drive(way: str, api: str, server: Any, tools: list[Any], observer: OpenTelem
 
 @pytest.mark.parametrize("way", ["run", "stream", "async run", "async stream"])
 @pytest.mark.parametrize("api", APIS)
-def test_a_run_is_a_tree_of_spans(watch: Watch, loopback: Any, api: str, way: str) -> None:
+def test_run_has_a_tree_of_spans_with_their_attributes(watch: Watch, loopback: Any, api: str, way: str) -> None:
     @tool
     def weather(city: str) -> str:
         """How the weather is."""
@@ -237,14 +237,16 @@ def test_a_run_is_a_tree_of_spans(watch: Watch, loopback: Any, api: str, way: st
         **{name: 0 for name in run.attributes if run.attributes[name] == 0},
     }
     first, last = (span.attributes for span in asked)
-    assert [said["gen_ai.operation.name"] for said in (first, last)] == ["chat", "chat"]
-    assert [said["gen_ai.provider.name"] for said in (first, last)] == [PROVIDERS[api]] * 2
-    assert [said["gen_ai.usage.input_tokens"] for said in (first, last)] == [10, 10]
-    assert [said["gen_ai.response.model"] for said in (first, last)] == [said.model for said in result.responses]
-    assert [said["gen_ai.response.id"] for said in (first, last)] == [said.id for said in result.responses]
-    assert [said.get("gen_ai.request.stream") for said in (first, last)] == [True if "stream" in way else None] * 2
-    assert [said["gen_ai.request.temperature"] for said in (first, last)] == [1.0, 1.0]
-    # Gemini ends a turn of calls as any other.
+    assert [span["gen_ai.operation.name"] for span in (first, last)] == ["chat", "chat"]
+    assert [span["gen_ai.provider.name"] for span in (first, last)] == [PROVIDERS[api]] * 2
+    assert [span["gen_ai.usage.input_tokens"] for span in (first, last)] == [10, 10]
+    assert [span["gen_ai.response.model"] for span in (first, last)] == [
+        response.model for response in result.responses
+    ]
+    assert [span["gen_ai.response.id"] for span in (first, last)] == [response.id for response in result.responses]
+    assert [span.get("gen_ai.request.stream") for span in (first, last)] == [True if "stream" in way else None] * 2
+    assert [span["gen_ai.request.temperature"] for span in (first, last)] == [1.0, 1.0]
+    # Gemini has no finish reason of its own for calls.
     assert first["gen_ai.response.finish_reasons"] == ("tool_call",)
     assert last["gen_ai.response.finish_reasons"] == ("stop",)
     assert watch.named("execute_tool weather").attributes == {
@@ -254,12 +256,12 @@ def test_a_run_is_a_tree_of_spans(watch: Watch, loopback: Any, api: str, way: st
         "gen_ai.tool.type": "function",
         "gen_ai.tool.description": "How the weather is.",
     }
-    said = {name for span in watch.spans for name in span.attributes if name.startswith("gen_ai.")}
-    assert said <= NAMES
+    names = {name for span in watch.spans for name in span.attributes if name.startswith("gen_ai.")}
+    assert names <= NAMES
 
 
 @pytest.mark.parametrize("way", ["run", "async run"])
-def test_what_the_client_does_belongs_to_the_answer(watch: Watch, way: str) -> None:
+def test_spans_of_the_client_are_children_of_the_chat_span(watch: Watch, way: str) -> None:
     def sends(request: ChatRequest) -> ChatResponse:
         with watch.tracer.start_as_current_span("POST"):
             return DONE
@@ -275,7 +277,7 @@ def test_what_the_client_does_belongs_to_the_answer(watch: Watch, way: str) -> N
     assert watch.tree == [("invoke_agent", None), ("chat m", "invoke_agent"), ("POST", "chat m")]
 
 
-def test_runs_beside_each_other_keep_their_spans_apart(watch: Watch) -> None:
+def test_concurrent_runs_have_separate_spans(watch: Watch) -> None:
     @tool
     async def wait() -> str:
         await asyncio.sleep(0.01)
@@ -298,7 +300,7 @@ def test_runs_beside_each_other_keep_their_spans_apart(watch: Watch) -> None:
     assert sorted(of_trace.values()) == [["one", *run_spans], ["two", *run_spans]]
 
 
-def test_the_caller_is_who_made_the_stream_and_not_who_reads_it(watch: Watch, loopback: Any) -> None:
+def test_parent_of_a_stream_is_the_span_that_created_it(watch: Watch, loopback: Any) -> None:
     @tool
     def look() -> str:
         return "mild"
@@ -323,9 +325,9 @@ def test_the_caller_is_who_made_the_stream_and_not_who_reads_it(watch: Watch, lo
     assert watch.started.baggage == [{"tenant": "a"}, {}, *[{"tenant": "a"}] * 4]
 
 
-def test_tools_that_begin_before_the_model_is_asked_share_the_span_of_the_run(watch: Watch) -> None:
+def test_pending_calls_that_start_at_once_share_the_span_of_the_run(watch: Watch) -> None:
     class Slow(SpanProcessor):
-        """Gives others the time to begin the same span once more."""
+        """Gives other threads time to start the same span again."""
 
         def on_start(self, span: Any, parent_context: Any = None) -> None:
             threading.Event().wait(0.05)
@@ -350,7 +352,7 @@ def test_tools_that_begin_before_the_model_is_asked_share_the_span_of_the_run(wa
 # -- attributes --------------------------------------------------------------------------------------------------------
 
 
-def test_options_are_told() -> None:
+def test_chat_span_has_the_options_of_the_request() -> None:
     watch = Watch()
     options = ChatOptions(
         max_output_tokens=100,
@@ -365,8 +367,8 @@ def test_options_are_told() -> None:
         response_format=ResponseFormat(kind="json_schema", schema={}),
     )
     ToolRunner(Client(DONE), observer=watch.observer()).run(ChatRequest(options=options))
-    said = {name: value for name, value in watch.named("chat m").attributes.items() if "request." in name}
-    assert said == {
+    attributes = {name: value for name, value in watch.named("chat m").attributes.items() if "request." in name}
+    assert attributes == {
         "gen_ai.request.model": "m",
         "gen_ai.request.max_tokens": 100,
         "gen_ai.request.temperature": 0.0,
@@ -377,7 +379,9 @@ def test_options_are_told() -> None:
         "gen_ai.request.seed": 7,
         "gen_ai.request.stop_sequences": ("END",),
     }
-    assert {type(said[f"gen_ai.request.{name}"]) for name in ("temperature", "top_k", "presence_penalty")} == {float}
+    assert {type(attributes[f"gen_ai.request.{name}"]) for name in ("temperature", "top_k", "presence_penalty")} == {
+        float
+    }
     assert watch.named("chat m").attributes["gen_ai.output.type"] == "json"
     assert {span.attributes["gen_ai.conversation.id"] for span in watch.spans} == {"conv_1"}
 
@@ -385,7 +389,7 @@ def test_options_are_told() -> None:
 @pytest.mark.parametrize(
     ("usage", "tokens"),
     [
-        # Anthropic counts cached tokens beside the others, OpenAI among them.
+        # Anthropic counts cached tokens separately from the input, and OpenAI within it.
         (
             Usage(input_tokens=1, cache_read_tokens=20, cache_write_tokens=300, cached_inside=False),
             (321, None, 20, 300),
@@ -397,15 +401,15 @@ def test_options_are_told() -> None:
         (None, (None, None, None, None)),
     ],
 )
-def test_tokens_are_counted_as_the_conventions_do(watch: Watch, usage: Usage | None, tokens: Any) -> None:
-    said = answer(TextContent(text="Hi"), usage=usage)
-    ToolRunner(Client(said), observer=watch.observer()).run("Hi")
+def test_spans_count_tokens_as_the_conventions_require(watch: Watch, usage: Usage | None, tokens: Any) -> None:
+    response = answer(TextContent(text="Hi"), usage=usage)
+    ToolRunner(Client(response), observer=watch.observer()).run("Hi")
     names = ("input_tokens", "output_tokens", "cache_read.input_tokens", "cache_creation.input_tokens")
     for span in watch.spans:
         assert tuple(span.attributes.get(f"gen_ai.usage.{name}") for name in names) == tokens
 
 
-def test_an_api_goes_by_its_provider(watch: Watch) -> None:
+def test_chat_span_has_the_provider_of_the_api(watch: Watch) -> None:
     client = Client(DONE, DONE, DONE)
     ToolRunner(client, observer=watch.observer(providers={"anthropic-messages": "aws.bedrock"})).run("Hi")
     client.api = "somebody-elses"
@@ -417,7 +421,7 @@ def test_an_api_goes_by_its_provider(watch: Watch) -> None:
     assert asked[-1].name == "chat asked-for"
 
 
-def test_answers_are_measured(watch: Watch) -> None:
+def test_metrics_record_tokens_and_durations_of_answers(watch: Watch) -> None:
     usage = Usage(input_tokens=1, cache_read_tokens=9, output_tokens=5, cached_inside=False)
     broken = answer(usage=usage, model="m-2", error=ErrorContent(code="overloaded"))
     client = Client(answer(usage=usage, model="m-1"), RateLimitError("slowly", status=429), broken)
@@ -463,19 +467,21 @@ def failed(span: ReadableSpan) -> tuple[str, str | None]:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_a_client_that_fails_fails_its_run(watch: Watch, way: str, error: BaseException, kind: str) -> None:
+def test_error_of_the_client_fails_the_spans_of_answer_and_run(
+    watch: Watch, way: str, error: BaseException, kind: str
+) -> None:
     sync = ToolRunner(Client(error), observer=watch.observer())
     other = AsyncToolRunner(AsyncClient(error), observer=watch.observer())
     with pytest.raises(type(error)):
         sync.run("Hi") if way == "run" else asyncio.run(other.run("Hi"))
     run, asked = watch.spans
     is_interrupt = isinstance(error, KeyboardInterrupt)
-    # In a task of its own the interrupt ends the whole loop: the answer is told that it is cancelled.
+    # In a separate task, the interrupt ends the event loop, so the request may end as cancelled.
     assert failed(asked) in ([(kind, "slowly")] if not is_interrupt else [(kind, "slowly"), ("cancelled", None)])
     assert failed(run) == (("cancelled", None) if is_interrupt else (kind, "slowly"))
 
 
-def test_a_run_that_is_interrupted_says_why(watch: Watch) -> None:
+def test_span_of_an_interrupted_run_has_the_error_of_the_client(watch: Watch) -> None:
     @tool
     def look() -> str:
         return "mild"
@@ -489,7 +495,7 @@ def test_a_run_that_is_interrupted_says_why(watch: Watch) -> None:
 
 @pytest.mark.parametrize("way", ["stream", "async stream"])
 @pytest.mark.parametrize("api", APIS)
-def test_a_stream_that_breaks_off_fails(watch: Watch, loopback: Any, api: str, way: str) -> None:
+def test_stream_that_is_cut_fails_the_spans_of_answer_and_run(watch: Watch, loopback: Any, api: str, way: str) -> None:
     server = loopback([Turn(say("It is very mild. " * 40), Fault(drop_after=1500), delta_size=4)])
     result = drive(way, api, server, [], watch.observer())
     assert result.stop == "error"
@@ -499,7 +505,7 @@ def test_a_stream_that_breaks_off_fails(watch: Watch, loopback: Any, api: str, w
 
 
 @pytest.mark.parametrize("way", ["run", "stream", "async run", "async stream"])
-def test_an_api_that_refuses_fails(watch: Watch, loopback: Any, way: str) -> None:
+def test_refused_request_fails_the_spans_of_answer_and_run(watch: Watch, loopback: Any, way: str) -> None:
     server = loopback([Turn(fault=Fault(status=400, message="not so"))])
     with pytest.raises(ClientError, match="not so"):
         drive(way, "openai-chat", server, [], watch.observer())
@@ -524,9 +530,9 @@ def raising_later(error: BaseException) -> Any:
     return fail
 
 
-class Unspeakable(Exception):
+class Unprintable(Exception):
     def __str__(self) -> str:
-        raise RuntimeError("no words")
+        raise RuntimeError("no text")
 
 
 @pytest.mark.parametrize("make", [raising, raising_later])
@@ -537,12 +543,12 @@ class Unspeakable(Exception):
         (SystemExit("secret"), "SystemExit"),
         (TimeoutError("secret"), "timeout"),
         (asyncio.CancelledError("secret"), "cancelled"),
-        (Unspeakable("secret"), "test_telemetry.Unspeakable"),
+        (Unprintable("secret"), "test_telemetry.Unprintable"),
         (OSError("secret \udcff"), "OSError"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_a_tool_that_fails_fails_its_own_span(
+def test_error_of_a_tool_fails_only_its_own_span(
     watch: Watch, make: Callable[[Any], Any], error: BaseException, kind: str
 ) -> None:
     for contents in (False, True):
@@ -552,12 +558,12 @@ def test_a_tool_that_fails_fails_its_own_span(
     quiet, open_, sync = [span for span in watch.spans if span.name == "execute_tool fail"]
     assert failed(quiet) == failed(sync) == (kind, None)
     assert failed(open_)[0] == kind
-    assert "secret" not in told(quiet) + told(sync)
-    assert "secret" in told(open_) or isinstance(error, Unspeakable | asyncio.CancelledError)
+    assert "secret" not in text_of(quiet) + text_of(sync)
+    assert "secret" in text_of(open_) or isinstance(error, Unprintable | asyncio.CancelledError)
     assert all(span.status.status_code == StatusCode.UNSET for span in watch.spans if "execute" not in span.name)
 
 
-def test_an_error_that_a_tool_gives_is_one(watch: Watch) -> None:
+def test_error_content_of_a_tool_fails_its_span(watch: Watch) -> None:
     @tool
     def coded() -> ToolOutcome:
         return ToolOutcome([ErrorContent(code="no_such_city", message="secret")])
@@ -583,7 +589,7 @@ def test_calls_that_do_not_run_have_no_span(watch: Watch) -> None:
     assert [span.name for span in watch.spans] == ["invoke_agent", "chat m", "chat m"]
 
 
-def test_a_limit_is_no_failure(watch: Watch) -> None:
+def test_run_that_reaches_a_limit_does_not_fail_its_span(watch: Watch) -> None:
     @tool
     def look() -> str:
         return "mild"
@@ -593,10 +599,10 @@ def test_a_limit_is_no_failure(watch: Watch) -> None:
     assert watch.named("invoke_agent").status.status_code == StatusCode.UNSET
 
 
-# -- ends before the end -----------------------------------------------------------------------------------------------
+# -- cancelled runs ----------------------------------------------------------------------------------------------------
 
 
-def test_the_span_of_a_call_that_was_given_up_ends_with_its_thread(watch: Watch) -> None:
+def test_span_of_a_call_after_its_timeout_ends_with_its_thread(watch: Watch) -> None:
     go, gone = threading.Event(), threading.Event()
 
     class Gone(SpanProcessor):
@@ -622,7 +628,7 @@ def test_the_span_of_a_call_that_was_given_up_ends_with_its_thread(watch: Watch)
     assert failed(watch.named("execute_tool hang")) == ("timeout", None)
 
 
-def test_the_span_of_a_task_that_was_given_up_ends_when_it_is_cancelled(watch: Watch) -> None:
+def test_span_of_an_async_call_after_its_timeout_ends_with_its_cancellation(watch: Watch) -> None:
     @tool(timeout=0.01)
     async def hang() -> str:
         await asyncio.sleep(60)
@@ -647,7 +653,7 @@ def test_the_span_of_a_task_that_was_given_up_ends_when_it_is_cancelled(watch: W
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_why_a_call_was_given_up_is_told(watch: Watch, outcome: Any, kind: str) -> None:
+def test_span_of_an_abandoned_call_has_the_reason(watch: Watch, outcome: Any, kind: str) -> None:
     hang = raising(outcome)
     observer = watch.observer()
     run = observer.run_started(ChatRequest())
@@ -657,7 +663,7 @@ def test_why_a_call_was_given_up_is_told(watch: Watch, outcome: Any, kind: str) 
     assert failed(watch.named("execute_tool fail"))[0] == kind
 
 
-def test_a_run_that_is_cancelled_ends_its_spans(watch: Watch) -> None:
+def test_cancelled_run_ends_its_spans(watch: Watch) -> None:
     async def never(request: ChatRequest) -> ChatResponse:
         cancellation.cancel()
         await asyncio.sleep(60)
@@ -671,7 +677,7 @@ def test_a_run_that_is_cancelled_ends_its_spans(watch: Watch) -> None:
 
 
 @pytest.mark.parametrize("in_tool", [False, True])
-def test_a_task_that_is_cancelled_ends_its_spans(watch: Watch, in_tool: bool) -> None:
+def test_cancelled_task_ends_its_spans(watch: Watch, in_tool: bool) -> None:
     async def run() -> None:
         begun = asyncio.Event()
 
@@ -697,7 +703,7 @@ def test_a_task_that_is_cancelled_ends_its_spans(watch: Watch, in_tool: bool) ->
 
 @pytest.mark.parametrize("close", [True, False], ids=["closed", "dropped"])
 @pytest.mark.parametrize("until", ["TextDelta", "Notice"])
-def test_a_stream_that_is_left_ends_its_spans(watch: Watch, loopback: Any, until: str, close: bool) -> None:
+def test_stream_that_is_closed_or_dropped_ends_its_spans(watch: Watch, loopback: Any, until: str, close: bool) -> None:
     @tool
     def look() -> str:
         return "mild"
@@ -720,7 +726,7 @@ def test_a_stream_that_is_left_ends_its_spans(watch: Watch, loopback: Any, until
 
 
 @pytest.mark.parametrize("until", ["TextDelta", "Notice"])
-def test_an_async_stream_that_is_left_ends_its_spans(watch: Watch, loopback: Any, until: str) -> None:
+def test_async_stream_that_is_closed_ends_its_spans(watch: Watch, loopback: Any, until: str) -> None:
     @tool
     async def look() -> str:
         await asyncio.sleep(60)
@@ -738,7 +744,7 @@ def test_an_async_stream_that_is_left_ends_its_spans(watch: Watch, loopback: Any
     assert failed(watch.named("invoke_agent"))[0] == "cancelled"
 
 
-def test_an_async_stream_that_is_dropped_ends_its_spans(watch: Watch) -> None:
+def test_async_stream_that_is_dropped_ends_its_spans(watch: Watch) -> None:
     @tool
     async def look() -> str:
         return "mild"
@@ -752,37 +758,37 @@ def test_an_async_stream_that_is_dropped_ends_its_spans(watch: Watch) -> None:
     assert failed(watch.named("invoke_agent")) == ("cancelled", None)
 
 
-def test_a_stream_that_nobody_reads_has_no_span(watch: Watch) -> None:
+def test_stream_that_is_not_read_has_no_span(watch: Watch) -> None:
     ToolRunner(Client(), observer=watch.observer()).stream("Hi")
     assert (watch.spans, watch.open) == ([], [])
 
 
-def test_a_stream_that_is_closed_unread_is_no_run(watch: Watch) -> None:
+def test_stream_that_is_closed_before_it_is_read_has_no_span(watch: Watch) -> None:
     with ToolRunner(Client(), observer=watch.observer()).stream("Hi"):
         pass
     assert (watch.spans, watch.open) == ([], [])
 
 
-def test_without_an_sdk_nothing_is_told() -> None:
+def test_observer_works_without_an_opentelemetry_sdk() -> None:
     assert ToolRunner(Client(DONE), observer=OpenTelemetry(contents=True)).run("Hi").stop == "completed"
 
 
-def test_without_the_api_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_observer_without_the_opentelemetry_api_reports_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "opentelemetry", None)
     with pytest.raises(ImportError, match=r"contentmodel\[otel\]"):
         OpenTelemetry()
 
 
-def test_the_loop_alone_loads_no_telemetry() -> None:
+def test_import_of_the_runner_loads_no_telemetry() -> None:
     code = "import sys, contentmodel.runner; print([name for name in sys.modules if 'telemetry' in name])"
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert said.stdout.strip() == "[]"
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert process.stdout.strip() == "[]"
 
 
 # -- contents ----------------------------------------------------------------------------------------------------------
 
 
-def test_nothing_that_was_said_is_told_unless_asked_for(watch: Watch) -> None:
+def test_spans_have_contents_only_if_contents_is_set(watch: Watch) -> None:
     @tool
     def look(where: str) -> str:
         return "secret result"
@@ -796,13 +802,13 @@ def test_nothing_that_was_said_is_told_unless_asked_for(watch: Watch) -> None:
         ToolRunner(client, tools, observer=observer).run(ChatRequest(messages=[message], instructions=rules))
 
     run(watch.observer())
-    assert all("secret" not in told(span) for span in watch.spans)
+    assert all("secret" not in text_of(span) for span in watch.spans)
     count = len(watch.spans)
     run(watch.observer(contents=True))
-    assert all("secret" in told(span) for span in watch.spans[count:])
+    assert all("secret" in text_of(span) for span in watch.spans[count:])
 
 
-def test_contents_are_written_as_the_conventions_write_them(watch: Watch) -> None:
+def test_spans_have_contents_in_the_form_of_the_conventions(watch: Watch) -> None:
     @tool
     def look(where: str) -> dict[str, int]:
         return {"degrees": 18}
@@ -837,7 +843,7 @@ def test_contents_are_written_as_the_conventions_write_them(watch: Watch) -> Non
 
 @pytest.mark.parametrize("api", APIS)
 @given(data=st.data())
-def test_whatever_an_api_says_can_be_told(api: str, data: st.DataObject) -> None:
+def test_spans_can_record_any_messages_of_an_api(api: str, data: st.DataObject) -> None:
     watch, adapter = Watch(), contentmodel.adapter(api)
     observer = watch.observer(contents=True)
     request = adapter.decode_request(data.draw(sdk_payloads(api, "request")))
@@ -847,29 +853,29 @@ def test_whatever_an_api_says_can_be_told(api: str, data: st.DataObject) -> None
     run.span.end()
     (asked,) = [span for span in watch.spans if span.name.startswith("chat")]
     for name, values in (("gen_ai.input.messages", request.messages), ("gen_ai.output.messages", response.choices)):
-        told_of = json.loads(asked.attributes[name])
-        jsonschema.validate(told_of, {"type": "array", "items": MESSAGE})
-        assert len(told_of) == len(values)
-    assert told(asked)
+        recorded = json.loads(asked.attributes[name])
+        jsonschema.validate(recorded, {"type": "array", "items": MESSAGE})
+        assert len(recorded) == len(values)
+    assert text_of(asked)
     assert watch.open == []
 
 
 @pytest.mark.parametrize("arguments", ["{", "[" * 100_000, '{"a": NaN}', '{"a": "\\ud800"}', "\udcff", "9" * 5000])
-def test_arguments_that_are_no_json_are_told_as_text(watch: Watch, arguments: str) -> None:
+def test_span_has_arguments_that_are_not_json_as_text(watch: Watch, arguments: str) -> None:
     call = FunctionCallContent(call_id="c\udcff", name="look", arguments=arguments)
     client = Client(answer(call, reason="tool_calls"), DONE)
     assert ToolRunner(client, observer=watch.observer(contents=True)).run("Hi").stop == "completed"
-    assert all(map(told, watch.spans))
-    (said,) = json.loads(watch.spans[1].attributes["gen_ai.output.messages"])
-    assert said["parts"][0]["arguments"] == arguments.replace("\udcff", "?")
+    assert all(map(text_of, watch.spans))
+    (message,) = json.loads(watch.spans[1].attributes["gen_ai.output.messages"])
+    assert message["parts"][0]["arguments"] == arguments.replace("\udcff", "?")
 
 
 @pytest.mark.parametrize("value", ["deep", float("nan")], ids=str)
-def test_what_cannot_be_written_says_so(watch: Watch, value: Any) -> None:
+def test_span_marks_messages_that_cannot_be_recorded(watch: Watch, value: Any) -> None:
     for _ in range(100_000 if value == "deep" else 0):
         value = [value]
     call = FunctionCallContent(call_id="c", name="look", arguments={"a": value})
     ToolRunner(Client(answer(call)), max_iterations=1, observer=watch.observer(contents=True)).run("Hi")
-    (said,) = json.loads(watch.named("chat m").attributes["gen_ai.output.messages"])
-    assert said["type"] == "not_recorded"
-    assert said["error"] in ("RecursionError", "ValueError")
+    (message,) = json.loads(watch.named("chat m").attributes["gen_ai.output.messages"])
+    assert message["type"] == "not_recorded"
+    assert message["error"] in ("RecursionError", "ValueError")

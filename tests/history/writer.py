@@ -53,8 +53,8 @@ def events(seed: int, number: int, count: int) -> Iterator[Any]:
     yield TurnComplete(response=response)
 
 
-def say(**said: Any) -> None:
-    print(json.dumps(said), flush=True)
+def report(**fields: Any) -> None:
+    print(json.dumps(fields), flush=True)
 
 
 def run(url: str, seed: int) -> None:
@@ -65,22 +65,22 @@ def run(url: str, seed: int) -> None:
             number += 1
             store.add_turn(CONVERSATION, "user", [TextContent(text=f"question {seed}.{number}")])
             turn = store.begin_turn(CONVERSATION, "assistant")
-            say(turn=turn.id, number=number)
+            report(turn=turn.id, number=number)
             for event in record(events(seed, number, choose.randrange(1, 9)), store, turn):
                 if isinstance(event, BlockStop):
-                    say(turn=turn.id, number=number, block=event.index)
-            say(turn=turn.id, number=number, ended=True)
+                    report(turn=turn.id, number=number, block=event.index)
+            report(turn=turn.id, number=number, ended=True)
 
 
 def hold(url: str, name: str) -> None:
     store = TurnStore.open(url)
     turn = store.begin_turn(name, "assistant")
     store.put_block(turn, 0, TextContent(text="first"))
-    say(turn=turn.id)
+    report(turn=turn.id)
     sys.stdin.readline()
     store.put_block(turn, 1, TextContent(text="second"))
     store.end_turn(turn)
-    say(turn=turn.id, ended=True)
+    report(turn=turn.id, ended=True)
     store.close()
 
 
@@ -96,10 +96,10 @@ def append(url: str, name: str, count: int) -> None:
                     time.sleep(0)
                 store.end_turn(turn)
             except ConflictError as error:
-                say(conflict=str(error))
+                report(conflict=str(error))
                 time.sleep(0.001)
                 continue
-            say(turn=turn.id, previous=turn.previous)
+            report(turn=turn.id, previous=turn.previous)
             done += 1
 
 

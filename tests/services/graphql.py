@@ -143,7 +143,7 @@ def _answer(store: Store, name: str, arguments: dict[str, Any]) -> Any:
         return {"event_time": "now", "_source_time": "now"}
     if name in ("CustomerChatMessage", "InternalGetChatMessages"):
         mine = [m for m in store.messages if _customer(m) == arguments["customerid"]]
-        # The newest first, as a stream of events is read with a limit.
+        # The newest first, since the tool reads a limited number of them.
         return mine[::-1][: arguments["limit"]]
     if name == "Transactions":
         raise ValueError("the ledger is closed")

@@ -15,7 +15,7 @@ NUMBERS = itertools.count()
 
 
 def with_returns(name: str) -> dict[str, Any]:
-    """One tool whose outputSchema asks for much work."""
+    """Return one tool whose outputSchema takes much work to validate."""
     keyword = {"promise": {"pattern": EVIL}, "unique": {"uniqueItems": True}}.get(name)
     returns = {} if keyword is None else {"outputSchema": {"type": "object", "properties": {"a": keyword}}}
     arguments = {"type": "object", "properties": {"a": {"type": "string", "pattern": EVIL}}}
@@ -75,7 +75,7 @@ def write(text: str) -> None:
 
 
 def write_gigantic(request_id: Any, count: int) -> None:
-    """A result of `count` MiB; one of none ends never."""
+    """Write a result of `count` MiB, or an endless result if `count` is 0."""
     write(f'{{"jsonrpc": "2.0", "id": {json.dumps(request_id)}, "result": {{"content": [{{"type": "text", "text": "')
     piece = "x" * 2**20
     for _ in itertools.repeat(None, count) if count else itertools.repeat(None):

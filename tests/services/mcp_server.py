@@ -103,16 +103,16 @@ def over_http() -> None:
 
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
-    # Whoever reads the port may connect before the server is up.
+    # A client that reads the port may connect before the server listens.
     listening.listen()
     print(listening.getsockname()[1], flush=True)
     config = uvicorn.Config(server().streamable_http_app(), log_level="error")
     uvicorn.Server(config).run(sockets=[listening])
 
 
-# What no good server says ---------------------------------------------------------------------------------------------
+# Invalid answers ------------------------------------------------------------------------------------------------------
 
-# Each level asks for the next one twice: thirty of them ask for a billion.
+# Each level refers to the next one twice: thirty levels take a billion steps.
 BOMB = {
     "$ref": "#/$defs/a0",
     "$defs": {f"a{n}": {"allOf": [{"$ref": f"#/$defs/a{n + 1}"}] * 2} for n in range(30)} | {"a30": {"type": "string"}},

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 DEBIAN = Path("/usr/lib/postgresql")
-# What a test does not need: to survive a power cut. Whoever asks how durable a commit is asks for `durable=True`.
+# Tests need not survive a power cut. A test of durability uses `durable=True`.
 CARELESS = "-c fsync=off -c synchronous_commit=off -c full_page_writes=off"
 # The script that ends the cluster waits for the end of its standard input: it comes when we close it, and when we die.
 STOP = 'read -r _; "$1/pg_ctl" -D "$2/data" -m immediate -w stop >/dev/null 2>&1; rm -rf "$2"'
@@ -55,7 +55,7 @@ def _owner() -> dict[str, Any]:
 
 def _run(command: list[str | Path], folder: Path, owner: dict[str, Any]) -> None:
     """Run a command to its end. If it fails, raise an error with its output and the server's log."""
-    # Output goes to a file, for a pipe would stay open as long as the server that pg_ctl leaves behind.
+    # Output goes to a file: a pipe would stay open as long as the server that pg_ctl starts.
     with (folder / "output").open("w+") as output:
         done = subprocess.run(
             command, cwd=folder, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, **owner
@@ -68,12 +68,12 @@ def _run(command: list[str | Path], folder: Path, owner: dict[str, Any]) -> None
 
 @contextmanager
 def cluster(*, durable: bool = False) -> Iterator[str]:
-    """Start a cluster; gives the SQLAlchemy URL of its database `postgres`. Stopped and removed on leaving.
+    """Start a cluster, and yield the SQLAlchemy URL of its database `postgres`. Stop and remove it on exit.
 
     durable: commits reach the disk before they return (fsync), as in a real deployment. Raises NotInstalledError.
     """
     programs, owner = binaries(), _owner()
-    # Not TMPDIR: the path of a unix socket has room for a hundred bytes or so.
+    # Not TMPDIR: the path of a unix socket is limited to about a hundred bytes.
     folder = Path(tempfile.mkdtemp(prefix="cm-pg-", dir="/tmp"))
     if owner:
         os.chown(folder, owner["user"], owner["group"])
@@ -91,7 +91,7 @@ def cluster(*, durable: bool = False) -> Iterator[str]:
         assert stopper.stdin is not None
         stopper.stdin.close()
         stopper.wait()
-        # The folder itself lies in /tmp, whose sticky bit may keep it from the cluster's owner.
+        # The folder is in /tmp, whose sticky bit may prevent the cluster's owner from deleting it.
         shutil.rmtree(folder, ignore_errors=True)
 
 
