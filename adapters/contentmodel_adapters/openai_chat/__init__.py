@@ -1,4 +1,4 @@
-"""The adapter of OpenAI's Chat Completions, and of the many compatible hosts with fields of their own."""
+"""The adapter of OpenAI's Chat Completions and of compatible hosts, many of which have fields of their own."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ STOP = Hint[Literal[True]](API, "stop", "the stop sequence is not a list")
 
 
 def read_aliases(request: ChatRequest) -> ChatRequest:
-    """Read fields under old names, and a stop sequence without a list; hints of the request keep the original form."""
+    """Read fields with old names, and a stop sequence that is not a list. Hints record the original form."""
     own = dict((request.extra or {}).get(API, {}))
     changed: dict[str, Any] = {}
     if (
@@ -149,7 +149,7 @@ def read_aliases(request: ChatRequest) -> ChatRequest:
 
 
 def with_aliases(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Return a payload with the names and forms that the hints have."""
+    """Return a payload with the old names and forms that hints of the request recorded."""
     own = (request.extra or {}).get(API, {})
     if MAX_TOKENS.is_in(own) and "max_completion_tokens" in payload:
         payload[OLD_LIMIT] = payload.pop("max_completion_tokens")
@@ -161,16 +161,16 @@ def with_aliases(payload: dict[str, Any], request: ChatRequest, context: EncodeC
 
 
 # The media types that parts take inline (rules.py, media_has_a_known_type). Only some models take audio.
-SEEN = ("image/png", "image/jpeg", "image/gif", "image/webp", "application/*", "text/*")
+MEDIA_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp", "application/*", "text/*")
 # A file has data or an id, and no URL (types/chat/chat_completion_content_part_param.py of openai 3.52).
 LINKS = ("image/*",)
-READS = media.MediaSupport(SEEN, LINKS, ("http", "https", "data"), GOOGLE_FILES, named=True)
-HEARS = msgspec.structs.replace(READS, media_types=(*SEEN, "audio/wav", "audio/mpeg"))
+READS = media.MediaSupport(MEDIA_TYPES, LINKS, ("http", "https", "data"), GOOGLE_FILES, named=True)
+READS_AUDIO = msgspec.structs.replace(READS, media_types=(*MEDIA_TYPES, "audio/wav", "audio/mpeg"))
 
 
 def _with_readable_media(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     kinds = context.known.takes.media
-    return media.with_readable_media(messages, context, HEARS if kinds is None or "audio" in kinds else READS)
+    return media.with_readable_media(messages, context, READS_AUDIO if kinds is None or "audio" in kinds else READS)
 
 
 REQUEST_PASSES = (
@@ -196,9 +196,9 @@ VOICE = "alloy"
 
 
 def with_voice(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Return a request for audio with a voice and a format, which it requires; one for text if the model has no audio.
+    """Add a voice and a format to a request for audio. If the model has no audio output, remove audio from the request.
 
-    The parameter is types/chat/chat_completion_audio_param.py of openai 3.52, seen 2026-11-22.
+    The API requires both (types/chat/chat_completion_audio_param.py of openai 3.52, seen 2026-11-22).
     """
     modalities = payload.get("modalities", ())
     if "audio" not in modalities or "audio" in payload:
@@ -275,13 +275,13 @@ class OpenAIChat(TableAdapter):
         return encode_answer(messages, context)
 
     def recognises_list(self, items: list[Any]) -> float:
-        """Return the confidence that the messages are of Chat: messages with a role may be of any API."""
+        """Return the confidence that a list has messages of Chat. Messages with a role may be of any API."""
         return recognise_messages({"messages": items}).get("request", 0.0) if self.have_roles(items) else 0.0
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
-        """Return the kinds of payload that it may be, each with a confidence.
+        """Return the kinds of payload of this API that it may be, each with a confidence.
 
-        Chat's own keys decide; messages with string contents may be of any API.
+        Keys that only Chat has give a high confidence. Messages without them may be of any API.
         """
         if payload.get("object") == "chat.completion":
             return {"response": 1.0}

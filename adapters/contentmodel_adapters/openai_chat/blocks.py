@@ -1,6 +1,6 @@
 """The table of Chat Completions: content parts, tool calls, reasoning of the compatible hosts, citations, usage.
 
-Read off openai 3.52 (types/chat), and for the hosts' own fields off recorded traffic; seen November 2026.
+Sources: openai 3.52 (types/chat), and recorded traffic for the hosts' own fields; seen November 2026.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _refusal(message: str) -> dict[str, Any]:
 
 
 def _usual_media(content: Any, rows: list[Row]) -> Row | None:
-    """Return the row of OpenAI's own API for a medium. The video_url of some hosts is not used."""
+    """Return the row that OpenAI's own API has for a medium; None if there is none. Only some hosts have video_url."""
     by_name = {r.name: r for r in rows}
     if content.__class__ is UriContent:
         return by_name["image_url"] if content.media_kind == "image" else None
@@ -122,7 +122,7 @@ RESULT_CONTENT = TABLE.union(
 
 
 def _usual_call(call: Any, rows: list[Row]) -> Row | None:
-    """Return the row of a call; None for a hosted one that did not come from a host of this API."""
+    """Return the row of a call; None for a hosted call that was not decoded from this API."""
     return None if call.__class__ is HostedToolCallContent else rows[0]
 
 
@@ -252,7 +252,7 @@ ERROR = TABLE.record("error", ErrorContent, {"message": "message", "code": "code
 
 
 def detail_names(entry: dict[str, Any]) -> tuple[bytes, ...]:
-    """Return the keys by which a later detail continues an earlier one: its index and kind, then these with its id."""
+    """Return the keys that identify the earlier detail that a detail continues: index and type; both with the id."""
     if "index" not in entry:
         return ()
     kind = [entry["index"], entry.get("type")]

@@ -64,15 +64,15 @@ from contentmodel_adapters.shared.replay import Change, Replay, is_own_answer
 from contentmodel_adapters.shared.role import SpelledRole, restore_role, role_of
 
 
-class Said(One[AIContent]):
-    """A non-empty object. Some hosts (Snowflake) fill missing objects with blanks and zeros."""
+class NonEmptyObject(One[AIContent]):
+    """An object with a value that is not blank. Some hosts (Snowflake) send blanks and zeros for a missing object."""
 
     def holds(self, value: Any) -> bool:
         return value.__class__ is dict and any(value.values())
 
 
-class SaidWords(TextField):
-    """Text that is not empty, for the same reason."""
+class NonEmptyText(TextField):
+    """Non-empty text. Empty text is not content, for the same reason."""
 
     def holds(self, value: Any) -> bool:
         return value.__class__ is str and value != ""
@@ -84,19 +84,19 @@ BETWEEN = "\n\n"
 """The separator of several reasoning texts in one field."""
 
 TEXT_COLUMN = Column(TextOrBlocks(CONTENT, "string", annotated=True), TextContent)
-REFUSAL_COLUMN = Column(SaidWords(ErrorContent, "message", code="refusal"), ErrorContent)
+REFUSAL_COLUMN = Column(NonEmptyText(ErrorContent, "message", code="refusal"), ErrorContent)
 COLUMNS = {
     # OpenAI's own types have no reasoning. DeepSeek, xAI, Moonshot and others use reasoning_content, Groq and
     # OpenRouter reasoning.
-    "reasoning_content": Column(SaidWords(ReasoningContent, "text", between=BETWEEN), ReasoningContent, hinted=True),
-    "reasoning": Column(SaidWords(ReasoningContent, "text", between=BETWEEN), ReasoningContent, hinted=True),
+    "reasoning_content": Column(NonEmptyText(ReasoningContent, "text", between=BETWEEN), ReasoningContent, hinted=True),
+    "reasoning": Column(NonEmptyText(ReasoningContent, "text", between=BETWEEN), ReasoningContent, hinted=True),
     "reasoning_details": Column(Blocks(REASONING_DETAILS), ReasoningContent, hinted=True),
     "content": TEXT_COLUMN,
     "refusal": REFUSAL_COLUMN,
-    "audio": Column(Said(AUDIO_ANSWER), DataContent, HostedFileContent, hinted=True),
+    "audio": Column(NonEmptyObject(AUDIO_ANSWER), DataContent, HostedFileContent, hinted=True),
     "images": Column(Blocks(CONTENT), DataContent, UriContent, hinted=True),
     "tool_calls": Column(Blocks(TOOL_CALLS), FunctionCallContent, CustomToolCallContent, HostedToolCallContent),
-    "function_call": Column(Said(FUNCTION_CALL), FunctionCallContent, hinted=True),
+    "function_call": Column(NonEmptyObject(FUNCTION_CALL), FunctionCallContent, hinted=True),
 }
 # If there are reasoning_details, `reasoning` repeats their text.
 DETAILED = {name: column for name, column in COLUMNS.items() if name not in ("reasoning", "reasoning_content")}
@@ -167,11 +167,11 @@ REPLAY = Replay(
     fields={"": Change(drops=("annotations", "index"), nulls=("tool_calls",)), "audio": Change(keeps=("id",))},
     verbatim=("arguments", "input"),
 )
-"""Fields that an answer's message has and no request may have. Of audio, a request has only the id."""
+"""The fields of an answer's message that a request must not have. A request only has the id of audio."""
 
 
 def encode_message(message: ChatMessage, context: EncodeContext) -> list[dict[str, Any]]:
-    """Return the wire messages of one message: one, or one for each tool result."""
+    """Return the wire messages of one message: none, one, or one for each tool result."""
     if message.role == "assistant":
         wire = encode_assistant(message, context)
         wire = REPLAY.fitted(wire, message, context)
@@ -185,7 +185,7 @@ def encode_message(message: ChatMessage, context: EncodeContext) -> list[dict[st
 
 
 def _report_citations(contents: Iterable[object], context: EncodeContext) -> None:
-    """Report the citations of texts: only messages of the assistant have a field for them."""
+    """Report the citations of texts as lost: only messages of the assistant have a field for them."""
     for content in contents:
         if content.__class__ is TextContent and content.annotations is not None:
             context.report_lost_attributes(content, ("annotations",))
@@ -227,7 +227,7 @@ def _without_name(wire: dict[str, Any]) -> dict[str, Any]:
 
 
 def _as_function_result(content: Any, context: EncodeContext) -> Any:
-    """Return another kind of result as a function's. A failure is marked in its text: there is no flag for it."""
+    """Return a result as a function result. A failure is marked in its text, because Chat has no flag for it."""
     if not isinstance(content, ToolResultContent):
         return content
     marked = with_error_mark(content, context)
@@ -354,7 +354,7 @@ def _with_role(message: ChatMessage, wire: dict[str, Any]) -> ChatMessage:
 
 
 class _ResultMessage(Fields):
-    """A message that is one result, which has the message's path."""
+    """The layout of a message that is one tool result. The result has the path of the message."""
 
     def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
         yield value.contents[0], path, wire, RESULTS

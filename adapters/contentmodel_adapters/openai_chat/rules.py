@@ -1,7 +1,7 @@
 """Requests that Chat Completions refuses, ignores or answers badly.
 
-Many hosts have this API, and few are as strict as OpenAI. A rule that only OpenAI enforces is checked only if the
-model's name is one of OpenAI's, and a rule of some of its models only for these.
+Many hosts have this API, and few are as strict as OpenAI. A rule that only OpenAI enforces applies only if the
+model's name is one of OpenAI's. A rule for some of OpenAI's models applies only to these.
 """
 
 from __future__ import annotations
@@ -66,9 +66,9 @@ def first_reasoning_models_take_no_instructions(request: dict[str, Any], takes: 
 def messages_have_content(request: dict[str, Any]) -> Iterator[Broken]:
     """A message must have content. Optional for assistant messages with calls, a refusal or audio."""
     for at, message in objects(request, "messages"):
-        instead = ("tool_calls", "function_call", "refusal", "audio") if message.get("role") == "assistant" else ()
-        excused = message.get("role") == "function" or any(message.get(key) for key in instead)
-        if message.get("content") is None and not excused:
+        alternatives = ("tool_calls", "function_call", "refusal", "audio") if message.get("role") == "assistant" else ()
+        is_optional = message.get("role") == "function" or any(message.get(key) for key in alternatives)
+        if message.get("content") is None and not is_optional:
             yield f"{at}.content", "no content"
 
 
@@ -487,7 +487,8 @@ _SAMPLING = {key: key for key in ("temperature", "top_p", "presence_penalty", "f
 def models_support_the_fields(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
     """A model accepts only its own levels of reasoning_effort, and no sampling settings while it reasons.
 
-    GPT-5, o3 and o4-mini accept no stop, reasoning models no max_tokens, most no log probabilities; few search.
+    GPT-5, o3 and o4-mini do not accept stop. Reasoning models do not accept max_tokens, and most of them no logprobs.
+    Few models accept web_search_options.
     """
     effort = request.get("reasoning_effort")
     if effort is not None and takes.efforts is not None and effort not in takes.efforts:

@@ -1,8 +1,8 @@
 """Decode streams of Chat Completions: columns that grow.
 
-Source: openai 3.54, types/chat/chat_completion_chunk.py; seen November 2026. A column is open until the answer ends. A
-text or a call that is followed by another block is emitted as complete before that, and is amended if the host goes
-back to it.
+Source: openai 3.54, types/chat/chat_completion_chunk.py; seen November 2026. A column is open until the answer ends. If
+another block follows a text or a complete call, the decoder stops it before that block. If the host continues it later,
+the decoder emits a BlockCatchUp.
 """
 
 from __future__ import annotations
@@ -85,9 +85,9 @@ class Choice:
         self.blocks: dict[Key, BlockState] = {}
         self.calls = StreamedCalls()
         self.details: dict[bytes, int] = {}
-        """The index of the first detail of each name."""
+        """The index of the first detail with each key (see `detail_names`)."""
         self.listed: dict[str, dict[bytes, Any]] = {}
-        """The entries of each list that grows, by their index."""
+        """The entries of each growing list, by their index."""
         self.stopped: set[Key] = set()
         self.current: Key | None = None
         self.is_detailed = False
@@ -118,7 +118,7 @@ class Choice:
         return [("tool_calls", place) for place in self.calls.in_order()]
 
     def number_of(self, entry: dict[str, Any]) -> int:
-        """Return the number of a call that has none: that of the call with its id, a new one, or the last."""
+        """Return a number for a call that has none: of the call with its id, a new one, or that of the last call."""
         name = entry.get("id")
         known = self.calls.number_of(name) if name else None
         if known is not None:
@@ -148,7 +148,7 @@ class Decoder(StreamDecoder):
             if "error" in wire or name == "error":
                 self.fail_with(wire if wire.get("error").__class__ is dict else {"error": wire})
                 return
-            choices = self._read_nothing(name, wire, choices)
+            choices = self._read_without_choices(name, wire, choices)
         wire.pop("obfuscation", None)
         if wire != self._head:
             self._head = wire
@@ -161,7 +161,7 @@ class Decoder(StreamDecoder):
         if len(choices) > 1:
             self._grown = None
 
-    def _read_nothing(self, name: str | None, wire: dict[str, Any], choices: Any) -> list[Any]:
+    def _read_without_choices(self, name: str | None, wire: dict[str, Any], choices: Any) -> list[Any]:
         """Handle a chunk without a list of choices: metadata only, otherwise an unknown event."""
         if choices is not None or not ({"id", "object", "usage"} & wire.keys()):
             self.wire_event(name, wire if choices is None else {**wire, "choices": choices})
@@ -207,7 +207,7 @@ class Decoder(StreamDecoder):
             if column == "content" and existing.__class__ is list:
                 self._grow_parts(choice, column, [{"type": "text", "text": text}] if text else [])
                 return
-            # Prefer text to a value of another type, which is not content.
+            # The column holds a value that is not text: it is not content, so replace it by the text.
             self._emit_unknown(choice, column, choice.message.pop(column))
         pieces = choice.texts.setdefault(column, [])
         if text:
@@ -306,7 +306,7 @@ class Decoder(StreamDecoder):
 
     def _open_text(self, choice: Choice, column: str) -> BlockState | None:
         if choice.is_detailed and column in ("reasoning", "reasoning_content"):
-            # The details have the same text.
+            # The reasoning details have the same text.
             return None
         return self._open(choice, (column, 0), {}, _blank(column))
 
@@ -360,8 +360,8 @@ class Decoder(StreamDecoder):
         merge_into(wire, {name: inner for name, inner in value.items() if name != "arguments" or not grows})
         block = choice.blocks.get(("function_call", 0))
         if block is None and any(value.values()):
-            stub = {"role": "assistant", "function_call": {"name": " ", **wire, "arguments": " "}}
-            content = decode_assistant(stub, self.context()).contents[0]
+            blank_message = {"role": "assistant", "function_call": {"name": " ", **wire, "arguments": " "}}
+            content = decode_assistant(blank_message, self.context()).contents[0]
             content = msgspec.structs.replace(content, name=wire.get("name"), arguments="")
             block = self._open(choice, ("function_call", 0), wire, content)
         if block is None:
@@ -414,8 +414,8 @@ class Decoder(StreamDecoder):
                 wire.setdefault(name, value[name])
             return
         if block is None:
-            stub = {"id": " ", "data": "", "transcript": "", "expires_at": 0, **wire}
-            content = decode_assistant({"role": "assistant", "audio": stub}, self.context()).contents[0]
+            blank_audio = {"id": " ", "data": "", "transcript": "", "expires_at": 0, **wire}
+            content = decode_assistant({"role": "assistant", "audio": blank_audio}, self.context()).contents[0]
             block = self._open(choice, key, wire, content)
         for name, event in (("data", None), ("transcript", TextDelta)):
             text = value.get(name)
@@ -425,8 +425,8 @@ class Decoder(StreamDecoder):
                 self.emit(grown if event is None else event(index=block.index, text=text))
 
     def _cite(self, choice: Choice, annotations: list[Any]) -> None:
-        kept = choice.message.setdefault("annotations", [])
-        kept.extend(annotations)
+        existing = choice.message.setdefault("annotations", [])
+        existing.extend(annotations)
         block = choice.blocks.get(("content", 0))
         if block is not None and all(annotation.__class__ is dict for annotation in annotations):
             for citation in CITATIONS.decode_list(annotations, self.context()):
@@ -485,23 +485,23 @@ class Decoder(StreamDecoder):
         return laid_out(response, order)
 
     def _stop_choice(self, choice: Choice, contents: list[Any], is_complete: bool) -> list[int]:
-        numbers = []
-        left = dict(choice.blocks)
+        indices = []
+        remaining = dict(choice.blocks)
         for key, content in zip(choice.keys(), contents, strict=True):
-            block = left.pop(key, None)
+            block = remaining.pop(key, None)
             if block is None:
-                numbers.append(self.whole(content, choice.number).index)
+                indices.append(self.whole(content, choice.number).index)
                 continue
-            numbers.append(block.index)
+            indices.append(block.index)
             if key in choice.stopped:
                 self.catch_up(block, content)
             else:
                 self.stop(block, content, is_complete=is_complete)
-        for key, block in left.items():
-            # A duplicate of another column: it has no place in the message.
+        for key, block in remaining.items():
+            # A column that repeats another one: the decoded message does not contain it.
             if key not in choice.stopped:
                 self.stop(block, block.emitted, is_complete=False)
-        return numbers
+        return indices
 
 
 _DETAIL_TEXTS = ("text", "summary", "data")
@@ -514,7 +514,7 @@ def _clashes(choice: Choice, column: str, value: Any) -> bool:
 
 
 def _text_of(part: Any) -> str | None:
-    """Return the text of a part that has nothing else."""
+    """Return the text of a part that has only a text; None for any other part."""
     if part.__class__ is not dict or part.keys() != {"type", "text"} or part["type"] != "text":
         return None
     return part["text"] if part["text"].__class__ is str else None
@@ -525,7 +525,7 @@ def _with_text(content: Any, text: str) -> Any:
 
 
 def _only_grew(wire: dict[str, Any]) -> bool:
-    """Return whether a choice has exactly one value that is appended, so that the next chunk can be read quickly."""
+    """Return whether a chunk only appends to one value of its choice, so that a template can read the next chunk."""
     if sum(1 for key, value in object_of(wire, "delta").items() if value and key != "role") != 1:
         return False
     return all(key == "delta" or (key != "text" and value.__class__ not in (list, dict)) for key, value in wire.items())

@@ -46,10 +46,12 @@ class Encoder(JoiningEncoder):
         super().__init__(adapter, policies)
         self._calls: dict[int, int] = {}
         self._begun = 0
+        """The number of choices whose first chunk was written."""
         self._columns: dict[int, tuple[str, LossFamily, list[str]]] = {}
         """The name and the family of each content that was written, for its losses, and its columns."""
         self._citations: dict[int, list[Any]] = {}
         self._reasoned: set[tuple[int, str]] = set()
+        """The reasoning columns that were written, each with its choice."""
         self._head: dict[str, Any] = {}
         self._prefix = b""
 
@@ -78,7 +80,7 @@ class Encoder(JoiningEncoder):
             self._open_call(block, calls[0])
 
     def _begin_choice(self, choice: int) -> None:
-        # The official client takes the first choice that it receives for number 0.
+        # OpenAI's client assumes that the first choice it receives has the number 0.
         while self._begun <= choice:
             # OpenAI's first chunk sets unset fields to null; a native stream has its own fields.
             empty = {} if self.is_native else {"content": None, "refusal": None}
@@ -133,13 +135,13 @@ class Encoder(JoiningEncoder):
         message = self.encode([placed_content], places=place)
         columns = [column for column in ORDER if message.get(column) is not None]
         if columns:
-            note = PendingLoss(content, None, reasons.COLUMN_APART)
-            self._columns[block.index] = what_of(note), family_of(note), columns
+            pending = PendingLoss(content, None, reasons.COLUMN_APART)
+            self._columns[block.index] = what_of(pending), family_of(pending), columns
         if block.grow is not None and not is_incomplete_call(block):
             self._write_rest(block, message)
         if message.get("content").__class__ is str:
             message["content"] = texts.add(message["content"])
-            # Another content that became a text is a separate text.
+            # A content of another type that became a text is a separate text.
             self.start(block)
         for column in [] if block.grow is None else [*TEXTS, "tool_calls"]:
             message.pop(column, None)
@@ -170,7 +172,7 @@ class Encoder(JoiningEncoder):
 
     def _write_message(self, choice: int, message: dict[str, Any]) -> None:
         """Write columns that are not streamed."""
-        # The official client takes this list only in one piece.
+        # OpenAI's client accepts this list only in one piece.
         if message.get("annotations").__class__ is list:
             self._citations.setdefault(choice, []).extend(message.pop("annotations"))
         delta = {key: value for key, value in message.items() if key != "role" and value is not None}
@@ -180,7 +182,7 @@ class Encoder(JoiningEncoder):
             self._chunk(choice, delta)
 
     def _placed(self, content: Any, before: int) -> Any:
-        """Return a text whose citations count from the beginning of all texts."""
+        """Return a text with citation spans that count from the beginning of all texts of the message."""
         if content.__class__ is not TextContent or not content.annotations or (self.is_native and not before):
             return content
         converter = SpanConverter(content.text)
@@ -250,7 +252,7 @@ class Encoder(JoiningEncoder):
             message["annotations"] = self._citations.pop(number)
         rest = {key: value for key, value in wire.items() if key not in ("index", "message")}
         if choice.finish_reason is None and is_failed:
-            # The error is the reason.
+            # The error replaces the finish reason.
             rest.pop("finish_reason", None)
         return {"index": number, "delta": message, "finish_reason": None, **rest}
 

@@ -23,7 +23,7 @@ from contentmodel_adapters.shared.choice import Choice, custom_names
 
 
 class GrammarObject(Codec[dict[str, Any]]):
-    """The format of a custom tool. A grammar is a nested object here; in the model its fields are beside `type`.
+    """The format of a custom tool. A grammar is a nested object here. In the model, its fields are next to `type`.
 
     openai 3.54, types/chat/chat_completion_custom_tool_param.py, against types/shared/custom_tool_input_format.py, seen
     2026-11-22.
@@ -107,7 +107,7 @@ FUNCTIONS = TABLE.union(
 
 
 def read_choice(value: dict[str, Any]) -> ToolChoice | None:
-    """Return the choice that an object means; None if it is not understood."""
+    """Decode a tool choice that is an object; None if its form is unknown."""
     kind = value.get("type")
     inner = value.get(kind) if kind.__class__ is str else None
     if inner.__class__ is not dict:
@@ -124,7 +124,7 @@ def read_choice(value: dict[str, Any]) -> ToolChoice | None:
 
 
 def write_choice(choice: ToolChoice, tools: list[Any]) -> Any:
-    """Return the string or object of a choice; None if Chat cannot express it."""
+    """Encode a tool choice as a string or an object; None if Chat cannot express it."""
     if choice.hosted is not None:
         return None
     names = choice.tools or []

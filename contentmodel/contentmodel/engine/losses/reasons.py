@@ -269,7 +269,7 @@ ONE_IMAGE = dropped("one-image", "{target} accepts only one image here")
 
 # Citations
 NO_CITATION_IN_REQUEST = dropped(
-    "citation-in-request", "requests to {target} have citations only in answers of the API itself"
+    "citation-in-request", "requests to {target} accept citations only in answers of {target} itself"
 )
 CITATION_WITHOUT_URL = dropped("citation-without-url", "{target} supports only citations with a URL")
 CITATION_UNITS = insignificant(
