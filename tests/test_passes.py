@@ -18,7 +18,7 @@ from contentmodel import (
 )
 from contentmodel.engine.context import EncodeContext
 from contentmodel.engine.pipeline.call_ids import StreamedCallIds, with_call_ids
-from contentmodel.engine.pipeline.origins import is_home, is_native
+from contentmodel.engine.pipeline.origins import is_all_native, is_native
 from contentmodel.engine.pipeline.pairing import pair_calls, with_arguments, with_distinct_ids, with_names_of_calls
 from contentmodel.engine.pipeline.passes import with_a_turn, without_blank_texts, without_broken_status
 from contentmodel.engine.pipeline.sentinels import LATE, NO_RESULT, NO_TURN
@@ -62,11 +62,11 @@ def test_message_is_native_only_with_an_origin_of_the_target() -> None:
     assert not is_native(message("user", origin=None), context())
 
 
-def test_request_is_home_only_if_all_its_messages_are_native() -> None:
+def test_request_is_all_native_only_if_all_its_messages_are() -> None:
     own, other = message("user", origin=OWN), message("user")
-    assert is_home(ChatRequest(messages=[own], origin=OWN), context(OWN))
-    assert not is_home(ChatRequest(messages=[own, other], origin=OWN), context(OWN))
-    assert not is_home(ChatRequest(messages=[own], origin=OTHER), context(OTHER))
+    assert is_all_native(ChatRequest(messages=[own], origin=OWN), context(OWN))
+    assert not is_all_native(ChatRequest(messages=[own, other], origin=OWN), context(OWN))
+    assert not is_all_native(ChatRequest(messages=[own], origin=OTHER), context(OTHER))
 
 
 # -- texts and turns ---------------------------------------------------------------------------------------------------
