@@ -73,7 +73,7 @@ def test_splice_removes_citation_of_replaced_text() -> None:
 
 def test_join_texts_rejects_signed_text() -> None:
     signed = TextContent(text="a", protected=Protected(issuer="google", kind="signature", data="x"))
-    with pytest.raises(ValueError, match="sealed"):
+    with pytest.raises(ValueError, match="signature"):
         join_texts(signed, TextContent(text="b"))
 
 
