@@ -183,3 +183,19 @@ def test_audit_counts_tools_without_a_type_as_hosted_unless_the_request_defines_
     tool: dict[str, Any], paths: list[str]
 ) -> None:
     assert [counted.above[-1] for counted in counted_objects({"tools": [tool]}, ())] == paths
+
+
+def test_audit_does_not_find_short_base64_at_the_end_of_longer_base64() -> None:
+    def image(data: str) -> dict[str, Any]:
+        return {"type": "input_image", "image_url": f"data:image/png;base64,{data}"}
+
+    items = [
+        {"type": "message", "role": "user", "content": [image("AAA=")]},
+        {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c", "output": [image("iVBORw0KGgoAAAAAAAAAAA==")]},
+    ]
+    payload = {"model": "m", "input": items}
+    encoded = convert(payload, source=RESPONSES, target=CHAT, kind="request")
+    assert audit(payload, encoded) == []
+    del encoded.payload["messages"][0]["content"][0]["image_url"]["url"]
+    assert [missing.path for missing in audit(payload, encoded)] == ["$.input[0].content[0].image_url"]

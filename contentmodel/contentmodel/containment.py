@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
 _SHORT = 16
-"""A word shorter than this only counts as a whole word, not inside another word."""
+"""A word shorter than this only counts as a whole word, not inside another word. Padded base64 is a word."""
 
-_WORD = re.compile(r"\w[\w.-]*")
-_WORD_START = re.compile(rf"(?<!\w)(?=(\w[\w.-]{{0,{_SHORT - 2}}}))")
+_WORD = re.compile(r"\w[\w.-]*={0,2}")
+_WORD_START = re.compile(rf"(?<!\w)(?=(\w[\w.=-]{{0,{_SHORT - 2}}}))")
 _WORD_CHARACTER = re.compile(r"\w")
 
 
@@ -35,9 +35,17 @@ def _whole_words_in(words: Collection[str], texts: Mapping[str, int]) -> Counter
             run = start[1]
             for size in range(1, len(run) + 1):
                 word = run[:size]
-                if word in words and word != text and not _WORD_CHARACTER.match(text, start.start() + size):
+                if word in words and word != text and _is_whole(text, start.start(), start.start() + size):
                     counts[word] += copies
     return counts
+
+
+def _is_whole(text: str, start: int, end: int) -> bool:
+    """Return whether `text[start:end]`, which begins at the start of a word, is a whole word."""
+    if text[end - 1] == "=":
+        # The end of longer base64 is not a word.
+        return text[end : end + 1] != "=" and text[max(start - 1, 0) : start] not in ("+", "/")
+    return _WORD_CHARACTER.match(text, end) is None
 
 
 def _parts_in(wanted: Collection[str], texts: Mapping[str, int]) -> Counter[str]:
