@@ -19,7 +19,7 @@ from contentmodel.authoring import (
     Silent,
 )
 from contentmodel.content.outcomes import ErrorContent
-from contentmodel.message import ChatMessage
+from contentmodel.message import ChatMessage, contents_of
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
 from contentmodel.usage import Usage
 from contentmodel_adapters.anthropic_messages.blocks import API, CONTENT, TABLE
@@ -172,7 +172,7 @@ def encode_blocks(messages: list[ChatMessage], context: EncodeContext) -> list[d
     for message in messages:
         context.report_lost_attributes(message, ("author_name", "message_id"))
         context.leave_residue(message, own=True)
-    return CONTENT.encode_list([content for message in messages for content in message.contents], context)
+    return CONTENT.encode_list(list(contents_of(messages)), context)
 
 
 RESPONSE = TABLE.record(

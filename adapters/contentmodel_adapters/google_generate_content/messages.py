@@ -259,7 +259,7 @@ class Answer(Codec[list[ChatMessage]]):
             context.report_lost_attributes(other, ("author_name", "message_id"))
             context.leave_residue(other, own=True)
         if others:
-            contents = [content for message in value for content in message.contents]
+            contents = list(contents_of(value))
             first = context.replace(first, contents=contents, role="assistant")
         return encode_content(first, context)
 

@@ -26,7 +26,7 @@ from contentmodel.authoring import (
 from contentmodel.content.text import TextContent
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.events import ArgumentsDelta, Layout, ReasoningDelta, TextDelta
-from contentmodel.message import ChatMessage
+from contentmodel.message import ChatMessage, contents_of
 from contentmodel.response import ChatResponse
 from contentmodel_adapters.google_generate_content.blocks import API, PARTS, USAGE
 from contentmodel_adapters.google_generate_content.messages import CallIds, id_of_answer, with_id
@@ -300,7 +300,7 @@ class Decoder(StreamDecoder):
     def _bring_in(self, response: Any) -> None:
         """Add the metadata beside the content: citations of texts, and search results."""
         for candidate, choice in zip(self._candidates.values(), response.choices, strict=True):
-            contents = [content for message in choice.messages for content in message.contents]
+            contents = list(contents_of(choice.messages))
             for block, content in zip(candidate.blocks, contents, strict=False):
                 if content.annotations:
                     self.catch_up(block, msgspec.structs.replace(block.emitted, annotations=content.annotations))

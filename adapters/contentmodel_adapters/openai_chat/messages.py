@@ -46,7 +46,7 @@ from contentmodel.content.tools import (
     HostedToolCallContent,
     ToolResultContent,
 )
-from contentmodel.message import ChatMessage
+from contentmodel.message import ChatMessage, contents_of
 from contentmodel_adapters.openai_chat.blocks import (
     API,
     AUDIO_ANSWER,
@@ -322,7 +322,7 @@ class Message(Codec[list[ChatMessage]]):
 
 def encode_answer(messages: list[ChatMessage], context: EncodeContext) -> dict[str, Any]:
     """Return the message of a choice."""
-    contents = [content for message in messages for content in message.contents]
+    contents = list(contents_of(messages))
     message = messages[0] if len(messages) == 1 else _joined(messages[0], contents, context)
     for other in messages[1:]:
         context.report_lost_attributes(other, ("author_name", "message_id"))

@@ -39,7 +39,7 @@ from contentmodel.events import (
     TextDelta,
     UnknownDelta,
 )
-from contentmodel.message import Origin
+from contentmodel.message import Origin, contents_of
 from contentmodel_adapters.openai_chat.blocks import (
     API,
     CITATIONS,
@@ -479,7 +479,7 @@ class Decoder(StreamDecoder):
         """Stop every block with its content. After a failure, choices without a finish reason are incomplete."""
         order = []
         for choice, decoded in zip(self._choices.values(), response.choices, strict=True):
-            contents = [content for message in decoded.messages for content in message.contents]
+            contents = list(contents_of(decoded.messages))
             is_complete = not self.is_broken or bool(choice.rest.get("finish_reason"))
             order.append(self._stop_choice(choice, contents, is_complete))
         return laid_out(response, order)

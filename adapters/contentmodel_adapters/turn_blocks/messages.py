@@ -19,7 +19,7 @@ from contentmodel.authoring import (
     Place,
 )
 from contentmodel.content.tools import ToolResultContent
-from contentmodel.message import ChatMessage, Origin
+from contentmodel.message import ChatMessage, Origin, contents_of
 from contentmodel.request import ChatRequest
 from contentmodel.serialize import to_builtins
 from contentmodel_adapters.turn_blocks.blocks import (
@@ -110,7 +110,7 @@ def write_turns(messages: list[ChatMessage]) -> list[Turn]:
 
 def write_turn(run: list[ChatMessage]) -> Turn:
     """Return the turn of these messages."""
-    contents = [content for message in run for content in message.contents]
+    contents = list(contents_of(run))
     turn = {**heading(run), "blocks": [write_block(content, index) for index, content in enumerate(contents)]}
     turn = respelled(turn, own_residue(run[0]))
     blocks = turn.get("blocks")
@@ -126,7 +126,7 @@ def heading(run: list[ChatMessage], role: str | None = None) -> Turn:
     `role` is the turn's role if it is known; otherwise the messages' role that needs no envelope, or the first.
     """
     messages = [bare(message) for message in run]
-    contents = [content for message in messages for content in message.contents]
+    contents = list(contents_of(messages))
     origin = messages[0].origin
     roles = [role] if role is not None else list(dict.fromkeys(message.role for message in messages))
     turn: Turn = {"role": roles[0]}
@@ -354,6 +354,6 @@ TURN = Places({"contents": "blocks", "author_name": "envelope.messages", "messag
 def trace_turn(context: Any, messages: list[ChatMessage], turn: Turn, container: Any, key: Any) -> None:
     """Record that messages came from the turn at `container[key]`, and their contents from its blocks."""
     context.trace(TURN, messages, container, key, spread=False)
-    contents = [content for message in messages for content in message.contents]
+    contents = list(contents_of(messages))
     if contents:
         context.trace(made_by, contents, turn, "blocks", spread=True)

@@ -8,7 +8,7 @@ import msgspec
 
 from contentmodel.authoring import Fields, Place
 from contentmodel.content.outcomes import ErrorContent
-from contentmodel.message import ChatMessage
+from contentmodel.message import ChatMessage, contents_of
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
 from contentmodel.serialize import to_builtins
 from contentmodel.usage import Usage
@@ -75,7 +75,7 @@ def write_response(response: ChatResponse) -> Turn:
     turn["usage"] = None if plain.usage is None else json_of(plain.usage)
     turn["error"] = None if plain.error is None else _error_json(plain.error)
     turn = {key: value for key, value in turn.items() if value is not None}
-    contents = [content for message in messages for content in message.contents]
+    contents = list(contents_of(messages))
     read = _of_columns(turn, _as_cut(turn, contents), Reading([]))
     if read != plain:
         turn["envelope"] = {**turn.get("envelope", {}), "response": _beyond_columns(plain, read)}
@@ -173,7 +173,7 @@ def _with_envelope(
         return response
     choices = response.choices
     if "choices" in envelope:
-        contents = [content for message in messages for content in message.contents]
+        contents = list(contents_of(messages))
         choices = _read_choices(envelope["choices"], contents, f"{path}.choices", reading)
     return msgspec.structs.replace(bare(read), choices=choices)  # type: ignore[no-any-return]
 

@@ -18,7 +18,7 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.engine.table.hints import with_call_id
-from contentmodel.message import ChatMessage
+from contentmodel.message import ChatMessage, contents_of
 from contentmodel.pairs import Place, TranscriptIndex, is_clients, missing_ids
 from contentmodel.request import ChatOptions, ChatRequest, HostedTool, ToolChoice, ToolGroup
 from contentmodel.response import ChatChoice, ChatResponse
@@ -185,7 +185,7 @@ class Ids:
         self._taken: set[str | None] = set()
         self._counts: Counter[str] = Counter()
         self._server_keeps = server_keeps
-        contents: Iterable[Any] = (content for message in messages for content in message.contents)
+        contents: Iterable[Any] = contents_of(messages)
         self._taken.update(content.call_id for content in contents if isinstance(content, ToolCallContent))
 
     def next_answer(self) -> AnswerIds:
@@ -280,7 +280,7 @@ def calls_cut_short(answer: ChatResponse) -> list[ToolCallContent]:
     With the finish reason "length" only the last block may be; with those in UNFINISHED every call may be.
     """
     reason = answer.finish_reason.reason if answer.finish_reason is not None else None
-    contents: list[Any] = [content for message in answer.messages for content in message.contents]
+    contents: list[Any] = list(contents_of(answer.messages))
     cut_short = contents[-1:] if reason == "length" else contents if reason in UNFINISHED else []
     return [content for content in cut_short if isinstance(content, ToolCallContent)]
 

@@ -9,7 +9,7 @@ import msgspec
 from contentmodel.content.text import TextContent
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline.origins import is_native
-from contentmodel.message import ChatMessage
+from contentmodel.message import ChatMessage, contents_of
 
 if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
@@ -40,7 +40,7 @@ def hoist_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequ
         context.report_loss(message, "role", reasons.INSTRUCTIONS_APART)
         context.report_lost_attributes(message, ("author_name", "message_id"))
         context.leave_residue(message, own=True)
-    contents = [content for message in hoisted for content in message.contents]
+    contents = list(contents_of(hoisted))
     instructions, rest = [*request.instructions, *contents], request.messages[len(hoisted) :]
     changed: ChatRequest = context.replace(request, instructions=instructions, messages=rest)
     return changed
@@ -90,7 +90,7 @@ def _fits(run: list[ChatMessage], before: list[ChatMessage], after: list[ChatMes
 
 
 def _joined(run: list[ChatMessage], context: EncodeContext) -> ChatMessage:
-    contents: list[AIContent] = [content for message in run for content in message.contents]
+    contents: list[AIContent] = list(contents_of(run))
     for message in run[1:]:
         context.report_lost_attributes(message, ("author_name", "message_id"))
         context.leave_residue(message, own=True)

@@ -17,7 +17,7 @@ from contentmodel.engine.pipeline.origins import is_native
 from contentmodel.engine.table.hints import minted
 from contentmodel.errors import ToolArgumentsError
 from contentmodel.events import ArgumentsDelta, BlockCatchUp, BlockStart, BlockStop, StreamEvent
-from contentmodel.message import ChatMessage
+from contentmodel.message import ChatMessage, contents_of
 from contentmodel.request import ChatRequest, CustomTool, FunctionTool, Tool, ToolChoice, ToolGroup
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.rules import IdentifierRule
@@ -278,7 +278,7 @@ def _numbered(call_id: str | None) -> tuple[str, int]:
 
 def with_counted_calls(request: ChatRequest, context: EncodeContext) -> ChatRequest:
     """Store the number of the request's last call in the maps, for an API whose answers have calls without ids."""
-    contents = (content for message in request.messages for content in message.contents)
+    contents = contents_of(request.messages)
     calls = max((_numbered(c.call_id)[1] for c in contents if isinstance(c, ToolCallContent)), default=0)
     if calls:
         context.maps = msgspec.structs.replace(context.maps or Renames(), calls=calls)

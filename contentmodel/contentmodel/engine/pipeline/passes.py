@@ -301,7 +301,7 @@ def joined_messages(run: list[ChatMessage], context: EncodeContext) -> ChatMessa
     """Return the first message with the contents of all messages."""
     for message in run[1:]:
         leave_empty(message, context)
-    return context.with_contents(run[0], [content for message in run for content in message.contents])
+    return context.with_contents(run[0], list(contents_of(run)))
 
 
 def leave_empty(message: ChatMessage, context: EncodeContext) -> None:

@@ -102,7 +102,7 @@ class _Fitter:
         self._namespaces = {group.name for group in groups}
         self._defined: set[str] = set()
         self._index = TranscriptIndex(request.messages)
-        contents = (content for message in request.messages for content in message.contents)
+        contents = contents_of(request.messages)
         nameless = [name for content in contents for name in _added_names(content) if name is None]
         copies = [tool for tool in request.tools if is_added(tool) and tool.name is None]
         self._has_nameless = len(nameless) <= len(copies)
