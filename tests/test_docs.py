@@ -6,15 +6,20 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import contentmodel
+from contentmodel.content import AIContent, Protected
+from contentmodel.events import BlockDelta, StreamEvent
+from contentmodel.interop import Model
 from contentmodel_adapters.shared.auto_fixes import AUTO_FIXES
 from contentmodel_conformance import pages
 from contentmodel_conformance.matrix import Matrix
+from contentmodel_conformance.model_page import content_page, event_page, meaning_of
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
@@ -107,6 +112,37 @@ def test_generated_pages_except_matrix_are_up_to_date(monkeypatch: pytest.Monkey
 @pytest.mark.slow
 def test_generated_pages_are_up_to_date() -> None:
     assert outdated() == []
+
+
+def public_types(base: type[Model] = Model) -> Iterator[type[Model]]:
+    """Yield the types of the model: contents, events, messages, requests, responses, usage and their parts."""
+    for kind in base.__subclasses__():
+        if kind.__module__.startswith("contentmodel."):
+            yield kind
+            yield from public_types(kind)
+
+
+TYPES = list(dict.fromkeys(public_types()))
+
+
+@pytest.mark.parametrize("kind", TYPES, ids=lambda kind: kind.__name__)
+def test_every_field_of_type_has_docstring(kind: type[Model]) -> None:
+    assert all(meaning_of(kind, name) for name in kind.__struct_fields__)
+
+
+@pytest.mark.parametrize("kind", sorted({*TYPES} - {StreamEvent, BlockDelta}, key=lambda kind: kind.__name__))
+def test_every_type_is_on_page_of_types_or_events(kind: type[Model]) -> None:
+    assert re.search(rf"^(##+ {kind.__name__}$|\| `{kind.__name__}` )", content_page() + event_page(), re.MULTILINE)
+
+
+def test_field_without_docstring_is_refused() -> None:
+    class Bare(AIContent, frozen=True, kw_only=True):
+        protected: Protected | None = None
+        colour: str = ""
+
+    assert meaning_of(Bare, "protected") == meaning_of(AIContent, "protected")
+    with pytest.raises(LookupError, match=r"Bare.colour has no docstring: write one below the field"):
+        meaning_of(Bare, "colour")
 
 
 def test_every_automatic_fix_belongs_to_a_rule() -> None:

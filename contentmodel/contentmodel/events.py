@@ -38,143 +38,169 @@ class StreamEvent(Model, frozen=True, kw_only=True, tag_field="type", tag=conten
 
 
 class TurnStart(StreamEvent, frozen=True, kw_only=True):
-    """The turn has started. `response` has the id, model, origin and usage so far, if known, and no choices."""
+    """The turn has started."""
 
     response: ChatResponse
+    """The id, model, origin and usage so far, if known. It has no choices."""
 
 
 class BlockStart(StreamEvent, frozen=True, kw_only=True):
-    """A block has started. The field of `content` that deltas extend is empty, unless the API sent it complete."""
+    """A block has started."""
 
     index: int
+    """The number of the block in the turn, in the order in which blocks start."""
     content: Content
+    """The content so far. The field that deltas extend is empty, unless the API sent it complete."""
     choice: int = 0
+    """The number of the choice that the block belongs to."""
 
 
 class BlockDelta(StreamEvent, frozen=True, kw_only=True):
-    """The base class of deltas: an addition to the block `index`."""
+    """The base class of deltas: an addition to a block."""
 
     index: int
+    """The number of the block in the turn, in the order in which blocks start."""
 
 
 class TextDelta(BlockDelta, frozen=True, kw_only=True):
     """More text of a text, a refusal, a transcript, or a summary of earlier turns."""
 
     text: str
+    """The text to append."""
 
 
 class ReasoningDelta(BlockDelta, frozen=True, kw_only=True):
     """More text of a reasoning content."""
 
     text: str
+    """The text to append."""
 
 
 class SignatureDelta(BlockDelta, frozen=True, kw_only=True):
     """The opaque state (signature) of a block."""
 
     protected: Protected
+    """The opaque state."""
 
 
 class ArgumentsDelta(BlockDelta, frozen=True, kw_only=True):
-    """More of the arguments of a call.
-
-    If `path` is None, `text` is more of their JSON text (or of the free text of a free-text tool). If `path` is set,
-    append `text` to the argument at this JSON path, or set the argument to `value`.
-    """
+    """More of the arguments of a call."""
 
     text: str = ""
+    """More of the JSON text of the arguments, or of a free text. If `path` is set, append it to that argument."""
     path: str | None = None
+    """The JSON path of the argument to extend or set; None for the text as a whole."""
     value: Any = None
+    """The value to set at `path`, instead of a text to append."""
 
 
 class CitationDelta(BlockDelta, frozen=True, kw_only=True):
     """A citation of the block. It may follow the BlockStop of the block."""
 
     citation: Citation
+    """The citation."""
 
 
 class MediaDelta(BlockDelta, frozen=True, kw_only=True):
-    """More base64 of inline data. If `preview` is set, `data` is a complete preview with this number instead."""
+    """More base64 of inline data."""
 
     data: str
+    """The base64 to append. If `preview` is set, the complete preview."""
     preview: int | None = None
+    """The number of the preview; None if `data` is not a preview."""
 
 
 class OutputDelta(BlockDelta, frozen=True, kw_only=True):
-    """More output of a hosted tool, before its result. `name` is the name of the output stream: stdout, stderr."""
+    """More output of a hosted tool, before its result."""
 
     text: str
+    """The text to append."""
     name: str | None = None
+    """The name of the output stream: `stdout`, `stderr`."""
 
 
 class UnknownDelta(BlockDelta, frozen=True, kw_only=True):
-    """A delta that is unknown or does not change the content, exactly as `api` sent it."""
+    """A delta that is unknown or does not change the content, exactly as the API sent it."""
 
     api: str
+    """The API id."""
     delta: Any
+    """The JSON of the delta."""
 
 
 class BlockStop(StreamEvent, frozen=True, kw_only=True):
-    """The block has ended. `content` is the final content.
-
-    If the stream ended inside the block, `is_complete` is False, and a call has the status "incomplete".
-    """
+    """The block has ended."""
 
     index: int
+    """The number of the block in the turn, in the order in which blocks start."""
     content: Content
+    """The final content."""
     is_complete: bool = True
+    """False if the stream ended inside the block. A call then has the status `incomplete`."""
 
 
 class BlockCatchUp(StreamEvent, frozen=True, kw_only=True):
     """A snapshot that replaces the block, for late subscribers and for blocks that the API rewrites."""
 
     index: int
+    """The number of the block in the turn, in the order in which blocks start."""
     content: Content
+    """The content that replaces the block."""
     choice: int = 0
+    """The number of the choice that the block belongs to."""
 
 
 class UsageDelta(StreamEvent, frozen=True, kw_only=True):
     """The total usage so far. It replaces the earlier usage."""
 
     usage: Usage
+    """The total so far."""
 
 
 class Notice(StreamEvent, frozen=True, kw_only=True):
-    """A text for the user that is never sent to the model: the use of a tool ("tool_use"), its result ("tool_result").
-
-    `kind` may have other values. `call_id` is the id of the call that the text refers to.
-    """
+    """A text for the user that is never sent to the model, such as a line about the use of a tool."""
 
     kind: Open[NoticeKind]
+    """`tool_use`, `tool_result`, or another value."""
     text: str
+    """The text for the user."""
     call_id: str | None = None
+    """The id of the call that the text refers to."""
 
 
 class WireEvent(StreamEvent, frozen=True, kw_only=True):
-    """An event of `api` that is unknown or has no content (a ping, the progress of a search). `data` is its payload."""
+    """An event of an API that is unknown or has no content (a ping, the progress of a search)."""
 
     api: str
+    """The API id."""
     name: str | None = None
+    """The name of the event, if it has one."""
     data: Any = None
+    """The JSON of the event."""
 
 
 class TurnComplete(StreamEvent, frozen=True, kw_only=True):
-    """The turn is complete. `response` has everything except the contents. `layout` maps blocks to messages."""
+    """The turn is complete."""
 
     response: ChatResponse
+    """Everything except the contents: ids, usage, finish reasons."""
     layout: Layout = []
+    """The blocks of each message of each choice."""
 
 
 class TurnError(StreamEvent, frozen=True, kw_only=True):
-    """The turn failed or was interrupted. `error` is the cause. Content received before the error is kept.
-
-    The code of the error is "stream_ended" if the bytes ended before the response was complete, "stream_malformed" if
-    the bytes are not a valid stream of the API, "cancelled" if the turn was cancelled, else the provider's code.
-    """
+    """The turn failed or was interrupted. Content received before the error is kept."""
 
     error: ErrorContent
+    """The cause.
+
+    Its code is `stream_ended` if the bytes ended before the response was complete, `stream_malformed` if the bytes are
+    not a valid stream of the API, `cancelled` if the turn was cancelled, else the provider's code.
+    """
     response: ChatResponse
+    """Everything that was received, except the contents."""
     layout: Layout = []
+    """The blocks of each message of each choice."""
 
 
 EVENT_TYPES: tuple[type[StreamEvent], ...] = (
@@ -199,7 +225,7 @@ EVENT_TYPES: tuple[type[StreamEvent], ...] = (
 """Every concrete event type."""
 
 ENDED, MALFORMED, CANCELLED = "stream_ended", "stream_malformed", "cancelled"
-"""The codes of errors that this library, not the provider, sets: see `TurnError`."""
+"""The codes of errors that this library, not the provider, sets: see `TurnError.error`."""
 
 
 MOST_CHOICES = 1024

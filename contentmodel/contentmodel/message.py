@@ -20,35 +20,39 @@ from contentmodel.literals import Open, Role
 
 
 class Origin(Model, frozen=True, kw_only=True):
-    """The source of a decoded value: the `api` id, its `issuer` ("anthropic", "openai", "google"), `endpoint`, `model`.
-
-    Opaque state is only valid at its origin. `is_answer` is true if the value is part of a response of the API, and
-    false if it is part of a request.
-    """
+    """The source of a decoded value. Opaque state is only valid at its origin."""
 
     api: str
+    """The API id."""
     issuer: str
+    """The provider: `anthropic`, `openai`, `google`."""
     endpoint: str | None = None
+    """The host, if it is known."""
     model: str | None = None
+    """The model."""
     is_answer: bool = False
+    """True if the value is part of a response of the API."""
 
 
 class ChatMessage(Model, frozen=True, kw_only=True):
     """One turn, or one part of a turn, of a conversation.
 
-    `contents` is a list of contents. A text in the list, or instead of the list, becomes a TextContent. Raise TypeError
-    for other types.
-
-    `role` is "system", "developer", "user", "assistant", "tool" (the message only contains results of the
-    application's tools), or another value of an API.
+    Raise TypeError if `contents` has a value that is neither a content nor a text.
     """
 
     role: Open[Role]
+    """`system`, `developer`, `user`, `assistant`, `tool` (the message only contains results of the application's
+    tools), or another value of an API."""
     contents: Contents = NO_CONTENTS
+    """The contents. A text in the list, or instead of it, becomes a `TextContent`."""
     author_name: str | None = None
+    """The name of the author, for APIs that tell users apart."""
     message_id: str | None = None
+    """The provider's id of the message."""
     origin: Origin | None = None
+    """The source of a decoded message; None for a message of the application."""
     extra: dict[str, dict[str, Any]] | None = None
+    """Unmapped wire fields and hints, by API id."""
 
     def __post_init__(self) -> None:
         if not are_contents(self.contents):

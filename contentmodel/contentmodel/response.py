@@ -13,40 +13,53 @@ from contentmodel.usage import Usage
 
 
 class FinishReason(Model, frozen=True, kw_only=True):
-    """The reason why a response ended.
-
-    `reason` is normalized: "stop", "length", "tool_calls", "content_filter", "refusal", "pause", "error",
-    "compaction", "cancelled", "running", or "other". `raw` is the API's own value, a text or a number. If `resumable`
-    is true, the turn is not finished: send the same conversation again to continue it.
-    """
+    """The reason why a response ended."""
 
     reason: Open[FinishWord]
+    """The normalized reason: `stop`, `length`, `tool_calls`, `content_filter`, `refusal`, `pause`, `error`,
+    `compaction`, `cancelled`, `running`, `other`."""
     raw: str | int | None = None
+    """The API's own value, a text or a number."""
     stop_sequence: str | None = None
+    """The stop sequence that ended the response."""
     resumable: bool = False
+    """If true, the turn is not finished: send the same conversation again to continue it."""
 
 
 class ChatChoice(Model, frozen=True, kw_only=True):
     """One of the alternative answers of a response. Most APIs return exactly one."""
 
     messages: list[ChatMessage] = []
+    """The messages of the answer."""
     finish_reason: FinishReason | None = None
+    """The reason why the answer ended."""
     index: int | None = None
+    """The API's number of the choice."""
     logprobs: Any = None
+    """Log probabilities, in the provider's format."""
     extra: dict[str, dict[str, Any]] | None = None
+    """Unmapped wire fields and hints, by API id."""
 
 
 class ChatResponse(Model, frozen=True, kw_only=True):
-    """A response of a model or its server. `error` is set if it is a failure."""
+    """A response of a model or its server."""
 
     id: str | None = None
+    """The provider's id of the response."""
     model: str | None = None
+    """The model that answered."""
     created: float | int | str | None = None
+    """The time of the response in the API's format: a number of seconds since 1970, or a text."""
     choices: list[ChatChoice] = []
+    """The alternative answers."""
     usage: Usage | None = None
+    """The token counts."""
     error: ErrorContent | None = None
+    """The failure, if the response is one."""
     origin: Origin | None = None
+    """The source of a decoded response."""
     extra: dict[str, dict[str, Any]] | None = None
+    """Unmapped wire fields and hints, by API id."""
 
     @property
     def messages(self) -> list[ChatMessage]:

@@ -12,25 +12,37 @@ from contentmodel.interop import Model
 class Usage(Model, frozen=True, kw_only=True):
     """Tokens of one response, as the API counted them. None means unset.
 
-    If `cached_inside` is true, `input_tokens` includes the cached tokens (OpenAI, Google); else they are counted
-    separately (Anthropic). If `reasoning_inside` is true, `output_tokens` includes `reasoning_tokens` (False for
-    Google). `all_input_tokens` and `all_output_tokens` are totals that are comparable between APIs.
+    `all_input_tokens` and `all_output_tokens` are totals that are comparable between APIs.
     """
 
     input_tokens: int | None = None
+    """Tokens of the input."""
     output_tokens: int | None = None
+    """Tokens of the output."""
     total_tokens: int | None = None
+    """The total that the API reports."""
     cache_read_tokens: int | None = None
+    """Input tokens that were read from a cache."""
     cache_write_tokens: int | None = None
+    """Input tokens that were written to a cache."""
     reasoning_tokens: int | None = None
+    """Tokens of reasoning."""
     input_audio_tokens: int | None = None
+    """Input tokens of audio."""
     output_audio_tokens: int | None = None
+    """Output tokens of audio."""
     tool_input_tokens: int | None = None
+    """Input tokens of the results of hosted tools."""
     accepted_prediction_tokens: int | None = None
+    """Tokens of a predicted output that the response has."""
     rejected_prediction_tokens: int | None = None
+    """Tokens of a predicted output that the response does not have."""
     cached_inside: bool = True
+    """True if `input_tokens` includes the cached tokens (OpenAI, Google), False if it does not (Anthropic)."""
     reasoning_inside: bool = True
+    """True if `output_tokens` includes `reasoning_tokens`, False if it does not (Google)."""
     extra: dict[str, dict[str, Any]] | None = None
+    """The provider's own counters and hints, by API id."""
 
     def __add__(self, other: Usage) -> Usage:
         """Add two usages. A counter that is unset in both stays None. Drop `extra`, the provider's own counters."""

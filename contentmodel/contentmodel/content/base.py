@@ -21,26 +21,29 @@ def content_tag(class_name: str) -> str:
 
 
 class Protected(Model, frozen=True, kw_only=True):
-    """Opaque state that only its issuer can read: a signature, encrypted or redacted content.
-
-    `issuer` is the provider that created it ("anthropic", "openai", "google"). `kind` is "signature", "encrypted" or
-    "redacted". `data` is the text exactly as received. It is only sent to APIs of that issuer.
-    """
+    """Opaque state that only its issuer can read: a signature, encrypted or redacted content."""
 
     issuer: str
+    """The provider that created the state: `anthropic`, `openai`, `google`."""
     kind: Open[ProtectedKind]
+    """`signature`, `encrypted` or `redacted`."""
     data: str
+    """The text, exactly as received. It is only sent to APIs of the issuer."""
 
 
 class AIContent(Model, frozen=True, kw_only=True, tag_field="type", tag=content_tag):
-    """One part of a message. Plain data, compared by value.
-
-    `annotations` are the citations of this content. `protected` is opaque provider state attached to it: any content
-    can have a signature (Gemini signs function calls and text). `extra` holds the unmapped wire fields, by API id.
-    Keys of `extra` that start with ":" are round-trip hints of the codec (for example, which of two equivalent
-    spellings the payload had), not wire fields.
-    """
+    """One part of a message. Plain data, compared by value."""
 
     annotations: list[Citation] | None = None
+    """The citations of the content."""
     protected: Protected | None = None
+    """Opaque state of the provider that belongs to the content, such as a signature.
+
+    Any content can have one: Gemini signs function calls and text.
+    """
     extra: dict[str, dict[str, Any]] | None = None
+    """Unmapped wire fields, by API id.
+
+    Keys that start with `:` are hints of the codec, for example which of two equivalent spellings the payload had. They
+    are not wire fields.
+    """

@@ -9,35 +9,45 @@ from contentmodel.literals import Open, SpanUnit
 
 
 class Span(Model, frozen=True, kw_only=True):
-    """A half-open range `[start, end)` counted in `unit`.
-
-    Units of a text: "codepoint" (Python characters), "utf16" (JavaScript), "byte" (UTF-8). Units of a source:
-    "char", "page", "block". If `end` is None, the span is a point (an insertion index). If `start` is None, the API
-    omitted it; read it as 0 (Google omits zeros).
-    """
+    """A half-open range `[start, end)` counted in `unit`."""
 
     start: int | None = None
+    """The first position. None means that the API omitted it: read it as 0 (Google omits zeros)."""
     end: int | None = None
+    """The position after the last one. None means that the span is a point, an insertion index."""
     unit: Open[SpanUnit] = "codepoint"
+    """Of a text: `codepoint` (Python characters), `utf16` (JavaScript), `byte` (UTF-8).
+
+    Of a source: `char`, `page`, `block`.
+    """
 
 
 class Citation(Model, frozen=True, kw_only=True):
     """A statement that part of a text comes from a source.
 
-    `span` is the part of the text that the citation belongs to; None means all of it. `location` is the part of the
-    source. The API identifies the source by one or more of `url`, `file_id`, `container_id`, `document_index`
-    (index of the document in the request) and `source_indices` (indices into the list of results that accompanies
-    the text). `cited_text` quotes the source.
+    The API identifies the source by one or more of `url`, `file_id`, `container_id`, `document_index` and
+    `source_indices`.
     """
 
     span: Span | None = None
+    """The part of the text that the citation belongs to; None means all of it."""
     location: Span | None = None
+    """The part of the source that is cited."""
     url: str | None = None
+    """The address of the source."""
     title: str | None = None
+    """The title of the source."""
     file_id: str | None = None
+    """The provider's id of the source, if it is a file."""
     filename: str | None = None
+    """The name of the source, if it is a file."""
     container_id: str | None = None
+    """The provider's id of the container that holds the file."""
     document_index: int | None = None
+    """The index of the source among the documents of the request."""
     source_indices: list[int] | None = None
+    """Indices of the sources in the list of results that accompanies the text."""
     cited_text: str | None = None
+    """The quotation of the source."""
     extra: dict[str, dict[str, Any]] | None = None
+    """Unmapped wire fields and hints, by API id."""

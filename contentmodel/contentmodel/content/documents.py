@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 class DocumentContent(AIContent, frozen=True, kw_only=True):
-    """A document given as parts, so that citations can refer to them: a text in blocks, or a search result.
-
-    `uri` is the application's identifier of the source. It need not be an address.
-    """
+    """A document given as parts, so that citations can refer to them: a text in blocks, or a search result."""
 
     parts: Contents = NO_CONTENTS
+    """The contents of the document."""
     title: str | None = None
+    """The title of the document."""
     uri: str | None = None
+    """The application's identifier of the source. It need not be an address."""
 
     def __post_init__(self) -> None:
         if not are_contents(self.parts):

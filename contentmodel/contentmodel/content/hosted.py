@@ -119,28 +119,33 @@ class ImageGenerationToolResultContent(HostedToolResultContent, frozen=True, kw_
 
 
 class McpServerToolCallContent(HostedToolCallContent, frozen=True, kw_only=True):
-    """A call of an MCP server's tool, made by the provider. `server` is the label of the server."""
+    """A call of an MCP server's tool, made by the provider."""
 
     server: str | None = None
+    """The label of the server."""
 
 
 class McpServerToolResultContent(HostedToolResultContent, frozen=True, kw_only=True):
     """The result of an MCP server's tool."""
 
     server: str | None = None
+    """The label of the server."""
 
 
 class McpListToolsToolCallContent(HostedToolCallContent, frozen=True, kw_only=True):
     """A request of the provider for the tools of an MCP server."""
 
     server: str | None = None
+    """The label of the server."""
 
 
 class McpListToolsToolResultContent(HostedToolResultContent, frozen=True, kw_only=True):
-    """The tools of an MCP server. `tools` are the definitions as the server describes them."""
+    """The tools of an MCP server."""
 
     server: str | None = None
+    """The label of the server."""
     tools: list[dict[str, Any]] | None = None
+    """The definitions, as the server describes them."""
 
 
 class ToolSearchToolCallContent(HostedToolCallContent, frozen=True, kw_only=True):
@@ -148,9 +153,10 @@ class ToolSearchToolCallContent(HostedToolCallContent, frozen=True, kw_only=True
 
 
 class ToolSearchToolResultContent(HostedToolResultContent, frozen=True, kw_only=True):
-    """The tools found. `tools` are names or definitions in the provider's format."""
+    """The tools found."""
 
     tools: list[dict[str, Any]] | None = None
+    """Names or definitions of the tools, in the provider's format."""
 
 
 class MemoryToolCallContent(HostedToolCallContent, frozen=True, kw_only=True):

@@ -42,15 +42,14 @@ def media_type_matches(media_type: str | None, pattern: str) -> bool:
 
 
 class MediaContent(AIContent, frozen=True, kw_only=True):
-    """The base class of data, links and files, with an optional IANA media type and name.
-
-    `detail` is the resolution at which the model should process the media: "auto", "low", "high", or another value of
-    an API.
-    """
+    """The base class of data, links and files, with an optional IANA media type and name."""
 
     media_type: str | None = None
+    """The IANA media type."""
     name: str | None = None
+    """The name of the file."""
     detail: Open[Detail | None] = None
+    """The resolution at which the model reads it: `auto`, `low`, `high`, or another value."""
 
     def is_media_type(self, pattern: str) -> bool:
         """Return whether the media type matches `pattern` ("image/png", "image/*"). Ignore case and parameters."""
@@ -63,15 +62,17 @@ class MediaContent(AIContent, frozen=True, kw_only=True):
 
 
 class DataContent(MediaContent, frozen=True, kw_only=True):
-    """Inline bytes. `data` is base64 as received (standard or URL-safe, padded or not) and is never re-encoded.
+    """Inline bytes.
 
-    `text` replaces `data` for a text document that was sent as text. `transcript` is the transcript of audio.
     Contents are compared by their text: if the same bytes may be encoded differently, compare `to_bytes()`.
     """
 
     data: str = ""
+    """Base64 as received: standard or URL-safe, padded or not. It is never re-encoded."""
     text: str | None = None
+    """The text of a text document that was sent as text. It replaces `data`."""
     transcript: str | None = None
+    """The transcript of audio."""
 
     def __post_init__(self) -> None:
         data: Any = self.data
@@ -139,16 +140,16 @@ class DataContent(MediaContent, frozen=True, kw_only=True):
 
 
 class UriContent(MediaContent, frozen=True, kw_only=True):
-    """A link. `title` is the title of the linked page. `text` is an excerpt of it, if the API returned one.
-
-    `kind` is the kind of the linked media as the API reports it: "image", "document", "audio" or "video"; None for
-    web pages.
-    """
+    """A link."""
 
     uri: str
+    """The address."""
     kind: Open[MediaKind | None] = None
+    """The kind of media, from the API: `image`, `document`, `audio`, `video`; None for web pages."""
     title: str | None = None
+    """The title of the linked page."""
     text: str | None = None
+    """An excerpt of the linked page, if the API returned one."""
 
     @property
     def media_kind(self) -> Open[MediaKind | None]:
@@ -157,15 +158,16 @@ class UriContent(MediaContent, frozen=True, kw_only=True):
 
 
 class HostedFileContent(MediaContent, frozen=True, kw_only=True):
-    """A file stored by the provider. `file_id` is only valid for that provider.
-
-    `kind` is the kind of the file as the API reports it: "image", "document", "audio" or "video".
-    """
+    """A file stored by the provider."""
 
     file_id: str
+    """The provider's id of the file. It is only valid for that provider."""
     kind: Open[MediaKind | None] = None
+    """The kind of media, from the API: `image`, `document`, `audio`, `video`."""
     title: str | None = None
+    """The title of the file."""
     text: str | None = None
+    """An excerpt of the file, if the API returned one."""
 
     @property
     def media_kind(self) -> Open[MediaKind | None]:
@@ -177,3 +179,4 @@ class HostedVectorStoreContent(AIContent, frozen=True, kw_only=True):
     """A vector store kept by the provider."""
 
     vector_store_id: str
+    """The provider's id of the store."""

@@ -7,11 +7,10 @@ from contentmodel.literals import Open, ReasoningKind
 
 
 class ReasoningContent(AIContent, frozen=True, kw_only=True):
-    """Reasoning of a model. `text` is empty if the API only returned opaque state (`protected`).
-
-    `kind` is "summary" if the API marks the text as a summary of hidden reasoning, "text" if it marks it as the
-    reasoning itself, and None if it marks neither.
-    """
+    """Reasoning of a model."""
 
     text: str = ""
+    """The text of the reasoning; empty if the API only returned opaque state (`protected`)."""
     kind: Open[ReasoningKind | None] = None
+    """`summary` if the API marks the text as a summary of hidden reasoning, `text` if it marks it as the reasoning
+    itself, None if it marks neither."""

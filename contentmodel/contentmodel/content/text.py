@@ -17,6 +17,7 @@ class TextContent(AIContent, frozen=True, kw_only=True):
     """A text. An empty text is valid: it may have a signature."""
 
     text: str
+    """The text."""
 
 
 _CONTENTS: set[type] = {TextContent}

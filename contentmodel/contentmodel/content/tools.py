@@ -19,27 +19,31 @@ if TYPE_CHECKING:
 
 
 class Caller(Model, frozen=True, kw_only=True):
-    """The caller of a tool: the model itself (`kind` "direct"), or a program that it runs (`call_id` is that run)."""
+    """The caller of a tool: the model itself, or a program that it runs."""
 
     kind: str
+    """`direct` for the model itself, else the provider's name of the kind of program."""
     call_id: str | None = None
+    """The call of the program that makes this call."""
     extra: dict[str, dict[str, Any]] | None = None
+    """Unmapped wire fields and hints, by API id."""
 
 
 class ToolCallContent(AIContent, frozen=True, kw_only=True):
-    """The base class of tool calls.
-
-    `call_id` pairs the call with its result. `arguments` is an object, or a text if the API sent a text; a text is
-    kept exactly as received, valid JSON or not. `status` is the provider's value. `executor` is "client" if the
-    application runs the tool, or "provider".
-    """
+    """The base class of tool calls."""
 
     call_id: str | None = None
+    """The id that pairs the call with its result."""
     name: str | None = None
+    """The name of the tool."""
     arguments: dict[str, Any] | str | None = None
+    """An object; or a text if the API sent a text, which is kept exactly as received, valid JSON or not."""
     status: str | None = None
+    """The provider's value."""
     caller: Caller | None = None
+    """The caller, if the API reports it."""
     executor: Open[Executor] = "provider"
+    """`client` if the application runs the tool, or `provider`."""
 
     @property
     def arguments_text(self) -> str:
@@ -76,18 +80,22 @@ class ToolCallContent(AIContent, frozen=True, kw_only=True):
 
 
 class ToolResultContent(AIContent, frozen=True, kw_only=True):
-    """The base class of tool results. `outputs` are contents; texts given to the constructor become TextContents.
-
-    A failure is an `ErrorContent` among the outputs, or `is_error` if the API has such a flag. `error` covers both.
-    """
+    """The base class of tool results."""
 
     call_id: str | None = None
+    """The id of the call that this is the result of."""
     name: str | None = None
+    """The name of the tool."""
     outputs: list[Content] = []
+    """The outputs as contents. A text becomes a `TextContent`. A failure is an `ErrorContent` among them."""
     is_error: bool | None = None
+    """True if the call failed, for APIs with such a flag. The property `error` covers this flag and the outputs."""
     status: str | None = None
+    """The provider's value."""
     caller: Caller | None = None
+    """The caller, if the API reports it."""
     executor: Open[Executor] = "provider"
+    """`client` if the application runs the tool, or `provider`."""
 
     def __post_init__(self) -> None:
         if not are_contents(self.outputs):
@@ -108,10 +116,11 @@ class ToolResultContent(AIContent, frozen=True, kw_only=True):
 
 
 class FunctionCallContent(ToolCallContent, frozen=True, kw_only=True):
-    """A call of a function that the application declares and runs. `namespace` is the group that declares it."""
+    """A call of a function that the application declares and runs."""
 
     executor: Open[Executor] = "client"
     namespace: str | None = None
+    """The group that declares the tool."""
 
 
 class FunctionResultContent(ToolResultContent, frozen=True, kw_only=True):
@@ -125,6 +134,7 @@ class CustomToolCallContent(ToolCallContent, frozen=True, kw_only=True):
 
     executor: Open[Executor] = "client"
     namespace: str | None = None
+    """The group that declares the tool."""
 
     @property
     def arguments_object(self) -> dict[str, Any]:
@@ -147,32 +157,44 @@ class HostedToolResultContent(ToolResultContent, frozen=True, kw_only=True):
 
 
 class ToolApprovalRequestContent(AIContent, frozen=True, kw_only=True):
-    """A request for approval of a call, before it is made. It contains the name, server and arguments of the call."""
+    """A request for approval of a call, before it is made."""
 
     request_id: str
+    """The id of the request. The response has the same one."""
     name: str | None = None
+    """The name of the tool."""
     server: str | None = None
+    """The label of the MCP server."""
     arguments: dict[str, Any] | str | None = None
+    """The arguments of the call."""
 
 
 class ToolApprovalResponseContent(AIContent, frozen=True, kw_only=True):
     """The response to a `ToolApprovalRequestContent`."""
 
     request_id: str
+    """The id of the request that this responds to."""
     approved: bool
+    """True if the call is approved."""
     reason: str | None = None
+    """The reason, for people and the model."""
 
 
 class InputRequestContent(AIContent, frozen=True, kw_only=True):
-    """A request for input from the user. `message` is the question, `schema` the schema of the expected value."""
+    """A request for input from the user."""
 
     request_id: str
+    """The id of the request. The response has the same one."""
     message: str | None = None
+    """The question."""
     schema: dict[str, Any] | None = None
+    """The JSON Schema of the expected value."""
 
 
 class InputResponseContent(AIContent, frozen=True, kw_only=True):
     """The user's response to an `InputRequestContent`."""
 
     request_id: str
+    """The id of the request that this responds to."""
     value: Any = None
+    """The user's input, a JSON value."""
