@@ -314,7 +314,7 @@ def test_gemini_gets_opening_turn_if_first_message_is_dropped(content: list[Any]
     }
     there = convert(payload, source=CHAT, target=GOOGLE, kind="request").payload
     assert [content["role"] for content in there["contents"]] == ["user", "model", "user"]
-    assert "calls-come-after-something" not in [found.rule for found in contentmodel.check(there, api=GOOGLE)]
+    assert "calls-are-not-first" not in [found.rule for found in contentmodel.check(there, api=GOOGLE)]
 
 
 # -- calls without ids -------------------------------------------------------------------------------------------------

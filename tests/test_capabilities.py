@@ -474,7 +474,7 @@ def test_convert_drops_negative_token_limit(target: str) -> None:
 def test_check_uses_model_argument_if_request_has_no_model() -> None:
     payload = {"messages": [{"role": "user", "content": "Hi"}]}
     [found] = contentmodel.check(payload, api=CHAT)
-    assert (found.path, found.rule) == ("$", "a-model-is-named")
+    assert (found.path, found.rule) == ("$", "model-required")
     assert contentmodel.check(payload, api=CHAT, model="gpt-5.2") == []
 
 

@@ -122,7 +122,7 @@ def test_plan_lists_violations_of_output() -> None:
         {"model": "m", "messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]}
     )
     (made,) = plan(request, targets=["anthropic-messages"], models={"anthropic-messages": "claude-opus-4-8"})
-    assert [violation.rule for violation in made.violations] == ["a-prefill-is-for-older-models"]
+    assert [violation.rule for violation in made.violations] == ["prefill-supported"]
     assert made.cost >= 100
 
 

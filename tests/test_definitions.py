@@ -201,7 +201,7 @@ def test_functions_of_other_apis_are_merged_into_one_gemini_tool(source: str) ->
 
 def test_functions_in_several_gemini_tools_break_a_rule() -> None:
     payload = a_request(GEMINI, a_function(GEMINI, "a"), a_function(GEMINI, "b"))
-    assert [found.rule for found in check(payload, api=GEMINI)] == ["functions-stand-in-one-tool"]
+    assert [found.rule for found in check(payload, api=GEMINI)] == ["functions-in-one-tool"]
 
 
 @pytest.mark.parametrize("target", [CHAT, RESPONSES, ANTHROPIC])

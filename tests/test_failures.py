@@ -70,7 +70,7 @@ def test_error_keeps_its_kind_in_every_api(api: str, target: str, kind: str) -> 
     if names(target, known):
         assert made.error.kind == known
         # The words for it are the target's own: nothing significant is lost.
-        assert {loss.code for loss in encoded.losses if loss.path.startswith("$.error")} <= {"error-reworded"}
+        assert {loss.code for loss in encoded.losses if loss.path.startswith("$.error")} <= {"error-converted"}
         assert not [loss for loss in encoded.losses if loss.is_significant and loss.path.startswith("$.error")]
     elif api not in (CHAT, RESPONSES) or target not in (CHAT, RESPONSES):
         assert {loss.kind for loss in encoded.losses if loss.path.startswith("$.error")} <= {
@@ -301,5 +301,5 @@ def test_failed_response_reports_error_kinds_without_code(kind: str) -> None:
         encoded = adapter(RESPONSES).encode_response(made)
         again = adapter(RESPONSES).decode_response(encoded.payload)
         assert encoded.payload["status"] == "failed"
-        assert (again.error.kind == kind) is ("no-error-word" not in [loss.code for loss in encoded.losses])
+        assert (again.error.kind == kind) is ("no-error-type" not in [loss.code for loss in encoded.losses])
         assert ("no-finish-reason" in [loss.code for loss in encoded.losses]) is (finish is not None)

@@ -291,7 +291,7 @@ def test_link_without_known_kind_becomes_text(target: str) -> None:
     request = ChatRequest(model=MODELS[target], messages=[ChatMessage(role="user", contents=[link])])
     encoded = contentmodel.adapter(target).encode_request(request)
     assert [part["text"] for part in parts_of(encoded.payload)] == ["https://example.org/7"]
-    assert "link-of-no-kind" in [loss.code for loss in encoded.losses]
+    assert "link-without-kind" in [loss.code for loss in encoded.losses]
 
 
 @pytest.mark.parametrize("target", [ANTHROPIC, GEMINI])
@@ -453,8 +453,8 @@ def test_user_message_without_sendable_contents_gets_placeholder(target: str) ->
     encoded = crossed(GEMINI, target, of_user(GEMINI, inline("AAAA", "video/mp4")))
     assert [part["text"] for part in parts_of(encoded.payload)] == ["[nothing of this message could be sent]"]
     codes = {loss.code: loss.path for loss in encoded.losses}
-    assert codes["media-type"] == "$.contents[0].parts[0]"
-    assert codes["left-out"] == "$.contents[0]"
+    assert codes["unsupported-media-type"] == "$.contents[0].parts[0]"
+    assert codes["placeholder-message"] == "$.contents[0]"
 
 
 @pytest.mark.parametrize("target", APIS_BY_NAME)

@@ -90,7 +90,7 @@ def test_request_without_contents_gets_a_turn() -> None:
     here = context()
     made = with_a_turn(ChatRequest(messages=[message("user")], origin=OTHER), here)
     assert [content.text for content in made.messages[-1].contents] == [NO_TURN]
-    assert codes(here) == [("no-turn", "messages")]
+    assert codes(here) == [("no-user-message", "messages")]
 
 
 @pytest.mark.parametrize("origin", [OWN, OTHER])
@@ -105,7 +105,7 @@ def test_request_gets_no_turn_if_it_has_contents_or_is_native(origin: Origin) ->
 def test_incomplete_call_is_reported() -> None:
     here, messages = context(), [message("assistant", call(status="incomplete"), call("2", status="completed"))]
     assert without_broken_status(messages, here) is messages
-    assert codes(here) == [("broken-call", "status")]
+    assert codes(here) == [("interrupted-status", "status")]
 
 
 # -- ids of calls ------------------------------------------------------------------------------------------------------
@@ -207,7 +207,7 @@ def test_result_of_no_pending_call_becomes_text_after_the_results() -> None:
     made, here = paired(message("assistant", call()), message("tool", result("x", text("late")), result("1")))
     assert [one.role for one in made] == ["assistant", "tool", "user"]
     assert made[2].contents[0].text == f"{LATE.write('x')}\nlate"
-    assert codes(here)[0] == ("late-result", None)
+    assert codes(here)[0] == ("unmatched-result", None)
 
 
 def test_result_at_the_beginning_is_kept_if_conversation_is_continued() -> None:

@@ -793,7 +793,7 @@ def test_runner_keeps_a_second_result_of_a_call() -> None:
     assert [call_id for call_id, _ in results] == ["a", "b", "a"]
     assert (results[0][1], results[2][1]) == (first.contents[0].outputs, second.contents[0].outputs)
     encoded = cm.adapter("openai-chat").encode_request(request)
-    assert [loss.path for loss in encoded.losses if loss.code == "late-result"] == ["$.messages[3].contents[0]"]
+    assert [loss.path for loss in encoded.losses if loss.code == "unmatched-result"] == ["$.messages[3].contents[0]"]
 
 
 def test_results_of_handed_back_calls_are_put_in_the_order_of_the_calls() -> None:

@@ -405,8 +405,8 @@ def test_texts_around_calls_of_a_chat_stream_keep_their_order(api: str, deltas: 
     if api == ANTHROPIC:
         steps = [value["type"] for value in values(raw) if value["type"].startswith("content_block_st")]
         assert steps == ["content_block_start", "content_block_stop"] * len(contents)
-    changed = [loss.code for loss in losses if loss.code == "written-before-change"]
-    assert changed == (["written-before-change"] if MORE in deltas else [])
+    changed = [loss.code for loss in losses if loss.code == "changed-after-write"]
+    assert changed == (["changed-after-write"] if MORE in deltas else [])
     if CITED in deltas and api == RESPONSES:
         assert [citation.url for citation in contents[0].annotations] == ["u"]
 

@@ -302,4 +302,4 @@ def test_responses_encoder_drops_an_incomplete_search() -> None:
     encoder = adapter(RESPONSES).stream_encoder()
     again = b"".join(encoder.feed(event) for event in decode_stream(stream, RESPONSES)) + encoder.close()
     assert not fold_stream(again, RESPONSES).messages
-    assert {loss.code for loss in encoder.losses} == {"half-a-call"}
+    assert {loss.code for loss in encoder.losses} == {"interrupted-call"}

@@ -364,10 +364,10 @@ def test_decode_error_has_all_faults() -> None:
     ("turns", "rule", "path"),
     [
         ([turn(role="robot")], "roles-are-known", "$.turns[0].role"),
-        ([turn(use("1"), role="user")], "only-the-assistant-thinks-and-calls", "$.turns[0].blocks[0].block_type"),
+        ([turn(use("1"), role="user")], "reasoning-and-calls-in-assistant-turns", "$.turns[0].blocks[0].block_type"),
         (
             [turn({"block_type": "web_search_tool_result", "content": {}}, role="system")],
-            "only-the-assistant-thinks-and-calls",
+            "reasoning-and-calls-in-assistant-turns",
             "$.turns[0].blocks[0].block_type",
         ),
         (

@@ -155,8 +155,8 @@ def test_the_rules_find_what_the_page_says() -> None:
         badly_named = module.adapter.check_request({"model": "m", "messages": [], "tools": [tool]})
     assert all(f"\n{name}\n" in PAGE.read_text() for name in names)
     assert len(names) == 3
-    assert {"a-model-is-named", "every-call-has-a-result"} <= {one.rule for one in unanswered}
-    assert [one.rule for one in badly_named] == ["names-of-tools-are-plain"]
+    assert {"model-required", "calls-have-results"} <= {one.rule for one in unanswered}
+    assert [one.rule for one in badly_named] == ["tool-names-match-pattern"]
 
 
 # -- the kit -----------------------------------------------------------------------------------------------------------

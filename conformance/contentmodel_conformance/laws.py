@@ -302,9 +302,9 @@ def acceptance(judge: Any, encoded: Encoded) -> None:
 
 
 # If the provider stores the conversation, the request has no turns, and no default can replace them.
-_NOTHING_SAID = {"lists-have-a-fitting-length", "messages-and-max-tokens-are-given", "contents-have-parts"}
+_NOTHING_SAID = {"list-lengths-in-range", "messages-and-max-tokens-required", "contents-have-parts"}
 # If a request ends with a prefill, only its author can change that.
-_PREFILLED = {"a-prefill-is-for-older-models", "a-prefill-ends-in-text"}
+_PREFILLED = {"prefill-supported", "prefill-ends-in-text"}
 
 
 def rules(adapter: Any, encoded: Encoded, model: str | None = None) -> None:
@@ -370,7 +370,7 @@ def prefixes(adapter: Any, request: ChatRequest) -> None:
     """Adding a turn does not change the encoding of the earlier turns, so cached prefixes stay valid.
 
     Only the last message may grow, by whole blocks. Instructions at the end may change if no answer follows them. If a
-    target requires a turn, it gets a placeholder (loss "no-turn") until there is content to send.
+    target requires a turn, it gets a placeholder (loss "no-user-message") until there is content to send.
     """
     before: list[Any] = []
     key = _growing(adapter, request)
@@ -387,7 +387,7 @@ def prefixes(adapter: Any, request: ChatRequest) -> None:
                 now = after[index] if index < len(after) else ABSENT
                 detail = f"{_short(turn)} changed when message {count} was added"
                 raise LawBroken("prefixes", f"$[{index}]", detail, turn, now)
-        is_placeholder = len(after) == 1 and any(loss.code == "no-turn" for loss in encoded.losses)
+        is_placeholder = len(after) == 1 and any(loss.code == "no-user-message" for loss in encoded.losses)
         before = [] if is_placeholder else after
 
 

@@ -94,7 +94,7 @@ TABLE.keep(
 )
 
 
-# The media types that image and document blocks take inline (rules.py, media_types_are_read).
+# The media types that image and document blocks take inline (rules.py, media_types_supported).
 IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 # A document by URL is a PDF (types/beta/beta_url_pdf_source_param.py of anthropic 2.11).
 LINKS = ("image/*", "application/pdf")

@@ -153,7 +153,7 @@ def _is_claude(request: Request) -> bool:
 
 
 @_of_claude("set both", f"langchain-ai/langchain#31657, types/message_create_params.py of {SDK}")
-def messages_and_max_tokens_are_given(request: Request) -> Iterator[Broken]:
+def messages_and_max_tokens_required(request: Request) -> Iterator[Broken]:
     """A request must have at least one message and a max_tokens limit."""
     if request.get("messages") == [] and not request.get("thread"):
         yield "$.messages", "no message"
@@ -175,7 +175,7 @@ def text_is_not_blank(request: Request) -> Iterator[Broken]:
 
 
 @_of_claude("remove it, or add a user message", "anomalyco/opencode#1295, tailcallhq/forgecode#1872")
-def a_prefill_ends_in_text(request: Request) -> Iterator[Broken]:
+def prefill_ends_in_text(request: Request) -> Iterator[Broken]:
     """A request that ends with an assistant turn must not end with a thinking block or with white space."""
     for at, block in _final(request)[-1:]:
         text = block.get("text")
@@ -186,7 +186,7 @@ def a_prefill_ends_in_text(request: Request) -> Iterator[Broken]:
 
 
 @_by_model("end with a user message", "platform.claude.com/docs/en/api/errors, ericc-ch/copilot-api#261")
-def a_prefill_is_for_older_models(request: Request, takes: Capabilities) -> Iterator[Broken]:
+def prefill_supported(request: Request, takes: Capabilities) -> Iterator[Broken]:
     """From Claude 4.6 on, a request must not end with text of the assistant."""
     paused = any(b.get("type") in ("server_tool_use", "mcp_tool_use") for _, b in _final(request))
     if not takes.prefill and not paused and not request.get("fallback_credit_token"):
@@ -205,14 +205,14 @@ def system_messages_follow_user_turns(request: Request) -> Iterator[Broken]:
 
 
 @_by_model("use the system field", f"{DOCS}/mid-conversation-system-messages, sgl-project/sglang#368")
-def system_messages_are_for_newer_models(request: Request, takes: Capabilities) -> Iterator[Broken]:
+def system_messages_supported(request: Request, takes: Capabilities) -> Iterator[Broken]:
     """Models up to Claude 4.7 do not accept messages with the role system."""
     if not takes.later_system:
         yield from ((at, "a system message") for at, m in objects(request, "messages") if m.get("role") == "system")
 
 
 @_rule("move it to a turn of the other role", f"SEMOSS/Semoss#2323, {TOOLS}/handle-tool-calls")
-def blocks_stand_in_their_turns(request: Request) -> Iterator[Broken]:
+def blocks_in_their_roles(request: Request) -> Iterator[Broken]:
     """Calls belong in assistant turns; results and images belong in user turns."""
     misplaced = {"assistant": ("image", "tool_result"), "user": ("tool_use",)}
     for turn in _turns(request):
@@ -221,7 +221,7 @@ def blocks_stand_in_their_turns(request: Request) -> Iterator[Broken]:
 
 
 @_of_claude("replace the id in the call and in its result", "maximhq/bifrost#5097, ding113/claude-code-hub#470")
-def call_ids_are_plain(request: Request) -> Iterator[Broken]:
+def call_ids_match_pattern(request: Request) -> Iterator[Broken]:
     """Call ids must be ASCII letters, digits, underscores and hyphens; hosted call ids must start with `srvtoolu_`."""
     ids = {"tool_use": ("id", CALL_ID), "tool_result": ("tool_use_id", CALL_ID), "server_tool_use": ("id", HOSTED_ID)}
     for at, block in _blocks(request, *ids):
@@ -241,7 +241,7 @@ def call_ids_are_unique(request: Request) -> Iterator[Broken]:
 
 
 @_rule("add a result to the next message, at least an error", "anthropics/claude-code#5060, Kilo-Org/kilocode#5163")
-def calls_are_answered(request: Request) -> Iterator[Broken]:
+def calls_have_results(request: Request) -> Iterator[Broken]:
     """Each call must have a result in the next user turn."""
     turns = _turns(request)
     for turn, after in zip(turns, [*turns[1:], Turn(None, "", [])], strict=False):
@@ -251,7 +251,7 @@ def calls_are_answered(request: Request) -> Iterator[Broken]:
 
 
 @_rule("restore the call, or send the result as text", "tghamm/Anthropic.SDK#184, langchain-ai/langchain#31657")
-def results_answer_calls(request: Request) -> Iterator[Broken]:
+def results_have_calls(request: Request) -> Iterator[Broken]:
     """Each result must answer a call of the assistant turn directly before it."""
     turns = _turns(request)
     for before, turn in zip([Turn(None, "", []), *turns], turns, strict=False):
@@ -304,7 +304,7 @@ def thinking_is_signed(request: Request) -> Iterator[Broken]:
 
 
 @_of_claude("send it too, or disable thinking", f"{DOCS}/extended-thinking, Kilo-Org/kilocode#5219", "harmful")
-def a_thinking_turn_keeps_its_thinking(request: Request) -> Iterator[Broken]:
+def thinking_kept_with_calls(request: Request) -> Iterator[Broken]:
     """With a thinking budget, calls without their thinking are refused, or the answer continues without thinking."""
     loop = _open_loop(_turns(request)) if _member(request, "thinking", "type") == "enabled" else []
     thought = any(b.get("type") in THINKING for turn in loop for _, b in turn.blocks)
@@ -312,7 +312,7 @@ def a_thinking_turn_keeps_its_thinking(request: Request) -> Iterator[Broken]:
 
 
 @_of_claude("set it on another block", f"types/thinking_block_param.py of {SDK}, router-for-me/CLIProxyAPI#4561")
-def breakpoints_are_cached(request: Request) -> Iterator[Broken]:
+def breakpoints_on_cacheable_blocks(request: Request) -> Iterator[Broken]:
     """Thinking blocks and tools with deferred loading must not be cache breakpoints."""
     deferred = ((at, tool) for at, tool in objects(request, "tools") if tool.get("defer_loading") is True)
     for at, block in [*deferred, *_blocks(request, *THINKING)]:
@@ -320,7 +320,7 @@ def breakpoints_are_cached(request: Request) -> Iterator[Broken]:
 
 
 @_of_claude("use the standard base64 alphabet", "anthropics/anthropic-sdk-typescript#603, Yeachan-Heo/gajae-code#2813")
-def bytes_are_base64(request: Request) -> Iterator[Broken]:
+def data_is_base64(request: Request) -> Iterator[Broken]:
     """The data of an image or a document must be base64 in the standard alphabet."""
     for at, block in _blocks(request, "image", "document"):
         for path, source in one_object(block, "source", at):
@@ -329,7 +329,7 @@ def bytes_are_base64(request: Request) -> Iterator[Broken]:
 
 
 @_of_claude("convert it to a supported type", f"types/base64_image_source_param.py, image_block_param.py of {SDK}")
-def media_types_are_read(request: Request) -> Iterator[Broken]:
+def media_types_supported(request: Request) -> Iterator[Broken]:
     """Inline images must be JPEG, PNG, GIF or WebP, inline documents PDF or text; no link may be to audio or video."""
     read = {"image base64": IMAGES, "document base64": ("application/pdf",), "document text": ("text/plain",)}
     for at, block in _blocks(request, "image", "document"):
@@ -345,7 +345,7 @@ def media_types_are_read(request: Request) -> Iterator[Broken]:
 
 
 @_of_claude("keep the text in the result, and move the rest after the results", "can1357/oh-my-pi#12809")
-def errors_are_told_in_text(request: Request) -> Iterator[Broken]:
+def error_results_hold_text(request: Request) -> Iterator[Broken]:
     """A result with `is_error` must contain only text."""
     for at, result in _blocks(request, "tool_result"):
         inside = objects(result, "content", at) if result.get("is_error") is True else iter(())
@@ -353,7 +353,7 @@ def errors_are_told_in_text(request: Request) -> Iterator[Broken]:
 
 
 @_of_claude("use a value from 0 to 1", "anthropics/anthropic-sdk-python#893, odysseus-dev/odysseus#1644")
-def sampling_is_between_0_and_1(request: Request) -> Iterator[Broken]:
+def sampling_in_range(request: Request) -> Iterator[Broken]:
     """temperature and top_p must be between 0 and 1."""
     numbers = ((key, _number(request, key)) for key in ("temperature", "top_p"))
     yield from ((f"$.{key}", str(n)) for key, n in numbers if n is not None and not 0 <= n <= 1)
@@ -367,7 +367,7 @@ def counts_are_not_negative(request: Request) -> Iterator[Broken]:
 
 
 @_by_model("remove it", "UKGovernmentBEIS/inspect_ai#3721, srtab/daiv#1429, langfuse/langfuse#9882")
-def sampling_is_for_older_models(request: Request, takes: Capabilities) -> Iterator[Broken]:
+def sampling_supported(request: Request, takes: Capabilities) -> Iterator[Broken]:
     """From Claude 4.7 on, temperature and top_p must be 1, and top_k must be unset."""
     yield from _unsampled(request, takes.sampled(thinks=False))
 
@@ -381,7 +381,7 @@ def temperature_excludes_top_p(request: Request) -> Iterator[Broken]:
 
 
 @_by_model("remove it", "mnfst/modelparams.dev#214, quarkiverse/quarkus-langchain4j#1812, SEMOSS/Semoss#1655")
-def thinking_settles_sampling(request: Request, takes: Capabilities) -> Iterator[Broken]:
+def no_sampling_with_thinking(request: Request, takes: Capabilities) -> Iterator[Broken]:
     """With thinking, temperature must be 1, top_p at least 0.95, and top_k unset."""
     if _member(request, "thinking", "type") in ("enabled", "adaptive"):
         yield from _unsampled(request, takes.sampling_while_thinking)
@@ -396,7 +396,7 @@ def _unsampled(request: Request, ranges: Mapping[str, Range] | None) -> Iterator
 
 
 @_of_claude("use 1024 or more, and less than max_tokens", f"types/thinking_config_enabled_param.py of {SDK}")
-def a_thinking_budget_fits(request: Request) -> Iterator[Broken]:
+def thinking_budget_in_range(request: Request) -> Iterator[Broken]:
     """A thinking budget must be at least 1024 and, in a request without tools, less than max_tokens."""
     for at, thinking in one_object(request, "thinking"):
         budget, most = _number(thinking, "budget_tokens"), _number(request, "max_tokens")
@@ -406,7 +406,7 @@ def a_thinking_budget_fits(request: Request) -> Iterator[Broken]:
 
 
 @_by_model("use adaptive thinking from 4.7 on, a budget up to 4.5", f"srtab/daiv#1429, {DOCS}/effort")
-def thinking_is_of_the_model(request: Request, takes: Capabilities) -> Iterator[Broken]:
+def thinking_mode_supported(request: Request, takes: Capabilities) -> Iterator[Broken]:
     """Thinking mode and effort must be of those that the model supports. Without thinking, it may support fewer levels.
 
     Up to 4.5, no adaptive thinking; from 4.7 on, no thinking budget; Sonnet 4.5, Haiku 4.5 and older: no effort.
@@ -421,7 +421,7 @@ def thinking_is_of_the_model(request: Request, takes: Capabilities) -> Iterator[
 
 
 @_by_model("use auto, and ask for the tool in the prompt", "mastra-ai/mastra#7507, can1357/oh-my-pi#12939")
-def a_tool_can_be_forced(request: Request, takes: Capabilities) -> Iterator[Broken]:
+def forced_tool_supported(request: Request, takes: Capabilities) -> Iterator[Broken]:
     """A tool must not be forced with a thinking budget, or on Opus 5.5, Sonnet 5.5, Fable or Mythos 5.1 and 5.2."""
     kind = _member(request, "tool_choice", "type")
     if kind in ("any", "tool") and (not takes.forced_tools or _member(request, "thinking", "type") == "enabled"):
@@ -429,7 +429,7 @@ def a_tool_can_be_forced(request: Request, takes: Capabilities) -> Iterator[Brok
 
 
 @_by_model("remove it, and ask for JSON in the prompt", f"{DOCS}/structured-outputs")
-def schemas_are_for_models_that_follow_them(request: Request, takes: Capabilities) -> Iterator[Broken]:
+def structured_output_supported(request: Request, takes: Capabilities) -> Iterator[Broken]:
     """Models before Opus 4.1, Sonnet 4.5 and Haiku 4.5 accept no output format and no strict tools."""
     for at, config in one_object(request, "output_config") if not takes.structured_output else ():
         yield from ((path, "a format") for path, _ in one_object(config, "format", at))
@@ -438,7 +438,7 @@ def schemas_are_for_models_that_follow_them(request: Request, takes: Capabilitie
 
 
 @_rule("add it", "API errors: tool_choice may only be specified while providing tools; not found in provided tools")
-def the_chosen_tool_is_defined(request: Request) -> Iterator[Broken]:
+def chosen_tools_are_defined(request: Request) -> Iterator[Broken]:
     """A tool choice requires tools, and a tool that it names must be one of them."""
     tools = [tool for _, tool in objects(request, "tools")]
     named = all(isinstance(tool.get("name"), str) for tool in tools)
@@ -450,7 +450,7 @@ def the_chosen_tool_is_defined(request: Request) -> Iterator[Broken]:
 
 
 @_of_claude("rename it everywhere", "home-assistant/core#147760, anthropics/claude-code#96152")
-def tool_names_are_plain(request: Request) -> Iterator[Broken]:
+def tool_names_match_pattern(request: Request) -> Iterator[Broken]:
     """Tool names must be 1 to 128 ASCII letters, digits, underscores and hyphens."""
     names = ((at, tool.get("name")) for at, tool in objects(request, "tools"))
     yield from ((f"{at}.name", repr(n)) for at, n in names if isinstance(n, str) and not TOOL_NAMES.accepts(n))
@@ -465,7 +465,7 @@ def tool_names_are_unique(request: Request) -> Iterator[Broken]:
 
 
 @_of_claude("use an object with properties", "anthropics/claude-code#40075, dearlordylord/huly-mcp#66")
-def arguments_have_an_object_schema(request: Request) -> Iterator[Broken]:
+def schemas_describe_objects(request: Request) -> Iterator[Broken]:
     """The input schema of a tool must have type object, and no oneOf, allOf or anyOf at the top level."""
     for at, tool in objects(request, "tools"):
         for path, schema in one_object(tool, "input_schema", at):
@@ -493,20 +493,20 @@ def strict_schemas_have_no_bounds(request: Request) -> Iterator[Broken]:
 
 
 @_of_claude("remove strict from the less important ones", "camel-ai/camel#4171, elizaOS/eliza#16499")
-def few_tools_are_strict(request: Request) -> Iterator[Broken]:
+def strict_tool_limit(request: Request) -> Iterator[Broken]:
     """At most 20 tools may be strict."""
     strict = [at for at, tool in objects(request, "tools") if tool.get("strict") is True]
     yield from ((f"{at}.strict", f"more than {MOST_STRICT} strict tools") for at in strict[MOST_STRICT:])
 
 
 @_of_claude("remove cache_control from some of them", "tghamm/Anthropic.SDK#50, griffinmartin/opencode-claude-auth#121")
-def breakpoints_are_few(request: Request) -> Iterator[Broken]:
+def cache_breakpoint_limit(request: Request) -> Iterator[Broken]:
     """A request may have at most 4 cache breakpoints."""
     yield from ((at, f"more than {MOST_BREAKPOINTS}") for at, _ in [*_breakpoints(request)][MOST_BREAKPOINTS:])
 
 
 @_of_claude("set the earlier breakpoints to 1h too", "headroomlabs-ai/headroom#2939, vellum-ai/vellum-assistant#22191")
-def longer_caches_come_first(request: Request) -> Iterator[Broken]:
+def longer_cache_ttl_first(request: Request) -> Iterator[Broken]:
     """In tools, system and messages, a cache breakpoint of 1h must not come after one of 5m."""
     shorter = False
     for at, breakpoint_ in _breakpoints(request):
@@ -516,7 +516,7 @@ def longer_caches_come_first(request: Request) -> Iterator[Broken]:
 
 
 @_of_claude("remove defer_loading from a tool, such as the search tool", f"{TOOLS}/tool-search-tool")
-def a_tool_is_loaded(request: Request) -> Iterator[Broken]:
+def not_all_tools_deferred(request: Request) -> Iterator[Broken]:
     """If a request has tools, at least one must not have deferred loading."""
     deferred = [tool.get("defer_loading") is True for _, tool in objects(request, "tools")]
     if deferred and all(deferred):
@@ -531,7 +531,7 @@ def stop_sequences_are_not_blank(request: Request) -> Iterator[Broken]:
 
 
 @_of_claude("request citations or a format, not both", "anthropics/claude-code#19417, agno-agi/agno#7513")
-def formats_have_no_citations(request: Request) -> Iterator[Broken]:
+def no_citations_with_output_format(request: Request) -> Iterator[Broken]:
     """With an output format, documents and search results must not have citations."""
     if isinstance(_member(request, "output_config", "format"), dict):
         for at, block in _blocks(request, "document", "search_result"):
@@ -543,14 +543,14 @@ def formats_have_no_citations(request: Request) -> Iterator[Broken]:
 
 RULES.leave_out(
     "counts-are-not-negative",
-    "the-chosen-tool-is-defined",
-    "a-tool-can-be-forced",
-    "thinking-is-of-the-model",
-    "a-thinking-budget-fits",
-    "sampling-is-for-older-models",
+    "chosen-tools-are-defined",
+    "forced-tool-supported",
+    "thinking-mode-supported",
+    "thinking-budget-in-range",
+    "sampling-supported",
     "temperature-excludes-top-p",
-    "thinking-settles-sampling",
-    "schemas-are-for-models-that-follow-them",
+    "no-sampling-with-thinking",
+    "structured-output-supported",
     "stop-sequences-are-not-blank",
-    "few-tools-are-strict",
+    "strict-tool-limit",
 )

@@ -72,7 +72,7 @@ class Encoder(StreamEncoder):
         live = block.grow is not None
         if is_incomplete_call(block):
             if not live:
-                self.report_loss((block.choice, block.index), block.content, reasons.HALF_A_CALL)
+                self.report_loss((block.choice, block.index), block.content, reasons.INTERRUPTED_CALL)
             self._count += live
             return
         wires = self.encode_block(block)
@@ -132,7 +132,7 @@ class Encoder(StreamEncoder):
         elif len(content.annotations or ()) > written.cited:
             self.report_loss((0, index), content, reasons.AFTER_BLOCK, field="annotations")
         elif written.call is not None:
-            self.report_loss((0, index), content, reasons.WRITTEN_BEFORE)
+            self.report_loss((0, index), content, reasons.CHANGED_AFTER_WRITE)
 
     # -- the end -----------------------------------------------------------------------------------------------
 

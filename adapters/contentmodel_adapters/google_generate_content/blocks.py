@@ -196,7 +196,7 @@ class FileUri(Codec[tuple[str, str | None]]):
         uri, kind = value
         derived = kind_of_media(owner.media_type) or self.decode(uri, context, {}, "")[1]  # type: ignore[arg-type]
         if kind not in (None, derived):
-            context.report_loss(owner, "kind", reasons.OTHER_WORD, word=derived)
+            context.report_loss(owner, "kind", reasons.OTHER_VALUE, word=derived)
         return uri
 
     def describe(self) -> str:

@@ -332,7 +332,7 @@ def with_begun(messages: list[ChatMessage], context: EncodeContext) -> list[Chat
         return messages
     if first.role != "assistant" and not _is_placeholder(messages):
         return messages
-    context.report_loss(first, None, reasons.BEGUN_BEFORE)
+    context.report_loss(first, None, reasons.USER_TURN_FIRST)
     contents: list[Any] = [TextContent(text=begun_before(first.contents))]
     return [ChatMessage(role="user", contents=contents, origin=first.origin), *messages]
 

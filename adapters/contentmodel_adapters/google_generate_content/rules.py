@@ -119,7 +119,7 @@ def contents_have_parts(request: Request) -> Iterator[Broken]:
 
 
 @_rule("refused", fix="split or remove the part", source="router-for-me/CLIProxyAPI#1293, symfony/ai#1980")
-def parts_hold_one_thing(request: Request) -> Iterator[Broken]:
+def parts_have_one_field(request: Request) -> Iterator[Broken]:
     """A part must contain exactly one of text, media, call, response and code."""
     for at, part in _all_parts(request):
         members = [name for name in _MEMBERS if spelled_value(part, name) is not None]
@@ -128,7 +128,7 @@ def parts_hold_one_thing(request: Request) -> Iterator[Broken]:
 
 
 @_rule("refused", fix="send a string or an object", source=f"{_TYPES}, Part")
-def parts_hold_values_of_their_class(request: Request) -> Iterator[Broken]:
+def part_values_have_valid_types(request: Request) -> Iterator[Broken]:
     """The text of a part must be a string; its media, call, response or code must be an object."""
     for at, part in _all_parts(request):
         for name in _MEMBERS:
@@ -148,7 +148,7 @@ def roles_are_known(request: Request) -> Iterator[Broken]:
 
 
 @_rule("refused", fix="end with a user content", source="LibreChat-AI/agents#323, microsoft/semantic-kernel#13288")
-def requests_end_with_the_user(request: Request) -> Iterator[Broken]:
+def requests_end_with_user_content(request: Request) -> Iterator[Broken]:
     """The only content must not have the role model; for Gemini 3.5 Flash-Lite, 3.6 and later, nor the last one."""
     contents = [] if spelled_value(request, "cachedContent") else list(objects(request, "contents"))
     for at, content in contents[-1:] if len(contents) == 1 or _is(_ENDING_WITH_USER, request) else ():
@@ -182,7 +182,7 @@ def _pairs(request: Request) -> Iterator[tuple[_Step | None, _Step]]:
 
 
 @_rule("refused", fix="add a user content before it", source="google-gemini/gemini-cli#11814")
-def calls_come_after_something(request: Request) -> Iterator[Broken]:
+def calls_are_not_first(request: Request) -> Iterator[Broken]:
     """A conversation must not start with a function call."""
     for step in list(_steps(request))[:1]:
         if step.calls and not spelled_value(request, "cachedContent"):
@@ -190,7 +190,7 @@ def calls_come_after_something(request: Request) -> Iterator[Broken]:
 
 
 @_rule("refused", fix="answer each call once, all in one content", source="vertesia/llumiverse#620, dust-tt/dust#26268")
-def calls_are_answered(request: Request) -> Iterator[Broken]:
+def calls_have_results(request: Request) -> Iterator[Broken]:
     """The content after the function calls of a turn must have as many function responses."""
     for turn, answer in _pairs(request):
         if turn and turn.calls != answer.responses:
@@ -207,7 +207,7 @@ def responses_follow_their_calls(request: Request) -> Iterator[Broken]:
 
 
 @_rule("harmful", fix="move it after them", source="NousResearch/hermes-agent#79791, vellum-ai/vellum-assistant#39495")
-def responses_stand_apart_from_text(request: Request) -> Iterator[Broken]:
+def no_text_with_responses(request: Request) -> Iterator[Broken]:
     """A content with function responses must not contain text."""
     for at, content in objects(request, "contents"):
         mixed = any(_members(content, at, "functionResponse"))
@@ -217,7 +217,7 @@ def responses_stand_apart_from_text(request: Request) -> Iterator[Broken]:
 
 
 @_rule("refused", fix='set the name, use {"output": ...}', source="vercel/ai#3589, AstrBotDevs/AstrBot#7216 and #1228")
-def calls_and_responses_are_whole(request: Request) -> Iterator[Broken]:
+def calls_and_responses_are_complete(request: Request) -> Iterator[Broken]:
     """The args of a call and the response of a functionResponse must be objects, and it must have a name."""
     for at, part in _parts(request):
         for name, key in (("functionCall", "args"), ("functionResponse", "response")):
@@ -254,7 +254,7 @@ def _current_turn(request: Request) -> list[tuple[str, dict[str, Any]]]:
 
 
 @_by_model("refused", fix="move it after the responses", source="google-gemini/gemini-cli#19436")
-def responses_hold_no_media(request: Request, takes: Capabilities) -> Iterator[Broken]:
+def response_media_supported(request: Request, takes: Capabilities) -> Iterator[Broken]:
     """Before Gemini 3, function responses must not have parts."""
     held = takes.media_in_results or "computer-use" in last_name(request)
     for at, part in _parts(request) if not held else ():
@@ -264,7 +264,7 @@ def responses_hold_no_media(request: Request, takes: Capabilities) -> Iterator[B
 
 
 @_rule("refused", fix="send plain base64", source="google-gemini/gemini-cli#8003, danny-avila/LibreChat#6593")
-def bytes_are_base64(request: Request) -> Iterator[Broken]:
+def data_is_base64(request: Request) -> Iterator[Broken]:
     """The data of inlineData and a thoughtSignature must be base64, in either alphabet."""
     for at, part in _parts(request):
         media = ((path, blob, "data") for path, blob in spelled_object(part, "inlineData", at))
@@ -275,7 +275,7 @@ def bytes_are_base64(request: Request) -> Iterator[Broken]:
 
 
 @_rule("refused", fix='use a full type, as "image/png"', source=f"charmbracelet/crush#995; {_TYPES}, Blob.mime_type")
-def media_says_its_type(request: Request) -> Iterator[Broken]:
+def media_has_mime_type(request: Request) -> Iterator[Broken]:
     """The mimeType must have the form type/subtype. It is required in inlineData, optional in fileData."""
     for at, part in _parts(request):
         files = [(w, f) for w, f in spelled_object(part, "fileData", at) if spelled_value(f, "mimeType")]
@@ -286,7 +286,7 @@ def media_says_its_type(request: Request) -> Iterator[Broken]:
 
 
 @_rule("refused", fix="rename it everywhere", source=f"kaitranntt/ccs#219, cline/cline#7339; {_TYPES}")
-def tool_names_fit_the_alphabet(request: Request) -> Iterator[Broken]:
+def tool_names_match_pattern(request: Request) -> Iterator[Broken]:
     """A function name must have up to 128 letters, digits and _ . : - and start with a letter or underscore."""
     for at, function in _functions(request):
         name = function.get("name")
@@ -313,7 +313,7 @@ def _repeated(items: Found, key: str) -> Iterator[Broken]:
 
 
 @_rule("refused", fix="remove some of them", source="google-gemini/gemini-cli#19083 and #25440")
-def functions_are_few(request: Request) -> Iterator[Broken]:
+def function_limit(request: Request) -> Iterator[Broken]:
     """A tool must have at most 512 functions."""
     for at, tool in objects(request, "tools"):
         declared = spelled_value(tool, "functionDeclarations")
@@ -322,7 +322,7 @@ def functions_are_few(request: Request) -> Iterator[Broken]:
 
 
 @_rule("harmful", fix="put all functions into one tool", source="tmc/langchaingo#1245, seen 2026-11-22")
-def functions_stand_in_one_tool(request: Request) -> Iterator[Broken]:
+def functions_in_one_tool(request: Request) -> Iterator[Broken]:
     """Only one tool should have functionDeclarations: the API may read only the first of several."""
     holders = [(at, tool) for at, tool in objects(request, "tools") if spelled_value(tool, "functionDeclarations")]
     for at, tool in holders[1:]:
@@ -330,7 +330,7 @@ def functions_stand_in_one_tool(request: Request) -> Iterator[Broken]:
 
 
 @_rule("refused", fix="define it, and use ANY or VALIDATED", source=f"{_TYPES}, FunctionCallingConfig and its modes")
-def allowed_functions_can_be_called(request: Request) -> Iterator[Broken]:
+def allowed_functions_are_defined(request: Request) -> Iterator[Broken]:
     """allowedFunctionNames requires the mode ANY or VALIDATED, and must contain only names of defined functions."""
     defined = {name for _, function in _functions(request) if isinstance(name := function.get("name"), str)}
     for path, config in spelled_object(request, "toolConfig"):
@@ -348,7 +348,7 @@ def _is_used(tool: dict[str, Any], name: str) -> bool:
 
 
 @_by_model("refused", fix="remove one", source="symfony/ai#803 and #1777, BerriAI/litellm#26682")
-def functions_come_alone(request: Request, takes: Capabilities) -> Iterator[Broken]:
+def tool_combinations_supported(request: Request, takes: Capabilities) -> Iterator[Broken]:
     """Before Gemini 3, hosted tools cannot be combined with functions, nor JSON output with any tools."""
     tools = [] if takes.hosted_with_functions else list(objects(request, "tools"))
     hosted = [(at, tool, name) for at, tool in tools for name in _HOSTED if _is_used(tool, name)]
@@ -360,7 +360,7 @@ def functions_come_alone(request: Request, takes: Capabilities) -> Iterator[Brok
 
 
 @_rule("refused", models="gemini-[2-9].*", fix="use googleSearch", source="spring-projects/spring-ai#2185")
-def search_is_not_retrieval(request: Request) -> Iterator[Broken]:
+def search_tool_supported(request: Request) -> Iterator[Broken]:
     """From Gemini 2 on, googleSearch replaces googleSearchRetrieval."""
     for at, tool in objects(request, "tools"):
         if _is_used(tool, "googleSearchRetrieval"):
@@ -368,7 +368,7 @@ def search_is_not_retrieval(request: Request) -> Iterator[Broken]:
 
 
 @_rule("refused", fix="put it into the cache", source="BerriAI/litellm#17304, langchain-ai/langchain-google#1618")
-def cached_contents_hold_tools_and_instructions(request: Request) -> Iterator[Broken]:
+def no_tools_with_cached_content(request: Request) -> Iterator[Broken]:
     """A request with cachedContent must not have systemInstruction, tools or toolConfig."""
     for name in ("systemInstruction", "tools", "toolConfig"):
         if spelled_value(request, "cachedContent") and spelled_value(request, name):
@@ -376,7 +376,7 @@ def cached_contents_hold_tools_and_instructions(request: Request) -> Iterator[Br
 
 
 @_rule("refused", fix="remove one of them", source=f"{_TYPES}; flachesis/gemini-rust#64; help.apiyi.com/en?p=7834")
-def fields_exclude_each_other(request: Request) -> Iterator[Broken]:
+def no_conflicting_fields(request: Request) -> Iterator[Broken]:
     """A schema must be an OpenAPI or a JSON Schema, not both; thinking must have a level or a budget, not both."""
     configs = spelled_object(request, "generationConfig")
     pairs = [(config, "responseSchema", "responseJsonSchema") for config in configs]
@@ -394,7 +394,7 @@ def _thinking(request: Request) -> Found:
 
 
 @_rule("refused", fix="use application/json", source=f"ai.google.dev/api/generate-content; {_TYPES}, response_schema")
-def answers_have_a_known_type(request: Request) -> Iterator[Broken]:
+def response_type_supported(request: Request) -> Iterator[Broken]:
     """responseMimeType must be a known type; with a schema, it must be application/json or text/x.enum."""
     for at, config in spelled_object(request, "generationConfig"):
         kind = spelled_value(config, "responseMimeType")
@@ -406,7 +406,7 @@ def answers_have_a_known_type(request: Request) -> Iterator[Broken]:
 
 
 @_rule("refused", fix="move it where it belongs", source="steipete/summarize#209, nashsu/llm_wiki#49, TanStack/ai#459")
-def fields_stand_where_they_belong(request: Request) -> Iterator[Broken]:
+def fields_in_their_objects(request: Request) -> Iterator[Broken]:
     """Settings of the answer belong in generationConfig, and a thoughtSignature in the part of its functionCall."""
     for name in [name for name in _SETTINGS if spelled_value(request, name) is not None]:
         yield spelled_path("$", request, name), "outside generationConfig"
@@ -443,7 +443,7 @@ def frame_rates_are_in_range(request: Request) -> Iterator[Broken]:
 
 
 @_rule("refused", models="gemma-3.*", fix="put it in the text", source="0xPlaygrounds/rig#788, lobehub/lobehub#7128")
-def gemma_takes_contents_alone(request: Request) -> Iterator[Broken]:
+def gemma_has_no_instructions_or_functions(request: Request) -> Iterator[Broken]:
     """Gemma 3 accepts neither systemInstruction nor functions."""
     if spelled_value(request, "systemInstruction"):
         yield spelled_path("$", request, "systemInstruction"), f"for {last_name(request)}"
@@ -453,7 +453,7 @@ def gemma_takes_contents_alone(request: Request) -> Iterator[Broken]:
 
 
 @_rule("refused", models=_SPEECH, fix="request AUDIO", source="BerriAI/litellm#11118, TheKentuckian/robot_comic#122")
-def speech_models_read_aloud(request: Request) -> Iterator[Broken]:
+def speech_models_output_audio(request: Request) -> Iterator[Broken]:
     """Speech models require responseModalities AUDIO, a single content and no systemInstruction."""
     at, config = next(spelled_object(request, "generationConfig"), ("$.generationConfig", {}))
     if spelled_value(config, "responseModalities") not in (["AUDIO"], ["audio"]):
@@ -464,7 +464,7 @@ def speech_models_read_aloud(request: Request) -> Iterator[Broken]:
 
 
 @_by_model("refused", fix="use another", source="ai.google.dev/gemini-api/docs/thinking; RooCodeInc/Roo-Code#10700")
-def models_take_the_thinking(request: Request, takes: Capabilities) -> Iterator[Broken]:
+def thinking_mode_supported(request: Request, takes: Capabilities) -> Iterator[Broken]:
     """Before Gemini 3, models accept no thinkingLevel. Each model accepts only its own levels and budgets."""
     for at, thinking in _thinking(request):
         level, budget = spelled_value(thinking, "thinkingLevel"), spelled_value(thinking, "thinkingBudget")
@@ -486,7 +486,7 @@ def _takes_budget(takes: Capabilities, budget: float) -> bool:
 
 
 @_by_model("refused", fix="remove it", source="docs.cloud.google.com/gemini-enterprise-agent-platform/models/gemini")
-def penalties_are_for_older_models(request: Request, takes: Capabilities) -> Iterator[Broken]:
+def penalties_supported(request: Request, takes: Capabilities) -> Iterator[Broken]:
     """Gemini 3.5 Flash-Lite and Gemini 3.6 and later accept no presencePenalty and no frequencyPenalty."""
     names = {"presencePenalty": "presence_penalty", "frequencyPenalty": "frequency_penalty"}
     for at, config in spelled_object(request, "generationConfig") if takes.sampling is not None else ():
@@ -518,7 +518,7 @@ def _children(at: str, schema: dict[str, Any]) -> Found:
 
 
 @_rule("refused", fix="use a JsonSchema field", source="pizza-bot-app/pizza-bot#62, zed-industries/zed#44875")
-def openapi_schemas_use_known_words(request: Request) -> Iterator[Broken]:
+def openapi_schemas_use_known_keywords(request: Request) -> Iterator[Broken]:
     """parameters, response and responseSchema must have one type, and no const, oneOf, allOf, exclusive bounds etc."""
     for at, schema in _openapi_schemas(request):
         yield from ((child_path(at, key), f"{key} in a schema") for key in _UNKNOWN_KEYWORDS if key in schema)
@@ -527,7 +527,7 @@ def openapi_schemas_use_known_words(request: Request) -> Iterator[Broken]:
 
 
 @_rule("refused", fix="add it", source="TokenRhythm/opensquilla#1263, cline/cline#7339, moltis-org/moltis#849")
-def openapi_schemas_are_whole(request: Request) -> Iterator[Broken]:
+def openapi_schemas_are_complete(request: Request) -> Iterator[Broken]:
     """In parameters, response and responseSchema, arrays must have items, and required properties must be defined."""
     for at, schema in _openapi_schemas(request):
         kind, defined = schema.get("type"), schema.get("properties") or {}
@@ -539,7 +539,7 @@ def openapi_schemas_are_whole(request: Request) -> Iterator[Broken]:
 
 
 @_rule("refused", fix="use a string", source="microsoft/azure-devops-mcp#145, sbroenne/mcp-server-excel#607")
-def openapi_enums_are_texts(request: Request) -> Iterator[Broken]:
+def openapi_enums_are_strings(request: Request) -> Iterator[Broken]:
     """In parameters, response and responseSchema, enum values must be non-empty strings."""
     for at, schema in _openapi_schemas(request):
         values = spelled_items(schema, "enum", at)
@@ -548,9 +548,9 @@ def openapi_enums_are_texts(request: Request) -> Iterator[Broken]:
 
 RULES.leave_out(
     "numbers-are-in-range",
-    "models-take-the-thinking",
-    "penalties-are-for-older-models",
-    "allowed-functions-can-be-called",
-    "functions-come-alone",
-    "answers-have-a-known-type",
+    "thinking-mode-supported",
+    "penalties-supported",
+    "allowed-functions-are-defined",
+    "tool-combinations-supported",
+    "response-type-supported",
 )

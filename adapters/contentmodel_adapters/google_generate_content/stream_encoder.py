@@ -93,7 +93,7 @@ class Encoder(JoiningEncoder):
     def shut(self, block: OutgoingBlock) -> None:
         content, place = block.content, (block.choice, block.index)
         if is_incomplete_call(block):
-            self.report_loss(place, content, reasons.HALF_A_CALL)
+            self.report_loss(place, content, reasons.INTERRUPTED_CALL)
             return
         if _is_beside(content):
             self._beside.setdefault(block.choice, []).append((-1, block.index, content))
@@ -164,7 +164,7 @@ class Encoder(JoiningEncoder):
             self._cite((written.choice, index), written.place, content)
             written.cited = len(content.annotations)
         if written.call is not None:
-            self.report_loss((written.choice, index), content, reasons.WRITTEN_BEFORE)
+            self.report_loss((written.choice, index), content, reasons.CHANGED_AFTER_WRITE)
 
     # -- the end -----------------------------------------------------------------------------------------------
 

@@ -277,7 +277,7 @@ class Level(MappedEnum):
 
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
         if not context.native and value not in _LEVELS:
-            context.report_loss(owner, "options.reasoning.effort", reasons.NO_LEVEL, level=value)
+            context.report_loss(owner, "options.reasoning.effort", reasons.NO_EFFORT_LEVEL, level=value)
             return None
         spelled = LEVEL.of(owner, API)
         if spelled is not None and spelled.lower() == value:

@@ -160,7 +160,7 @@ def with_aliases(payload: dict[str, Any], request: ChatRequest, context: EncodeC
     return payload
 
 
-# The media types that parts take inline (rules.py, media_has_a_known_type). Only some models take audio.
+# The media types that parts take inline (rules.py, media_types_supported). Only some models take audio.
 MEDIA_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp", "application/*", "text/*")
 # A file has data or an id, and no URL (types/chat/chat_completion_content_part_param.py of openai 3.52).
 LINKS = ("image/*",)
@@ -207,7 +207,7 @@ def with_voice(payload: dict[str, Any], request: ChatRequest, context: EncodeCon
     if kinds is not None and "audio" in kinds:
         context.report_loss(request, "options.modalities", reasons.VOICE)
         return {**payload, "audio": {"voice": VOICE, "format": "pcm16" if payload.get("stream") else "wav"}}
-    context.report_loss(request, "options.modalities", reasons.NO_VOICE, model=payload["model"])
+    context.report_loss(request, "options.modalities", reasons.NO_AUDIO_OUTPUT, model=payload["model"])
     rest = [modality for modality in modalities if modality != "audio"]
     without = {key: value for key, value in payload.items() if key != "modalities"}
     return {**without, "modalities": rest} if rest else without

@@ -40,7 +40,7 @@ _by_model = declares_by_model(RULES, seen="2026-11-22")
 
 
 @RULES.rule("refused", fix="set model in the request, or pass model=", source="chain-ml/council#45; seen 2026-11-22")
-def a_model_is_named(request: dict[str, Any]) -> Iterator[Broken]:
+def model_required(request: dict[str, Any]) -> Iterator[Broken]:
     """A request must name its model."""
     if request.get("model") is None:
         yield "$", "no model"
@@ -55,7 +55,7 @@ def roles_are_known(request: dict[str, Any]) -> Iterator[Broken]:
 
 
 @_by_model("refused", fix="move it into the user message", source="janhq/jan#4392, pydantic/pydantic-ai#974")
-def first_reasoning_models_take_no_instructions(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
+def instructions_supported(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
     """o1-mini and o1-preview accept neither system nor developer messages."""
     for at, message in objects(request, "messages") if not takes.instructions else ():
         if message.get("role") in ("system", "developer"):
@@ -93,7 +93,7 @@ def call_ids_are_unique(request: dict[str, Any]) -> Iterator[Broken]:
 
 
 @_rule("refused", models=None, fix="add a tool message after it", source="agno-agi/agno#4345")
-def calls_are_answered(request: dict[str, Any]) -> Iterator[Broken]:
+def calls_have_results(request: dict[str, Any]) -> Iterator[Broken]:
     """Each call of an assistant message must be answered by a tool message before any other message."""
     unanswered: dict[str, str] = {}
     for at, message in [*objects(request, "messages"), ("$", {"role": "end"})]:
@@ -138,7 +138,7 @@ def _repeated(named: Iterator[Broken], known: set[str]) -> Iterator[Broken]:
 @_rule(
     "refused", fix="set type to function or custom", source="langchain-ai/langchain-azure#35, openai/openai-node#521"
 )
-def calls_and_tools_say_their_type(request: dict[str, Any]) -> Iterator[Broken]:
+def calls_and_tools_have_types(request: dict[str, Any]) -> Iterator[Broken]:
     """Each call, each tool and the choice of a tool must have a type."""
     calls = [call for at, message in objects(request, "messages") for call in objects(message, "tool_calls", at)]
     for at, typed in [*calls, *objects(request, "tools"), *one_object(request, "tool_choice")]:
@@ -175,7 +175,7 @@ def _parts(request: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], Any]]
 
 
 @_rule("refused", fix="move it to a user message, or remove it", source=f"openai/openai-node#1030; {_TYPES}")
-def parts_stand_where_they_may(request: dict[str, Any]) -> Iterator[Broken]:
+def parts_in_their_roles(request: dict[str, Any]) -> Iterator[Broken]:
     """User messages accept text, images, audio and files, assistant messages text and refusals, instructions text."""
     for at, part, role in _parts(request):
         allowed = _PARTS.get(role) if isinstance(role, str) else None
@@ -194,7 +194,7 @@ def results_are_text(request: dict[str, Any]) -> Iterator[Broken]:
 @_rule(
     "refused", fix="convert it to a supported type", source=f"openclaw/openclaw#102354, acoyfellow/my-ax#89; {_TYPES}"
 )
-def media_has_a_known_type(request: dict[str, Any]) -> Iterator[Broken]:
+def media_types_supported(request: dict[str, Any]) -> Iterator[Broken]:
     """Images in data URLs must be PNG, JPEG, GIF or WebP; audio must be wav or mp3."""
     for at, part, _ in _parts(request):
         for path, image in one_object(part, "image_url", at):
@@ -216,7 +216,7 @@ def files_have_names(request: dict[str, Any]) -> Iterator[Broken]:
 
 
 @_rule("refused", fix="use the standard base64 alphabet", source="sipherxyz/comfyui-art-venture#75")
-def bytes_are_base64(request: dict[str, Any]) -> Iterator[Broken]:
+def data_is_base64(request: dict[str, Any]) -> Iterator[Broken]:
     """The data of audio, and of data URLs of images and files, must be base64 in the standard alphabet."""
     places = {"image_url": "url", "file": "file_data", "input_audio": "data"}
     for at, part, _ in _parts(request):
@@ -226,7 +226,7 @@ def bytes_are_base64(request: dict[str, Any]) -> Iterator[Broken]:
 
 
 @_by_model("refused", fix="send a transcript", source="developers.openai.com/api/docs/guides/audio")
-def audio_goes_to_models_that_hear(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
+def audio_input_supported(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
     """GPT-3.5, GPT-4, GPT-5 and o-series models accept audio only if their name contains `audio`."""
     for at, part, _ in _parts(request) if takes.media is not None and "audio" not in takes.media else ():
         if part.get("type") == "input_audio":
@@ -234,7 +234,7 @@ def audio_goes_to_models_that_hear(request: dict[str, Any], takes: Capabilities)
 
 
 @_by_model("refused", fix="send audio, or add audio to the modalities", source="CherryHQ/cherry-studio#1179")
-def audio_models_hear_or_speak(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
+def audio_models_require_audio(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
     """A request to an audio model must contain audio or request it."""
     has_audio = any(part.get("type") == "input_audio" for _, part, _ in _parts(request))
     has_audio = has_audio or _requests_audio(request) or any(m.get("audio") for _, m in objects(request, "messages"))
@@ -243,7 +243,7 @@ def audio_models_hear_or_speak(request: dict[str, Any], takes: Capabilities) -> 
 
 
 @_rule("refused", fix="set voice and format in audio", source=f"Agent-Field/agentfield#584; {_TYPES}")
-def spoken_answers_say_how(request: dict[str, Any]) -> Iterator[Broken]:
+def audio_output_has_format(request: dict[str, Any]) -> Iterator[Broken]:
     """A request for audio must set `audio`; in a stream, its format must be pcm16."""
     audio = request.get("audio")
     if _requests_audio(request) and not isinstance(audio, dict):
@@ -261,7 +261,7 @@ def _requests_audio(request: dict[str, Any]) -> bool:
     fix="rename it everywhere",
     source="mcp-use/mcp-use#90; function_definition.py of openai 3.52.0",
 )
-def tool_names_fit_the_alphabet(request: dict[str, Any]) -> Iterator[Broken]:
+def tool_names_match_pattern(request: dict[str, Any]) -> Iterator[Broken]:
     """Tool names, in tools and in calls, must be 1 to 64 letters, digits, underscores and dashes."""
     called = [function for at, m in objects(request, "messages") for function in _functions(m, "tool_calls", at)]
     for at, function in [*_functions(request, "tools"), *called]:
@@ -346,7 +346,7 @@ def strict_schemas_use_known_keywords(request: dict[str, Any]) -> Iterator[Broke
 
 
 @_rule("refused", fix="inline the definition", source="camel-ai/camel#3001, vectorize-io/hindsight#3944")
-def strict_references_stand_alone(request: dict[str, Any]) -> Iterator[Broken]:
+def strict_references_have_no_siblings(request: dict[str, Any]) -> Iterator[Broken]:
     """In a strict schema, a $ref must have no sibling keywords except definitions."""
     for at, schema, _ in _strict_subschemas(request):
         siblings = sorted(schema.keys() - {"$ref", "$defs", "definitions", "$schema"})
@@ -355,7 +355,7 @@ def strict_references_stand_alone(request: dict[str, Any]) -> Iterator[Broken]:
 
 
 @_rule("refused", fix="make the schema smaller, or remove strict", source=_STRICT)
-def strict_schemas_are_small(request: dict[str, Any]) -> Iterator[Broken]:
+def strict_schema_limits(request: dict[str, Any]) -> Iterator[Broken]:
     """A strict schema must have at most 10 levels of objects, 5,000 properties and 1,000 enum values."""
     for root in _strict_roots(request):
         schemas = [*subschemas(*root)]
@@ -385,7 +385,7 @@ def _strict_subschemas(request: dict[str, Any]) -> Iterator[tuple[str, dict[str,
 
 
 @_rule("refused", fix="use letters, digits, _ and -", source="response_format_json_schema.py of openai 3.52.0")
-def response_formats_are_named(request: dict[str, Any]) -> Iterator[Broken]:
+def response_formats_have_names(request: dict[str, Any]) -> Iterator[Broken]:
     """A JSON schema of a response format must have a name of letters, digits, underscores and dashes."""
     for at, response_format in one_object(request, "response_format"):
         for path, described in one_object(response_format, "json_schema", at):
@@ -394,7 +394,7 @@ def response_formats_are_named(request: dict[str, Any]) -> Iterator[Broken]:
 
 
 @_rule("refused", fix="write JSON in a message, or use a json_schema", source="errornotes.dev, JSON mode")
-def json_mode_is_announced(request: dict[str, Any]) -> Iterator[Broken]:
+def json_mode_mentions_json(request: dict[str, Any]) -> Iterator[Broken]:
     """A request for a JSON object must contain the word JSON in its messages."""
     for at, response_format in one_object(request, "response_format"):
         if response_format.get("type") == "json_object":
@@ -427,7 +427,7 @@ def limits_are_integers(request: dict[str, Any]) -> Iterator[Broken]:
 
 
 @_rule("refused", fix="add, remove or shorten it", source=f"openai/openai-python#2061, anomalyco/opencode#4909; {_SDK}")
-def lists_have_a_fitting_length(request: dict[str, Any]) -> Iterator[Broken]:
+def list_lengths_in_range(request: dict[str, Any]) -> Iterator[Broken]:
     """A request must have at least one message, no empty list of calls, at most 128 tools and 4 stop sequences."""
     calls = [(f"{at}.tool_calls", m.get("tool_calls"), 1, 2**31) for at, m in objects(request, "messages")]
     limits = [("$.messages", request.get("messages"), 1, 2**31), ("$.tools", request.get("tools"), 0, 128)]
@@ -437,7 +437,7 @@ def lists_have_a_fitting_length(request: dict[str, Any]) -> Iterator[Broken]:
 
 
 @_rule("refused", fix="shorten or remove it", source="shared_params/metadata.py of openai 3.52.0")
-def metadata_is_small(request: dict[str, Any]) -> Iterator[Broken]:
+def metadata_limits(request: dict[str, Any]) -> Iterator[Broken]:
     """Metadata must have at most 16 keys of at most 64 characters, with strings of at most 512."""
     metadata = table(request, "metadata")
     if len(metadata) > 16:
@@ -452,7 +452,7 @@ _NEEDS["top_logprobs"] = "logprobs"
 
 
 @_rule("refused", fix="send both or neither", source=f"openai/swarm#30, BerriAI/litellm#5803; {_SDK}")
-def fields_come_with_what_they_need(request: dict[str, Any]) -> Iterator[Broken]:
+def field_dependencies_are_met(request: dict[str, Any]) -> Iterator[Broken]:
     """tool_choice and parallel_tool_calls require tools, stream_options a stream, and top_logprobs logprobs."""
     for key, needed in _NEEDS.items():
         if request.get(key) is not None and not request.get(needed):
@@ -464,7 +464,7 @@ def fields_come_with_what_they_need(request: dict[str, Any]) -> Iterator[Broken]
     fix="remove one of them",
     source="langchain-ai/langgraph#5943; learn.microsoft.com/azure/foundry/openai/how-to/predicted-outputs",
 )
-def fields_exclude_each_other(request: dict[str, Any]) -> Iterator[Broken]:
+def no_conflicting_fields(request: dict[str, Any]) -> Iterator[Broken]:
     """max_tokens excludes max_completion_tokens; prediction excludes it too, tools, logprobs, audio, n > 1."""
     if request.get("max_tokens") is not None and request.get("max_completion_tokens") is not None:
         yield "$.max_tokens", "with max_completion_tokens"
@@ -484,7 +484,7 @@ _SAMPLING = {key: key for key in ("temperature", "top_p", "presence_penalty", "f
     source="learn.microsoft.com/azure/ai-services/openai/how-to/reasoning; griptape-ai/griptape#1915, "
     "huggingface/smolagents#1671, run-llama/llama_index#20865, umputun/tg-spam#304, pydantic/pydantic-ai#2822",
 )
-def models_support_the_fields(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
+def settings_supported(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
     """A model accepts only its own levels of reasoning_effort, and no sampling settings while it reasons.
 
     GPT-5, o3 and o4-mini do not accept stop. Reasoning models do not accept max_tokens, and most of them no logprobs.
@@ -506,7 +506,7 @@ def models_support_the_fields(request: dict[str, Any], takes: Capabilities) -> I
 @_by_model(
     "refused", fix="ask for JSON in the prompt", source="developers.openai.com/api/docs/guides/structured-outputs"
 )
-def schemas_are_for_models_that_follow_them(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
+def structured_output_supported(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
     """GPT-3.5, GPT-4 and audio models accept no schema of the response."""
     for at, response_format in one_object(request, "response_format") if not takes.structured_output else ():
         if response_format.get("type") == "json_schema":
@@ -518,7 +518,7 @@ def schemas_are_for_models_that_follow_them(request: dict[str, Any], takes: Capa
     fix='set "reasoning_effort": "none", or use the Responses API',
     source="openai/openai-openapi#541, charmbracelet/crush#2913, GEMISIS/leviath#333",
 )
-def effort_and_functions_exclude_each_other(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
+def no_effort_with_functions(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
     """From GPT-5.4 on, models accept function tools only without reasoning_effort, or with `none`."""
     effort = request.get("reasoning_effort")
     functions = (tool for _, tool in objects(request, "tools") if tool.get("type") == "function")
@@ -527,13 +527,13 @@ def effort_and_functions_exclude_each_other(request: dict[str, Any], takes: Capa
 
 
 RULES.leave_out(
-    "fields-come-with-what-they-need",
-    "fields-exclude-each-other",
+    "field-dependencies-are-met",
+    "no-conflicting-fields",
     "chosen-tools-are-defined",
-    "models-support-the-fields",
-    "schemas-are-for-models-that-follow-them",
-    "effort-and-functions-exclude-each-other",
+    "settings-supported",
+    "structured-output-supported",
+    "no-effort-with-functions",
     "numbers-are-in-range",
-    "metadata-is-small",
-    "json-mode-is-announced",
+    "metadata-limits",
+    "json-mode-mentions-json",
 )

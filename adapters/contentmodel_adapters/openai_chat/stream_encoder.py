@@ -126,7 +126,7 @@ class Encoder(JoiningEncoder):
         self._begin_choice(block.choice)
         content = block.content
         if is_incomplete_call(block) and block.grow is None:
-            self.report_loss((block.choice, block.index), content, reasons.HALF_A_CALL)
+            self.report_loss((block.choice, block.index), content, reasons.INTERRUPTED_CALL)
             return
         texts = self.texts_of(block)
         block.place = texts.size + len(texts.before(getattr(content, "text", None) or ""))
@@ -135,7 +135,7 @@ class Encoder(JoiningEncoder):
         message = self.encode([placed_content], places=place)
         columns = [column for column in ORDER if message.get(column) is not None]
         if columns:
-            pending = PendingLoss(content, None, reasons.COLUMN_APART)
+            pending = PendingLoss(content, None, reasons.SEPARATE_COLUMN)
             self._columns[block.index] = what_of(pending), family_of(pending), columns
         if block.grow is not None and not is_incomplete_call(block):
             self._write_rest(block, message)
@@ -157,7 +157,7 @@ class Encoder(JoiningEncoder):
                     name, family, columns = self._columns.get(index, ("", "other", []))
                     for column in columns:
                         if ORDER[column] < latest:
-                            loss = loss_of(reasons.COLUMN_APART, "", name, self.api, family=family, column=column)
+                            loss = loss_of(reasons.SEPARATE_COLUMN, "", name, self.api, family=family, column=column)
                             self.add_losses((choice, index), [loss])
                         latest = max(latest, ORDER[column])
 
@@ -202,7 +202,7 @@ class Encoder(JoiningEncoder):
             self._citations.setdefault(written.choice, []).extend(citations[written.cited :])
             written.cited = len(citations)
         if any(message.get(column) for column in ("tool_calls", "function_call")):
-            self.report_loss(place, content, reasons.WRITTEN_BEFORE)
+            self.report_loss(place, content, reasons.CHANGED_AFTER_WRITE)
 
     # -- the end -----------------------------------------------------------------------------------------------
 

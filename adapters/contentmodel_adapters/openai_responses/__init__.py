@@ -87,7 +87,7 @@ REQUEST = TABLE.record(
 )
 
 
-# The media types that input_image and input_file take inline (rules.py, media_is_readable).
+# The media types that input_image and input_file take inline (rules.py, media_types_supported).
 READ = ("image/png", "image/jpeg", "image/gif", "image/webp", "application/*", "text/*")
 READS = media.MediaSupport(
     READ, ("image/*", "application/*", "text/*"), ("http", "https", "data"), GOOGLE_FILES, named=True
@@ -237,7 +237,7 @@ def _set_failure(
     """Set the status of a response with an error. Report the error code and the finish reason if they do not fit."""
     if response.error is not None and ERRORS.kind_of(payload["error"]) != ERRORS.kind_of(error):
         field = "kind" if response.error.code is None else "code"
-        context.report_loss(response.error, field, reasons.NO_ERROR_WORD)
+        context.report_loss(response.error, field, reasons.NO_ERROR_TYPE)
     finish = response.choices[0].finish_reason
     if payload.get("status", "completed") == "completed":
         payload["status"] = "failed"

@@ -94,7 +94,7 @@ def _texts(items: Found, key: str) -> Iterator[Broken]:
 
 
 @_rule("refused", models=None, fix="add its output after it", source="Azure/azure-sdk-for-python#46092")
-def calls_are_answered(request: dict[str, Any]) -> Iterator[Broken]:
+def calls_have_results(request: dict[str, Any]) -> Iterator[Broken]:
     """Each call that the client runs must have an output with its call_id."""
     answered = {call_id for _, call_id in _texts(_items(request, *_RESULTS), "call_id")}
     if not any(_items(request, "item_reference")):
@@ -126,7 +126,7 @@ def results_have_calls(request: dict[str, Any]) -> Iterator[Broken]:
     fix="move it before the call",
     source="deepseek-ai/awesome-deepseek-integration#740",
 )
-def results_follow_at_once(request: dict[str, Any]) -> Iterator[Broken]:
+def results_directly_follow_calls(request: dict[str, Any]) -> Iterator[Broken]:
     """For DeepSeek, only other calls and outputs may come between a call and its output."""
     pending: dict[str, str] = {}
     for at, item in _items(request):
@@ -177,7 +177,7 @@ def _repeated(named: Iterator[Broken]) -> Iterator[Broken]:
 
 
 @_rule("refused", fix="add the item that it led to, or remove it", source="vercel/ai#7099, openai/openai-node#1567")
-def reasoning_has_its_item(request: dict[str, Any]) -> Iterator[Broken]:
+def reasoning_followed_by_its_item(request: dict[str, Any]) -> Iterator[Broken]:
     """A reasoning item with an id must be followed by the output item that it led to.
 
     An assistant message without an id does not count as one, unless `store` is false: then no item needs an id.
@@ -195,7 +195,7 @@ def reasoning_has_its_item(request: dict[str, Any]) -> Iterator[Broken]:
 
 
 @_rule("refused", fix="send the full content", source="anomalyco/opencode#7724, can1357/oh-my-pi#41")
-def unstored_items_are_whole(request: dict[str, Any]) -> Iterator[Broken]:
+def unstored_items_are_complete(request: dict[str, Any]) -> Iterator[Broken]:
     """With store false, reasoning must have its encrypted_content, and no item may be a reference."""
     if request.get("store") is False and not _remembers({**request, "input": None}):
         items = _items(request, "item_reference", "reasoning")
@@ -230,7 +230,7 @@ def _parts(request: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], Any]]
 
 
 @_rule("refused", fix="use output_text or input_text", source="tinyhumansai/openhuman#3624, linanwx/nagobot#27")
-def parts_stand_where_they_may(request: dict[str, Any]) -> Iterator[Broken]:
+def parts_in_their_roles(request: dict[str, Any]) -> Iterator[Broken]:
     """Assistant messages must contain output_text and refusals; other messages and tool outputs input parts."""
     for at, part, role in _parts(request):
         kind = part.get("type")
@@ -245,7 +245,7 @@ def parts_stand_where_they_may(request: dict[str, Any]) -> Iterator[Broken]:
     fix="convert it to a supported type",
     source="developers.openai.com/api/docs/guides/images-vision; aplpolaris/promptfx#724",
 )
-def media_is_readable(request: dict[str, Any]) -> Iterator[Broken]:
+def media_types_supported(request: dict[str, Any]) -> Iterator[Broken]:
     """An image_url must be a string, in a data URL PNG, JPEG, GIF or WebP; a file must not be audio or video.
 
     The type of a file_url is derived from the file extension.
@@ -270,7 +270,7 @@ def files_have_names(request: dict[str, Any]) -> Iterator[Broken]:
 
 
 @_rule("refused", fix="use the standard base64 alphabet", source="sipherxyz/comfyui-art-venture#75")
-def bytes_are_base64(request: dict[str, Any]) -> Iterator[Broken]:
+def data_is_base64(request: dict[str, Any]) -> Iterator[Broken]:
     """A data URL of an image or a file must contain base64 in the standard alphabet."""
     for at, part, _ in _parts(request):
         for name in ("image_url", "file_data"):
@@ -297,7 +297,7 @@ def statuses_are_known(request: dict[str, Any]) -> Iterator[Broken]:
 
 
 @_rule("refused", fix="send a computer_screenshot", source=f"{_SDK}/response_input_item_param.py")
-def computers_answer_with_screenshots(request: dict[str, Any]) -> Iterator[Broken]:
+def computer_outputs_are_screenshots(request: dict[str, Any]) -> Iterator[Broken]:
     """The output of a computer call must be a computer_screenshot."""
     for at, item in _items(request, "computer_call_output"):
         output = item.get("output")
@@ -344,7 +344,7 @@ def _parameters(request: dict[str, Any]) -> Found:
 
 
 @_rule("refused", fix="rename it everywhere", source=f"{_SPEC}/tools.tsp; diegosouzapw/OmniRoute#4317 for 128")
-def tool_names_fit_the_alphabet(request: dict[str, Any]) -> Iterator[Broken]:
+def tool_names_match_pattern(request: dict[str, Any]) -> Iterator[Broken]:
     """Tool names, in tools and in calls, must be 1 to 128 letters, digits, underscores and dashes."""
     called = _items(request, "function_call", "custom_tool_call")
     for at, name in [*_texts(_functions(request, "function", "custom"), "name"), *_texts(called, "name")]:
@@ -360,7 +360,7 @@ def tool_names_are_unique(request: dict[str, Any]) -> Iterator[Broken]:
 
 
 @_rule("refused", fix="set it in the tool itself", source=f"stanfordnlp/dspy#9984; {_SDK}/tool_param.py")
-def tools_say_what_they_need(request: dict[str, Any]) -> Iterator[Broken]:
+def tools_have_required_fields(request: dict[str, Any]) -> Iterator[Broken]:
     """Functions must have a name at the top level; hosted tools their container, vector stores or server."""
     for at, tool in objects(request, "tools"):
         kind = _text(tool, "type")
@@ -451,7 +451,7 @@ def _subschemas(roots: Found) -> Found:
 
 
 @_rule("refused", fix="set it in the format", source=f"{_SDK}/response_format_text_json_schema_config_param.py")
-def formats_are_named(request: dict[str, Any]) -> Iterator[Broken]:
+def response_formats_have_names(request: dict[str, Any]) -> Iterator[Broken]:
     """A json_schema format must have a schema, and a name of 1 to 64 letters, digits, underscores and dashes."""
     for at, text_format in _formats(request):
         if text_format.get("type") == "json_schema":
@@ -463,7 +463,7 @@ def formats_are_named(request: dict[str, Any]) -> Iterator[Broken]:
 
 
 @_rule("refused", fix="write JSON in a message", source="pydantic/pydantic-ai, models/openai.py")
-def json_mode_is_announced(request: dict[str, Any]) -> Iterator[Broken]:
+def json_mode_mentions_json(request: dict[str, Any]) -> Iterator[Broken]:
     """A request for a JSON object must contain the word JSON in its input; instructions do not count."""
     for at, text_format in _formats(request):
         if text_format.get("type") == "json_object" and not _remembers(request) and not _mentions_json(request):
@@ -488,7 +488,7 @@ def numbers_are_in_range(request: dict[str, Any]) -> Iterator[Broken]:
 
 
 @_rule("refused", fix="shorten it, send a hash, or remove it", source=f"vybestack/llxprt-code#2135; {_SDK}")
-def labels_are_short(request: dict[str, Any]) -> Iterator[Broken]:
+def metadata_limits(request: dict[str, Any]) -> Iterator[Broken]:
     """Limits: metadata 16 keys of 64 characters with strings of 512; prompt_cache_key 64, safety_identifier 128."""
     labels = [(f"$.{key}", request.get(key), most) for key, most in _LONGEST.items() if request.get(key) is not None]
     metadata = table(request, "metadata")
@@ -514,7 +514,7 @@ _SAMPLING = {"temperature": "temperature", "top_p": "top_p"}
 
 
 @_by_model("refused", fix="remove it", source="openai/codex#6647, anomalyco/opencode#26268, Azure how-to/reasoning")
-def models_take_the_settings(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
+def settings_supported(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
     """A model accepts only its own levels of reasoning.effort, and no sampling settings while it reasons."""
     effort, model = table(request, "reasoning").get("effort"), request.get("model")
     if effort is not None and takes.efforts is not None and effort not in takes.efforts:
@@ -531,7 +531,7 @@ def models_take_the_settings(request: dict[str, Any], takes: Capabilities) -> It
 @_by_model(
     "refused", fix="ask for JSON in the prompt", source="developers.openai.com/api/docs/guides/structured-outputs"
 )
-def schemas_are_for_models_that_follow_them(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
+def structured_output_supported(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
     """GPT-3.5, GPT-4 and audio models accept no schema of the response."""
     for at, text_format in _formats(request) if not takes.structured_output else ():
         if text_format.get("type") == "json_schema":
@@ -541,9 +541,9 @@ def schemas_are_for_models_that_follow_them(request: dict[str, Any], takes: Capa
 RULES.leave_out(
     "chosen-tools-are-defined",
     "numbers-are-in-range",
-    "labels-are-short",
+    "metadata-limits",
     "includes-are-known",
-    "models-take-the-settings",
-    "schemas-are-for-models-that-follow-them",
-    "json-mode-is-announced",
+    "settings-supported",
+    "structured-output-supported",
+    "json-mode-mentions-json",
 )

@@ -195,11 +195,11 @@ class Encoder(StreamEncoder):
             self._close_group(but=block)
             self._halves.add(content.call_id)
             if block.grow is None:
-                self.report_loss((block.choice, block.index), content, reasons.HALF_A_CALL)
+                self.report_loss((block.choice, block.index), content, reasons.INTERRUPTED_CALL)
             return
         if isinstance(content, ToolResultContent) and not block.is_complete and content.call_id in self._halves:
             # One item has both, and would look complete.
-            self.report_loss((block.choice, block.index), content, reasons.HALF_A_CALL)
+            self.report_loss((block.choice, block.index), content, reasons.INTERRUPTED_CALL)
             return
         self._keep(block.index, content)
         block.cited = len(content.annotations or ())
@@ -335,7 +335,7 @@ class Encoder(StreamEncoder):
             return
         text = content.text if isinstance(content, TextContent) else ""
         if written.call is not None:
-            self.report_loss((0, index), content, reasons.WRITTEN_BEFORE)
+            self.report_loss((0, index), content, reasons.CHANGED_AFTER_WRITE)
         elif len(text) > written.sent:
             self._close_group()
             self._group = [OutgoingBlock(index, msgspec.structs.replace(content, text=text[written.sent :]), 0)]

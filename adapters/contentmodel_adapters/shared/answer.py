@@ -49,7 +49,7 @@ def of_the_model(messages: list[ChatMessage], context: EncodeContext) -> list[Ch
     for message in messages:
         if message.role in _OTHERS:
             for lost in (message, *message.contents):
-                context.report_loss(lost, None, reasons.OTHERS_MESSAGE, role=message.role)
+                context.report_loss(lost, None, reasons.NO_ROLE_IN_ANSWER, role=message.role)
     return [message for message in messages if message.role not in _OTHERS]
 
 

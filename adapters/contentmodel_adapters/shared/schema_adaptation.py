@@ -159,7 +159,7 @@ _ASSERT_NOTHING = frozenset({"$schema", "$id", "$comment", "$vocabulary", "title
 def _reason_for(keyword: str, why: str) -> reasons.Reason:
     if keyword in _ASSERT_NOTHING:
         return reasons.SCHEMA_ANNOTATION
-    return reasons.SCHEMA_REWORDED if why == _REWORDED else reasons.SCHEMA_KEYWORD
+    return reasons.SCHEMA_CONVERTED if why == _REWORDED else reasons.SCHEMA_KEYWORD
 
 
 _LARGEST_KEPT = 65_536

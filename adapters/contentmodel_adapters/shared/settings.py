@@ -81,7 +81,7 @@ def _fit_thinking(options: ChatOptions, request: ChatRequest, context: EncodeCon
     if requested is None or all(getattr(requested, name) is None for name in _THINKING):
         return options
     fitting = _thinking(requested, options.max_output_tokens, context.known, form)
-    reason = reasons.THINKING_FITTED if fitting.fields else reasons.THINKING_NOT_TAKEN
+    reason = reasons.THINKING_ADJUSTED if fitting.fields else reasons.THINKING_UNSUPPORTED
     for name in _THINKING:
         value = getattr(requested, name)
         if value is None or value == fitting.fields.get(name):
@@ -89,7 +89,7 @@ def _fit_thinking(options: ChatOptions, request: ChatRequest, context: EncodeCon
         if fitting.why:
             context.report_loss(request, f"options.reasoning.{name}", reason, why=fitting.why)
         else:
-            context.report_loss(request, f"options.reasoning.{name}", reasons.THINKING_REWORDED)
+            context.report_loss(request, f"options.reasoning.{name}", reasons.THINKING_CONVERTED)
     fitted = msgspec.structs.replace(requested, **{name: fitting.fields.get(name) for name in _THINKING})
     return msgspec.structs.replace(options, reasoning=context.replaced(requested, fitted))
 
@@ -250,7 +250,7 @@ def _sampled(value: Any, taken: tuple[float, float] | None) -> Any:
 def _sampling_loss(value: Any, fitted: Any, taken: tuple[float, float] | None) -> reasons.Reason:
     if fitted is not None:
         return reasons.SAMPLING_CLIPPED
-    return reasons.SAMPLING_DEFAULT if taken == (value, value) else reasons.SAMPLING_NOT_TAKEN
+    return reasons.SAMPLING_DEFAULT if taken == (value, value) else reasons.SAMPLING_UNSUPPORTED
 
 
 def _taken(name: str, taken: tuple[float, float] | None, *, usual: bool) -> str:
@@ -287,7 +287,7 @@ def _fit_calls(options: ChatOptions, request: ChatRequest, context: EncodeContex
     if options.parallel_tool_calls is None or context.known.takes.parallel_tool_calls:
         return options
     why = context.known.why("has no setting for parallel calls", "parallel_tool_calls")
-    context.report_loss(request, "options.parallel_tool_calls", reasons.PARALLEL_NOT_TAKEN, why=why)
+    context.report_loss(request, "options.parallel_tool_calls", reasons.PARALLEL_UNSUPPORTED, why=why)
     return msgspec.structs.replace(options, parallel_tool_calls=None)
 
 
@@ -296,7 +296,7 @@ def _fit_format(options: ChatOptions, request: ChatRequest, context: EncodeConte
     if response_format is None or response_format.schema is None or context.known.takes.structured_output:
         return options
     why = context.known.why("accepts no response schema", "structured_output")
-    context.report_loss(request, "options.response_format", reasons.FORMAT_NOT_TAKEN, why=why)
+    context.report_loss(request, "options.response_format", reasons.ANSWER_SCHEMA_UNSUPPORTED, why=why)
     return msgspec.structs.replace(options, response_format=None)
 
 
@@ -315,6 +315,9 @@ def _loose(tool: Any, context: EncodeContext) -> Any:
     if not isinstance(tool, FunctionTool) or not tool.strict:
         return tool
     context.report_loss(
-        tool, "strict", reasons.STRICT_NOT_TAKEN, why=context.known.why("does not support strict tools", "strict_tools")
+        tool,
+        "strict",
+        reasons.STRICT_UNSUPPORTED,
+        why=context.known.why("does not support strict tools", "strict_tools"),
     )
     return context.replace(tool, strict=None)

@@ -66,7 +66,7 @@ def counted(
         changed["tool_input_tokens"] = None
     for name in ("input_tokens", "output_tokens", "tool_input_tokens"):
         if name in changed and getattr(usage, name) is not None:
-            context.report_loss(usage, name, reasons.TOKENS_COUNTED)
+            context.report_loss(usage, name, reasons.TOKEN_COUNTER_DIFFERS)
     counted_usage: Usage = msgspec.structs.replace(usage, **changed)
     context.replaced(usage, counted_usage)
     return msgspec.structs.replace(response, usage=counted_usage)

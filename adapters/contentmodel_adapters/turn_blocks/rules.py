@@ -46,7 +46,7 @@ def roles_are_known(payload: dict[str, Any]) -> Iterator[Broken]:
 
 
 @RULES.rule("refused", fix="move it to an assistant turn", source=SOURCE)
-def only_the_assistant_thinks_and_calls(payload: dict[str, Any]) -> Iterator[Broken]:
+def reasoning_and_calls_in_assistant_turns(payload: dict[str, Any]) -> Iterator[Broken]:
     """Reasoning, calls and hosted tool results must not be in user, system or developer turns."""
     for path, turn in objects(payload, "turns"):
         if turn.get("role") not in ("user", "system", "developer"):

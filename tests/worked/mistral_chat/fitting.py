@@ -84,7 +84,7 @@ def with_counted_usage(response: ChatResponse, context: EncodeContext) -> ChatRe
     totals = {"input_tokens": usage.all_input_tokens, "output_tokens": usage.all_output_tokens}
     changed = {name: total for name, total in totals.items() if total != (getattr(usage, name) or 0)}
     for name in changed:
-        context.report_loss(usage, name, reasons.TOKENS_COUNTED)
+        context.report_loss(usage, name, reasons.TOKEN_COUNTER_DIFFERS)
     return context.replace(response, usage=context.replace(usage, **changed)) if changed else response
 
 

@@ -22,14 +22,14 @@ VALIDATOR = "mistral-common, protocol/instruct/validator.py; seen 2026-11-23"
 
 
 @RULES.rule("refused", fix="name the model", source="ChatCompletionRequest of mistralai 3.7.0; seen 2026-11-23")
-def a_model_is_named(request: dict[str, Any]) -> Iterator[Broken]:
+def model_required(request: dict[str, Any]) -> Iterator[Broken]:
     """A request must name its model."""
     if request.get("model") is None:
         yield "$", "no model"
 
 
 @RULES.rule("refused", fix="put an answer between them", source=f"{VALIDATOR}; BerriAI/litellm#17761")
-def roles_follow_each_other(request: dict[str, Any]) -> Iterator[Broken]:
+def roles_in_order(request: dict[str, Any]) -> Iterator[Broken]:
     """After a tool message there must be no user message, and after an answer no system message (see `FOLLOW`)."""
     before: Any = None
     for at, message in objects(request, "messages"):
@@ -49,7 +49,7 @@ def call_ids_have_nine_characters(request: dict[str, Any]) -> Iterator[Broken]:
 
 
 @RULES.rule("refused", fix="use letters, digits, _ and -, at most 64", source=VALIDATOR)
-def names_of_tools_are_plain(request: dict[str, Any]) -> Iterator[Broken]:
+def tool_names_match_pattern(request: dict[str, Any]) -> Iterator[Broken]:
     """The name of a tool must have at most 64 letters, digits, underscores and hyphens."""
     calls = [call for at, message in objects(request, "messages") for call in objects(message, "tool_calls", at)]
     for at, tool in [*objects(request, "tools"), *calls]:
@@ -59,7 +59,7 @@ def names_of_tools_are_plain(request: dict[str, Any]) -> Iterator[Broken]:
 
 
 @RULES.rule("refused", fix="send one tool message for each call", source=f"{VALIDATOR}; mistralai/client-ts#106")
-def every_call_has_a_result(request: dict[str, Any]) -> Iterator[Broken]:
+def calls_have_results(request: dict[str, Any]) -> Iterator[Broken]:
     """Before the next answer, there must be as many tool messages as calls."""
     pending, last = 0, "$.messages"
     for at, message in [*objects(request, "messages"), ("", {"role": "assistant"})]:

@@ -238,7 +238,7 @@ class Encoder(StreamEncoder):
         if block.choice in self._parted and not isinstance(block.content, TextContent):
             self._parted[block.choice] = True
         if is_incomplete_call(block):
-            self.report_loss((block.choice, block.index), block.content, reasons.HALF_A_CALL)
+            self.report_loss((block.choice, block.index), block.content, reasons.INTERRUPTED_CALL)
             return
         delta = {key: value for key, value in self.encode_block(block).items() if key != "role"}
         if block.grow is not None:
@@ -253,7 +253,7 @@ class Encoder(StreamEncoder):
 
     def amend(self, index: int, content: Any, written: Written) -> None:
         if isinstance(content, FunctionCallContent):
-            self.report_loss((written.choice, index), content, reasons.WRITTEN_BEFORE)
+            self.report_loss((written.choice, index), content, reasons.CHANGED_AFTER_WRITE)
         elif getattr(content, "text", "")[written.sent :]:
             message = self.encode([content.__class__(text=content.text[written.sent :])])
             self._chunk(written.choice, {"content": message["content"]})

@@ -14,11 +14,11 @@ from contentmodel.engine.json import Json, JsonObject, child_path, value_at, wri
 from contentmodel.engine.losses.loss import RESIDUE, Loss, PendingLoss, pruned
 from contentmodel.engine.losses.provenance import ModelPaths, with_distinct_parts
 from contentmodel.engine.losses.reasons import (
+    ARGUMENTS_SPELLING,
     MEANINGLESS_FIELD,
     OPAQUE_STATE,
     PROVIDER_FIELD,
     REPEATED_SETTING,
-    SPELLING,
     ZERO_COUNT,
     Reason,
 )
@@ -201,7 +201,7 @@ class EncodedStream(msgspec.Struct, frozen=True):
 def holds(pending: PendingLoss) -> bool:
     """Return whether a pending loss is a loss. If the text was compact JSON already, its spelling is not lost."""
     call = pending.owner
-    if pending.reason is not SPELLING or not isinstance(call, ToolCallContent):
+    if pending.reason is not ARGUMENTS_SPELLING or not isinstance(call, ToolCallContent):
         return True
     text = call.arguments if isinstance(call.arguments, str) else ""
     return bool(text) and write(call.arguments_object) != text.encode("utf-8", "surrogatepass")

@@ -340,7 +340,7 @@ class WirePaths:
             yield model.loss(pending)
             return
         place, field, has_place = origin
-        if not has_place and pending.reason in (reasons.EMPTY_MESSAGE, reasons.OTHERS_MESSAGE):
+        if not has_place and pending.reason in (reasons.EMPTY_MESSAGE, reasons.NO_ROLE_IN_ANSWER):
             # The API has no message object. The lost contents of the message have their own losses.
             return
         name = what_of(pending)

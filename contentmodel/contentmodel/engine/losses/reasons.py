@@ -71,13 +71,12 @@ def unlisted(kind: LossKind, why: str) -> Reason:
 # Fields and enum values
 NO_FIELD = dropped("no-field", "{target} has no field for it here")
 PROVIDER_FIELD = dropped("provider-field", "this field is specific to {source}")
-NO_WORD = dropped("no-word", "{target} does not accept the value {word!r} here")
-OTHER_WORD = degraded("other-word", "{target} supports only the value {word} here")
-ERROR_REWORDED = insignificant("error-reworded", "{target} has another error type with the same meaning")
-NO_ERROR_WORD = degraded("no-error-word", "{target} has no error type with this meaning")
-OTHER_FORM = dropped("other-form", "this value has a form that only its own API can read")
+UNSUPPORTED_VALUE = dropped("unsupported-value", "{target} does not accept the value {word!r} here")
+OTHER_VALUE = degraded("other-value", "{target} supports only the value {word} here")
+ERROR_CONVERTED = insignificant("error-converted", "{target} has another error type with the same meaning")
+NO_ERROR_TYPE = degraded("no-error-type", "{target} has no error type with this meaning")
+PROVIDER_FORM = dropped("provider-form", "this value has a form that only its own API can read")
 FOREIGN_SETTINGS = dropped("foreign-settings", "the settings of another API's tool have no meaning to {target}")
-FOREIGN_FORM = dropped("foreign-form", "this object has a form that only its own API can read")
 
 # Insignificant losses
 MEANINGLESS_FIELD = insignificant(
@@ -103,22 +102,22 @@ REFUSED_SETTING = dropped("refused-setting", "{target} refuses it here: {rule}")
 OUTPUT_LIMIT = synthesized(
     "output-limit", "{target} requires a limit of output tokens, and the request has none: a default is sent"
 )
-THINKING_NOT_TAKEN = dropped("thinking-not-taken", "{why}")
-THINKING_FITTED = degraded("thinking-fitted", "{why}")
-THINKING_REWORDED = insignificant("thinking-reworded", "{target} has another field with the same meaning")
-SAMPLING_NOT_TAKEN = dropped("sampling-not-taken", "{why}")
+THINKING_UNSUPPORTED = dropped("thinking-unsupported", "{why}")
+THINKING_ADJUSTED = degraded("thinking-adjusted", "{why}")
+THINKING_CONVERTED = insignificant("thinking-converted", "{target} has another field with the same meaning")
+SAMPLING_UNSUPPORTED = dropped("sampling-unsupported", "{why}")
 SAMPLING_CLIPPED = degraded("sampling-clipped", "{why}")
 SAMPLING_DEFAULT = insignificant("sampling-default", "{why}: the result is the same without the setting")
 STOP_SEQUENCE_LIMIT = dropped("stop-sequence-limit", "{why}")
-PARALLEL_NOT_TAKEN = dropped("parallel-not-taken", "{why}")
-FORMAT_NOT_TAKEN = dropped("answer-schema-not-taken", "{why}")
-STRICT_NOT_TAKEN = dropped("strict-not-taken", "{why}")
-NO_LEVEL = dropped("no-effort-level", "{target} has no reasoning effort {level!r}")
+PARALLEL_UNSUPPORTED = dropped("parallel-unsupported", "{why}")
+ANSWER_SCHEMA_UNSUPPORTED = dropped("answer-schema-unsupported", "{why}")
+STRICT_UNSUPPORTED = dropped("strict-unsupported", "{why}")
+NO_EFFORT_LEVEL = dropped("no-effort-level", "{target} has no reasoning effort {level!r}")
 NO_MODALITY = dropped("no-modality", "{target} does not support all of these output modalities")
 VOICE = synthesized(
     "voice", "{target} requires a voice and a format for audio output, and the request has none: defaults are sent"
 )
-NO_VOICE = dropped("no-voice", "the model {model!r} has no audio output")
+NO_AUDIO_OUTPUT = dropped("no-audio-output", "the model {model!r} has no audio output")
 NO_TOOL_CHOICE = degraded("no-tool-choice", "{target} does not support this tool choice: a less specific one is sent")
 TOOL_CHOICE_PARTS = degraded("tool-choice-parts", "some fields of the tool choice are specific to its own API")
 PARALLEL_WITHOUT_TOOLS = dropped("parallel-without-tools", "the request has no tools")
@@ -126,40 +125,42 @@ PARALLEL_WITHOUT_CALLS = dropped("parallel-without-calls", "the tool choice forb
 
 # Messages
 NO_ROLE = degraded("no-role", "{target} has no role {role!r}: the message is sent as a user message")
-NO_INSTRUCTIONS_HERE = degraded(
+INSTRUCTIONS_AS_USER = degraded(
     "instructions-as-user",
     "{target} does not accept instructions at this position: the message is sent as a user message",
 )
-INSTRUCTIONS_APART = moved(
-    "instructions-apart", "{target} has instructions in a separate field, outside of the messages"
+SEPARATE_INSTRUCTIONS = moved(
+    "separate-instructions", "{target} has instructions in a separate field, outside of the messages"
 )
-LEFT_OUT = synthesized("left-out", "no content of this message can be sent: a placeholder text replaces it")
-NO_TURN = synthesized(
-    "no-turn", "{target} requires a user message, and the request has no content: a placeholder text is sent"
+PLACEHOLDER_MESSAGE = synthesized(
+    "placeholder-message", "no content of this message can be sent: a placeholder text replaces it"
+)
+NO_USER_MESSAGE = synthesized(
+    "no-user-message", "{target} requires a user message, and the request has no content: a placeholder text is sent"
 )
 EMPTY_MESSAGE = dropped("empty-message", "no content of this message can be sent")
-OWN_QUESTION = insignificant(
+OWN_APPROVAL = insignificant(
     "own-approval", "the application runs this call itself, so {target} does not need the approval"
 )
 WRONG_ROLE = dropped("wrong-role", "its message has the role {role!r}, and {target} accepts it only from the assistant")
-OTHERS_MESSAGE = dropped("not-of-the-model", "answers of {target} have no messages with the role {role!r}")
-BEGUN_BEFORE = synthesized(
+NO_ROLE_IN_ANSWER = dropped("no-role-in-answer", "answers of {target} have no messages with the role {role!r}")
+USER_TURN_FIRST = synthesized(
     "user-turn-first", "{target} requires a user message before this one: a placeholder text is sent"
 )
 ANSWER_FIELDS = degraded("answer-field", "requests to {target} do not accept the field {name!r} here")
 
 # Contents
 NO_BLOCK = dropped("no-block", "{target} has no {place} that can hold it")
-NO_PLACE = dropped("no-place", "{target} cannot represent it")
-NO_PLACE_IN_MESSAGE = dropped("no-place-in-message", "{target} cannot represent it in this message")
-COLUMN_APART = moved(
-    "column-apart", "{target} has {column} in a separate field: the position among the other contents is lost"
+UNSUPPORTED_CONTENT = dropped("unsupported-content", "{target} cannot represent it")
+UNSUPPORTED_IN_MESSAGE = dropped("unsupported-in-message", "{target} cannot represent it in this message")
+SEPARATE_COLUMN = moved(
+    "separate-column", "{target} has {column} in a separate field: the position among the other contents is lost"
 )
 UNKNOWN_BLOCK = dropped("unknown-block", "this block is specific to {source}")
 AS_TEXT = degraded("as-text", "it is sent to {target} as text")
 BLANK_TEXT = dropped("blank-text", "{target} refuses text that is empty or only white space")
 ONE_OUTPUT = dropped("one-output", "{target} accepts only one output here")
-WORDS_ALONE = dropped("words-alone", "{target} accepts only text here")
+TEXT_ONLY = dropped("text-only", "{target} accepts only text here")
 UNREADABLE_COMPACTION = dropped("unreadable-compaction", "{target} cannot read the compaction of another provider")
 
 # Reasoning
@@ -172,7 +173,7 @@ PLACEHOLDER_SIGNATURE = synthesized(
 
 # Calls and results
 EMPTY_ARGUMENTS = insignificant("empty-arguments", "{target} gets an empty object instead of an empty text")
-SPELLING = degraded(
+ARGUMENTS_SPELLING = degraded(
     "arguments-spelling", "{target} has arguments as an object: the formatting of their JSON text is lost"
 )
 ARGUMENTS_AS_OBJECT = degraded(
@@ -188,11 +189,11 @@ MAPPED_NAME = degraded(
     "mapped-name",
     "{target} does not accept these characters or this length: the value is replaced, and the maps can restore it",
 )
-BROKEN_CALL = dropped("broken-call", "{target} cannot represent an interrupted call")
+INTERRUPTED_STATUS = dropped("interrupted-status", "{target} cannot represent an interrupted call")
 NO_ERROR_FLAG = degraded("no-error-flag", "{target} has no error flag: a text reports the failure")
 ERROR_KEY = degraded("error-key", '{target} has no error flag: the key "error" reports the failure')
 ERROR_AS_TEXT = degraded("error-as-text", "an error in a tool result is sent as text")
-LATE_RESULT = degraded("late-result", "it answers no pending call: it is sent as user text")
+UNMATCHED_RESULT = degraded("unmatched-result", "it answers no pending call: it is sent as user text")
 MISSING_RESULT = synthesized(
     "missing-result", "{target} requires a result for every call, and this call has none: a placeholder is sent"
 )
@@ -236,35 +237,35 @@ REPEATED_TOOL = dropped("repeated-tool", "{target} accepts only one tool of each
 NOT_STRICT = dropped("not-strict", "{target} cannot enforce the schema: {why}")
 REFUSED_SCHEMA = dropped("refused-schema", "{target} refuses this schema: {why}")
 SCHEMA_KEYWORD = dropped("schema-keyword", "{target} does not support this {keyword}: {why}")
-SCHEMA_REWORDED = degraded("schema-reworded", "{target} has another form for {keyword}: {why}")
+SCHEMA_CONVERTED = degraded("schema-converted", "{target} has another form for {keyword}: {why}")
 
 # Media
 NO_MEDIA_IN_ANSWER = dropped("no-media-in-answer", "answers of {target} have no media")
-NO_LINK = degraded("link-as-text", "{target} cannot fetch this link: the address is sent as text")
+LINK_AS_TEXT = degraded("link-as-text", "{target} cannot fetch this link: the address is sent as text")
 DOCUMENT_TEXT = degraded("document-text", "{target} gets the text of the document instead of base64")
 DOCUMENT_AS_BASE64 = degraded("document-as-base64", "{target} gets the document as base64 instead of text")
 DOCUMENT_AS_TEXT = degraded(
     "document-as-text", "{target} does not accept {media_type}: the document is sent as plain text"
 )
-NO_MEDIA_TYPE = dropped("media-type", "{target} does not accept {media_type}")
-MEDIA_ALIAS = degraded("media-type-name", "{target} uses the name {media_type} for this media type")
-NO_MEDIA_OF_ASSISTANT = dropped("media-of-assistant", "assistant messages of {target} have no media")
+UNSUPPORTED_MEDIA_TYPE = dropped("unsupported-media-type", "{target} does not accept {media_type}")
+MEDIA_TYPE_NAME = degraded("media-type-name", "{target} uses the name {media_type} for this media type")
+MEDIA_OF_ASSISTANT = dropped("media-of-assistant", "assistant messages of {target} have no media")
 TRANSCRIPT = degraded("transcript", "{target} does not accept audio here: the transcript is sent as text")
-NO_LINK_TO = degraded(
+LINK_TO_KIND = degraded(
     "link-to-kind", "{target} does not accept links to this kind of media ({medium}): the address is sent as text"
 )
-LINK_OF_NO_KIND = degraded(
-    "link-of-no-kind", "the link has neither kind nor media type: {target} gets the address as text"
+LINK_WITHOUT_KIND = degraded(
+    "link-without-kind", "the link has neither kind nor media type: {target} gets the address as text"
 )
 DATA_URI = degraded("data-uri", "{target} gets the content of the data URI as inline data")
 GUESSED_MEDIA_TYPE = synthesized(
     "guessed-media-type", "{target} requires a media type, and the source has none: {media_type} is a guess"
 )
 UNTYPED_DATA = dropped("untyped-data", "{target} requires a media type, and neither the name nor the data shows one")
-NO_BASE64 = dropped("not-base64", "its data is not valid base64")
+NOT_BASE64 = dropped("not-base64", "its data is not valid base64")
 BASE64_SPELLING = insignificant("base64-spelling", "{target} gets the same bytes as standard, padded base64")
 FILE_NAME = synthesized("file-name", "{target} requires a file name, and the source has none: a generated name is sent")
-MADE_NAME = insignificant("made-file-name", "the name was generated for an API that requires one")
+GENERATED_FILE_NAME = insignificant("generated-file-name", "the name was generated for an API that requires one")
 ONE_IMAGE = dropped("one-image", "{target} accepts only one image here")
 
 # Citations
@@ -278,7 +279,7 @@ CITATION_UNITS = insignificant(
 
 # Answers
 ONE_CHOICE = dropped("one-choice", "answers of {target} have only one choice")
-TOKENS_COUNTED = degraded("tokens-counted", "this counter includes other tokens in {target}")
+TOKEN_COUNTER_DIFFERS = degraded("token-counter-differs", "this counter includes other tokens in {target}")
 STOP_SEQUENCE = dropped("stop-sequence", "{target} does not report which stop sequence ended the answer")
 NO_FINISH_REASON = degraded("no-finish-reason", "{target} has no finish reason {word}")
 TIME_DROPPED = dropped("time-form", "{target} has the time {form}, and this time cannot be converted")
@@ -286,8 +287,8 @@ TIME_REWRITTEN = degraded("time-rewritten", "{target} has the time {form}")
 TIME_ROUNDED = degraded("time-rounded", "{target} has the time in whole seconds since 1970")
 
 # Streams
-WRITTEN_BEFORE = dropped("written-before-change", "it changed after it was written to the stream")
-HALF_A_CALL = dropped("half-a-call", "the call was interrupted")
+CHANGED_AFTER_WRITE = dropped("changed-after-write", "it changed after it was written to the stream")
+INTERRUPTED_CALL = dropped("interrupted-call", "the call was interrupted")
 AFTER_BLOCK = dropped("after-block", "it arrived after the block was complete")
 FINISH_REASON = synthesized(
     "finish-reason", "{target} requires a finish reason at the end of a stream, and the source has none"

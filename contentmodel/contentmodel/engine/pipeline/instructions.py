@@ -37,7 +37,7 @@ def hoist_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequ
     if not hoisted:
         return request
     for message in hoisted:
-        context.report_loss(message, "role", reasons.INSTRUCTIONS_APART)
+        context.report_loss(message, "role", reasons.SEPARATE_INSTRUCTIONS)
         context.report_lost_attributes(message, ("author_name", "message_id"))
         context.leave_residue(message, own=True)
     contents = list(contents_of(hoisted))
@@ -98,6 +98,6 @@ def _joined(run: list[ChatMessage], context: EncodeContext) -> ChatMessage:
 
 
 def _as_user(message: ChatMessage, context: EncodeContext) -> ChatMessage:
-    context.report_loss(message, "role", reasons.NO_INSTRUCTIONS_HERE)
+    context.report_loss(message, "role", reasons.INSTRUCTIONS_AS_USER)
     changed: ChatMessage = context.replace(message, role="user")
     return changed

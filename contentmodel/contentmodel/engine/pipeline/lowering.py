@@ -105,7 +105,7 @@ def text_of(content: object, context: EncodeContext) -> str:
         context.report_lost_attributes(content, ("protected",))
         report_parts(content, context)
     else:
-        context.report_loss(content, None, reasons.NO_PLACE)
+        context.report_loss(content, None, reasons.UNSUPPORTED_CONTENT)
     return text
 
 

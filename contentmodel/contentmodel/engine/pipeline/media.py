@@ -98,7 +98,7 @@ def _readable_message(message: ChatMessage, context: EncodeContext, reads: Media
     contents: list[AIContent] = []
     for content in message.contents:
         if is_answer and content.__class__ in TYPES:
-            contents += _without_media(content, context, reasons.NO_MEDIA_OF_ASSISTANT)
+            contents += _without_media(content, context, reasons.MEDIA_OF_ASSISTANT)
         else:
             contents += _readable(content, context, reads)
     readable = context.with_contents(message, contents)
@@ -124,11 +124,11 @@ def _readable_link(content: UriContent, context: EncodeContext, reads: MediaSupp
         if inline is not None:
             return inline
     if content.uri.startswith(reads.private or "\0") or scheme not in reads.schemes:
-        return _as_text(content, context, reasons.NO_LINK)
+        return _as_text(content, context, reasons.LINK_AS_TEXT)
     if reads.links is not None and not _is_read(content, reads.links):
         if content.media_kind is None:
             return _as_unknown(content, context)
-        return _as_text(content, context, reasons.NO_LINK_TO, medium=content.media_kind)
+        return _as_text(content, context, reasons.LINK_TO_KIND, medium=content.media_kind)
     if reads.typed_links and content.media_type is None and not content.uri.startswith(reads.untyped):
         return _typed_link(content, context)
     return (content,)
@@ -161,7 +161,7 @@ def _as_text(content: UriContent, context: EncodeContext, reason: Reason, **valu
 
 
 def _as_unknown(content: UriContent, context: EncodeContext) -> Iterable[AIContent]:
-    return _as_text(content, context, reasons.LINK_OF_NO_KIND)
+    return _as_text(content, context, reasons.LINK_WITHOUT_KIND)
 
 
 def _inline(content: UriContent, context: EncodeContext, reads: MediaSupport) -> Iterable[AIContent] | None:
@@ -187,13 +187,13 @@ def _readable_data(content: DataContent, context: EncodeContext, reads: MediaSup
         content = context.replaced(content, changed)
     data = standard_base64(content.data)
     if data is None:
-        context.report_loss(content, None, reasons.NO_BASE64)
+        context.report_loss(content, None, reasons.NOT_BASE64)
         return ()
     if data is not content.data:
         context.report_loss(content, "data", reasons.BASE64_SPELLING)
         content = context.replace(content, data=data)
     if content.name is not None and is_made_name(content):
-        context.report_loss(content, "name", reasons.MADE_NAME)
+        context.report_loss(content, "name", reasons.GENERATED_FILE_NAME)
         content = context.replace(content, name=None)
     if content.media_type is None:
         return [made for typed in _with_type(content, context) for made in _read(typed, context, reads)]
@@ -236,11 +236,11 @@ def _typed(content: DataContent, context: EncodeContext, reads: MediaSupport) ->
         if content.text is not None:
             context.degrade(content, reasons.DOCUMENT_AS_TEXT, "text", media_type=named)
             return (context.replaced(content, TextContent(text=content.text)),)
-        context.report_loss(content, None, reasons.NO_MEDIA_TYPE, media_type=named)
+        context.report_loss(content, None, reasons.UNSUPPORTED_MEDIA_TYPE, media_type=named)
         return ()
     if named == essence:
         return (content,)
-    context.report_loss(content, "media_type", reasons.MEDIA_ALIAS, media_type=named)
+    context.report_loss(content, "media_type", reasons.MEDIA_TYPE_NAME, media_type=named)
     return (context.replace(content, media_type=named),)
 
 

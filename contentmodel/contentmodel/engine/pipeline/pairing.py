@@ -351,7 +351,7 @@ class _Pairing:
             self._deferred = []
 
     def _as_user_text(self, result: ToolResultContent) -> list[AIContent]:
-        self._context.degrade(result, reasons.LATE_RESULT, "call_id", "outputs")
+        self._context.degrade(result, reasons.UNMATCHED_RESULT, "call_id", "outputs")
         media = [output for output in result.outputs if isinstance(output, MediaContent)]
         texts = [text_of(output, self._context) for output in result.outputs if not isinstance(output, MediaContent)]
         text = "\n".join([LATE.write(result.call_id or ""), *filter(None, texts)])

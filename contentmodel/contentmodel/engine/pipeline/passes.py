@@ -105,7 +105,7 @@ def _without_own_approvals(
     if not positions:
         return message
     for at in sorted(positions):
-        context.report_loss(message.contents[at], None, reasons.OWN_QUESTION)
+        context.report_loss(message.contents[at], None, reasons.OWN_APPROVAL)
     return context.with_contents(message, [c for at, c in enumerate(message.contents) if at not in positions])
 
 
@@ -115,7 +115,7 @@ _NO_APPROVALS: frozenset[Place] = frozenset()
 
 def left_out(message: ChatMessage, context: EncodeContext) -> ChatMessage:
     """Return a user message with a placeholder text instead of its contents. No API accepts an empty message."""
-    context.report_loss(message, None, reasons.LEFT_OUT)
+    context.report_loss(message, None, reasons.PLACEHOLDER_MESSAGE)
     return context.with_contents(message, [TextContent(text=LEFT_OUT)])
 
 
@@ -126,7 +126,7 @@ def with_a_turn(request: ChatRequest, context: EncodeContext) -> ChatRequest:
     """
     if context.native or any(message.contents for message in request.messages):
         return request
-    context.report_loss(request, "messages", reasons.NO_TURN)
+    context.report_loss(request, "messages", reasons.NO_USER_MESSAGE)
     placeholder = ChatMessage(role="user", contents=[TextContent(text=NO_TURN)], origin=request.origin)
     return msgspec.structs.replace(request, messages=[*request.messages, placeholder])
 
@@ -146,7 +146,7 @@ def without_broken_status(messages: list[ChatMessage], context: EncodeContext) -
     for message in messages:
         for content in message.contents:
             if isinstance(content, ToolCallContent) and content.status == "incomplete":
-                context.report_loss(content, "status", reasons.BROKEN_CALL)
+                context.report_loss(content, "status", reasons.INTERRUPTED_STATUS)
     return messages
 
 
@@ -408,7 +408,7 @@ def _normalized_content(content: AIContent, context: EncodeContext, cited: froze
             context.report_loss(content, None, reasons.UNREADABLE_COMPACTION)
         return lowered
     if isinstance(content, _SERVER_ONLY) or (isinstance(content, UnknownContent) and content.api != context.api):
-        context.report_loss(content, None, reasons.NO_PLACE)
+        context.report_loss(content, None, reasons.UNSUPPORTED_CONTENT)
         return ()
     return (content,)
 

@@ -313,7 +313,7 @@ class StreamEncoder:
             return
         text, content = getattr(block.content, field), block.content
         if text.__class__ is str and not text.startswith("".join(block.pieces)):
-            self.report_loss((block.choice, block.index), content, reasons.WRITTEN_BEFORE, field=field)
+            self.report_loss((block.choice, block.index), content, reasons.CHANGED_AFTER_WRITE, field=field)
 
     def _advance(self, queue: OrderedDict[OutgoingBlock, None]) -> None:
         """Write the next blocks of the queue, if any."""

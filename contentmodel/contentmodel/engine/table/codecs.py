@@ -249,7 +249,7 @@ class EnumString(Codec[str]):
     def encode(self, value: str, context: EncodeContext, owner: object) -> str | None:
         if context.native or value in self.words:
             return value
-        context.report_loss(owner, self.field, reasons.NO_WORD, word=value)
+        context.report_loss(owner, self.field, reasons.UNSUPPORTED_VALUE, word=value)
         return None
 
     def describe(self) -> str:
@@ -276,7 +276,7 @@ class ProviderOnly(Codec[Json]):
         if context.native or context.has_no_origin:
             return value
         if not self.silent:
-            context.report_loss(owner, self.field, reasons.OTHER_FORM)
+            context.report_loss(owner, self.field, reasons.PROVIDER_FORM)
         return None
 
 
@@ -333,7 +333,7 @@ class ArgumentsObject(Codec[JsonObject | str]):
             context.report_loss(owner, "arguments", reasons.ARGUMENTS_AS_OBJECT)
             return {self.key: value}
         # If the text was compact JSON, this loss is removed when the losses are read (`losses.encoded.holds`).
-        context.report_loss(owner, "arguments", reasons.SPELLING)
+        context.report_loss(owner, "arguments", reasons.ARGUMENTS_SPELLING)
         return arguments
 
 

@@ -104,9 +104,9 @@ class ErrorBody(Record[ErrorContent]):
             kept = {key: residue[key] for key in fields if residue.get(key, 0).__class__ in (str, type(None))}
             fields = {**fields, **kept}
         elif error.code is not None and (kind is None or self.words.kind_of(fields) != kind):
-            context.report_loss(error, "code", reasons.NO_ERROR_WORD)
+            context.report_loss(error, "code", reasons.NO_ERROR_TYPE)
         elif error.code is not None and error.code not in fields.values():
-            context.report_loss(error, "code", reasons.ERROR_REWORDED)
+            context.report_loss(error, "code", reasons.ERROR_CONVERTED)
         context.leave_residue(_without_types(error, origin, kind, context, fields))
         plain = msgspec.structs.replace(error, code=error.code if is_kin else None, kind=None, extra=None)
         return {**fields, **self.row.encode(context.replaced(error, plain), context)}
@@ -124,7 +124,7 @@ def _without_types(
     own = error.extra.get(origin.api, {})
     for key in _TYPE_KEYS:
         if own.get(key) is not None and own[key] not in fields.values():
-            context.pending_losses.append((error, key, reasons.ERROR_REWORDED, origin.api, {}))
+            context.pending_losses.append((error, key, reasons.ERROR_CONVERTED, origin.api, {}))
     residue = {key: value for key, value in own.items() if key not in _TYPE_KEYS}
     left: ErrorContent = context.replace(error, extra={**error.extra, origin.api: residue})
     return left

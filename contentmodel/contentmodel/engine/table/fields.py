@@ -120,11 +120,11 @@ class Columns(Field):
             extra = content.extra
             key = usual.get(content.__class__) if extra is None or api not in extra else self._column_of(content, api)
             if key is None:
-                context.report_loss(content, None, reasons.NO_PLACE_IN_MESSAGE)
+                context.report_loss(content, None, reasons.UNSUPPORTED_IN_MESSAGE)
                 continue
             position = self.order[key]
             if position < latest:
-                context.report_loss(content, None, reasons.COLUMN_APART, column=key)
+                context.report_loss(content, None, reasons.SEPARATE_COLUMN, column=key)
             else:
                 latest = position
             if key in by_column:

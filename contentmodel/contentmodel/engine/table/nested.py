@@ -41,7 +41,7 @@ class Record(Codec[S]):
 
     def encode(self, value: S, context: EncodeContext, owner: object) -> JsonObject | None:
         if self.home and not context.native:
-            context.report_loss(value, None, reasons.FOREIGN_FORM)
+            context.report_loss(value, None, reasons.PROVIDER_FORM)
             return None
         return self.row.encode(value, context)
 
@@ -328,7 +328,7 @@ class TextField(Codec[list[AIContent]]):
     def _text_of_other(self, content: AIContent, context: EncodeContext) -> list[str]:
         if content.__class__ is TextContent:
             return [content.text]
-        context.report_loss(content, None, reasons.WORDS_ALONE)
+        context.report_loss(content, None, reasons.TEXT_ONLY)
         return []
 
     def describe(self) -> str:
