@@ -481,7 +481,7 @@ def test_check_uses_model_argument_if_request_has_no_model() -> None:
 def test_check_reports_expected_and_actual_json_type_of_object_field() -> None:
     part = {"type": "image_url", "image_url": "https://example.org/a.png"}
     [found] = contentmodel.check(chat(messages=[{"role": "user", "content": [part]}]), api=CHAT)
-    assert (found.path, found.what) == ("$.messages[0].content[0].image_url", "expected object, got string")
+    assert (found.path, found.message) == ("$.messages[0].content[0].image_url", "expected object, got string")
 
 
 def test_check_reports_wrong_json_types_for_unlisted_model() -> None:
@@ -496,7 +496,7 @@ def test_check_reports_wrong_json_types_for_unlisted_model() -> None:
 def test_check_reports_no_wrong_json_type_in_payloads_of_sdk_types(api: str, data: st.DataObject) -> None:
     """Ignore `parameters` of functions in a namespace: OpenAI's type `object` allows any JSON."""
     payload = data.draw(sdk_payloads(api, "request"))
-    shapes = [v for v in contentmodel.check(payload, api=api) if v.rule == "shape" and "expected" in v.what]
+    shapes = [v for v in contentmodel.check(payload, api=api) if v.rule == "shape" and "expected" in v.message]
     assert [str(v) for v in shapes if not v.path.endswith(".parameters")] == []
 
 
@@ -521,7 +521,7 @@ def test_check_reports_rules_that_it_could_not_apply_as_unchecked(api: str, payl
     found = [v for v in contentmodel.check(payload, api=api) if v.path == path]
     assert [v.severity for v in found] == ["unchecked"] * len(found)
     assert found
-    assert "is not listed" in found[0].what or "the request names no model" in found[0].what
+    assert "is not listed" in found[0].message or "the request names no model" in found[0].message
 
 
 def test_adapter_knowing_reports_whether_model_is_listed() -> None:
@@ -536,7 +536,7 @@ def test_adapter_knowing_reports_whether_model_is_listed() -> None:
 def test_check_treats_unlisted_model_as_newest_of_its_provider() -> None:
     [found] = contentmodel.check(claude(model="claude-opus-9", temperature=0.5), api=ANTHROPIC)
     assert (found.path, found.severity) == ("$.temperature", "refused")
-    assert "'claude-opus-9' is not listed: checked as the provider's newest model" in found.what
+    assert "'claude-opus-9' is not listed: checked as the provider's newest model" in found.message
 
 
 @pytest.mark.parametrize("level", ["high", "High", "HIGH"])

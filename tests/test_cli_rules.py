@@ -80,7 +80,7 @@ def test_check_json_output_includes_unlisted_model(api: str, request_: Any, path
     [line] = [json.loads(line) for line in result.stdout.splitlines()]
     assert (result.exit_code, result.stderr) == (0, "")
     assert (line["rule"], line["severity"], line["path"]) == ("listed-model", "unchecked", path)
-    assert "checked as the provider's newest model" in line["what"]
+    assert "checked as the provider's newest model" in line["message"]
 
 
 def test_check_prints_no_note_for_listed_model_or_api_without_model_table() -> None:

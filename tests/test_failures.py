@@ -97,7 +97,7 @@ def test_error_codes_are_those_of_the_sdks() -> None:
     documented = {"conflict_error", "request_too_large"}
     union = get_args(get_args(ErrorObject)[0])
     known = {get_args(member.model_fields["type"].annotation)[0] for member in union}
-    assert set(adapter(ANTHROPIC).errors.words) - documented == known
+    assert set(adapter(ANTHROPIC).errors.types) - documented == known
     for api in (CHAT, RESPONSES):
         for kind in STATUSES:
             assert adapter(api).errors.fields_of(kind).keys() == {"type", "param", "code"}

@@ -152,7 +152,7 @@ UNBROKEN = {
     # Whether a payload that is checked is malformed, no law asks: unit tests do.
     "engine.table.classes",
     # The kinds of errors: the mutants of adapters break them.
-    "engine.table.error_words",
+    "engine.table.error_types",
 }
 """Modules of the engine that no mutant changes."""
 

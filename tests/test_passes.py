@@ -222,7 +222,7 @@ def test_media_of_results_follow_all_results_of_the_turn() -> None:
         message("assistant", call("1"), call("2")),
         message("tool", result("1", text("see"), picture)),
         message("tool", result("2", text("ok"))),
-        media_apart="always",
+        detach_media="always",
     )
     assert [one.role for one in made] == ["assistant", "tool", "tool", "user"]
     assert made[3].contents[-1] is picture

@@ -32,10 +32,11 @@ ORDER = {
 """The passes over a request; after the semicolon, those over its payload. A star: also on native requests."""
 ANSWERS = {
     "anthropic-messages": """
-        of_the_model settle_answer without_media without_blank_texts *without_broken_status; counted; completed""",
-    "google-generate-content": "of_the_model *with_settled_texts; counted; completed",
-    "openai-chat": "of_the_model *with_settled_texts; counted; completed",
-    "openai-responses": "settle_answer without_media; counted; completed",
+        without_user_messages normalize_answer without_media without_blank_texts
+        *without_broken_status; counted; completed""",
+    "google-generate-content": "without_user_messages *with_normalized_texts; counted; completed",
+    "openai-chat": "without_user_messages *with_normalized_texts; counted; completed",
+    "openai-responses": "normalize_answer without_media; counted; completed",
 }
 """The same for an answer: over the messages of a choice; over the response; over its payload."""
 

@@ -42,7 +42,7 @@ def test_every_rule_has_an_example_and_a_source(api: str) -> None:
     assert {r.name for r in rules} == {e["rule"] for e in examples(api)}
     assert len({r.name for r in rules}) == len(rules)
     for rule in rules:
-        assert all((rule.says, rule.fix, re.search(r"seen 20\d\d-\d\d-\d\d", rule.source))), rule.name
+        assert all((rule.text, rule.fix, re.search(r"seen 20\d\d-\d\d-\d\d", rule.source))), rule.name
 
 
 # Refused for a reason outside the payload.

@@ -10,11 +10,11 @@ import pytest
 from contentmodel import ErrorContent, FunctionResultContent, TextContent
 from contentmodel.engine.context import EncodeContext
 from contentmodel.engine.table.hints import FAILURE
-from contentmodel.engine.table.signs import Failure, Sign, is_error_alone
+from contentmodel.engine.table.signs import Failure, Sign, has_explicit_error
 
 API = "tales"
 STATUS = Failure(Sign("state", ("failed",), "failed"))
-FLAG = Failure(Sign("meta.is_error", failed=True), worded=True, alone=True)
+FLAG = Failure(Sign("meta.is_error", failed=True), texts_are_errors=True, only_signs=True)
 
 
 def context() -> EncodeContext:
@@ -83,7 +83,7 @@ def test_read_keeps_a_result_that_has_an_error_already() -> None:
     assert STATUS.read(failed, {"state": "failed"}, API) is failed
 
 
-def test_texts_of_a_failed_result_are_its_error_if_it_is_worded() -> None:
+def test_texts_of_a_failed_result_are_its_error_if_texts_are_errors() -> None:
     read = FLAG.read(result(TextContent(text="no disk")), {"meta": {"is_error": True}}, API)
     (error,) = read.outputs
     assert (type(error), error.message, FAILURE.of(error, API)) == (ErrorContent, "no disk", "text")
@@ -126,7 +126,7 @@ def test_place_of_error_is_path_of_its_sign() -> None:
 
 def test_error_is_alone_unless_a_decoder_made_it() -> None:
     own = ErrorContent(message="x")
-    assert not is_error_alone(result(TextContent(text="x")))
+    assert not has_explicit_error(result(TextContent(text="x")))
     made = FAILURE.on(own, API, "sign")
-    assert not is_error_alone(result(made))
-    assert is_error_alone(result(made, msgspec.structs.replace(own)))
+    assert not has_explicit_error(result(made))
+    assert has_explicit_error(result(made, msgspec.structs.replace(own)))

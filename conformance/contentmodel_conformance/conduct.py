@@ -32,7 +32,7 @@ def face(adapter: Any) -> None:
 def _describes(described: Any, api: str) -> None:
     if not isinstance(described, dict) or described.get("api") != api:
         raise LawBroken("face", "describe()", "its `api` is not the API id of the adapter", {"api": api}, described)
-    for name in ("pairs", "words", "kept", "records", "unions"):
+    for name in ("pairs", "values", "kept", "records", "unions"):
         if name not in described:
             raise LawBroken(
                 "face",

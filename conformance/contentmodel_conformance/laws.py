@@ -319,7 +319,7 @@ def rules(adapter: Any, encoded: Encoded, model: str | None = None) -> None:
         # A store has no issuer and keeps all content: only refusals are violations.
         if violation.rule not in excused and (adapter.issuer or violation.severity == "refused"):
             value = value_at(encoded.payload, violation.path, ABSENT)
-            detail = f"{violation.rule} ({violation.severity}): {violation.what}"
+            detail = f"{violation.rule} ({violation.severity}): {violation.message}"
             raise LawBroken("rules", violation.path, detail, Words(violation.fix), value)
 
 

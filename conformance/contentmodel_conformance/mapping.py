@@ -43,7 +43,7 @@ def maps(source: Any, target: Any, kind: str, payload: Any) -> None:
                 raise LawBroken("maps", "$", "a restored call has an unknown id", Words("an id of the source"), call)
             if known is not None and _fields(known, encoded.maps) != _fields(call, encoded.maps):
                 raise LawBroken("maps", "$", f"call {call.call_id} differs after it was restored", known, call)
-        streamed = _streamed(answer, encoded.maps.undoing(target.restore_arguments))
+        streamed = _streamed(answer, encoded.maps.restoring(target.restore_arguments))
         if [_fields(call) for call in _calls(streamed)] != [_fields(call) for call in _calls(whole)]:
             raise LawBroken("maps", "$", "the calls restored in a stream and in an answer differ", whole, streamed)
 

@@ -43,7 +43,7 @@ def _tables(described: dict[str, Any]) -> Iterator[str]:
     for name, union in described["unions"].items():
         yield from _table(name, union["rows"])
     yield from _table("records", list(described["records"].values()))
-    for title, values in (("known enum values", described["words"]), ("kept as unknown fields", described["kept"])):
+    for title, values in (("known enum values", described["values"]), ("kept as unknown fields", described["kept"])):
         if values:
             yield from (f"### {title}", "", *(f"- {name}: {_code(names)}" for name, names in values.items()), "")
 
@@ -102,7 +102,7 @@ def target_page(api: str) -> str:
             lines += [
                 f"### {rule.name}",
                 "",
-                rule.says,
+                rule.text,
                 "",
                 *_done(rule, left_out),
                 f"Source: {_plain(rule.source)}.",

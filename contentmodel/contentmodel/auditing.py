@@ -34,7 +34,7 @@ class Vocabulary(msgspec.Struct, frozen=True):
     `structure`: API-specific values that every API has in its own spelling. `references`: names and ids that other
     fields repeat. `data`: JSON of the caller, whose inner fields have neither role. `arguments`: arguments of calls.
     `calls`: objects that are calls. `pairs`: types of objects that contain a call and its result. `numbers`: numbers
-    that may be sent as texts. `aliases`: other names of top-level fields, mapped to the usual ones. `keeps_all`: the
+    that may be sent as texts. `aliases`: other names of top-level fields, mapped to the usual ones. `is_store`: the
     API is a storage format, which has its own fields for the values of all APIs.
     """
 
@@ -46,7 +46,7 @@ class Vocabulary(msgspec.Struct, frozen=True):
     pairs: frozenset[str] = frozenset()
     numbers: frozenset[str] = frozenset()
     aliases: Mapping[str, str] = {}
-    keeps_all: bool = False
+    is_store: bool = False
 
 
 COVERING = ("dropped", "degraded", "insignificant")
@@ -105,7 +105,7 @@ def unaccounted(
     output_values.look_for(leaf.value for leaf in rest if leaf.sort in _SPELLED)
     unmatched = [leaf for leaf in rest if not (leaf.sort in _SPELLED and output_values.take_in_text(leaf.value))]
     missing = [Unaccounted(leaf.above[-1], leaf.value) for leaf in unmatched]
-    if target is None or not target.keeps_all:
+    if target is None or not target.is_store:
         # A storage format has citations and tools in other shapes.
         data = [(described.data if described else frozenset()) | _SCHEMAS for described in (vocabulary, target)]
         missing_objects = objects.missing(
@@ -344,7 +344,7 @@ def vocabulary_of(reader: Any) -> Vocabulary:
         data=_steps(_holding({"arguments"}, calls, "dict") | _holding({"parameters", "schema"}, rows, "dict")),
         arguments=_steps(arguments),
         aliases={key: value for row in rows for key, value in row.get("aliases", {}).items() if "." not in key},
-        keeps_all=not getattr(reader, "issuer", "?"),
+        is_store=not getattr(reader, "issuer", "?"),
         pairs=frozenset(str(pair["call"]["constants"].get("type")) for pair in described.get("pairs", ())),
         numbers=_steps(path for path, field in respelled if field["form"] in ("int", "int|float")),
         calls=_above(arguments) - _above(path for row in results for path in row["fields"]),
@@ -402,7 +402,7 @@ class _OutputValues:
     """
 
     def __init__(self, output: Any, vocabulary: Vocabulary) -> None:
-        self._is_store = vocabulary.keeps_all
+        self._is_store = vocabulary.is_store
         self._counts: Counter[Any] = Counter()
         self._names: dict[str, Counter[Any]] = {sort: Counter() for sort in (WORD, DEFINITION, CALL, RESULT, NAME)}
         self._inner: dict[str, list[Any]] = {}

@@ -17,7 +17,7 @@ from contentmodel.engine.losses.loss import Loss, LossError, PendingLoss, family
 from contentmodel.engine.objects import list_of, object_at, object_of, objects_of, place_at, text_of
 from contentmodel.engine.pipeline import media, passes
 from contentmodel.engine.pipeline.added_tools import AddedTools
-from contentmodel.engine.pipeline.detached_media import with_media_apart, with_media_back
+from contentmodel.engine.pipeline.detached_media import with_detached_media, with_media_back
 from contentmodel.engine.pipeline.instructions import hoist_instructions, instructions_as_text, place_instructions
 from contentmodel.engine.pipeline.lowering import check_choices
 from contentmodel.engine.pipeline.names import Renames, SchemaMap, with_counted_calls
@@ -61,14 +61,14 @@ from contentmodel.engine.table.codecs import (
     is_data_uri,
     spread,
 )
-from contentmodel.engine.table.error_words import ErrorBody, ErrorWords
+from contentmodel.engine.table.error_types import ErrorBody, ErrorTypes
 from contentmodel.engine.table.hints import Hint, escaped, wire_fields
 from contentmodel.engine.table.introspect import fields_of
 from contentmodel.engine.table.nested import Blocks, BlocksOrOne, One, OneOf, Outputs, Record, TextField, TextOrBlocks
 from contentmodel.engine.table.respelling import number_of
 from contentmodel.engine.table.roles import Roles
 from contentmodel.engine.table.rows import Pieces
-from contentmodel.engine.table.signs import is_error_alone
+from contentmodel.engine.table.signs import has_explicit_error
 from contentmodel.engine.table.tables import (
     Aliases,
     Column,
@@ -140,7 +140,7 @@ __all__ = [
     "Encoded",
     "EnumString",
     "ErrorBody",
-    "ErrorWords",
+    "ErrorTypes",
     "Failure",
     "Field",
     "Fields",
@@ -212,11 +212,11 @@ __all__ = [
     "family_of",
     "fields_of",
     "growing",
+    "has_explicit_error",
     "hints",
     "hoist_instructions",
     "instructions_as_text",
     "is_data_uri",
-    "is_error_alone",
     "is_incomplete_call",
     "is_native",
     "kind_of",
@@ -256,11 +256,11 @@ __all__ = [
     "with_counted_calls",
     "with_custom_calls",
     "with_custom_results",
+    "with_detached_media",
     "with_error_mark",
     "with_error_read",
     "with_fitting_calls",
     "with_known_tools",
-    "with_media_apart",
     "with_media_back",
     "write",
 ]

@@ -28,20 +28,20 @@ Applies: TypeAlias = Callable[[dict[str, Any]], bool]
 
 
 class Violation(msgspec.Struct, frozen=True, kw_only=True):
-    """A violation of a rule: the JSON `path`, the name of the `rule`, a description (`what`), and the `fix`."""
+    """A violation of a rule: the JSON `path`, the name of the `rule`, a `message`, and the `fix`."""
 
     path: str
     rule: str
     severity: Severity
-    what: str
+    message: str
     fix: str
 
     def __str__(self) -> str:
-        return f"{self.severity} {self.rule} at {self.path}: {self.what}; {self.fix}"
+        return f"{self.severity} {self.rule} at {self.path}: {self.message}; {self.fix}"
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
-    """One rule of an API: its text (`says`), its severity, the fix, and the source.
+    """One rule of an API: its `text`, its severity, the fix, and the source.
 
     `find` yields the violations of a request. `find_by_model` does the same, given the capabilities of the model. A
     rule has one of the two. `applies` returns whether the rule applies to the model of a request; None means it applies
@@ -49,7 +49,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     name: str
-    says: str
+    text: str
     severity: Severity
     fix: str
     source: str
@@ -118,7 +118,7 @@ class Rules(Sequence[Rule]):
         text = " ".join((function.__doc__ or "").partition("\n\n")[0].split())
         if not text:
             raise TypeError(f"rule {name} has no text: add a docstring")
-        self._rules.append(Rule(name=name.replace("_", "-"), says=text, **fields))
+        self._rules.append(Rule(name=name.replace("_", "-"), text=text, **fields))
 
     def leave_out(self, *names: str) -> None:
         """Let encoders drop the settings of another API's requests that break these rules, and report the losses."""
@@ -154,7 +154,7 @@ class Rules(Sequence[Rule]):
         note = f"; {known.unsure()}" if is_uncertain or is_newest else ""
         severity: Severity = "unchecked" if is_uncertain else rule.severity
         for path, description in rule.find_anywhere(payload, takes):
-            yield Violation(path=path, rule=rule.name, severity=severity, what=description + note, fix=rule.fix)
+            yield Violation(path=path, rule=rule.name, severity=severity, message=description + note, fix=rule.fix)
 
     def _known(self, payload: dict[str, Any]) -> Known:
         if self.capabilities is None:

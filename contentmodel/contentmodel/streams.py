@@ -109,7 +109,7 @@ class StreamConverter:
         # Encoders ignore UsageDelta, so the decoder need not emit it.
         self._decoder.counts = False
         self._encoder = adapter(target).stream_encoder(chosen)
-        self._restore = None if maps in (None, Renames()) else maps.undoing(self._reader.restore_arguments)
+        self._restore = None if maps in (None, Renames()) else maps.restoring(self._reader.restore_arguments)
         self._raises = on_loss == "raise"
 
     @property

@@ -42,7 +42,7 @@ from contentmodel_adapters.anthropic_messages.stream import Decoder
 from contentmodel_adapters.anthropic_messages.stream_encoder import Encoder
 from contentmodel_adapters.anthropic_messages.tools import ADDED, CURRENT, OUTPUT_FORMAT, TOOLS, ChoiceAndParallel
 from contentmodel_adapters.shared import settings
-from contentmodel_adapters.shared.answer import of_the_model
+from contentmodel_adapters.shared.answer import without_user_messages
 from contentmodel_adapters.shared.hosted import fixed_names, with_sendable_tools
 from contentmodel_adapters.shared.media import GOOGLE_FILES
 from contentmodel_adapters.shared.schema_adaptation import ANTHROPIC, restored_arguments, with_fitting_schemas
@@ -86,7 +86,7 @@ REQUEST = TABLE.record(
 )
 
 
-TABLE.say("thinking", "enabled", "disabled", "adaptive", "between_tools")
+TABLE.known_values("thinking", "enabled", "disabled", "adaptive", "between_tools")
 TABLE.keep(
     "request",
     *("billing_policy", "cache_control", "compaction", "container", "context_management", "diagnostics", "fallbacks"),
@@ -107,7 +107,9 @@ def _with_added_tools_apart(request: ChatRequest, context: EncodeContext) -> Cha
 
 def _with_fitting_calls(request: ChatRequest, context: EncodeContext) -> ChatRequest:
     reserved = fixed_names(request, CURRENT, context.known.takes)
-    return with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, media_apart="errors", reserved=reserved)
+    return with_fitting_calls(
+        request, context, ids=CALL_IDS, names=TOOL_NAMES, detach_media="errors", reserved=reserved
+    )
 
 
 def _with_instructions_as_text(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
@@ -177,8 +179,8 @@ class AnthropicMessages(TableAdapter):
     request_passes = REQUEST_PASSES
     request_payload_passes = (payload_pass(with_limit), payload_pass(with_model))
     answer_passes = (
-        message_pass(of_the_model),
-        message_pass(passes.settle_answer),
+        message_pass(without_user_messages),
+        message_pass(passes.normalize_answer),
         message_pass(media.without_media),
         # The next request contains this answer, and must not contain blank texts.
         message_pass(passes.without_blank_texts),

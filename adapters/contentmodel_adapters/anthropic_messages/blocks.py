@@ -31,7 +31,7 @@ from contentmodel.authoring import (
     Table,
     TextField,
     TextOrBlocks,
-    is_error_alone,
+    has_explicit_error,
     row,
 )
 from contentmodel.content.citations import Citation
@@ -283,9 +283,9 @@ GIVEN_BACK = TABLE.union(
         Row("other_file", HostedFileContent, {"file_id": "file_id"}, shape=Shape(ANY_TYPE, {"file_id": str})),
     ],
     prefer=_usual,
-    takes_untyped=True,
+    accepts_untyped=True,
 )
-RESULT: dict[str, Spec] = {"tool_use_id": "call_id", "caller": ("caller", Record(CALLER, home=True))}
+RESULT: dict[str, Spec] = {"tool_use_id": "call_id", "caller": ("caller", Record(CALLER, provider_only=True))}
 UNSAID = ("name", "status", "is_error")
 # Programs report a failure by their exit code (docs.claude.com, "Code execution tool", seen 2026-11-22).
 EXIT_CODE = Failure(Sign("content.return_code", failed=1))
@@ -336,7 +336,7 @@ def _failed_row(tag: str, error: str, model: type[Any]) -> Row:
         Silent(*UNSAID),
         constants={"type": tag},
         select=("content.type", (error,)),
-        takes=is_error_alone,
+        preferred_for=has_explicit_error,
     )
 
 
@@ -406,7 +406,7 @@ HOSTED_RESULTS = [
         },
         Silent("name", "status", "caller", "server"),
         Filled({"is_error": False, "content": []}),
-        failure=Failure(IS_ERROR, worded=True, alone=True),
+        failure=Failure(IS_ERROR, texts_are_errors=True, only_signs=True),
     ),
     row(
         "mcp_tool_listing",
@@ -428,7 +428,9 @@ HOSTED_RESULTS = [
         Silent("status"),
         shape=Shape(("_tool_result",), {"tool_use_id": str}),
         select=("type", ("hosted_tool_result",)),
-        failure=Failure(Sign("error"), Sign("content.error"), IS_ERROR, *EXIT_CODE.signs, STATUS, worded=True),
+        failure=Failure(
+            Sign("error"), Sign("content.error"), IS_ERROR, *EXIT_CODE.signs, STATUS, texts_are_errors=True
+        ),
     ),
 ]
 
@@ -438,7 +440,7 @@ CALL: dict[str, Spec] = {
     "id": "call_id",
     "name": "name",
     "input": ("arguments", ARGUMENTS),
-    "caller": ("caller", Record(CALLER, home=True)),
+    "caller": ("caller", Record(CALLER, provider_only=True)),
 }
 # `input` is required (anthropic 2.12, types/tool_use_block_param.py): a call without arguments has an empty object.
 NO_INPUT: dict[str, Any] = {"input": {}}

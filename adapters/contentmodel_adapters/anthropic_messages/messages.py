@@ -12,7 +12,7 @@ from contentmodel.authoring import (
     Roles,
     Silent,
     TextOrBlocks,
-    with_media_apart,
+    with_detached_media,
     with_media_back,
 )
 from contentmodel.content.hosted import BrowserToolResultContent, ComputerUseToolResultContent
@@ -74,7 +74,7 @@ class Messages(Codec[list[ChatMessage]]):
     def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
         encode = MESSAGE.functions[1]
         wires = []
-        for message in with_media_apart(value, API):
+        for message in with_detached_media(value, API):
             wire = REPLAY.fitted(encode(message, context), message, context)
             # Skip foreign messages with nothing to send, and replayed empty answers.
             if wire.get("content") or (context.native and not is_own_answer(message, context)):

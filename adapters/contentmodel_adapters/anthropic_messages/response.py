@@ -10,7 +10,7 @@ from contentmodel.authoring import (
     DecodeContext,
     EncodeContext,
     ErrorBody,
-    ErrorWords,
+    ErrorTypes,
     Fields,
     Hint,
     Implied,
@@ -50,7 +50,7 @@ FINISH = FinishReasons(
 )
 
 # docs.claude.com/en/api/errors, and _exceptions.py of anthropic 2.12 for 529. Seen 2026-11-22.
-ERRORS = ErrorWords(
+ERRORS = ErrorTypes(
     ("type",),
     {
         "invalid_request": {"type": "invalid_request_error"},
@@ -69,7 +69,7 @@ ERRORS = ErrorWords(
     {},
     {"overloaded": 529},
 )
-TABLE.say("error.type", *ERRORS.words)
+TABLE.known_values("error.type", *ERRORS.types)
 
 # docs.claude.com/en/api/rate-limits, "Response headers" (seen 2026-11-22).
 LIMIT_HEADERS = LimitHeaders("anthropic-ratelimit-{what}-{field}", as_dates=True)
@@ -94,7 +94,7 @@ ENDED = Hint[dict[str, Any]](API, "ending", "the role and the stop fields of the
 NO_CONTENT = Hint[list[Any] | None](API, "content", "the content of an answer that has no blocks: null or empty")
 ENDING = Fields({"finish_reason": "stop_reason", "finish_reason.stop_sequence": "stop_sequence", "messages": "content"})
 
-TABLE.say("stop_reason", *FINISH.reasons)
+TABLE.known_values("stop_reason", *FINISH.reasons)
 TABLE.keep(
     "response",
     *("type", "container", "context_management", "diagnostics", "input_transformations", "stop_details"),
@@ -103,8 +103,8 @@ TABLE.keep(
     "usage",
     *("cache_creation", "fallback_credit", "inference_geo", "iterations", "server_tool_use", "service_tier", "speed"),
 )
-TABLE.say("usage.iterations", "message", "compaction", "advisor_message", "fallback_message")
-TABLE.say("caller", "direct", "code_execution_20250825", "code_execution_20260120")
+TABLE.known_values("usage.iterations", "message", "compaction", "advisor_message", "fallback_message")
+TABLE.known_values("caller", "direct", "code_execution_20250825", "code_execution_20260120")
 
 
 class Answer(OnlyChoice):

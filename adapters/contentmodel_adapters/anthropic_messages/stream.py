@@ -41,7 +41,7 @@ GROWTH: dict[str, tuple[str, str, Any]] = {
     "input_json_delta": ("partial_json", "input", ArgumentsDelta),
 }
 ADDED_UP = frozenset(grown for _, grown, _ in GROWTH.values())
-TABLE.say("stream delta", *GROWTH, "citations_delta", "signature_delta", "compaction_delta")
+TABLE.known_values("stream delta", *GROWTH, "citations_delta", "signature_delta", "compaction_delta")
 PLACEHOLDER = {"type": "text", "text": ""}
 
 

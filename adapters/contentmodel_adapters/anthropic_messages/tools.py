@@ -172,7 +172,7 @@ def write_choice(choice: ToolChoice, tools: list[Any]) -> Any:
 
 
 _FORMS = ("auto", "any", "tool", "none")
-TABLE.say("tool_choice", *_FORMS)
+TABLE.known_values("tool_choice", *_FORMS)
 
 
 class ChoiceAndParallel(Codec[tuple[ToolChoice | None, bool | None]]):

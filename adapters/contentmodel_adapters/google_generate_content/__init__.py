@@ -65,12 +65,12 @@ from contentmodel_adapters.google_generate_content.tools import (
     with_level,
 )
 from contentmodel_adapters.shared import settings
-from contentmodel_adapters.shared.answer import of_the_model
+from contentmodel_adapters.shared.answer import without_user_messages
 from contentmodel_adapters.shared.hosted import with_sendable_tools
 from contentmodel_adapters.shared.modalities import Modalities
 from contentmodel_adapters.shared.schema_adaptation import GOOGLE, restored_arguments, with_fitting_schemas
 from contentmodel_adapters.shared.settings import with_fitting_settings
-from contentmodel_adapters.shared.texts import with_settled_texts
+from contentmodel_adapters.shared.texts import with_normalized_texts
 from contentmodel_adapters.shared.times import date_of
 from contentmodel_adapters.shared.usage import counted
 
@@ -146,8 +146,8 @@ def without_cited_instructions(request: ChatRequest, context: EncodeContext) -> 
 
 
 def _with_fitting_calls(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    apart = "never" if context.known.takes.media_in_results else "always"
-    return with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, media_apart=apart)
+    detach_media = "never" if context.known.takes.media_in_results else "always"
+    return with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, detach_media=detach_media)
 
 
 def _with_signed_calls(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
@@ -239,11 +239,14 @@ class GoogleGenerateContent(TableAdapter):
     conversation = "contents"
     errors = ERRORS
     request_passes = REQUEST_PASSES
-    answer_passes = (message_pass(of_the_model), message_pass(with_settled_texts, native=True, blocks=PARTS))
+    answer_passes = (
+        message_pass(without_user_messages),
+        message_pass(with_normalized_texts, native=True, blocks=PARTS),
+    )
     response_passes = (response_pass(counted, cached_inside=True, reasoning_inside=False, tools_inside=False),)
     response_payload_passes = (payload_pass(completed),)
 
-    def takes_value(self, name: str, value: Any, codec: Codec[Any]) -> bool:
+    def accepts_value(self, name: str, value: Any, codec: Codec[Any]) -> bool:
         """Return whether a value is another spelling in the JSON form of protocol buffers, which the API reads.
 
         A number may be a string, an enum value its number, a list with one element that element
@@ -252,7 +255,7 @@ class GoogleGenerateContent(TableAdapter):
         if name == "role" or name.endswith("JsonSchema"):
             return True
         if isinstance(value, str):
-            names = codec.known_words or (codec.tagged[1] if codec.tagged is not None else ())
+            names = codec.known_values or (codec.tagged[1] if codec.tagged is not None else ())
             return number_of(value, codec) is not None or value.lower() in {known.lower() for known in names}
         if isinstance(value, float):
             return number_of(value, codec) is not None

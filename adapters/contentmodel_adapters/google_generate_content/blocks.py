@@ -196,7 +196,7 @@ class FileUri(Codec[tuple[str, str | None]]):
         uri, kind = value
         derived = kind_of_media(owner.media_type) or self.decode(uri, context, {}, "")[1]  # type: ignore[arg-type]
         if kind not in (None, derived):
-            context.report_loss(owner, "kind", reasons.OTHER_VALUE, word=derived)
+            context.report_loss(owner, "kind", reasons.OTHER_VALUE, value=derived)
         return uri
 
     def describe(self) -> str:
@@ -253,11 +253,11 @@ def _tool_call(name: str, model: type[Any], **constants: str) -> Row:
 
 
 # The key "error" has the failure, as in the response of a function (types.FunctionResponse.response).
-RESPONSE_ERROR = Failure(Sign("toolResponse.response.error"), worded=True)
+RESPONSE_ERROR = Failure(Sign("toolResponse.response.error"), texts_are_errors=True)
 # Enums are strings, or numbers if the caller requested integers (types.Outcome, types.UrlRetrievalStatus).
 OUTCOME = Failure(
     Sign("codeExecutionResult.outcome", ("OUTCOME_FAILED", "OUTCOME_DEADLINE_EXCEEDED", 2, 3), failed="OUTCOME_FAILED"),
-    alone=True,
+    only_signs=True,
 )
 UNREAD = {f"URL_RETRIEVAL_STATUS_{status}" for status in ("ERROR", "PAYWALL", "UNSAFE")} | {2, 3, 4}
 
@@ -495,4 +495,4 @@ TABLE.keep(
         "trafficType",
     ),
 )
-TABLE.say("tool_type", "TOOL_TYPE_UNSPECIFIED", *TOOL_TYPES)
+TABLE.known_values("tool_type", "TOOL_TYPE_UNSPECIFIED", *TOOL_TYPES)

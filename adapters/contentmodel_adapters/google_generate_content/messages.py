@@ -24,7 +24,7 @@ from contentmodel.authoring import (
     is_native,
     reasons,
     wire_fields,
-    with_media_apart,
+    with_detached_media,
     with_media_back,
 )
 from contentmodel.content.base import AIContent, Protected
@@ -234,7 +234,7 @@ class Contents(Codec[list[ChatMessage]]):
         return _without_begun(with_media_back(messages, context))
 
     def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> Any:
-        wires = [encode_content(message, context) for message in with_media_apart(value, API)]
+        wires = [encode_content(message, context) for message in with_detached_media(value, API)]
         if context.native and len(wires) == 1 and hints.FORM.of(value[0], API) == "one":
             return wires[0]
         # Skip foreign messages with nothing to send.

@@ -16,7 +16,7 @@ from contentmodel.authoring import (
     DecodeContext,
     EncodeContext,
     ErrorBody,
-    ErrorWords,
+    ErrorTypes,
     Pieces,
     Place,
     ProviderOnly,
@@ -96,7 +96,7 @@ FINISH = FinishReasons(
     "OTHER",
     implied=("tool_calls",),
 )
-TABLE.say("finish_reason", *_REASONS)
+TABLE.known_values("finish_reason", *_REASONS)
 TABLE.keep(
     "candidate",
     *("avgLogprobs", "citationMetadata", "continuationToken", "finishMessage", "safetyRatings", "tokenCount"),
@@ -160,14 +160,14 @@ def _decode_grounding(rest: dict[str, Any], contents: list[Any], context: Decode
     if _objects(chunks):
         outputs = CHUNKS.decode_list(kept.pop("groundingChunks"), context)
         context.trace(CHUNKS, outputs, grounding, "groundingChunks", spread=True)
-    apart = {"webSearchQueries", "web_search_queries"}
+    others = {"webSearchQueries", "web_search_queries"}
     if _attach(kept.get("groundingSupports"), contents, outputs, grounding, context):
         del kept["groundingSupports"]
-        apart |= {"groundingSupports", "grounding_supports"}
+        others |= {"groundingSupports", "grounding_supports"}
     call = GROUNDING.on(WebSearchToolCallContent(call_id=SEARCH_ID, arguments=arguments), API, True)
     result = WebSearchToolResultContent(call_id=SEARCH_ID, outputs=outputs, extra=_beside(kept))
     context.trace(Pieces({"arguments": "webSearchQueries"}), [call], grounding, None, spread=False)
-    context.trace(Pieces({"outputs": "groundingChunks"}, apart), [result], grounding, None, spread=False)
+    context.trace(Pieces({"outputs": "groundingChunks"}, others), [result], grounding, None, spread=False)
     return [call, result]
 
 
@@ -348,7 +348,7 @@ class Candidates(Codec[list[ChatChoice]]):
 
 # google/rpc/code.proto and ai.google.dev/gemini-api/docs/troubleshooting (seen 2026-11-22). A lack of credit (402) and
 # a rate limit (429) have the same status and differ in the number.
-ERRORS = ErrorWords(
+ERRORS = ErrorTypes(
     ("code", "status"),
     {
         "invalid_request": {"code": 400, "status": "INVALID_ARGUMENT"},
@@ -376,7 +376,7 @@ ERRORS = ErrorWords(
     },
     {"too_large": 400},
 )
-TABLE.say("error.status", *ERRORS.words)
+TABLE.known_values("error.status", *ERRORS.types)
 
 RESPONSE = TABLE.record(
     "response",

@@ -228,7 +228,7 @@ def tools_of_member(path: str, tools: list[Any]) -> list[Any]:
     return [tool for tool in tools if kind is not None and isinstance(tool, HostedTool) and tool.kind == kind]
 
 
-TABLE.say("tool.members", DECLARATIONS, *HOSTED_KINDS)
+TABLE.known_values("tool.members", DECLARATIONS, *HOSTED_KINDS)
 MODES = {"MODE_UNSPECIFIED": "auto", "AUTO": "auto", "ANY": "required", "NONE": "none", "VALIDATED": "auto"}
 _RAW_MODES = {"auto": "AUTO", "required": "ANY", "none": "NONE"}
 
@@ -259,7 +259,7 @@ def _capitals(value: dict[str, Any]) -> dict[str, Any]:
     return {**value, "mode": mode.upper()} if mode.__class__ is str else value
 
 
-TABLE.say("function_calling.mode", *MODES)
+TABLE.known_values("function_calling.mode", *MODES)
 TOOL_CHOICE = Choice(
     read_choice, write_choice, strings=False, tagged=("mode", MODES), fallback={"mode": "AUTO"}, usual=_capitals
 )
@@ -273,7 +273,7 @@ class Level(MappedEnum):
 
     def __init__(self) -> None:
         super().__init__({level.upper(): level for level in _LEVELS})
-        self.known_words = frozenset(("THINKING_LEVEL_UNSPECIFIED", *(level.upper() for level in _LEVELS)))
+        self.known_values = frozenset(("THINKING_LEVEL_UNSPECIFIED", *(level.upper() for level in _LEVELS)))
 
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
         if not context.native and value not in _LEVELS:

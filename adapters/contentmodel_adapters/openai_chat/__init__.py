@@ -53,13 +53,13 @@ from contentmodel_adapters.openai_chat.tools import (
     read_old_choice,
 )
 from contentmodel_adapters.shared import settings
-from contentmodel_adapters.shared.answer import of_the_model
+from contentmodel_adapters.shared.answer import without_user_messages
 from contentmodel_adapters.shared.media import GOOGLE_FILES
 from contentmodel_adapters.shared.modalities import Modalities
 from contentmodel_adapters.shared.openai_errors import ERRORS, LIMIT_HEADERS
 from contentmodel_adapters.shared.schema_adaptation import OPENAI, restored_arguments, with_fitting_schemas
 from contentmodel_adapters.shared.settings import with_fitting_settings
-from contentmodel_adapters.shared.texts import with_settled_texts
+from contentmodel_adapters.shared.texts import with_normalized_texts
 from contentmodel_adapters.shared.times import seconds_of
 from contentmodel_adapters.shared.usage import counted
 
@@ -116,7 +116,7 @@ TABLE.keep(
     *("audio", "logit_bias", "moderation", "prediction", "prompt_cache_key"),
     *("prompt_cache_options", "prompt_cache_retention", "safety_identifier", "stream_options", "web_search_options"),
 )
-TABLE.say("request.aliases", *ALIASES)
+TABLE.known_values("request.aliases", *ALIASES)
 OLD_LIMIT, OLD_CHOICE = ALIASES
 MAX_TOKENS = Hint[Literal[True]](API, "max_tokens", "the limit of tokens has its old name")
 FUNCTION_CALL = Hint[Literal[True]](API, "function_call", "the tool choice has its old name")
@@ -180,7 +180,7 @@ REQUEST_PASSES = (
     message_pass(passes.normalize_foreign),
     message_pass(_with_readable_media, needs=media.TYPES),
     request_pass(passes.with_a_turn),
-    request_pass(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES, media_apart="always"),
+    request_pass(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES, detach_media="always"),
     request_pass(with_fitting_schemas, dialects=OPENAI),
 )
 
@@ -252,7 +252,7 @@ class OpenAIChat(TableAdapter):
         payload_pass(with_voice),
         payload_pass(with_aliases, native=True),
     )
-    answer_passes = (message_pass(of_the_model), message_pass(with_settled_texts, native=True, cites=True))
+    answer_passes = (message_pass(without_user_messages), message_pass(with_normalized_texts, native=True, cites=True))
     response_passes = (response_pass(counted, cached_inside=True, reasoning_inside=True),)
     response_payload_passes = (payload_pass(completed),)
 

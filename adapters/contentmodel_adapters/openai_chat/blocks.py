@@ -117,7 +117,7 @@ RESULT_CONTENT = TABLE.union(
     "tool result part",
     CONTENT.rows,
     prefer=_usual_media,
-    abroad=(TextContent,),
+    foreign_types=(TextContent,),
 )
 
 

@@ -29,9 +29,9 @@ from contentmodel.authoring import (
     is_native,
     needs_error_mark,
     reasons,
+    with_detached_media,
     with_error_mark,
     with_error_read,
-    with_media_apart,
     with_media_back,
 )
 from contentmodel.content.base import AIContent
@@ -134,7 +134,7 @@ PLAIN = TABLE.record(
 )
 
 
-TABLE.say("message.roles", "system", "developer", "user", "assistant", "tool", "function")
+TABLE.known_values("message.roles", "system", "developer", "user", "assistant", "tool", "function")
 TABLE.keep("message", "annotations")
 
 
@@ -294,7 +294,7 @@ class Messages(Codec[list[ChatMessage]]):
 
     def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
         wires = []
-        for message in with_media_apart(value, API):
+        for message in with_detached_media(value, API):
             wires += encode_message(message, context)
         return wires
 

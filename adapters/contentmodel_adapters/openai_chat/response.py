@@ -43,8 +43,8 @@ FINISH = FinishReasons(
     "stop",
 )
 
-TABLE.say("finish_reason", *FINISH.reasons)
-TABLE.say("error.code", *ERRORS.words)
+TABLE.known_values("finish_reason", *FINISH.reasons)
+TABLE.known_values("error.code", *ERRORS.types)
 TABLE.keep("response", "object", "metadata", "moderation", "service_tier", "system_fingerprint")
 
 CHOICE = TABLE.record(

@@ -69,7 +69,9 @@ TEXTS: dict[str, Any] = {
     "reasoning": ReasoningDelta,
     "reasoning_content": ReasoningDelta,
 }
-TABLE.say("stream delta", "role", *TEXTS, "reasoning_details", "audio", "tool_calls", "function_call", "annotations")
+TABLE.known_values(
+    "stream delta", "role", *TEXTS, "reasoning_details", "audio", "tool_calls", "function_call", "annotations"
+)
 
 Key = tuple[str, int]
 

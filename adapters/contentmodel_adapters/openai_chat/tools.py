@@ -158,7 +158,7 @@ def old_choice(value: Any) -> Any:
 
 
 _FORMS = ("function", "custom", "allowed_tools")
-TABLE.say("tool_choice", "auto", "none", "required", *_FORMS)
+TABLE.known_values("tool_choice", "auto", "none", "required", *_FORMS)
 TOOL_CHOICE = Choice(read_choice, write_choice, tagged=("type", _FORMS))
 
 RESPONSE_FORMAT = TABLE.union(

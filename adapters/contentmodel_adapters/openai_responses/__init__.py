@@ -187,7 +187,7 @@ class OpenAIResponses(TableAdapter):
     meaningless = {"id": None, "object": None, "status": "completed", "role": "developer"}
     repeated = frozenset(REPEATED)
     request_passes = REQUEST_PASSES
-    answer_passes = (message_pass(passes.settle_answer, cites=True), message_pass(media.without_media))
+    answer_passes = (message_pass(passes.normalize_answer, cites=True), message_pass(media.without_media))
     response_passes = (response_pass(counted, cached_inside=True, reasoning_inside=True),)
     response_payload_passes = (payload_pass(completed),)
 
@@ -243,7 +243,7 @@ def _set_failure(
         payload["status"] = "failed"
         if finish is not None and finish.reason != "error":
             reason = finish.raw or finish.reason
-            context.report_loss(response.choices[0], "finish_reason.raw", reasons.NO_FINISH_REASON, word=reason)
+            context.report_loss(response.choices[0], "finish_reason.raw", reasons.NO_FINISH_REASON, value=reason)
 
 
 def in_response(error: dict[str, Any]) -> dict[str, Any]:

@@ -171,7 +171,7 @@ OUTPUT = TABLE.union(
     "output part",
     [OUTPUT_TEXT, INPUT_TEXT, REFUSAL, *MEDIA],
     prefer=_usual_part,
-    abroad=(TextContent, ErrorContent),
+    foreign_types=(TextContent, ErrorContent),
 )
 REASONING = TABLE.union(
     "reasoning part",
@@ -301,7 +301,7 @@ GIVEN_BACK = TABLE.union(
         Row("other_file", HostedFileContent, {"file_id": "file_id"}, shape=Shape(ANY_TYPE, {"file_id": str})),
     ],
     prefer=_usual_part,
-    takes_untyped=True,
+    accepts_untyped=True,
 )
 
 
@@ -403,13 +403,13 @@ USAGE = TABLE.record(
 ERROR = TABLE.record("error", ErrorContent, {"message": "message", "code": "code"}, Silent("kind"))
 
 # Nested strings and objects that stay inside `arguments`, or in the residue, as received.
-TABLE.say("web_search.action", "search", "open_page", "find_in_page")
-TABLE.say(
+TABLE.known_values("web_search.action", "search", "open_page", "find_in_page")
+TABLE.known_values(
     "computer.actions",
     *("click", "double_click", "drag", "keypress", "move", "screenshot", "scroll", "type", "wait"),
 )
-TABLE.say("shell.outcome", "exit", "timeout")
-TABLE.say("apply_patch.operation", "create_file", "delete_file", "update_file")
+TABLE.known_values("shell.outcome", "exit", "timeout")
+TABLE.known_values("apply_patch.operation", "create_file", "delete_file", "update_file")
 TABLE.keep(
     "request",
     *(

@@ -104,7 +104,11 @@ from contentmodel_adapters.shared.hosted import output_columns
 # -- items ---------------------------------------------------------------------------------------------------------
 
 CALLER = TABLE.record("caller", Caller, {"type": "kind", "caller_id": "call_id"})
-CALL: dict[str, Spec] = {"call_id": "call_id", "status": "status", "caller": ("caller", Record(CALLER, home=True))}
+CALL: dict[str, Spec] = {
+    "call_id": "call_id",
+    "status": "status",
+    "caller": ("caller", Record(CALLER, provider_only=True)),
+}
 HOSTED: dict[str, Spec] = {"id": "call_id", "status": "status"}
 # The required fields of every item of an answer, with their defaults (openai 3.54, types/responses; seen 2026-11-22).
 ENDED: dict[str, Any] = {"status": "completed"}
@@ -114,7 +118,7 @@ PARTS = TextOrBlocks(INPUT, "string")
 # The status of an item is that of the call; a failed call may have no other sign of its failure.
 STATUS = Sign("status", ("failed",), failed="failed")
 FAILED = Failure(STATUS)
-FAILED_ALONE = Failure(STATUS, alone=True)
+ONLY_STATUS = Failure(STATUS, only_signs=True)
 OUTPUTS = output_columns(GIVEN_BACK, "output")
 
 PAIRS = [
@@ -133,7 +137,7 @@ PAIRS = [
             Silent(*RESULT_OF),
         ),
         ("sources",),
-        FAILED_ALONE,
+        ONLY_STATUS,
     ),
     TABLE.pair(
         row(
@@ -151,7 +155,7 @@ PAIRS = [
             Silent(*RESULT_OF),
         ),
         ("results",),
-        FAILED_ALONE,
+        ONLY_STATUS,
     ),
     TABLE.pair(
         row(
@@ -169,7 +173,7 @@ PAIRS = [
             Silent(*RESULT_OF),
         ),
         ("outputs",),
-        FAILED_ALONE,
+        ONLY_STATUS,
     ),
     TABLE.pair(
         row(
@@ -365,7 +369,7 @@ RESULTS = [
         ApplyPatchToolResultContent,
         {**CALL, "output": ("outputs", TEXT_FIELD)},
         Silent("name"),
-        failure=Failure(STATUS, worded=True, alone=True),
+        failure=Failure(STATUS, texts_are_errors=True, only_signs=True),
     ),
     *_by_executor(
         "tool_search_output",
@@ -382,7 +386,7 @@ RESULTS = [
         Silent("name"),
         Filled({**ITEM, "result": ""}),
         # The status is the only sign of an incomplete program (types/responses, ProgramOutput.status).
-        failure=Failure(Sign("status", ("incomplete", "failed"), failed="incomplete"), alone=True),
+        failure=Failure(Sign("status", ("incomplete", "failed"), failed="incomplete"), only_signs=True),
     ),
 ]
 
@@ -390,7 +394,7 @@ RESULTS = [
 
 _INPUTS = ("action", "operation", "input", "query", "queries", "code", "prompt")
 # In order of preference: the most informative sign first.
-_FAILED_ANYHOW = Failure(Sign("error"), STATUS, Sign("is_error"), SHELL_FAILURE.signs[0], Sign("exit_code"))
+_ANY_FAILURE = Failure(Sign("error"), STATUS, Sign("is_error"), SHELL_FAILURE.signs[0], Sign("exit_code"))
 
 
 def _other_calls(name: str, fields: dict[str, Spec], shape: Shape) -> list[Row]:
@@ -420,7 +424,7 @@ OTHER_PAIRS = [
         call,
         Row("other_result", HostedToolResultContent, {}, Columns("outputs", OUTPUTS), Silent(*RESULT_OF)),
         tuple(OUTPUTS),
-        _FAILED_ANYHOW,
+        _ANY_FAILURE,
     )
     for call in _other_calls("other_pair", HOSTED, Shape(("_call",), {"id": str}, without=("call_id",)))
 ]
@@ -433,7 +437,7 @@ OTHER_TOOLS = [
         Columns("outputs", OUTPUTS),
         shape=Shape(("_call_output",), {"call_id": str}),
         select=("type", ("hosted_call_output",)),
-        failure=_FAILED_ANYHOW,
+        failure=_ANY_FAILURE,
     ),
 ]
 OTHERS = [

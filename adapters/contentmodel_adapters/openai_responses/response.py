@@ -37,9 +37,9 @@ STATUSES = {
     "queued": "running",
 }
 
-TABLE.say("status", *STATUSES, "incomplete")
-TABLE.say("incomplete.reason", *INCOMPLETE)
-TABLE.say("error.code", *ERRORS.words)
+TABLE.known_values("status", *STATUSES, "incomplete")
+TABLE.known_values("incomplete.reason", *INCOMPLETE)
+TABLE.known_values("error.code", *ERRORS.types)
 
 
 def finish_of(wire: Mapping[str, Any], choice: ChatChoice) -> FinishReason | None:
@@ -117,7 +117,7 @@ class Output(OnlyChoice):
             ends = finish_of(wire, choice)
             if ends is not None and ends.reason != finish.reason and finish.reason not in ("refusal", "tool_calls"):
                 ended = finish.raw or finish.reason
-                context.report_loss(choice, "finish_reason.raw", reasons.NO_FINISH_REASON, word=ended)
+                context.report_loss(choice, "finish_reason.raw", reasons.NO_FINISH_REASON, value=ended)
 
 
 RESPONSE = TABLE.record(

@@ -63,7 +63,7 @@ REPEATED = (
     "response.shell_call_command.done",
     "response.shell_call_output_content.done",
 )
-TABLE.say("stream event", *FIRST, *LAST, *PARTS, *CALLS, *PART_ADDED, *REPEATED)
+TABLE.known_values("stream event", *FIRST, *LAST, *PARTS, *CALLS, *PART_ADDED, *REPEATED)
 
 Key = tuple[str, int]
 

@@ -133,7 +133,7 @@ def write_choice(choice: ToolChoice, tools: list[Any]) -> Any:
 
 
 _FORMS = ("function", "custom", "allowed_tools", *HOSTED_KINDS, "computer_use")
-TABLE.say("tool_choice", "auto", "none", "required", *_FORMS)
+TABLE.known_values("tool_choice", "auto", "none", "required", *_FORMS)
 TOOL_CHOICE = Choice(read_choice, write_choice, tagged=("type", _FORMS))
 
 TEXT_FORMAT = TABLE.union(

@@ -38,7 +38,7 @@ def misfits(wire: Mapping[str, Any], **kinds: type) -> dict[str, Any]:
     }
 
 
-def of_the_model(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+def without_user_messages(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Return the messages of an answer of another API without those of users, and report them as lost.
 
     A compacted conversation of OpenAI contains such messages. In another API's answer they would become the model's

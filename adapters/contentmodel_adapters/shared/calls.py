@@ -42,7 +42,7 @@ class Call:
 
     def restoring(self) -> Callable[[StreamEvent], list[StreamEvent]]:
         """Return a function that restores the same in the events of one stream."""
-        return self.maps.undoing(self.adapter.restore_arguments)
+        return self.maps.restoring(self.adapter.restore_arguments)
 
 
 class Reading:

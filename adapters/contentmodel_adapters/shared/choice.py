@@ -38,7 +38,7 @@ class Choice(Codec[ToolChoice]):
         usual: Callable[[Any], Any] = lambda value: value,
     ) -> None:
         super().__init__(*((str, dict) if strings else (dict,)))
-        self.known_words = frozenset(("auto", "none", "required")) if strings else None
+        self.known_values = frozenset(("auto", "none", "required")) if strings else None
         self.tagged = tagged[0], frozenset(tagged[1])
         self._read, self._write, self._fallback, self._usual = read, write, fallback, usual
 

@@ -46,7 +46,7 @@ class FinishReasons(Codec[FinishReason]):
             return value.raw
         raw = self.values.get(value.reason)
         if value.reason not in self._implied and (raw is None or self.reasons.get(raw) != value.reason):
-            context.report_loss(owner, "finish_reason.raw", reasons.NO_FINISH_REASON, word=value.reason)
+            context.report_loss(owner, "finish_reason.raw", reasons.NO_FINISH_REASON, value=value.reason)
         return self.otherwise if raw is None else raw
 
     def describe(self) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from contentmodel.authoring import ErrorWords, LimitHeaders
+from contentmodel.authoring import ErrorTypes, LimitHeaders
 
 _INVALID = "invalid_request_error"
 
 # platform.openai.com/docs/guides/error-codes, types/shared/error_object.py of openai 3.54, and the types that
 # compatible hosts take from Anthropic. Seen 2026-11-22. OpenAI has no codes for 409, 413, 499 and 504.
-ERRORS = ErrorWords(
+ERRORS = ErrorTypes(
     ("code", "type"),
     {
         "invalid_request": {"type": _INVALID, "param": None, "code": None},

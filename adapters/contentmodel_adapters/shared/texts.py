@@ -78,28 +78,28 @@ class JoiningEncoder(StreamEncoder):
             self.texts_of(block).part()
 
 
-def with_settled_texts(
+def with_normalized_texts(
     messages: list[ChatMessage], context: EncodeContext, *, cites: bool = False, blocks: Union | None = None
 ) -> list[ChatMessage]:
     """Return the normalized messages of an answer, with empty lines between distinct texts.
 
-    An answer of this API stays as it is. `cites` is passed to `settle_answer`. Contents that `blocks` has rows for
+    An answer of this API stays as it is. `cites` is passed to `normalize_answer`. Contents that `blocks` has rows for
     already separate texts.
     """
-    settled = passes.settle_answer(messages, context, cites=cites)
-    return _with_texts_apart(settled, messages, context, blocks) if context.completes else settled
+    normalized = passes.normalize_answer(messages, context, cites=cites)
+    return _with_separated_texts(normalized, messages, context, blocks) if context.completes else normalized
 
 
-def _with_texts_apart(
-    settled: list[ChatMessage], source: list[ChatMessage], context: EncodeContext, blocks: Union | None
+def _with_separated_texts(
+    normalized: list[ChatMessage], source: list[ChatMessage], context: EncodeContext, blocks: Union | None
 ) -> list[ChatMessage]:
-    if [*map(type, contents_of(settled))].count(TextContent) < 2:
-        return settled
+    if [*map(type, contents_of(normalized))].count(TextContent) < 2:
+        return normalized
     originals = list(contents_of(source))
     texts = {id(content) for content in originals if content.__class__ is TextContent}
     joined, rest = JoinedTexts(), iter(originals)
     messages = []
-    for message in settled:
+    for message in normalized:
         contents: list[Any] = []
         for content in message.contents:
             if content.__class__ is TextContent:

@@ -132,7 +132,7 @@ class TurnBlocks:
         return {
             "api": API,
             "pairs": [],
-            "words": {"role": list(ROLES), "stop_reason": [*response.REASONS, *response.OTHER_REASONS]},
+            "values": {"role": list(ROLES), "stop_reason": [*response.REASONS, *response.OTHER_REASONS]},
             "kept": {"request": ["conversation"], "turn": list(messages.COLUMNS)},
             "records": {
                 "request": {
@@ -229,7 +229,7 @@ def _misshapen(adapter: TurnBlocks, wire: dict[str, Any]) -> list[Violation]:
                 path=f.path,
                 rule="shape",
                 severity="refused",
-                what=f.message,
+                message=f.message,
                 fix="follow the row format of docs/history.md",
             )
             for f in error.faults

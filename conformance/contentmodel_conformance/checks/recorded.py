@@ -74,7 +74,7 @@ def recorded_requests(subject: Subject, trial: Trial) -> None:
         for violation in subject.adapter.check_request(body):
             if violation.severity == "unchecked":
                 continue
-            detail = f"{violation.rule} ({violation.severity}): {violation.what}"
+            detail = f"{violation.rule} ({violation.severity}): {violation.message}"
             expected = laws.Words("no violation: the provider accepted it")
             raise laws.LawBroken("rules", violation.path, detail, expected, laws.Words("a violation"))
 

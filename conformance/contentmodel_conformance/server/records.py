@@ -78,7 +78,11 @@ class Recorded:
 
 def _unreadable(flaw: Flaw) -> Violation:
     return Violation(
-        path=flaw.path, rule="shape", severity="refused", what=flaw.message, fix="send a payload with the API's shape"
+        path=flaw.path,
+        rule="shape",
+        severity="refused",
+        message=flaw.message,
+        fix="send a payload with the API's shape",
     )
 
 

@@ -60,9 +60,9 @@ def check(path: In = None, *, api: For = None, model: Model = None, as_json: AsJ
         unlisted = _unlisted(payload, model)
         if unlisted is not None and as_json:
             print_json(_listed(document, unlisted))
-        elif unlisted is not None and unlisted.what not in notes:
-            notes.add(unlisted.what)
-            err().print(f"note: {visible(unlisted.what)}", style="dim", soft_wrap=True)
+        elif unlisted is not None and unlisted.message not in notes:
+            notes.add(unlisted.message)
+            err().print(f"note: {visible(unlisted.message)}", style="dim", soft_wrap=True)
         count += sum(violation.severity != "unchecked" for violation in violations)
         for violation in violations:
             if as_json:
@@ -97,7 +97,7 @@ def _unlisted(payload: Payload, model: str | None) -> Violation | None:
     path = "$.model" if "model" in fields else "$"
     if message is None:
         return None
-    return Violation(path=path, rule="listed-model", severity="unchecked", what=message, fix=fix)
+    return Violation(path=path, rule="listed-model", severity="unchecked", message=message, fix=fix)
 
 
 def _listed(document: Document, violation: Violation) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def _print(document: Document, violation: Violation, console: Terminal) -> None:
         safe_text(document.at(violation.path), "cyan")
     )
     console.print(head, soft_wrap=True)
-    console.print(f"  {visible(violation.what)}", soft_wrap=True)
+    console.print(f"  {visible(violation.message)}", soft_wrap=True)
     console.print(f"  {visible(violation.fix)}", style="dim", soft_wrap=True)
 
 

@@ -108,7 +108,7 @@ def _restorer(turn: Turn, order: Order) -> Callable[[StreamEvent], list[StreamEv
     maps = order.renames
     if maps is None:
         return lambda event: [event]
-    return maps.undoing(load(turn.api).restore_arguments)
+    return maps.restoring(load(turn.api).restore_arguments)
 
 
 def _with_input_path(loss: Loss, turn: Turn) -> Loss:

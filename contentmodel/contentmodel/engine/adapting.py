@@ -16,11 +16,11 @@ from contentmodel.engine.json import Json, JsonArray, JsonObject, kind_of, name_
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.engine.pipeline.names import SchemaMap
-from contentmodel.engine.pipeline.passes import with_waiting_finish
+from contentmodel.engine.pipeline.passes import with_finish_for_calls
 from contentmodel.engine.pipeline.steps import Pass, fitted, payload_pass, prepared
 from contentmodel.engine.table.classes import misfits
 from contentmodel.engine.table.codecs import AnyCodec
-from contentmodel.engine.table.error_words import ErrorWords
+from contentmodel.engine.table.error_types import ErrorTypes
 from contentmodel.engine.table.hints import Hint
 from contentmodel.engine.table.introspect import get_attribute
 from contentmodel.engine.table.tables import Row, Table
@@ -42,7 +42,7 @@ class TableAdapter:
     request: Row
     response: Row
     rules: Rules
-    errors: ErrorWords | None = None
+    errors: ErrorTypes | None = None
     """The error types of the API, by kind of error."""
     limit_headers: LimitHeaders | None = None
     """The headers in which the API reports rate limits; None if it has none."""
@@ -85,7 +85,7 @@ class TableAdapter:
         return response if changed is response else context.replaced(response, changed)
 
     def _fitted_choice(self, choice: ChatChoice, context: EncodeContext) -> ChatChoice:
-        choice = with_waiting_finish(choice, context)
+        choice = with_finish_for_calls(choice, context)
         messages = fitted(choice.messages, self.answer_passes, context)
         return choice if messages is choice.messages else context.replace(choice, messages=messages)
 
@@ -223,7 +223,7 @@ class TableAdapter:
             before = payload
             for path, description in violations:
                 for owner, field in self._refused_at(path, request):
-                    context.report_loss(owner, field, reasons.REFUSED_SETTING, rule=f"{description}: {rule.says}")
+                    context.report_loss(owner, field, reasons.REFUSED_SETTING, rule=f"{description}: {rule.text}")
                 payload = without_path(payload, path)
             if payload == before:
                 break
@@ -304,19 +304,23 @@ class TableAdapter:
         try:
             _, context = self._read(self.request, wire)
             is_own = known.status not in ("other", "unlimited")
-            every_fault = [*context.faults(wire), *misfits(wire, context, self.takes_value, is_own=is_own)]
+            every_fault = [*context.faults(wire), *misfits(wire, context, self.accepts_value, is_own=is_own)]
         except DecodeError as error:
             every_fault = list(error.faults)
         for fault in every_fault:
             faults.setdefault(fault.path, fault)
         return [
             Violation(
-                path=f.path, rule="shape", severity="refused", what=f.message, fix="send a value that the API accepts"
+                path=f.path,
+                rule="shape",
+                severity="refused",
+                message=f.message,
+                fix="send a value that the API accepts",
             )
             for f in faults.values()
         ]
 
-    def takes_value(self, name: str, value: object, codec: AnyCodec) -> bool:
+    def accepts_value(self, name: str, value: object, codec: AnyCodec) -> bool:
         """Return whether the API accepts a value that the field's codec cannot hold. `name` is the wire path."""
         return value.__class__ in self.also_takes.get(name, ())
 

@@ -259,7 +259,7 @@ class EncodeContext:
     def report_other_value(self, owner: object, name: str, value: object) -> None:
         """Report a loss if the field `name` is set to anything but `value`, the only value that the target has here."""
         if getattr(owner, name) not in (None, value):
-            self.report_loss(owner, name, reasons.OTHER_VALUE, word=value)
+            self.report_loss(owner, name, reasons.OTHER_VALUE, value=value)
 
     def report_lost_attributes(self, owner: object, names: tuple[str, ...]) -> None:
         """Report each of the attributes `names` that is set as lost: the target's wire object has no field for it."""

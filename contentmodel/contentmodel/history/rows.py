@@ -96,7 +96,7 @@ def check_turn(role: Any, blocks: Sequence[Mapping[Any, Any]] = ()) -> None:
     turn = {"role": role, "blocks": [_wire_of(block) for block in blocks]}
     violations = [v for v in rows().check_request({"turns": [turn]}) if v.severity == "refused"]
     if violations:
-        details = "; ".join(f"{v.what} at {v.path.removeprefix('$.turns[0].')}: {v.fix}" for v in violations)
+        details = "; ".join(f"{v.message} at {v.path.removeprefix('$.turns[0].')}: {v.fix}" for v in violations)
         raise InvalidTurnError(f"this turn cannot be stored: {details}")
 
 

@@ -213,7 +213,7 @@ class Loop:
         tasks = [self._task(call, turn, _is_in(call, cut), checked) for call in calls]
         waiting = [task.request for task in tasks if task.request is not None]
         handed_back = [task.call for task in tasks if task.is_handed_back]
-        self._approvals = waiting + ([] if turn.went_on else turn.open_requests)
+        self._approvals = waiting + ([] if turn.has_later_contents else turn.open_requests)
         if waiting:
             # If a call needs approval, no call of the turn runs yet: the user decides before any of them has an effect.
             message = ChatMessage(role="assistant", contents=list(waiting))
@@ -235,10 +235,12 @@ class Loop:
     def _task(self, call: ToolCallContent, turn: Turn, is_cut: bool, checked: Checking) -> Task:
         if self.cancellation.is_cancelled:
             return self._triage.cancelled(call)
-        if turn.went_on and not turn.answers:
+        if turn.has_later_contents and not turn.answers:
             return self._triage.passed(call, is_certain=turn.has_asked)
         task = self._triage.task(call, is_cut=is_cut, answer=turn.answers.get(call.call_id), checked=checked)
-        return self._triage.passed(call, is_certain=True) if task.request is not None and turn.went_on else task
+        return (
+            self._triage.passed(call, is_certain=True) if task.request is not None and turn.has_later_contents else task
+        )
 
     def _refuse(self, calls: list[ToolCallContent]) -> Generator[Step, Any, list[Any]]:
         """Refuse calls that can no longer run: the run was cancelled, or the answer broke off."""

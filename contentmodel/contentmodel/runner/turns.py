@@ -36,8 +36,8 @@ class Turn:
     `before` is the transcript up to the end of the turn, without the loop's own approval requests. `calls` are the
     calls that the application runs. `results` and `answers` are their existing results and approvals.
     `open_requests` are the provider's approval requests without an answer. `shell` is the message for the results.
-    `rest` are the messages after the turn without the results and answers; `went_on` is true if other contents follow
-    the turn.
+    `rest` are the messages after the turn without the results and answers; `has_later_contents` is true if other
+    contents follow the turn.
     """
 
     before: list[ChatMessage]
@@ -47,7 +47,7 @@ class Turn:
     open_requests: list[ToolApprovalRequestContent]
     shell: ChatMessage
     rest: list[ChatMessage]
-    went_on: bool
+    has_later_contents: bool
     has_asked: bool
     """True if the loop asked for approval of calls of the turn, so that none of them ran before an answer."""
     is_tidy: bool
@@ -113,7 +113,7 @@ def last_turn(messages: Sequence[ChatMessage]) -> Turn:
         open_requests=[at(p) for p in requests if p not in own_requests and p not in index.response_of],
         shell=next((since[p[0]] for p in sorted(results) if since[p[0]].role == "tool"), ChatMessage(role="tool")),
         rest=without({*results, *answers}, after, size),
-        went_on=bool(others),
+        has_later_contents=bool(others),
         has_asked=bool(own_requests),
         is_tidy=is_in_order and not answers and len(before) == end,
     )

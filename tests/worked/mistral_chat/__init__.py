@@ -30,7 +30,7 @@ from mistral_chat.fitting import (
     with_json_schemas,
     with_known_order,
     with_model,
-    with_texts_apart,
+    with_separated_texts,
 )
 from mistral_chat.rules import CALL_IDS, RULES, TOOL_NAMES
 from mistral_chat.stream import Decoder, Encoder
@@ -61,7 +61,7 @@ class MistralChat(TableAdapter):
         request_pass(with_json_schemas),
     )
     request_payload_passes = (payload_pass(with_model),)
-    answer_passes = (message_pass(with_texts_apart), message_pass(passes.settle_answer))
+    answer_passes = (message_pass(with_separated_texts), message_pass(passes.normalize_answer))
     response_passes = (response_pass(with_counted_usage),)
     response_payload_passes = (payload_pass(completed),)
 

@@ -11,7 +11,7 @@ from contentmodel.authoring import (
     DecodeContext,
     EncodeContext,
     ErrorBody,
-    ErrorWords,
+    ErrorTypes,
     Filled,
     Group,
     ProviderOnly,
@@ -48,7 +48,7 @@ class Finish(Codec[FinishReason]):
             return value.raw
         if value.reason in FINISHES:
             return value.reason
-        context.report_loss(owner, "finish_reason.raw", reasons.NO_FINISH_REASON, word=value.reason)
+        context.report_loss(owner, "finish_reason.raw", reasons.NO_FINISH_REASON, value=value.reason)
         return "stop"
 
 
@@ -92,7 +92,7 @@ USAGE = TABLE.record(
     Silent("cached_inside", "reasoning_inside"),
 )
 
-ERRORS = ErrorWords(
+ERRORS = ErrorTypes(
     ("type", "code"),
     {
         "invalid_request": {"type": "invalid_request_error", "param": None, "code": None},

@@ -59,7 +59,7 @@ def lowered(schema: Any) -> Any:
     return {k: v.lower() if k == "type" and isinstance(v, str) else lowered(v) for k, v in schema.items()}
 
 
-def with_texts_apart(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+def with_separated_texts(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Return the messages of an answer with an empty line between texts that have other contents between them."""
     is_parted: bool | None = None
     apart = []

@@ -146,7 +146,7 @@ class Assistant(Codec[str]):
 
     classes = (str,)
     identity = False
-    known_words = frozenset({"assistant"})
+    known_values = frozenset({"assistant"})
 
     def holds(self, value: object) -> bool:
         return value == "assistant"
@@ -248,7 +248,7 @@ TOOLS = TABLE.union(
     [row("function", FunctionTool, FUNCTION, Filled({"function.parameters": {"type": "object", "properties": {}}}))],
     default="function",
     other=Row("other", HostedTool, {"type": "kind"}),
-    abroad=[FunctionTool],
+    foreign_types=[FunctionTool],
 )
 SCHEMA = {
     "json_schema.schema": "schema",
@@ -276,7 +276,7 @@ class Choice(Codec[ToolChoice]):
 
     classes = (str, dict)
     identity = False
-    known_words = frozenset({"auto", "none", "any", "required"})
+    known_values = frozenset({"auto", "none", "any", "required"})
     tagged = ("type", frozenset({"function"}))
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> ToolChoice:

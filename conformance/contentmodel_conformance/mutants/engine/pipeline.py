@@ -131,7 +131,7 @@ def reads_no_failures(original: Any, result: Any) -> Any:
     return result
 
 
-@change(detached_media, "with_media_apart", CHAT, "settling/foreign")
+@change(detached_media, "with_detached_media", CHAT, "settling/foreign")
 def leaves_media_in_results(original: Any, messages: Any, api: Any) -> Any:
     """Leave detached media in their own message when a payload is decoded."""
     return messages

@@ -105,11 +105,11 @@ def _with_media(result: ToolResultContent, media: list[AIContent], context: Deco
     return msgspec.structs.replace(result, outputs=[*outputs, *moved])
 
 
-def with_media_apart(messages: list[ChatMessage], api: str) -> list[ChatMessage]:
+def with_detached_media(messages: list[ChatMessage], api: str) -> list[ChatMessage]:
     """Return the messages with such media moved after their results again: the inverse of `with_media_back`."""
-    if not _any_apart(messages, api):
+    if not _has_detached_media(messages, api):
         return messages
-    apart: list[ChatMessage] = []
+    moved: list[ChatMessage] = []
     later: list[AIContent] = []
     for message in messages:
         if message.role == "tool":
@@ -120,17 +120,17 @@ def with_media_apart(messages: list[ChatMessage], api: str) -> list[ChatMessage]
                 later += behind
             message = msgspec.structs.replace(message, contents=contents)
         elif later:
-            apart.append(ChatMessage(role="user", contents=later, origin=message.origin))
+            moved.append(ChatMessage(role="user", contents=later, origin=message.origin))
             later = []
-        apart.append(message)
-    return [*apart, ChatMessage(role="user", contents=later, origin=messages[-1].origin)] if later else apart
+        moved.append(message)
+    return [*moved, ChatMessage(role="user", contents=later, origin=messages[-1].origin)] if later else moved
 
 
-def _any_apart(messages: list[ChatMessage], api: str) -> bool:
+def _has_detached_media(messages: list[ChatMessage], api: str) -> bool:
     for message in messages:
         for content in message.contents if message.role == "tool" else ():
             outputs = getattr(content, "outputs", ())
-            if any(map(_EXTRA, outputs)) and any(_is_apart(output, api) for output in outputs):
+            if any(map(_EXTRA, outputs)) and any(_is_detached(output, api) for output in outputs):
                 return True
     return False
 
@@ -138,7 +138,7 @@ def _any_apart(messages: list[ChatMessage], api: str) -> bool:
 _EXTRA = attrgetter("extra")
 
 
-def _is_apart(output: AIContent, api: str) -> bool:
+def _is_detached(output: AIContent, api: str) -> bool:
     return output.extra is not None and BEHIND.of(output, api) is not None
 
 
@@ -146,10 +146,10 @@ def _divided(content: AIContent, api: str) -> tuple[AIContent, list[AIContent]]:
     """Return a result without its detached media, and these media after their label."""
     if not isinstance(content, ToolResultContent):
         return content, []
-    media = [output for output in content.outputs if _is_apart(output, api)]
+    media = [output for output in content.outputs if _is_detached(output, api)]
     if not media:
         return content, []
-    others = [output for output in content.outputs if not _is_apart(output, api)]
+    others = [output for output in content.outputs if not _is_detached(output, api)]
     _, outputs = announcing(others, content.call_id, media)
     label = TextContent(text=APART.write(content.call_id or ""))
     return msgspec.structs.replace(content, outputs=outputs), [label, *media]

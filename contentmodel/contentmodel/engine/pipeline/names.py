@@ -246,7 +246,7 @@ class Renames(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
         ]
         return changed(response, choices=choices)
 
-    def undoing(self, restore: Restore) -> Callable[[StreamEvent], list[StreamEvent]]:
+    def restoring(self, restore: Restore) -> Callable[[StreamEvent], list[StreamEvent]]:
         """Return a function that restores the events of one streamed answer, in order, like `restored_names`."""
         return (lambda event: [event]) if self == Renames() else _StreamUndoing(self, restore)
 

@@ -50,17 +50,17 @@ def pair_calls(
     index: TranscriptIndex,
     context: EncodeContext,
     *,
-    media_apart: str = "never",
+    detach_media: str = "never",
     is_continued: bool = False,
 ) -> list[ChatMessage]:
     """Return messages in which each call, except those at the end, has one result, and each result has a call.
 
-    - `media_apart`: whether results hold text only ("always", or "errors" for failed ones). Their media follow in a
+    - `detach_media`: whether results hold text only ("always", or "errors" for failed ones). Their media follow in a
       user message after all calls of the turn are answered.
     - `is_continued`: whether the server stores the conversation that these messages continue. Results at their
       beginning then answer calls that are stored there.
     """
-    pairing = _Pairing(index, context, media_apart, is_continued)
+    pairing = _Pairing(index, context, detach_media, is_continued)
     for number, message in enumerate(messages):
         pairing.add(number, message)
     pairing.finish()
@@ -85,7 +85,7 @@ def with_fitting_calls(
     *,
     ids: IdentifierRule,
     names: IdentifierRule,
-    media_apart: str = "never",
+    detach_media: str = "never",
     is_continued: bool = False,
     reserved: Iterable[str] = (),
 ) -> ChatRequest:
@@ -93,7 +93,7 @@ def with_fitting_calls(
 
     `reserved` are names of hosted tools: a function of such a name is renamed.
     """
-    if _Fit(ids, names, media_apart).holds(request):
+    if _Fit(ids, names, detach_media).holds(request):
         return request
     # Until the last pass, no content is moved: all places of the index stay valid.
     index = TranscriptIndex(request.messages)
@@ -101,7 +101,7 @@ def with_fitting_calls(
     messages = with_names_of_calls(messages, index, context)
     distinct = msgspec.structs.replace(request, messages=messages)
     named = with_names(context.replaced(request, distinct), context, ids=ids, names=names, reserved=reserved)
-    messages = pair_calls(named.messages, index, context, media_apart=media_apart, is_continued=is_continued)
+    messages = pair_calls(named.messages, index, context, detach_media=detach_media, is_continued=is_continued)
     changed: ChatRequest = context.replace(named, messages=messages)
     return changed
 
@@ -202,10 +202,10 @@ def _number(ids_in_turn: Counter[str], call_id: str) -> str:
 class _Fit:
     """A fast check for requests that need no change. It stops at the first value that may need one."""
 
-    def __init__(self, ids: IdentifierRule, names: IdentifierRule, media_apart: str) -> None:
+    def __init__(self, ids: IdentifierRule, names: IdentifierRule, detach_media: str) -> None:
         self._takes_id = validator(ids)
         self._takes_name = validator(names)
-        self._media_apart = media_apart
+        self._detach_media = detach_media
         self._names: set[str | None] = {None}
 
     def holds(self, request: ChatRequest) -> bool:
@@ -235,8 +235,8 @@ class _Fit:
                 return False
             if content.name not in (None, pending.pop(content.call_id)):
                 return False
-            apart = self._media_apart == "always" or (content.is_error and self._media_apart == "errors")
-            if apart and _has_media(content):
+            detached = self._detach_media == "always" or (content.is_error and self._detach_media == "errors")
+            if detached and _has_media(content):
                 return False
         return True
 
@@ -263,10 +263,10 @@ class _Pairing:
     their places in the transcript, because their ids may be replaced.
     """
 
-    def __init__(self, index: TranscriptIndex, context: EncodeContext, media_apart: str, is_continued: bool) -> None:
+    def __init__(self, index: TranscriptIndex, context: EncodeContext, detach_media: str, is_continued: bool) -> None:
         self._index = index
         self._context = context
-        self._media_apart = media_apart
+        self._detach_media = detach_media
         self._may_answer_stored = is_continued
         self.messages: list[ChatMessage] = []
         self._run: list[ChatMessage] = []
@@ -341,9 +341,9 @@ class _Pairing:
             self._add_deferred(message)
 
     def _detaches_media(self, content: AIContent) -> bool:
-        if self._media_apart == "errors":
+        if self._detach_media == "errors":
             return bool(getattr(content, "is_error", None))
-        return self._media_apart == "always"
+        return self._detach_media == "always"
 
     def _add_deferred(self, message: ChatMessage) -> None:
         if self._deferred:

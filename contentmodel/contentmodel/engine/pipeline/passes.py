@@ -191,7 +191,7 @@ def _with_known_role(message: ChatMessage, context: EncodeContext) -> ChatMessag
     return known
 
 
-def settle_answer(messages: list[ChatMessage], context: EncodeContext, *, cites: bool = False) -> list[ChatMessage]:
+def normalize_answer(messages: list[ChatMessage], context: EncodeContext, *, cites: bool = False) -> list[ChatMessage]:
     """Return the messages of another API's answer without provider-specific values.
 
     `cites`: whether answers of the target contain citations with URLs.
@@ -247,7 +247,7 @@ def _cited_sources(message: ChatMessage) -> frozenset[Source]:
     return frozenset((citation.url, citation.title) for citation in citations if citation.source_indices is not None)
 
 
-def waiting_finish(finish: FinishReason | None, calls: list[ToolCallContent]) -> FinishReason | None:
+def finish_for_calls(finish: FinishReason | None, calls: list[ToolCallContent]) -> FinishReason | None:
     """Replace a finish reason that only its own API defines by "tool_calls", if the answer has complete calls.
 
     With any other finish reason, clients do not run the calls.
@@ -257,15 +257,15 @@ def waiting_finish(finish: FinishReason | None, calls: list[ToolCallContent]) ->
     return msgspec.structs.replace(finish, reason="tool_calls")
 
 
-def with_waiting_finish(choice: ChatChoice, context: EncodeContext) -> ChatChoice:
+def with_finish_for_calls(choice: ChatChoice, context: EncodeContext) -> ChatChoice:
     """Return a choice. If it is of another API, its finish reason becomes one with which clients run its calls."""
     finish = choice.finish_reason
     if context.native or finish is None or finish.reason != "other":
         return choice
-    normalized = waiting_finish(finish, [call for message in choice.messages for call in message.tool_calls])
+    normalized = finish_for_calls(finish, [call for message in choice.messages for call in message.tool_calls])
     if normalized is finish:
         return choice
-    context.report_loss(choice, "finish_reason.raw", reasons.NO_FINISH_REASON, word=finish.raw or finish.reason)
+    context.report_loss(choice, "finish_reason.raw", reasons.NO_FINISH_REASON, value=finish.raw or finish.reason)
     changed: ChatChoice = context.replace(choice, finish_reason=normalized)
     return changed
 

@@ -22,7 +22,7 @@ from contentmodel.engine.losses.encoded import Encoded, EncodedContents
 from contentmodel.engine.losses.loss import Loss, PendingLoss, loss_of, pruned, what_of
 from contentmodel.engine.losses.reasons import Reason
 from contentmodel.engine.pipeline.call_ids import StreamedCallIds
-from contentmodel.engine.pipeline.passes import is_empty_text, leave_empty_text, waiting_finish
+from contentmodel.engine.pipeline.passes import finish_for_calls, is_empty_text, leave_empty_text
 from contentmodel.engine.streams.framing import write_sse
 from contentmodel.engine.streams.outgoing import OutgoingBlock, Written
 from contentmodel.errors import StreamError
@@ -499,13 +499,13 @@ class StreamEncoder:
         response = (
             event.response if isinstance(event, TurnComplete) else msgspec.structs.replace(event.response, error=None)
         )
-        encoded = self.adapter.encode_response(self._waiting(response), self._policies)
+        encoded = self.adapter.encode_response(self._with_finish_for_calls(response), self._policies)
         self.note_envelope(encoded)
         payload: JsonObject = encoded.payload
         return payload
 
-    def _waiting(self, response: ChatResponse) -> ChatResponse:
-        """Return an answer with `passes.waiting_finish` applied to each choice. Report replaced finish reasons."""
+    def _with_finish_for_calls(self, response: ChatResponse) -> ChatResponse:
+        """Return an answer with `passes.finish_for_calls` applied to each choice. Report replaced finish reasons."""
         if self.is_native:
             return response
         calls: dict[int, list[ToolCallContent]] = {}
@@ -514,11 +514,11 @@ class StreamEncoder:
                 calls.setdefault(block.choice, []).append(block.call)
         choices = []
         for number, choice in enumerate(response.choices):
-            finish = waiting_finish(choice.finish_reason, calls.get(number, []))
+            finish = finish_for_calls(choice.finish_reason, calls.get(number, []))
             if finish is not None and finish is not choice.finish_reason:
                 path, name = f"$.choices[{number}].finish_reason.raw", "finish_reason.raw of ChatChoice"
                 reason = finish.raw or finish.reason
-                loss = loss_of(reasons.NO_FINISH_REASON, path, name, self.api, family="settings", word=reason)
+                loss = loss_of(reasons.NO_FINISH_REASON, path, name, self.api, family="settings", value=reason)
                 self.add_losses(None, [loss])
                 choice = msgspec.structs.replace(choice, finish_reason=finish)
             choices.append(choice)

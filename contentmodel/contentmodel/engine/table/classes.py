@@ -16,13 +16,13 @@ from contentmodel.engine.table.rows import Row
 from contentmodel.errors import Fault
 
 
-class Takes(Protocol):
+class Accepts(Protocol):
     """Return whether an API accepts a value of a JSON class or an enum value that is not in the tables."""
 
     def __call__(self, name: str, value: object, codec: AnyCodec) -> bool: ...
 
 
-def misfits(payload: JsonObject, context: DecodeContext, takes: Takes, *, is_own: bool) -> Iterator[Fault]:
+def misfits(payload: JsonObject, context: DecodeContext, accepts: Accepts, *, is_own: bool) -> Iterator[Fault]:
     """Yield a fault for each field whose value has a wrong class or is an unknown enum value. Null is ignored.
 
     `is_own` is true if the model is the provider's own. Enum values that hosts may extend are checked only then.
@@ -33,12 +33,12 @@ def misfits(payload: JsonObject, context: DecodeContext, takes: Takes, *, is_own
         for name, codec in row.codecs() if wire.__class__ is dict and isinstance(row, Row) else ():
             value = wire_at(wire, name)
             message = None if value is None else _misfit(value, codec, is_own)
-            if message is not None and not takes(name, value, codec):
+            if message is not None and not accepts(name, value, codec):
                 yield Fault(spelled(payload, wire_path(path, name)), message)
-            if codec.tagged is not None and value.__class__ is dict and (is_own or not codec.hosts_add_words):
+            if codec.tagged is not None and value.__class__ is dict and (is_own or not codec.other_hosts_add_values):
                 tag, known = codec.tagged
                 message = _strange(value.get(tag), known)
-                if message is not None and not takes(f"{name}.{tag}", value[tag], codec):
+                if message is not None and not accepts(f"{name}.{tag}", value[tag], codec):
                     yield Fault(spelled(payload, wire_path(path, f"{name}.{tag}")), message)
 
 
@@ -48,7 +48,7 @@ def _misfit(value: object, codec: AnyCodec, is_own: bool) -> str | None:
         classes = [kind for kind in codec.classes if kind is not int or float not in codec.classes]
         wanted = " or ".join(dict.fromkeys(map(name_of, classes)))
         return f"expected {wanted}, got {kind_of(value)}"
-    return _strange(value, codec.known_words) if is_own or not codec.hosts_add_words else None
+    return _strange(value, codec.known_values) if is_own or not codec.other_hosts_add_values else None
 
 
 def _strange(value: object, known: frozenset[str] | None) -> str | None:

@@ -38,11 +38,11 @@ class Codec(Generic[T]):
     classes: tuple[type, ...] = ()
     identity = True
     mandatory = False
-    known_words: frozenset[str] | None = None
+    known_values: frozenset[str] | None = None
     """The enum values that the API defines for this field; None if any text is valid, or the field is not a text."""
     tagged: tuple[str, frozenset[str]] | None = None
     """If the field is an object with a tag: the name of the tag field, and the tags that the API defines."""
-    hosts_add_words = True
+    other_hosts_add_values = True
     """True if hosts of other vendors' models may add enum values."""
 
     def __init__(self, *classes: type) -> None:
@@ -234,22 +234,22 @@ class Opaque(Codec[Protected]):
 
 
 class EnumString(Codec[str]):
-    """An enum string. Any value round-trips in its API; a value from another API must be one of `words`."""
+    """An enum string. Any value round-trips in its API; a value from another API must be one of `values`."""
 
     classes = (str,)
     identity = False
 
-    def __init__(self, field: str, *words: str) -> None:
+    def __init__(self, field: str, *values: str) -> None:
         self.field = field
-        self.known_words = self.words = frozenset(words)
+        self.known_values = self._values = frozenset(values)
 
     def quick_decode(self, name: str, call: str, bind: Bind) -> str:
         return name
 
     def encode(self, value: str, context: EncodeContext, owner: object) -> str | None:
-        if context.native or value in self.words:
+        if context.native or value in self._values:
             return value
-        context.report_loss(owner, self.field, reasons.UNSUPPORTED_VALUE, word=value)
+        context.report_loss(owner, self.field, reasons.UNSUPPORTED_VALUE, value=value)
         return None
 
     def describe(self) -> str:

@@ -38,7 +38,7 @@ class Field:
     def join(self, row: Row) -> None:
         """Add this field to a row under construction."""
 
-    def says(self, attribute: str) -> Sequence[str]:
+    def keys_of(self, attribute: str) -> Sequence[str]:
         """Return the wire keys of an attribute."""
         return self.keys if attribute in self.attributes else ()
 
@@ -81,7 +81,7 @@ class Columns(Field):
         for path, column in self.columns.items():
             row.put(path, column)
 
-    def says(self, attribute: str) -> Sequence[str]:
+    def keys_of(self, attribute: str) -> Sequence[str]:
         return tuple(self.columns) if attribute in self.attributes else ()
 
     def describe(self) -> Iterator[tuple[str, JsonObject]]:
@@ -191,7 +191,7 @@ class Group(Field):
         """Write the fields into `wire`."""
         raise TypeError(f"{type(self).__name__} has no `encode`: implement it")
 
-    def says(self, attribute: str) -> Sequence[str]:
+    def keys_of(self, attribute: str) -> Sequence[str]:
         return [key for key in self.keys if attribute in (self.attribute, self.parts.get(key))]
 
     def describe(self) -> Iterator[tuple[str, JsonObject]]:

@@ -24,13 +24,13 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 
 class Record(Codec[S]):
-    """A nested object with its own row. If `home`, it is specific to its API and dropped with a loss elsewhere."""
+    """A nested object with its own row. If `provider_only`, other APIs do not get it, with a loss."""
 
     classes = (dict,)
     identity = False
 
-    def __init__(self, row: Row, *, home: bool = False) -> None:
-        self.row, self.home = row, home
+    def __init__(self, row: Row, *, provider_only: bool = False) -> None:
+        self.row, self.provider_only = row, provider_only
 
     def decode(self, value: JsonObject, context: DecodeContext, container: JsonObject, key: str) -> S:
         made: S = self.row.decode(value, context)
@@ -40,7 +40,7 @@ class Record(Codec[S]):
         return [(value, path, wire, self.row)]
 
     def encode(self, value: S, context: EncodeContext, owner: object) -> JsonObject | None:
-        if self.home and not context.native:
+        if self.provider_only and not context.native:
             context.report_loss(value, None, reasons.PROVIDER_FORM)
             return None
         return self.row.encode(value, context)

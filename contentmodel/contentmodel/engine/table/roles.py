@@ -19,7 +19,7 @@ class Roles(Codec[str]):
 
     classes = (str,)
     identity = False
-    hosts_add_words = False
+    other_hosts_add_values = False
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class Roles(Codec[str]):
         """
         self._prefix = f"{api}:"
         self.to_model = dict(to_model)
-        self.known_words = frozenset((*to_model, *elsewhere))
+        self.known_values = frozenset((*to_model, *elsewhere))
         self.to_wire = dict(to_wire or {role: wire for wire, role in to_model.items()})
 
     def quick_decode(self, name: str, call: str, bind: Bind) -> str:

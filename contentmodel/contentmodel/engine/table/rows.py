@@ -53,7 +53,7 @@ class Row:
     - `certain`: a value that this row decoded is always encoded by this row, so it needs no hint.
     - `shape`: the row decodes blocks of that form whose tag has no row.
     - `failure`: the fields that report a failed tool.
-    - `takes`: returns whether a content of the row's class is usually encoded by this row.
+    - `preferred_for`: returns whether a content of the row's class is usually encoded by this row.
     """
 
     def __init__(
@@ -67,14 +67,14 @@ class Row:
         certain: bool = False,
         shape: Shape | None = None,
         failure: Failure | None = None,
-        takes: Callable[[Any], bool] | None = None,
+        preferred_for: Callable[[Any], bool] | None = None,
     ) -> None:
         """Create a row of `fields`, by dotted wire path, and `others`, at most one of each kind.
 
         Raise TypeError if two fields have the same path, or two of the others are of one kind.
         """
         self.name = name
-        self.shape, self.failure, self.takes = shape, failure, takes
+        self.shape, self.failure, self.preferred_for = shape, failure, preferred_for
         self.signs = failure
         """The fields that report a failure, including those of a wire object that is both a call and its result."""
         self.model = model
@@ -290,7 +290,7 @@ class Row:
         inside = f"{attribute}."
         fields = fields or [leaf.wire for leaf in leaves if any(name.startswith(inside) for name in leaf.attributes)]
         for field in self.others:
-            fields += field.says(attribute)
+            fields += field.keys_of(attribute)
         fields += [alias for alias, usual in self.aliases.items() if _beside(alias, usual) in fields]
         if attribute == self.rest:
             fields += (key for key in wire if key not in self.root.children and key not in self.constants)
@@ -356,12 +356,12 @@ def _find(kind: type[_F], fields: Iterable[Field]) -> _F | None:
 class PairRow:
     """One wire object that is both a call and its result: two contents with one call id.
 
-    `apart` are the wire fields of the result. Decoding puts the result right after its call, and encoding joins them.
-    Either half may be missing. `failure` has the fields of the object that report a failed tool.
+    `result_fields` are the wire fields of the result. Decoding puts the result right after its call, and encoding
+    joins them. Either half may be missing. `failure` has the fields of the object that report a failed tool.
     """
 
-    def __init__(self, call: Row, result: Row, apart: Sequence[str], failure: Failure | None = None) -> None:
-        self.call, self.result, self.apart, self.failure = call, result, tuple(apart), failure
+    def __init__(self, call: Row, result: Row, result_fields: Sequence[str], failure: Failure | None = None) -> None:
+        self.call, self.result, self.result_fields, self.failure = call, result, tuple(result_fields), failure
         result.signs = failure
         self.name = call.name
 
@@ -373,14 +373,14 @@ class PairRow:
 
     def decode(self, wire: JsonObject, context: DecodeContext) -> list[Any]:
         """Decode the call and its result."""
-        apart = {key: wire[key] for key in self.apart if key in wire}
-        rest = {key: value for key, value in wire.items() if key not in apart} if apart else wire
-        context.copied(apart, wire)
+        own = {key: wire[key] for key in self.result_fields if key in wire}
+        rest = {key: value for key, value in wire.items() if key not in own} if own else wire
+        context.copied(own, wire)
         context.copied(rest, wire)
         call = self.call.decode(rest, context)
         if call.__class__ is UnknownContent:
             return [UnknownContent(api=self.call.api, block=wire)]
-        result = self.result.decode(apart, context)
+        result = self.result.decode(own, context)
         if result.__class__ is UnknownContent:
             return [UnknownContent(api=self.call.api, block=wire)]
         result = msgspec.structs.replace(result, call_id=call.call_id)
@@ -441,19 +441,19 @@ class Fields:
 
 
 class Pieces(Fields):
-    """The fields of a value that was decoded from a part of a wire object: the fields `paths`, or all but `apart`.
+    """The fields of a value that was decoded from a part of a wire object: the fields of `paths`, or all but `others`.
 
     If the value is lost as a whole, each of these fields is a loss, not the object.
     """
 
-    def __init__(self, paths: Mapping[str, str], apart: Collection[str] | None = None) -> None:
+    def __init__(self, paths: Mapping[str, str], others: Collection[str] | None = None) -> None:
         super().__init__(paths)
-        self._own, self._apart = tuple(paths.values()), apart
+        self._own, self._others = tuple(paths.values()), others
 
     def pieces(self, wire: Mapping[str, Json]) -> list[str]:
         """Return the fields of the value that a wire object has."""
-        if self._apart is not None:
-            return [name for name in wire if name not in self._apart]
+        if self._others is not None:
+            return [name for name in wire if name not in self._others]
         return [name for name in self._own if wire_at(wire, name) is not None]
 
 

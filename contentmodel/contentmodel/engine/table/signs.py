@@ -29,24 +29,24 @@ if TYPE_CHECKING:
 class Sign(msgspec.Struct, frozen=True):
     """A field of a wire object that may report a failure.
 
-    `words` are the values at the dotted `path` that report one. If it is None, any value except null, false, zero and
+    `values` are those at the dotted `path` that report one. If it is None, any value except null, false, zero and
     empty ones does. `failed` is the value that an encoder writes there.
     """
 
     path: str
-    words: Collection[str | int] | None = None
+    values: Collection[str | int] | None = None
     failed: Json = None
 
     def error(self, wire: Mapping[str, object]) -> ErrorContent | None:
         """Return the failure that the field reports; None if it reports none."""
         value = wire_at(wire, self.path)
-        reports = bool(value) if self.words is None else value.__class__ in (str, int) and value in self.words
-        return _error(self.path.rpartition(".")[2], value, is_code=self.words is not None) if reports else None
+        reports = bool(value) if self.values is None else value.__class__ in (str, int) and value in self.values
+        return _error(self.path.rpartition(".")[2], value, is_code=self.values is not None) if reports else None
 
     def describe(self) -> JsonObject:
         """Return the sign as data."""
-        values = None if self.words is None else list(self.words)
-        return {"path": self.path, "words": values, "failed": self.failed}
+        values = None if self.values is None else list(self.values)
+        return {"path": self.path, "values": values, "failed": self.failed}
 
 
 def _error(name: str, value: object, *, is_code: bool) -> ErrorContent:
@@ -64,12 +64,12 @@ def _error(name: str, value: object, *, is_code: bool) -> ErrorContent:
 class Failure:
     """The failure signs of one kind of result.
 
-    If `worded`, the texts of a failed result are its error. If `alone`, a sign is the only field for a failure: an
-    encoder writes it for an error of any origin.
+    If `texts_are_errors`, the texts of a failed result are its error. If `only_signs`, the API has no other field for a
+    failure: an encoder writes the first sign for an error of any origin.
     """
 
-    def __init__(self, *signs: Sign, worded: bool = False, alone: bool = False) -> None:
-        self.signs, self._worded, self._alone = signs, worded, alone
+    def __init__(self, *signs: Sign, texts_are_errors: bool = False, only_signs: bool = False) -> None:
+        self.signs, self._texts_are_errors, self._only_signs = signs, texts_are_errors, only_signs
 
     def describe(self) -> list[JsonObject]:
         """Return the signs as data."""
@@ -85,7 +85,7 @@ class Failure:
         errors = self.errors(wire, api)
         if not errors or any(output.__class__ is ErrorContent for output in result.outputs):
             return result
-        outputs = [_as_error(output, api) for output in result.outputs] if self._worded else result.outputs
+        outputs = [_as_error(output, api) for output in result.outputs] if self._texts_are_errors else result.outputs
         if outputs and any(output.__class__ is ErrorContent for output in outputs):
             errors = []
         return msgspec.structs.replace(result, outputs=[*outputs, *errors])
@@ -127,14 +127,16 @@ class Failure:
         """
         is_reported = bool(self.errors(wire, context.api))
         if any(output.__class__ is ErrorContent for output in result.outputs):
-            if self._alone and not is_reported:
+            if self._only_signs and not is_reported:
                 container, key = container_of(wire, self.signs[0].path)
                 container[key] = self.signs[0].failed
         elif is_reported:
             self._report(result, context)
 
     def _report(self, result: ToolResultContent, context: EncodeContext) -> None:
-        texts = [output for output in result.outputs if output.__class__ is TextContent] if self._worded else []
+        texts = (
+            [output for output in result.outputs if output.__class__ is TextContent] if self._texts_are_errors else []
+        )
         for text in texts:
             context.report_loss(text, None, reasons.TEXT_AS_ERROR)
         if not texts:
@@ -156,7 +158,7 @@ class Failure:
         return decode_failing, encode_failing
 
 
-def is_error_alone(result: ToolResultContent) -> bool:
+def has_explicit_error(result: ToolResultContent) -> bool:
     """Return whether a result has an error that no decoder made from a sign or a text."""
     errors = (output for output in result.outputs if output.__class__ is ErrorContent)
     return any(all(not FAILURE.is_in(own) for own in (error.extra or {}).values()) for error in errors)

@@ -72,7 +72,7 @@ class Table:
         self.unions: dict[str, Union] = {}
         self.records: dict[str, Row] = {}
         self.pairs: list[PairRow] = []
-        self.words: dict[str, tuple[str, ...]] = {}
+        self.values: dict[str, tuple[str, ...]] = {}
         self.kept: dict[str, tuple[str, ...]] = {}
 
     def record(
@@ -87,15 +87,15 @@ class Table:
         made = self.unions[name] = Union(self.api, name, rows, **options)
         return made
 
-    def pair(self, call: Row, result: Row, apart: Sequence[str], failure: Failure | None = None) -> PairRow:
+    def pair(self, call: Row, result: Row, result_fields: Sequence[str], failure: Failure | None = None) -> PairRow:
         """Add a row for a wire object that contains both a call and its result."""
-        made = PairRow(call, result, apart, failure).bind(self.api)
+        made = PairRow(call, result, result_fields, failure).bind(self.api)
         self.pairs.append(made)
         return made
 
-    def say(self, name: str, *values: object) -> None:
+    def known_values(self, name: str, *values: object) -> None:
         """Declare the known values of one field. Other values pass through."""
-        self.words[name] = tuple(str(value) for value in values)
+        self.values[name] = tuple(str(value) for value in values)
 
     def keep(self, name: str, *fields: str) -> None:
         """Declare known fields of a record that have no neutral counterpart: they stay in the residue.
@@ -113,7 +113,7 @@ class Table:
         return {
             "api": self.api,
             "pairs": [pair.describe() for pair in self.pairs],
-            "words": {name: list(values) for name, values in self.words.items()},
+            "values": {name: list(values) for name, values in self.values.items()},
             "kept": {name: list(fields) for name, fields in self.kept.items()},
             "records": {name: r.describe() for name, r in self.records.items()},
             "unions": {name: u.describe() for name, u in self.unions.items()},

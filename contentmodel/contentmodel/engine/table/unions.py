@@ -36,12 +36,12 @@ class Union:
     - `other`: the row for unknown tags. Without it, such a block becomes UnknownContent.
     - `prefer`: selects the usual row if several rows have one class (None: a value of another API cannot be encoded
       here). A block that was decoded by another row has the name of that row in the hint `ROW`.
-    - `abroad`: the classes that a request of another API may contain here. Other classes are lowered, although hosts of
-      this API may send them.
-    - `takes_untyped`: whether a block without a tag is an unknown block instead of a fault.
+    - `foreign_types`: the classes that a request of another API may contain here. Other classes are lowered, although
+      hosts of this API may send them.
+    - `accepts_untyped`: whether a block without a tag is an unknown block instead of a fault.
 
-    Rows with a shape decode blocks whose tag has no row. Rows with `takes` are preferred for the contents that they
-    accept.
+    Rows with a shape decode blocks whose tag has no row. Rows with `preferred_for` come
+    first for the contents that it accepts.
     """
 
     def __init__(
@@ -54,9 +54,9 @@ class Union:
         find: Callable[[JsonObject], str | None] | None = None,
         default: str | None = None,
         other: Row | None = None,
-        abroad: Iterable[type] | None = None,
+        foreign_types: Iterable[type] | None = None,
         prefer: Callable[[Any, list[Row]], Row | None] | None = None,
-        takes_untyped: bool = False,
+        accepts_untyped: bool = False,
     ) -> None:
         self.api, self.name, self.tag = api, name, tag or ""
         self._find = self._fitting if tag is None else find
@@ -65,10 +65,10 @@ class Union:
             r.is_one_of = True
         self._other = other
         self._shaped = [r for r in self.rows if r.shape is not None]
-        self._foreign_types = None if abroad is None else frozenset(abroad)
+        self._foreign_types = None if foreign_types is None else frozenset(foreign_types)
         self._foreign_encoders: dict[type, Encode] = {}
         self._default = default
-        self._takes_untyped = takes_untyped or other is not None or self._find is not None
+        self._takes_untyped = accepts_untyped or other is not None or self._find is not None
         self._prefer = prefer
         self._decoders: dict[str, Decode] = {}
         self._encoders: dict[type, Encode] = {}
@@ -336,7 +336,7 @@ class Union:
     def _picking_encoder(self, rows: list[Row]) -> Encode:
         encoders = {r.name: r.functions[1] for r in rows}
         api, choose = self.api, self._usual
-        if self._prefer is None and not any(r.takes for r in rows):
+        if self._prefer is None and not any(r.preferred_for for r in rows):
             usual = rows[0].functions[1]
 
             def pick_usual(content: HasExtra, context: EncodeContext) -> JsonObject:
@@ -359,7 +359,7 @@ class Union:
 
     def _usual(self, content: object, rows: list[Row]) -> Row | None:
         for r in rows:
-            if r.takes is not None and r.takes(content):
+            if r.preferred_for is not None and r.preferred_for(content):
                 return r
         return self._prefer(content, rows) if self._prefer is not None else rows[0]
 

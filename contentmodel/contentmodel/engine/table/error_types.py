@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from contentmodel.message import Origin
 
 
-class ErrorWords:
+class ErrorTypes:
     """The error types of an API.
 
     - `keys`: the fields that contain error types, the most specific one first.
@@ -43,7 +43,7 @@ class ErrorWords:
                     self._kinds.setdefault(fields[key], kind)
 
     @property
-    def words(self) -> tuple[str, ...]:
+    def types(self) -> tuple[str, ...]:
         """All known error types."""
         return tuple(self._kinds)
 
@@ -71,13 +71,13 @@ class ErrorWords:
 class ErrorBody(Record[ErrorContent]):
     """An error object. Values of the same API are kept. An error of another API gets the error type of its kind."""
 
-    def __init__(self, row: Row, words: ErrorWords) -> None:
+    def __init__(self, row: Row, types: ErrorTypes) -> None:
         super().__init__(row)
-        self.words = words
+        self.types = types
 
     def decode(self, value: JsonObject, context: DecodeContext, container: JsonObject, key: str) -> ErrorContent:
         error = super().decode(value, context, container, key)
-        kind = self.words.kind_of(value)
+        kind = self.types.kind_of(value)
         if kind is None or error.__class__ is not ErrorContent:
             return error
         return msgspec.structs.replace(error, kind=kind)
@@ -87,15 +87,15 @@ class ErrorBody(Record[ErrorContent]):
             return self._encode_foreign(value, context, getattr(owner, "origin", None))
         wire = self.row.encode(value, context)
         kind = error_kind(value) if context.has_no_origin else value.kind
-        if kind is not None and self.words.kind_of(wire) != kind:
-            wire = {**wire, **self.words.fields_of(kind)}
-        context.status = self.words.status_of(kind or self.words.kind_of(wire))
+        if kind is not None and self.types.kind_of(wire) != kind:
+            wire = {**wire, **self.types.fields_of(kind)}
+        context.status = self.types.status_of(kind or self.types.kind_of(wire))
         return wire
 
     def _encode_foreign(self, error: ErrorContent, context: EncodeContext, origin: Origin | None) -> JsonObject:
-        kind = error_kind(error) or self.words.kind_of(dict.fromkeys(self.words.keys[:1], error.code))
-        context.status = self.words.status_of(kind)
-        fields = self.words.fields_of(kind)
+        kind = error_kind(error) or self.types.kind_of(dict.fromkeys(self.types.keys[:1], error.code))
+        context.status = self.types.status_of(kind)
+        fields = self.types.fields_of(kind)
         # APIs of the same issuer have the same error types.
         is_kin = origin is not None and origin.issuer == context.issuer
         residue = {} if origin is None else (error.extra or {}).get(origin.api, {})
@@ -103,7 +103,7 @@ class ErrorBody(Record[ErrorContent]):
             # A number was set by a host. It is not an error type of the issuer.
             kept = {key: residue[key] for key in fields if residue.get(key, 0).__class__ in (str, type(None))}
             fields = {**fields, **kept}
-        elif error.code is not None and (kind is None or self.words.kind_of(fields) != kind):
+        elif error.code is not None and (kind is None or self.types.kind_of(fields) != kind):
             context.report_loss(error, "code", reasons.NO_ERROR_TYPE)
         elif error.code is not None and error.code not in fields.values():
             context.report_loss(error, "code", reasons.ERROR_CONVERTED)
