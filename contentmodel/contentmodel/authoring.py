@@ -104,6 +104,7 @@ from contentmodel.events import (
     UnknownDelta,
     WireEvent,
 )
+from contentmodel.http_api import HttpApi, HttpMethod, TokenCounting
 from contentmodel.limits import LimitHeaders
 from contentmodel.rules import (
     Broken,
@@ -150,6 +151,8 @@ __all__ = [
     "Gathered",
     "Group",
     "Hint",
+    "HttpApi",
+    "HttpMethod",
     "IdentifierRule",
     "Implied",
     "Kinds",
@@ -197,6 +200,7 @@ __all__ = [
     "TextDelta",
     "TextField",
     "TextOrBlocks",
+    "TokenCounting",
     "Union",
     "UnknownDelta",
     "VERSION",

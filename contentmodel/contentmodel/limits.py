@@ -127,6 +127,18 @@ def wait_in_body(body: Any) -> float | None:
     return None
 
 
+def with_wait_in_body(body: Any, seconds: float) -> Any:
+    """Return an error body with the seconds to wait as its RetryInfo, which `wait_in_body` reads.
+
+    A RetryInfo that it has already, and a body of another form, are left as they are.
+    """
+    error = body.get("error") if isinstance(body, dict) else None
+    if not isinstance(error, dict) or wait_in_body(body) is not None:
+        return body
+    info = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": f"{seconds:g}s"}
+    return {**body, "error": {**error, "details": [*(error.get("details") or ()), info]}}
+
+
 def _first(*values: float | None) -> float | None:
     return next((value for value in values if value is not None), None)
 

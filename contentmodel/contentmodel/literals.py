@@ -54,7 +54,8 @@ class Policies(TypedDict, total=False):
     """The choices for converting families of content. `contentmodel.POLICIES` lists all choices, the default first.
 
     `capabilities` describes the target's model: the name of a listed model, "any" (no limits), or a JSON object with
-    fields of `contentmodel.capabilities.Capabilities`.
+    fields of `contentmodel.capabilities.Capabilities`. `output_limit` is a number: the limit of output tokens
+    for an API that requires one, if the request has none.
     """
 
     reasoning: Literal["drop", "text", "reasoning_content", "reasoning"]
@@ -62,6 +63,7 @@ class Policies(TypedDict, total=False):
     compaction: Literal["text", "drop"]
     stream_usage: Literal["last", "chunk"]
     capabilities: str
+    output_limit: str
 
 
 TextUnit: TypeAlias = Literal["codepoint", "utf16", "byte"]

@@ -12,7 +12,7 @@ from contentmodel.adapter import adapter
 from contentmodel.engine.losses.loss import Loss, LossError, significant
 from contentmodel.engine.pipeline.lowering import check_choices, check_policies
 from contentmodel.engine.pipeline.names import Renames
-from contentmodel.events import Fold, StreamEvent
+from contentmodel.events import Fold, StreamEvent, TurnComplete, TurnError
 from contentmodel.literals import OnLoss, Policies
 
 if TYPE_CHECKING:
@@ -111,6 +111,8 @@ class StreamConverter:
         self._encoder = adapter(target).stream_encoder(chosen)
         self._restore = None if maps in (None, Renames()) else maps.restoring(self._reader.restore_arguments)
         self._raises = on_loss == "raise"
+        self.end: TurnComplete | TurnError | None = None
+        """The last event of the stream, with the whole response; None before it."""
 
     @property
     def losses(self) -> tuple[Loss, ...]:
@@ -134,6 +136,8 @@ class StreamConverter:
     def _encoded(self, events: list[StreamEvent]) -> bytes:
         if self._restore is not None:
             events = [restored for event in events for restored in self._restore(event)]
+        if events and isinstance(events[-1], TurnComplete | TurnError):
+            self.end = events[-1]
         feed = self._encoder.feed
         data = feed(events[0]) if len(events) == 1 else b"".join([feed(event) for event in events])
         self._check()

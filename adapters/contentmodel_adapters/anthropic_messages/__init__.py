@@ -35,6 +35,7 @@ from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel_adapters.anthropic_messages.blocks import API, SYSTEM, TABLE
+from contentmodel_adapters.anthropic_messages.http import HTTP
 from contentmodel_adapters.anthropic_messages.messages import Messages
 from contentmodel_adapters.anthropic_messages.response import ERRORS, LIMIT_HEADERS, RESPONSE, encode_blocks
 from contentmodel_adapters.anthropic_messages.rules import CALL_IDS, RULES, TOOL_NAMES
@@ -49,7 +50,8 @@ from contentmodel_adapters.shared.schema_adaptation import ANTHROPIC, restored_a
 from contentmodel_adapters.shared.settings import with_fitting_settings
 from contentmodel_adapters.shared.usage import counted
 
-# The API requires a limit; if a request has none, this is enough for an answer and allowed for every model.
+# The API requires a limit; if a request has none, this is enough for an answer and allowed for every model. The
+# policy `output_limit` replaces it.
 MAX_TOKENS = 4096
 
 REQUEST = TABLE.record(
@@ -142,7 +144,8 @@ def with_limit(payload: dict[str, Any], request: ChatRequest, context: EncodeCon
     elif limit < 0:
         context.report_loss(request, "options.max_output_tokens", reasons.REFUSED_SETTING, rule=f"{limit} is negative")
     if limit is None or limit < 0:
-        payload["max_tokens"] = MAX_TOKENS + budget_of(payload)
+        policy = context.policies.get("output_limit")
+        payload["max_tokens"] = (MAX_TOKENS if policy is None else int(policy)) + budget_of(payload)
     return payload
 
 
@@ -174,6 +177,7 @@ class AnthropicMessages(TableAdapter):
     response = RESPONSE
     conversation = "messages"
     errors = ERRORS
+    http = HTTP
     limit_headers = LIMIT_HEADERS
     meaningless = {"type": ("message", "error")}
     request_passes = REQUEST_PASSES

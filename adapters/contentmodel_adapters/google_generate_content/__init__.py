@@ -39,6 +39,7 @@ from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest, ResponseFormat
 from contentmodel.response import ChatResponse
 from contentmodel_adapters.google_generate_content.blocks import API, PARTS, TABLE, YOUTUBE
+from contentmodel_adapters.google_generate_content.http import HTTP
 from contentmodel_adapters.google_generate_content.messages import (
     Contents,
     Instructions,
@@ -238,6 +239,7 @@ class GoogleGenerateContent(TableAdapter):
     response = RESPONSE
     conversation = "contents"
     errors = ERRORS
+    http = HTTP
     request_passes = REQUEST_PASSES
     answer_passes = (
         message_pass(without_user_messages),

@@ -39,6 +39,7 @@ from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest, CustomTool, FunctionTool, HostedTool, ToolGroup
 from contentmodel.response import ChatResponse
 from contentmodel_adapters.openai_chat.blocks import API, TABLE
+from contentmodel_adapters.openai_chat.http import HTTP
 from contentmodel_adapters.openai_chat.messages import REASONING_FIELDS, Messages, encode_answer
 from contentmodel_adapters.openai_chat.response import RESPONSE
 from contentmodel_adapters.openai_chat.rules import CALL_IDS, RULES, TOOL_NAMES
@@ -243,6 +244,7 @@ class OpenAIChat(TableAdapter):
     response = RESPONSE
     conversation = "messages"
     errors = ERRORS
+    http = HTTP
     limit_headers = LIMIT_HEADERS
     meaningless = {"object": "chat.completion"}
     reasoning_fields = REASONING_FIELDS

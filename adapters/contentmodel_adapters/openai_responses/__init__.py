@@ -33,6 +33,7 @@ from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel_adapters.openai_responses.blocks import API, TABLE
+from contentmodel_adapters.openai_responses.http import HTTP
 from contentmodel_adapters.openai_responses.items import ItemIds
 from contentmodel_adapters.openai_responses.messages import Items, encode_items
 from contentmodel_adapters.openai_responses.response import RESPONSE
@@ -182,6 +183,7 @@ class OpenAIResponses(TableAdapter):
     response = RESPONSE
     conversation = "input"
     errors = ERRORS
+    http = HTTP
     limit_headers = LIMIT_HEADERS
     # The role of added tools is always "developer" (additional_tools of openai 3.54, seen 2026-11-22).
     meaningless = {"id": None, "object": None, "status": "completed", "role": "developer"}

@@ -18,6 +18,8 @@ from contentmodel.cli.convert import convert
 from contentmodel.cli.detect import detect
 from contentmodel.cli.errors import reported
 from contentmodel.cli.export import export
+from contentmodel.cli.gateway import COMMANDS as GATEWAY_COMMANDS
+from contentmodel.cli.gateway import GatewayCommands, gateway_command
 from contentmodel.cli.plan import plan
 from contentmodel.cli.show import show
 from contentmodel.cli.tools import COMMANDS, tools_command
@@ -31,10 +33,10 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
 
 
-def new_app() -> typer.Typer:
+def new_app(group: type[TyperGroup] = Commands) -> typer.Typer:
     """Return a Typer app with the settings of this command."""
     return typer.Typer(
-        cls=Commands,
+        cls=group,
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
@@ -76,6 +78,7 @@ def contentmodel_command(version: Version = False) -> None:
     contentmodel export history.db -o chat.html
     contentmodel apis
     contentmodel tools check shop.tools.json
+    contentmodel gateway --to openai-responses --model gpt-5.2
     """
 
 
@@ -84,14 +87,20 @@ class Documents(StrEnum):
 
     contentmodel = "contentmodel"
     tools = "tools"
+    gateway = "gateway"
 
 
 def schema(
     of: Annotated[
-        Documents, typer.Argument(metavar="OF", help="contentmodel: stored documents. tools: tool configuration files.")
+        Documents,
+        typer.Argument(
+            metavar="OF",
+            help="contentmodel: stored documents. tools: tool configuration files. gateway: configuration files of a "
+            "gateway.",
+        ),
     ] = Documents.contentmodel,
 ) -> None:
-    """Print the JSON Schema of stored documents, or of tool configuration files.
+    """Print the JSON Schema of stored documents, of tool configuration files, or of a gateway's configuration.
 
     Stored documents are the documents that `convert --to contentmodel` writes.
 
@@ -99,8 +108,9 @@ def schema(
     [bold]Examples[/bold]
     contentmodel schema > contentmodel.schema.json
     contentmodel schema tools > tools.schema.json
+    contentmodel schema gateway > gateway.schema.json
     """
-    result = contentmodel.schema() if of is Documents.contentmodel else _tool_file_schema()
+    result = _SCHEMAS[of]()
     typer.echo(msgspec.json.format(msgspec.json.encode(result), indent=2))
 
 
@@ -108,6 +118,19 @@ def _tool_file_schema() -> dict[str, Any]:
     from contentmodel.tools.config import tool_file_schema
 
     return tool_file_schema()
+
+
+def _gateway_schema() -> dict[str, Any]:
+    from contentmodel.gateway import config_schema
+
+    return config_schema()
+
+
+_SCHEMAS = {
+    Documents.contentmodel: contentmodel.schema,
+    Documents.tools: _tool_file_schema,
+    Documents.gateway: _gateway_schema,
+}
 
 
 def help_of(command: Callable[..., None]) -> str:
@@ -124,3 +147,8 @@ tools_app = new_app()
 for command in COMMANDS:
     tools_app.command(help=help_of(command))(command)
 app.add_typer(tools_app, name="tools", help=help_of(tools_command))
+
+gateway_app = new_app(GatewayCommands)
+for gateway_subcommand in GATEWAY_COMMANDS:
+    gateway_app.command(help=help_of(gateway_subcommand))(gateway_subcommand)
+app.add_typer(gateway_app, name="gateway", help=help_of(gateway_command))

@@ -10,7 +10,7 @@ import typer
 from contentmodel.capabilities import check_choice
 from contentmodel.cli.errors import Problem
 from contentmodel.cli.installed import check_api
-from contentmodel.engine.pipeline.lowering import POLICIES
+from contentmodel.engine.pipeline.lowering import POLICIES, output_limit_of
 from contentmodel.literals import Policies
 
 
@@ -77,10 +77,22 @@ def _parse_policy(text: str) -> tuple[str, str]:
     family, _, choice = text.partition("=")
     if family == "capabilities":
         _check_capabilities(choice)
+    elif family == "output_limit":
+        _check_limit(choice)
     elif choice not in POLICIES.get(family, ()):
         known = "; ".join(f"{name}={'|'.join(choices)}" for name, choices in POLICIES.items())
-        raise Problem(f"--policy: unknown policy {text!r}", hint=f"use one of: {known}; capabilities=MODEL|any|JSON")
+        raise Problem(
+            f"--policy: unknown policy {text!r}",
+            hint=f"use one of: {known}; capabilities=MODEL|any|JSON; output_limit=N",
+        )
     return family, choice
+
+
+def _check_limit(choice: str) -> None:
+    try:
+        output_limit_of(choice)
+    except ValueError as error:
+        raise Problem(f"--policy: {error}", hint="use output_limit=32000, for example") from None
 
 
 def _check_capabilities(choice: str) -> None:

@@ -25,6 +25,7 @@ from contentmodel.engine.table.hints import Hint
 from contentmodel.engine.table.introspect import get_attribute
 from contentmodel.engine.table.tables import Row, Table
 from contentmodel.errors import DecodeError, EncodeError, Fault
+from contentmodel.http_api import HttpApi
 from contentmodel.limits import LimitHeaders
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
@@ -46,6 +47,8 @@ class TableAdapter:
     """The error types of the API, by kind of error."""
     limit_headers: LimitHeaders | None = None
     """The headers in which the API reports rate limits; None if it has none."""
+    http: HttpApi | None = None
+    """The HTTP interface of the API; None if the format has none."""
     also_takes: Mapping[str, tuple[type, ...]] = {}
     """Additional JSON classes that the API accepts, by the path of the field in a wire object."""
     requires: Mapping[str, type] = {}

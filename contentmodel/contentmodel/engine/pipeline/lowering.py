@@ -48,7 +48,8 @@ without them gets no reasoning. `stream_usage` is for streams of Chat Completion
 chunk with a choice, "chunk" in a separate chunk without choices, as `stream_options.include_usage` does.
 
 The additional policy `capabilities` sets the capabilities of the target's model: the name of a listed model, "any", or
-a JSON object with fields of `contentmodel.capabilities.Capabilities`.
+a JSON object with fields of `contentmodel.capabilities.Capabilities`. The policy `output_limit` is a number: the limit
+of output tokens for an API that requires one, if the request has none.
 """
 
 
@@ -65,10 +66,20 @@ def check_policies(policies: Policies | None) -> Mapping[str, str] | None:
     for family, policy in (chosen or {}).items():
         if family == "capabilities":
             check_choice(policy)
+        elif family == "output_limit":
+            output_limit_of(policy)
         elif policy not in POLICIES.get(family, ()):
             choices = "; ".join(f"{name}: {' | '.join(options)}" for name, options in POLICIES.items())
-            raise ValueError(f"unknown policy {family}={policy}: expected {choices}; capabilities: MODEL | any | JSON")
+            more = "capabilities: MODEL | any | JSON; output_limit: N"
+            raise ValueError(f"unknown policy {family}={policy}: expected {choices}; {more}")
     return chosen
+
+
+def output_limit_of(policy: str) -> int:
+    """Return the number of the policy `output_limit`. Raise ValueError if it is not a positive number."""
+    if not (policy.isascii() and policy.isdecimal() and len(policy) <= 9 and int(policy) > 0):
+        raise ValueError(f"unknown policy output_limit={policy}: expected a number of tokens")
+    return int(policy)
 
 
 def lower(content: object, union: Union, context: EncodeContext) -> list[AIContent]:

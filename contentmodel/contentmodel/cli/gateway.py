@@ -1,0 +1,245 @@
+"""`contentmodel gateway`: run a gateway, and check its configuration file."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from contentmodel.cli.console import err, visible
+from contentmodel.cli.errors import Problem, reported
+from contentmodel.cli.installed import check_api
+from contentmodel.cli.options import parse_policies
+from contentmodel.extras import needs_extra
+
+if TYPE_CHECKING:
+    from contentmodel.gateway import GatewayConfig
+
+FAULTS_FOUND = 1
+KEYS = "env:NAME (an environment variable), client (the key that the client sends), or none"
+
+File = Annotated[str | None, typer.Argument(metavar="CONFIG", help="A TOML file.", show_default=False)]
+CheckedFile = Annotated[str, typer.Argument(metavar="CONFIG", help="A TOML file.")]
+To = Annotated[str | None, typer.Option("--to", metavar="API", help="The API of the upstream, instead of a file.")]
+BaseUrl = Annotated[
+    str | None, typer.Option("--base-url", metavar="URL", help="The upstream's base URL. Default: the provider's own.")
+]
+Key = Annotated[
+    str | None,
+    typer.Option("--key", metavar="SOURCE", help=f"The upstream's key: {KEYS}. Default: the SDK's variable."),
+]
+Model = Annotated[
+    str | None,
+    typer.Option("--model", metavar="MODEL", help="The upstream's model. Default: the model that the client names."),
+]
+PolicyTexts = Annotated[
+    list[str] | None, typer.Option("--policy", metavar="FAMILY=CHOICE", help="As for `convert`. Repeatable.")
+]
+OnLossTexts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--on-loss",
+        metavar="report|refuse|FAMILY=refuse",
+        help="Refuse requests with losses, or with losses of one family (media, tools, ...). Repeatable.",
+    ),
+]
+Hosted = Annotated[
+    str,
+    typer.Option(
+        "--hosted-tools", metavar="encode|drop|function|refuse", help="Hosted tools that the upstream does not have."
+    ),
+]
+Host = Annotated[str | None, typer.Option("--host", metavar="HOST", help="Where to listen. Default: 127.0.0.1.")]
+Port = Annotated[int | None, typer.Option("--port", metavar="PORT", help="Where to listen. Default: 8080.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors, no line for each request.")]
+
+
+class GatewayCommands(TyperGroup):
+    """Run `serve` if the first argument is not a subcommand."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands and args[0] not in ("-h", "--help"):
+            args = ["serve", *args]
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        with reported():
+            return super().invoke(ctx)
+
+
+def gateway_command() -> None:
+    """Let any client use any provider: answer the APIs of OpenAI, Anthropic and Google with the models of another one.
+
+    Run it with a configuration file, or with --to for a single upstream. The client is given the address of the gateway
+    in place of the provider's. Requests and answers are converted while they stream, and every answer has the header
+    contentmodel-losses. `GET /contentmodel/losses/ID` lists the losses of the request ID, with paths and reasons.
+
+    The gateway listens on 127.0.0.1, stores nothing, and prints one line of JSON for each request.
+
+    \b
+    [bold]Examples[/bold]
+    export OPENAI_API_KEY=...
+    contentmodel gateway --to openai-responses --model gpt-5.2
+    ANTHROPIC_BASE_URL=http://127.0.0.1:8080 claude
+
+    \b
+    contentmodel gateway gateway.toml --port 9000
+    contentmodel gateway check gateway.toml
+    contentmodel schema gateway > gateway.schema.json
+    """
+
+
+def serve(
+    config: File = None,
+    to: To = None,
+    base_url: BaseUrl = None,
+    key: Key = None,
+    model: Model = None,
+    policy: PolicyTexts = None,
+    hosted_tools: Hosted = "encode",
+    on_loss: OnLossTexts = None,
+    host: Host = None,
+    port: Port = None,
+    quiet: Quiet = False,
+) -> None:
+    """Run a gateway until it is interrupted.
+
+    Exit codes: 0 stopped; 2 a fault in the configuration or the command line.
+
+    \b
+    [bold]Examples[/bold]
+    contentmodel gateway --to anthropic-messages --model claude-opus-5
+    contentmodel gateway --to openai-chat --base-url http://127.0.0.1:11434/v1 --key none --model qwen3
+    contentmodel gateway gateway.toml
+    """
+    with needs_extra("gateway"):
+        import uvicorn
+
+        from contentmodel.gateway import create_app
+    chosen = [to, base_url, key, model, policy, on_loss]
+    if config is not None and (any(chosen) or hosted_tools != "encode"):
+        raise Problem("a configuration file and options of an upstream exclude each other", hint="put them in the file")
+    if config is None and to is None:
+        raise Problem("expected a configuration file or --to API", hint="contentmodel gateway --help has examples")
+    settings = (
+        _from_file(config)
+        if config is not None
+        else _from_options(to or "", base_url, key, model, policy, hosted_tools, on_loss)
+    )
+    settings = _listening(settings, host, port)
+    app = create_app(settings)
+    _print_start(settings)
+    logging.basicConfig(stream=sys.stderr, format="%(message)s", level=logging.ERROR if quiet else logging.INFO)
+    logging.getLogger("httpx2").setLevel(logging.WARNING)
+    uvicorn.run(app, host=settings.host, port=settings.port, log_level="warning", access_log=False)
+
+
+def check(config: CheckedFile) -> None:
+    """Check a configuration file, and print every fault with its place.
+
+    Exit codes: 0 no fault; 1 faults; 2 the file cannot be read, or a bad command line.
+
+    \b
+    [bold]Examples[/bold]
+    contentmodel gateway check gateway.toml
+    """
+    settings = _from_file(config)
+    routes = "1 route" if len(settings.routes) == 1 else f"{len(settings.routes)} routes"
+    upstreams = "1 upstream" if len(settings.upstreams) == 1 else f"{len(settings.upstreams)} upstreams"
+    typer.echo(f"{config}: no faults ({routes}, {upstreams})")
+
+
+def _from_file(path: str) -> GatewayConfig:
+    with needs_extra("gateway"):
+        from contentmodel.gateway import ConfigError, load_config
+
+    try:
+        return load_config(path)
+    except ConfigError as error:
+        raise _problem(error, path) from None
+
+
+def _problem(error: Any, name: str) -> Problem:
+    count = "1 fault" if len(error.faults) == 1 else f"{len(error.faults)} faults"
+    details = tuple(f"{fault.path}: {fault.message}" for fault in error.faults)
+    return Problem(f"{name}: {count}", details, "`contentmodel schema gateway` prints the schema", code=FAULTS_FOUND)
+
+
+def _from_options(
+    api: str,
+    base_url: str | None,
+    key: str | None,
+    model: str | None,
+    policy: list[str] | None,
+    hosted_tools: str,
+    on_loss: list[str] | None,
+) -> GatewayConfig:
+    from contentmodel.gateway import ConfigError, read_config
+
+    check_api(api, "--to", stored=False)
+    upstream = {"api": api, "base_url": base_url, "key": key}
+    route = {"to": "upstream", "model": model, "policies": dict(parse_policies(policy or []))}
+    value = {
+        "upstreams": {"upstream": {name: text for name, text in upstream.items() if text is not None}},
+        "routes": [
+            {name: item for name, item in route.items() if item is not None}
+            | {"hosted_tools": hosted_tools, "on_loss": _on_loss(on_loss or [])}
+        ],
+    }
+    try:
+        return read_config(value)
+    except ConfigError as error:
+        faults = "; ".join(_option_fault(fault.path, fault.message) for fault in error.faults)
+        raise Problem(faults) from None
+
+
+def _option_fault(path: str, message: str) -> str:
+    """Return a fault with the option that it comes from."""
+    option = path.rpartition(".")[2].replace("_", "-")
+    return f"--{'on-loss' if '.on_loss' in path else option}: {message}"
+
+
+def _on_loss(texts: list[str]) -> Any:
+    """Return the choice for all families, or for some of them."""
+    if not texts:
+        return "report"
+    if len(texts) == 1 and "=" not in texts[0]:
+        return texts[0]
+    pairs = [text.partition("=") for text in texts]
+    if not all(equals for _, equals, _ in pairs):
+        raise Problem("--on-loss: one choice for all families, or FAMILY=CHOICE for some of them")
+    return {family: choice for family, _, choice in pairs}
+
+
+def _listening(settings: GatewayConfig, host: str | None, port: int | None) -> GatewayConfig:
+    """Apply the options of the address, and check the result."""
+    import msgspec
+
+    from contentmodel.gateway import ConfigError, check_config
+
+    changed = msgspec.structs.replace(
+        settings, host=host or settings.host, port=settings.port if port is None else port
+    )
+    try:
+        check_config(changed)
+    except ConfigError as error:
+        raise _problem(error, "the configuration") from None
+    return changed
+
+
+def _print_start(settings: GatewayConfig) -> None:
+    """Print what clients need: the address for each of the well-known variables."""
+    url = f"http://{settings.host}:{settings.port}"
+    lines = [f"listening on {url}"]
+    for number, route in enumerate(settings.routes):
+        upstreams = ", ".join(f"{name} ({settings.upstreams[name].api})" for name in route.upstreams)
+        lines.append(f"route {number}: {', '.join(route.models)} -> {upstreams}: {route.model or 'the same model'}")
+    lines.append(f"clients: ANTHROPIC_BASE_URL={url} OPENAI_BASE_URL={url}/v1 GOOGLE_GEMINI_BASE_URL={url}")
+    for line in lines:
+        err().print(visible(line), soft_wrap=True)
+
+
+COMMANDS = (serve, check)

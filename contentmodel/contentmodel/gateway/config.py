@@ -1,0 +1,345 @@
+"""The configuration of a gateway: its types, and how a TOML file is read and checked as a whole."""
+
+from __future__ import annotations
+
+import difflib
+import fnmatch
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Literal, TypeAlias, Union, cast, get_args, get_origin, get_type_hints
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import Meta
+
+from contentmodel.adapter import adapters
+from contentmodel.engine.pipeline.lowering import check_policies
+from contentmodel.errors import ContentModelError, Fault
+from contentmodel.http_api import HttpApi
+from contentmodel.literals import LossFamily, Policies
+
+OnLoss: TypeAlias = Literal["report", "refuse"]
+HostedTools: TypeAlias = Literal["encode", "drop", "function", "refuse"]
+Seconds: TypeAlias = Annotated[float, Meta(gt=0)]
+Count: TypeAlias = Annotated[int, Meta(ge=1)]
+
+FAMILIES: tuple[str, ...] = get_args(LossFamily)
+
+
+class Config(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """The base of the types of a configuration."""
+
+
+class Upstream(Config, frozen=True, kw_only=True):
+    """An API that the gateway sends requests to.
+
+    - `api`: the id of an installed adapter, "anthropic-messages" for example.
+    - `base_url`: the base URL, as the API's official SDK takes it. The default is the provider's own.
+    - `key`: the source of the API key: "env:NAME" (an environment variable), "client" (the key that the client sends),
+      or "none". The default is the variable that the official SDK reads.
+    - `headers`: headers of every request.
+    - `connect_timeout`: the time in seconds to connect. `timeout`: the time to wait for the first byte of an answer,
+      and for each next one.
+    - `retries`: how often a request is sent again if it certainly caused no answer: the host was not reached, or the
+      API was overloaded or limited the rate. `retry_wait`: the longest time to wait before that. If the API asks for
+      more time, the client gets the error.
+    """
+
+    api: str
+    base_url: str | None = None
+    key: str | None = None
+    headers: dict[str, str] = {}
+    connect_timeout: Seconds = 10.0
+    timeout: Seconds = 600.0
+    retries: Annotated[int, Meta(ge=0)] = 2
+    retry_wait: Annotated[float, Meta(ge=0)] = 10.0
+
+
+class Route(Config, frozen=True, kw_only=True):
+    """The upstreams of some models. The first route that matches the model of a request applies.
+
+    - `models`: names and patterns ("gpt-5*") of models that clients ask for.
+    - `to`: the name of an upstream, or several. A request goes to the next one if an upstream fails before the first
+      byte of the answer was sent to the client.
+    - `model`: the model of the upstream. The default is the model that the client asks for.
+    - `policies`: how to convert content that the upstream's API lacks (`contentmodel.POLICIES`).
+    - `hosted_tools`: what happens to hosted tools that the upstream lacks. "encode": what the encoder of the API does.
+      "drop": they are left out. "function": they are offered as functions, which the client runs. "refuse": the request
+      is refused.
+    - `on_loss`: "report", or "refuse" to refuse requests with losses; or one of both for each family of content.
+    """
+
+    models: Annotated[tuple[str, ...], Meta(min_length=1)] = ("*",)
+    to: str | Annotated[tuple[str, ...], Meta(min_length=1)]
+    model: str | None = None
+    policies: dict[str, str] = {}
+    hosted_tools: HostedTools = "encode"
+    on_loss: OnLoss | dict[str, OnLoss] = "report"
+
+    @property
+    def upstreams(self) -> tuple[str, ...]:
+        """The names of the upstreams, in the order in which they are tried."""
+        return (self.to,) if isinstance(self.to, str) else self.to
+
+    def matches(self, model: str) -> bool:
+        """Return whether the route is for a model."""
+        return any(fnmatch.fnmatchcase(model, pattern) for pattern in self.models)
+
+    def refuses(self, family: str) -> bool:
+        """Return whether a request with a loss of this family is refused."""
+        return (self.on_loss if isinstance(self.on_loss, str) else self.on_loss.get(family)) == "refuse"
+
+
+class Limits(Config, frozen=True, kw_only=True):
+    """The limits of a gateway.
+
+    - `body_bytes`: the size of a request. `answer_bytes`: the size of an answer that is not streamed.
+    - `requests`: the number of requests at the same time.
+    - `reports`: the number of latest requests whose losses can be read.
+    - `heartbeat`: the seconds between two keep-alives in a stream that is waiting.
+    """
+
+    body_bytes: Count = 64 * 2**20
+    answer_bytes: Count = 256 * 2**20
+    requests: Count = 512
+    reports: Count = 256
+    heartbeat: Seconds = 15.0
+
+
+class GatewayConfig(Config, frozen=True, kw_only=True):
+    """The configuration of a gateway.
+
+    - `host`, `port`: where the command listens. `key`: the source of the key that clients must send ("env:NAME");
+      required if `host` is not this machine alone.
+    - `store`: the location of a history (a file, or the URL of a database) that keeps conversations of the Responses
+      API for upstreams that cannot. Without it, nothing is written to disk.
+    - `upstreams`: the upstreams by name. `routes`: the routes, in order. `limits`: the limits.
+    """
+
+    host: str = "127.0.0.1"
+    port: Annotated[int, Meta(ge=0, le=65535)] = 8080
+    key: str | None = None
+    store: str | None = None
+    upstreams: Annotated[dict[str, Upstream], Meta(min_length=1)]
+    routes: Annotated[tuple[Route, ...], Meta(min_length=1)]
+    limits: Limits = Limits()
+
+
+class ConfigError(ContentModelError, ValueError):
+    """Raised for a configuration with faults. `faults` has every fault with its place (`routes[0].to`)."""
+
+    def __init__(self, name: str, faults: list[Fault]) -> None:
+        self.name, self.faults = name, faults
+        listed = "; ".join(f"{fault.path}: {fault.message}" for fault in faults)
+        super().__init__(f"{name}: {listed}")
+
+
+def load_config(path: str | Path, *, environment: Mapping[str, str] | None = None) -> GatewayConfig:
+    """Read a TOML file. Raise ConfigError with every fault, and OSError if the file cannot be read."""
+    text = Path(path).read_bytes()
+    try:
+        value = tomllib.loads(text.decode("utf-8"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(str(path), [Fault("$", f"not TOML: {error}")]) from None
+    return read_config(value, name=str(path), environment=environment)
+
+
+def read_config(
+    value: Mapping[str, Any], *, name: str = "configuration", environment: Mapping[str, str] | None = None
+) -> GatewayConfig:
+    """Read the value of a configuration file. `environment` replaces the environment of the process.
+
+    Raise ConfigError with every fault.
+    """
+    faults = list(_type_faults(value, GatewayConfig, ""))
+    if faults:
+        raise ConfigError(name, faults)
+    config = msgspec.convert(value, GatewayConfig)
+    check_config(config, name=name, environment=environment)
+    return config
+
+
+def check_config(
+    config: GatewayConfig, *, name: str = "configuration", environment: Mapping[str, str] | None = None
+) -> None:
+    """Raise ConfigError with every fault: unknown names, policies and patterns, keys that are not set, bad URLs."""
+    faults = list(_config_faults(config, os.environ if environment is None else environment))
+    if faults:
+        raise ConfigError(name, faults)
+
+
+def config_schema() -> dict[str, Any]:
+    """Return the JSON Schema of configuration files."""
+    schema = msgspec.json.schema(GatewayConfig)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "contentmodel gateway", **schema}
+
+
+def http_apis() -> dict[str, HttpApi]:
+    """Return the HTTP interface of each installed adapter that has one."""
+    found = {api: getattr(adapter, "http", None) for api, adapter in adapters().items()}
+    return {api: http for api, http in found.items() if http is not None}
+
+
+# -- keys --------------------------------------------------------------------------------------------------------------
+
+
+def key_source(upstream: Upstream, http: HttpApi, environment: Mapping[str, str]) -> str:
+    """Return the source of an upstream's key: "env:NAME", "client" or "none"."""
+    if upstream.key is not None:
+        return upstream.key
+    return f"env:{next((n for n in http.key_variables if environment.get(n)), http.key_variables[0])}"
+
+
+def _key_faults(path: str, source: str, environment: Mapping[str, str], *, others: tuple[str, ...]) -> Iterator[Fault]:
+    if source in others:
+        return
+    prefix, _, variable = source.partition(":")
+    if prefix != "env" or not variable:
+        # The text may be a key: it is not repeated.
+        choices = " or ".join(["env:NAME", *others])
+        yield Fault(path, f"expected {choices}: a key is read from an environment variable, not from this file")
+    elif not environment.get(variable):
+        yield Fault(path, f"the environment variable {variable} is not set")
+
+
+# -- faults of values --------------------------------------------------------------------------------------------------
+
+
+def _config_faults(config: GatewayConfig, environment: Mapping[str, str]) -> Iterator[Fault]:
+    apis = http_apis()
+    for name, upstream in config.upstreams.items():
+        yield from _upstream_faults(f"upstreams.{name}", upstream, apis, environment)
+    for number, route in enumerate(config.routes):
+        yield from _route_faults(f"routes[{number}]", route, config)
+    yield from _shadowed(config.routes)
+    if config.key is not None:
+        yield from _key_faults("key", config.key, environment, others=())
+    elif not _is_local(config.host):
+        yield Fault("key", f"required with host {config.host!r}, which other machines can reach: set key = 'env:NAME'")
+
+
+def _upstream_faults(
+    path: str, upstream: Upstream, apis: Mapping[str, HttpApi], environment: Mapping[str, str]
+) -> Iterator[Fault]:
+    http = apis.get(upstream.api)
+    if http is None:
+        yield Fault(f"{path}.api", unknown("API", upstream.api, apis))
+        return
+    yield from _key_faults(
+        f"{path}.key", key_source(upstream, http, environment), environment, others=("client", "none")
+    )
+    if upstream.base_url is not None and not _is_url(upstream.base_url):
+        yield Fault(f"{path}.base_url", "expected http:// or https://, a host, and no user, query or fragment")
+    for header, value in upstream.headers.items():
+        if not header.isascii() or not header.replace("-", "").isalnum() or not value.isprintable():
+            yield Fault(f"{path}.headers.{header}", "not a valid header")
+
+
+def _route_faults(path: str, route: Route, config: GatewayConfig) -> Iterator[Fault]:
+    names = route.upstreams
+    for number, name in enumerate(names):
+        place = f"{path}.to" if isinstance(route.to, str) else f"{path}.to[{number}]"
+        if name not in config.upstreams:
+            yield Fault(place, unknown("upstream", name, config.upstreams))
+        elif name in names[:number]:
+            yield Fault(place, f"{name} is listed twice")
+    for family, choice in route.policies.items():
+        try:
+            check_policies(cast(Policies, {family: choice}))
+        except ValueError as error:
+            yield Fault(f"{path}.policies.{family}", str(error))
+    for family in route.on_loss if isinstance(route.on_loss, dict) else ():
+        if family not in FAMILIES:
+            yield Fault(f"{path}.on_loss.{family}", unknown("family", family, FAMILIES))
+
+
+def _shadowed(routes: tuple[Route, ...]) -> Iterator[Fault]:
+    """Yield a fault for each route that no model reaches, because earlier routes match all of its patterns."""
+    for number, route in enumerate(routes):
+        earlier = [pattern for before in routes[:number] for pattern in before.models]
+        covering = [next((e for e in earlier if fnmatch.fnmatchcase(p, e)), None) for p in route.models]
+        if all(pattern is not None for pattern in covering):
+            first = ", ".join(sorted({repr(pattern) for pattern in covering}))
+            yield Fault(f"routes[{number}].models", f"never used: an earlier route matches {first}")
+
+
+def _is_url(text: str) -> bool:
+    try:
+        url = urlsplit(text)
+        return (
+            url.scheme in ("http", "https") and bool(url.hostname) and not (url.query or url.fragment or url.username)
+        )
+    except ValueError:
+        return False
+
+
+def _is_local(host: str) -> bool:
+    return host in ("localhost", "::1") or host.startswith("127.")
+
+
+def unknown(kind: str, name: str, known: Any) -> str:
+    """Return the message for an unknown name, with the nearest known one or all of them."""
+    near = difflib.get_close_matches(name, list(known), 1)
+    hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(sorted(known))}"
+    return f"unknown {kind} {name!r}: {hint}"
+
+
+# -- faults of types ---------------------------------------------------------------------------------------------------
+
+
+def _type_faults(value: Any, expected: Any, path: str) -> Iterator[Fault]:
+    """Yield every fault of the types: unknown and missing keys, and values of a wrong type."""
+    inner = _member(expected, type(value))
+    if isinstance(value, dict) and isinstance(inner, type) and issubclass(inner, msgspec.Struct):
+        yield from _struct_faults(value, inner, path)
+    elif isinstance(value, dict) and value and get_origin(inner) is dict:
+        for key, item in value.items():
+            yield from _type_faults(item, get_args(inner)[1], _join(path, key))
+    elif isinstance(value, list) and value and get_origin(inner) is tuple:
+        for number, item in enumerate(value):
+            yield from _type_faults(item, get_args(inner)[0], f"{path}[{number}]")
+    else:
+        try:
+            msgspec.convert(value, expected)
+        except msgspec.ValidationError as error:
+            text = str(error)
+            choices = _choices(expected) if isinstance(value, str) else ()
+            listed = f": expected {' or '.join(map(repr, choices))}" if choices else ""
+            yield Fault(path or "$", f"{text[:1].lower()}{text[1:]}{listed}")
+
+
+def _struct_faults(value: dict[str, Any], expected: type[msgspec.Struct], path: str) -> Iterator[Fault]:
+    types = get_type_hints(expected, include_extras=True)
+    for key, item in value.items():
+        if key in types:
+            yield from _type_faults(item, types[key], _join(path, key))
+        else:
+            yield Fault(_join(path, key), unknown("key", key, types))
+    for field in msgspec.structs.fields(expected):
+        if field.required and field.name not in value:
+            yield Fault(_join(path, field.name), "required, and missing")
+
+
+def _member(expected: Any, kind: type) -> Any:
+    """Return the type without its constraints; of a union, the member for a dict or for a list."""
+    if get_origin(expected) is Annotated:
+        return _member(get_args(expected)[0], kind)
+    if get_origin(expected) in (UnionType, Union):
+        members = [_member(member, kind) for member in get_args(expected)]
+        wanted = tuple if kind is list else kind
+        return next((member for member in members if get_origin(member) is wanted), expected)
+    return expected
+
+
+def _choices(expected: Any) -> tuple[str, ...]:
+    """Return the texts of a Literal, which may be the member of a union."""
+    if get_origin(expected) is Literal:
+        return get_args(expected)
+    return tuple(dict.fromkeys(choice for member in get_args(expected) for choice in _choices(member)))
+
+
+def _join(path: str, key: str) -> str:
+    return f"{path}.{key}" if path else key

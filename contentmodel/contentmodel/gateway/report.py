@@ -1,0 +1,105 @@
+"""The reports of a gateway: what each request was converted to, and what it lost. They contain no keys and no texts."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter, OrderedDict
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from contentmodel.engine.losses.loss import Loss, significant
+from contentmodel.usage import Usage
+
+logger = logging.getLogger("contentmodel.gateway")
+
+ID_HEADER = "contentmodel-request-id"
+LOSSES_HEADER = "contentmodel-losses"
+UPSTREAM_HEADER = "contentmodel-upstream"
+
+MAX_LOSSES = 1000
+"""The number of losses of one payload that a report lists."""
+
+
+class Attempt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One try of an upstream: its name, the HTTP status, and the kind of the error."""
+
+    upstream: str
+    status: int | None = None
+    error: str | None = None
+
+
+class Report(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """The report of one request.
+
+    `client_api`, `model`: the API and the model that the client asked for. `upstream`, `upstream_api`,
+    `upstream_model`: where the request went. `status` is the status of the client's answer. `request` are the losses of
+    the request, with paths in the client's payload; `answer` are those of the answer, with paths in the upstream's
+    payload, or in the folded answer of a stream. `violations` are rules of the upstream's API that the converted
+    request breaks. Times are in seconds, from the arrival of the request. `ended` tells how a stream ended: "complete",
+    "failed" (the upstream's stream broke) or "left" (the client closed the connection).
+    """
+
+    id: str
+    client_api: str
+    path: str
+    started: float
+    model: str | None = None
+    streamed: bool = False
+    upstream: str | None = None
+    upstream_api: str | None = None
+    upstream_model: str | None = None
+    passed_through: bool = False
+    status: int = 0
+    error: str | None = None
+    ended: str | None = None
+    attempts: list[Attempt] = []
+    request: tuple[Loss, ...] = ()
+    answer: tuple[Loss, ...] = ()
+    violations: list[str] = []
+    notes: list[str] = []
+    usage: Usage | None = None
+    first_byte: float | None = None
+    seconds: float | None = None
+
+    def counts(self) -> str:
+        """Return the number of significant losses by code, as the header shows it: "no-field=2, as-text=1"."""
+        return counted((*self.request, *self.answer))
+
+    def summary(self) -> dict[str, Any]:
+        """Return the report as JSON values, with counts in place of the losses."""
+        whole: dict[str, Any] = msgspec.to_builtins(self)
+        counts = {side: dict(Counter(loss.code for loss in getattr(self, side))) for side in ("request", "answer")}
+        return {**whole, **{side: count for side, count in counts.items() if count}}
+
+
+def counted(losses: Iterable[Loss]) -> str:
+    """Return the number of significant losses by code, the largest first; "none" if there are none."""
+    counts = Counter(loss.code for loss in significant(losses))
+    return ", ".join(f"{code}={count}" for code, count in counts.most_common()) or "none"
+
+
+class Reports:
+    """The reports of the latest requests."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._reports: OrderedDict[str, Report] = OrderedDict()
+
+    def add(self, report: Report) -> None:
+        """Keep a report, and forget the oldest one if there are too many."""
+        self._reports[report.id] = report
+        while len(self._reports) > self._most:
+            self._reports.popitem(last=False)
+
+    def find(self, name: str) -> Report | None:
+        """Return the report of a request; None if it is unknown or was forgotten."""
+        return self._reports.get(name)
+
+
+def log(report: Report) -> None:
+    """Write the summary of a finished request to the log, as one line of JSON."""
+    level = logging.WARNING if report.status >= 500 or report.ended == "failed" else logging.INFO
+    if logger.isEnabledFor(level):
+        logger.log(level, "%s", msgspec.json.encode(report.summary()).decode(), extra={"report": report})

@@ -1,0 +1,240 @@
+"""Convert one request for an upstream, and its answer for the client. No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import msgspec
+
+from contentmodel.adapter import traced
+from contentmodel.engine.json import JsonObject, write
+from contentmodel.engine.losses.loss import Loss, significant
+from contentmodel.engine.pipeline.names import Renames
+from contentmodel.engine.streams.framing import SseParser
+from contentmodel.errors import DecodeError, EncodeError
+from contentmodel.gateway.config import Route
+from contentmodel.gateway.front import JSON_TYPE, SSE_TYPE, Front, GatewayError, Incoming, Reply
+from contentmodel.gateway.report import Report
+from contentmodel.gateway.upstream import Sender
+from contentmodel.request import ChatRequest, FunctionTool, HostedTool
+from contentmodel.response import ChatResponse
+from contentmodel.streams import StreamConverter
+from contentmodel.unfolding import unfold
+
+OUTPUT_LIMIT = "32000"
+"""The limit of output tokens for an API that requires one, if the client sets none. Agents write whole files."""
+
+PARAMETERS = {
+    "code_interpreter": "code",
+    "file_search": "query",
+    "image_generation": "prompt",
+    "shell": "command",
+    "url_context": "url",
+    "web_fetch": "url",
+    "web_search": "query",
+}
+"""The parameter of a hosted tool that is offered as a function, by kind. Other kinds take any arguments."""
+
+
+@dataclass
+class Outgoing:
+    """A request as an upstream gets it, and what is needed to convert its answer.
+
+    If `passes` is true, the APIs of both sides are the same, and bytes are passed through.
+    """
+
+    body: bytes
+    model: str
+    streams: bool
+    passes: bool = False
+    maps: Renames = field(default_factory=Renames)
+    losses: tuple[Loss, ...] = ()
+    violations: list[str] = field(default_factory=list)
+
+
+class Request:
+    """A request of a client that can be converted for several upstreams. It is decoded once, if at all."""
+
+    def __init__(self, incoming: Incoming, route: Route) -> None:
+        self.incoming, self.route = incoming, route
+        self.front: Front = incoming.front
+
+    @cached_property
+    def _decoded(self) -> tuple[ChatRequest, Any]:
+        try:
+            value, trace = traced(self.front.adapter, "request", self.incoming.payload)
+        except DecodeError as error:
+            raise GatewayError("invalid_request", str(error)) from None
+        assert isinstance(value, ChatRequest)
+        stream = True if self.incoming.streams else None
+        if (value.options.stream or None) is not stream:
+            value = msgspec.structs.replace(value, options=msgspec.structs.replace(value.options, stream=stream))
+        return value, trace
+
+    @property
+    def value(self) -> ChatRequest:
+        """The decoded request. Raise GatewayError if it is not valid."""
+        return self._decoded[0]
+
+    def outgoing(self, sender: Sender, history: ChatRequest | None = None) -> Outgoing:
+        """Return the request for an upstream. `history` replaces the decoded request.
+
+        Raise GatewayError if the request is not valid, or if the route refuses its losses.
+        """
+        incoming = self.incoming
+        model = self.route.model or incoming.model
+        if sender.api == self.front.api and history is None:
+            return Outgoing(self.passed(model), model, incoming.streams, passes=True)
+        value, trace = self._decoded
+        request = self._with_hosted_tools(value if history is None else history, sender, model)
+        try:
+            encoded = sender.adapter.encode_request(request, self._policies(), model)
+        except EncodeError as error:
+            raise GatewayError("invalid_request", str(error)) from None
+        if trace is not None and history is None:
+            encoded.trace_to(*trace)
+        losses = tuple(loss for loss in encoded.losses if loss.path != "$.model")
+        self._refuse(losses, sender)
+        payload = {**sender.http.foreign, **encoded.payload}
+        if incoming.streams and sender.http.usage_fields:
+            payload = sender.http.with_usage(payload)
+        violations = [f"{v.rule} at {v.path}" for v in sender.adapter.check_request(payload, model)]
+        return Outgoing(
+            write(payload), model, incoming.streams, maps=encoded.maps, losses=losses, violations=violations
+        )
+
+    def passed(self, model: str) -> bytes:
+        """Return the bytes of the client. If the payload names another model, only its value is replaced."""
+        body = self.incoming.body
+        if self.front.http.names_model_in_path or model == self.incoming.model:
+            return body
+        members = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
+        return msgspec.json.encode({**members, "model": msgspec.Raw(msgspec.json.encode(model))})
+
+    def _policies(self) -> dict[str, str]:
+        hosted = {"hosted_tools": "drop"} if self.route.hosted_tools == "drop" else {}
+        return {"output_limit": OUTPUT_LIMIT, **hosted, **self.route.policies}
+
+    def _refuse(self, losses: Iterable[Loss], sender: Sender) -> None:
+        """Raise GatewayError if the route refuses one of the losses."""
+        refused = [loss for loss in significant(losses) if self.route.refuses(loss.family)]
+        if refused:
+            listed = "; ".join(f"{loss.what} at {loss.path}: {loss.why}" for loss in refused[:5])
+            more = f"; and {len(refused) - 5} more" if len(refused) > 5 else ""
+            raise GatewayError(
+                "invalid_request",
+                f"{sender.shown} cannot carry the whole request, and its route refuses losses: {listed}{more}",
+            )
+
+    # -- hosted tools --------------------------------------------------------------------------------------------------
+
+    def _with_hosted_tools(self, request: ChatRequest, sender: Sender, model: str) -> ChatRequest:
+        """Apply the route's choice for hosted tools that the upstream lacks."""
+        choice = self.route.hosted_tools
+        if choice not in ("function", "refuse"):
+            return request
+        lacking = [tool for tool in request.tools if isinstance(tool, HostedTool) and _lacks(sender, tool, model)]
+        if not lacking:
+            return request
+        if choice == "refuse":
+            names = ", ".join(tool.name or tool.kind for tool in lacking)
+            raise GatewayError("invalid_request", f"{sender.shown} has no such hosted tools: {names}")
+        taken = {getattr(tool, "name", None) for tool in request.tools if tool not in lacking}
+        tools = [_as_function(tool, taken) if tool in lacking else tool for tool in request.tools]
+        return msgspec.structs.replace(request, tools=tools)
+
+
+def _lacks(sender: Sender, tool: HostedTool, model: str) -> bool:
+    """Return whether an API has no form of a hosted tool: a request with this tool alone loses it."""
+    encoded = sender.adapter.encode_request(ChatRequest(model=model, tools=[tool]), None, model)
+    return not encoded.payload.get("tools")
+
+
+def _as_function(tool: HostedTool, taken: set[str | None]) -> FunctionTool:
+    name = tool.name or tool.kind
+    while name in taken:
+        name += "_hosted"
+    taken.add(name)
+    parameter = PARAMETERS.get(tool.kind)
+    schema: JsonObject = {"type": "object"}
+    if parameter is not None:
+        schema |= {"properties": {parameter: {"type": "string"}}, "required": [parameter]}
+    return FunctionTool(name=name, description=f"The tool {tool.kind} of the client.", parameters=schema)
+
+
+# -- answers -----------------------------------------------------------------------------------------------------------
+
+
+class Answer:
+    """Convert the answer of an upstream for the client that asked."""
+
+    def __init__(self, incoming: Incoming, sender: Sender, outgoing: Outgoing, policies: dict[str, str]) -> None:
+        self.incoming, self._sender, self._outgoing = incoming, sender, outgoing
+        self._front = incoming.front
+        chunk = {"stream_usage": "chunk"} if incoming.asks_usage else {}
+        self._policies = {**policies, **chunk}
+
+    def whole(self, body: bytes, report: Report) -> Reply:
+        """Convert a whole answer. Raise DecodeError if it is not an answer of the upstream's API."""
+        encoded, response = self._encoded(body)
+        report.answer, report.usage = encoded.losses, response.usage
+        return Reply(encoded.status or 200, write(encoded.payload), {"content-type": JSON_TYPE})
+
+    def _encoded(self, body: bytes) -> tuple[Any, ChatResponse]:
+        reader = self._sender.adapter
+        value, trace = traced(reader, "response", body)
+        assert isinstance(value, ChatResponse)
+        replaced = None if trace is None else trace[1].replaced
+        restored = self._outgoing.maps.restored_names(value, reader.restore_arguments, replaced)
+        encoded = self._front.adapter.encode_response(restored, self._policies)
+        return (encoded if trace is None else encoded.trace_to(*trace)), value
+
+    def as_stream(self, body: bytes, report: Report) -> Iterator[bytes]:
+        """Convert a whole answer to a stream, for an upstream that does not stream. Raise DecodeError."""
+        reader = self._sender.adapter
+        value = self._outgoing.maps.restored_names(reader.decode_response(body), reader.restore_arguments)
+        encoder = self._front.adapter.stream_encoder(self._policies)
+        for event in unfold(value):
+            yield encoder.feed(event)
+        yield encoder.close()
+        report.answer, report.usage = encoder.losses, value.usage
+
+    def converter(self) -> StreamConverter:
+        """Return the converter of a streamed answer."""
+        return StreamConverter(
+            self._sender.api,
+            self._front.api,
+            maps=self._outgoing.maps,
+            policies=self._policies,  # type: ignore[arg-type]
+        )
+
+
+class Framing:
+    """Frame a stream of server-sent events as the client asked: unchanged, or as the elements of a JSON array."""
+
+    def __init__(self, kind: str) -> None:
+        self.media_type = SSE_TYPE if kind == "sse" else JSON_TYPE
+        self._parser = SseParser() if kind == "array" else None
+        self._is_first = True
+
+    @property
+    def is_array(self) -> bool:
+        """True if the events are elements of an array."""
+        return self._parser is not None
+
+    def feed(self, data: bytes) -> bytes:
+        """Return the bytes for the client."""
+        if self._parser is None:
+            return data
+        elements = []
+        for _, event in self._parser.feed(data):
+            elements.append((b"[" if self._is_first else b",\n") + event)
+            self._is_first = False
+        return b"".join(elements)
+
+    def close(self) -> bytes:
+        """Return the end of the stream."""
+        return b"" if self._parser is None else (b"[]" if self._is_first else b"]")

@@ -1,0 +1,198 @@
+"""Send requests to an upstream, and classify its failures. Converts nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import httpx2
+import msgspec
+
+from contentmodel.content.outcomes import ErrorContent
+from contentmodel.engine.json import parse
+from contentmodel.errors import DecodeError
+from contentmodel.failures import error_kind, kind_of_status
+from contentmodel.gateway.config import Upstream
+from contentmodel.http_api import HttpApi, HttpMethod
+from contentmodel.limits import RateLimits, read_limits
+
+MAX_ERROR = 2**20
+"""The size of an upstream's error in bytes that is read."""
+
+NO_ANSWER = ("rate_limit", "overloaded")
+"""The kinds of errors that certainly cost nothing: the same request may be sent again."""
+
+REQUEST_FAULTS = ("invalid_request", "context_length", "too_large", "conflict", "cancelled")
+"""The kinds of errors that another upstream would answer as well."""
+
+
+class UpstreamError(Exception):
+    """An upstream gave no answer. `error` is the reason, `status` and `body` are its own if it sent a response.
+
+    `sent` is false if the upstream certainly did not work on the request.
+    """
+
+    def __init__(
+        self,
+        error: ErrorContent,
+        *,
+        status: int | None = None,
+        body: bytes = b"",
+        headers: Mapping[str, str] | None = None,
+        limits: RateLimits | None = None,
+        sent: bool = True,
+    ) -> None:
+        super().__init__(error.message)
+        self.error, self.status, self.body, self.sent = error, status, body, sent
+        self.headers = dict(headers or {})
+        self.limits = limits or RateLimits()
+
+    @property
+    def kind(self) -> str:
+        """The kind of the error (`contentmodel.failures.STATUSES`)."""
+        return error_kind(self.error) or "server"
+
+    @property
+    def may_repeat(self) -> bool:
+        """True if the same request may be sent again without the risk of a second answer."""
+        return not self.sent or (self.status is not None and self.kind in NO_ANSWER)
+
+    @property
+    def may_fall_back(self) -> bool:
+        """True if another upstream may answer the request."""
+        return self.kind not in REQUEST_FAULTS
+
+
+class Sender:
+    """Sends the requests of one upstream. `key` is its API key; None to send the client's."""
+
+    def __init__(self, name: str, upstream: Upstream, http: HttpApi, adapter: Any, key: str | None) -> None:
+        self.name, self.upstream, self.http, self.adapter = name, upstream, http, adapter
+        self.api = upstream.api
+        self.key = key
+        self.takes_client_key = upstream.key == "client"
+        self._base = (upstream.base_url or http.base_url).rstrip("/")
+        self._timeout = httpx2.Timeout(upstream.timeout, connect=upstream.connect_timeout)
+
+    def url(self, method: HttpMethod, model: str) -> str:
+        """Return the URL of a method. The model cannot change the host or the path."""
+        path = method.path.replace("{model}", quote(model, safe="")) if "{model}" in method.path else method.path
+        query = f"?{urlencode(method.query)}" if method.query else ""
+        return f"{self._base}{path}{query}"
+
+    def headers(self, client: Mapping[str, str], client_key: str | None, *, same_api: bool) -> dict[str, str]:
+        """Return the headers of a request. Those of the client are only sent to its own API."""
+        names = self.http.forwarded if same_api else ()
+        if same_api and self.takes_client_key and self.http.key_header not in client:
+            # A client may log in with a token in place of a key.
+            names, client_key = (*names, "authorization"), None
+        key = client_key if self.takes_client_key else self.key
+        return {
+            **self.http.headers,
+            **{name: client[name] for name in names if name in client},
+            **({} if key is None else self.http.key_headers(key)),
+            **{name.lower(): value for name, value in self.upstream.headers.items()},
+            "content-type": "application/json",
+            "accept-encoding": "identity",
+        }
+
+    async def send(
+        self, client: httpx2.AsyncClient, method: HttpMethod, model: str, body: bytes, headers: Mapping[str, str]
+    ) -> httpx2.Response:
+        """Send a request and return the response, whose body is not read yet. Raise UpstreamError.
+
+        The caller closes the response.
+        """
+        request = client.build_request(
+            "POST", self.url(method, model), content=body, headers=headers, timeout=self._timeout
+        )
+        try:
+            response = await client.send(request, stream=True, follow_redirects=False)
+        except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
+            raise self.broken(error) from None
+        if response.status_code < 300:
+            return response
+        try:
+            raise await self._refused(response)
+        finally:
+            await response.aclose()
+
+    async def _refused(self, response: httpx2.Response) -> UpstreamError:
+        status = response.status_code
+        try:
+            body = b"".join([chunk async for chunk in bounded(response.aiter_bytes(), MAX_ERROR)])
+        except (httpx2.HTTPError, TooLargeError):
+            body = b""
+        if status < 400:
+            error = ErrorContent(message=f"{self.shown} redirected the request (HTTP {status})", kind="server")
+            return UpstreamError(error, status=502)
+        error = self._error_in(body, status)
+        limits = read_limits(response.headers, self.api, body=_json(body))
+        return UpstreamError(error, status=status, body=body, headers=response.headers, limits=limits)
+
+    def _error_in(self, body: bytes, status: int) -> ErrorContent:
+        """Return the error of a body. A body that is not of this API becomes the message."""
+        try:
+            error: ErrorContent | None = self.adapter.decode_response(body).error
+        except DecodeError:
+            error = None
+        if error is None:
+            text = " ".join(body[:2000].decode("utf-8", "replace").split())
+            error = ErrorContent(message=text or f"{self.shown} answered with HTTP {status}")
+        return error if error.kind else msgspec.structs.replace(error, kind=kind_of_status(status))
+
+    def broken(self, error: Exception) -> UpstreamError:
+        """Return the error for a failure of the transport. Its text may contain a URL or a header: it is left out."""
+        name = type(error).__name__
+        not_sent = isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.PoolTimeout)
+        if isinstance(error, httpx2.TimeoutException):
+            message, kind = f"{self.shown} did not answer in time ({name})", "timeout"
+        elif not_sent:
+            message, kind = f"{self.shown} could not be reached ({name})", "overloaded"
+        else:
+            message, kind = f"the connection to {self.shown} broke ({name})", "server"
+        return UpstreamError(ErrorContent(message=message, kind=kind), sent=not not_sent)
+
+    @property
+    def shown(self) -> str:
+        """The upstream for messages."""
+        return f"the upstream {self.name}"
+
+
+class TooLargeError(Exception):
+    """A body has more bytes than its limit."""
+
+
+async def bounded(chunks: AsyncIterator[bytes], most: int) -> AsyncIterator[bytes]:
+    """Yield the chunks of a body. Raise TooLargeError if it has more than `most` bytes."""
+    size = 0
+    async for chunk in chunks:
+        size += len(chunk)
+        if size > most:
+            raise TooLargeError
+        yield chunk
+
+
+async def wait_to_repeat(error: UpstreamError, attempt: int, longest: float) -> bool:
+    """Wait before a request is repeated. Return False if the upstream asks for more time than `longest` seconds."""
+    wanted = error.limits.retry_after
+    wait = min(0.25 * 2**attempt, longest) if wanted is None else wanted
+    if wait > longest:
+        return False
+    await asyncio.sleep(wait)
+    return True
+
+
+def now() -> float:
+    """Return the time in seconds since 1970."""
+    return time.time()
+
+
+def _json(body: bytes) -> Any:
+    try:
+        return parse(body)
+    except DecodeError:
+        return None

@@ -1,0 +1,49 @@
+"""The gateway in front of the loopback server: what clients get, what upstreams are sent, and what is reported."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import httpx2
+import pytest
+
+from conftest import APIS
+from contentmodel_conformance.server import LoopbackServer, say
+from gateways import base_url, config_for, gateway
+from test_official_clients import Reader, decoded, text_of
+
+TEXT = "Hello there, how are you?"
+
+
+@pytest.mark.parametrize("upstream", APIS)
+@pytest.mark.parametrize("api", APIS)
+def test_official_client_gets_the_answer_of_any_upstream(api: str, upstream: str) -> None:
+    with LoopbackServer([say(TEXT)], repeat=True) as server:
+        config = config_for(upstream, server.base_url(upstream))
+        with gateway(config) as (url, _):
+            reader = Reader(api, base_url(api, url))
+            answers = [reader.plain(), reader.streamed()[0], asyncio.run(reader.plain_later())]
+            answers.append(asyncio.run(Reader(api, base_url(api, url)).streamed_later()))
+        assert [text_of(decoded(api, answer)) for answer in answers] == [TEXT] * 4
+        assert server.check() == []
+
+
+def post(url: str, path: str, payload: Any, **options: Any) -> httpx2.Response:
+    with httpx2.Client(trust_env=False) as client:
+        return client.post(f"{url}{path}", json=payload, **options)
+
+
+CHAT = {"model": "m", "messages": [{"role": "user", "content": "?"}]}
+
+
+def test_report_lists_the_losses_of_a_request() -> None:
+    with LoopbackServer([say(TEXT)]) as server:
+        config = config_for("google-generate-content", server.base_url("google-generate-content"))
+        with gateway(config) as (url, _):
+            answer = post(url, "/v1/chat/completions", {**CHAT, "store": True})
+            name = answer.headers["contentmodel-request-id"]
+            report = httpx2.get(f"{url}/contentmodel/losses/{name}").json()
+    assert "no-field=1" in answer.headers["contentmodel-losses"]
+    assert [(loss["path"], loss["code"]) for loss in report["request"]] == [("$.store", "no-field")]
+    assert report["upstream"] == "up"

@@ -1,0 +1,105 @@
+"""The configuration of a gateway: every fault is reported with its place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from contentmodel.gateway import ConfigError, GatewayConfig, config_schema, load_config, read_config
+
+CLAUDE = {"api": "anthropic-messages", "key": "none"}
+GOOD: dict[str, Any] = {"upstreams": {"claude": CLAUDE}, "routes": [{"to": "claude"}]}
+
+
+def faults(value: dict[str, Any], environment: dict[str, str] | None = None) -> dict[str, str]:
+    with pytest.raises(ConfigError) as raised:
+        read_config(value, environment=environment or {})
+    return {fault.path: fault.message for fault in raised.value.faults}
+
+
+def changed(**changes: Any) -> dict[str, Any]:
+    return {**GOOD, **changes}
+
+
+def test_all_type_faults_are_reported_at_once() -> None:
+    value = {
+        "port": "x",
+        "upstream": {},
+        "upstreams": {"a": {"api": "openai-chat", "retries": -1, "keyy": 1}, "b": {}},
+        "routes": [{"models": [], "to": 3}, {"to": "a", "on_loss": "maybe", "hosted_tools": "no"}],
+    }
+    assert faults(value) == {
+        "port": "expected `int`, got `str`",
+        "upstream": "unknown key 'upstream': did you mean 'upstreams'?",
+        "upstreams.a.retries": "expected `int` >= 0",
+        "upstreams.a.keyy": "unknown key 'keyy': did you mean 'key'?",
+        "upstreams.b.api": "required, and missing",
+        "routes[0].models": "expected `array` of length >= 1",
+        "routes[0].to": "expected `str | array`, got `int`",
+        "routes[1].on_loss": "invalid enum value 'maybe': expected 'report' or 'refuse'",
+        "routes[1].hosted_tools": "invalid enum value 'no': expected 'encode' or 'drop' or 'function' or 'refuse'",
+    }
+
+
+def test_all_faults_of_values_are_reported_at_once() -> None:
+    value = {
+        "upstreams": {"a": {"api": "openai-caht"}, "b": {"api": "openai-chat", "key": "sk-1", "base_url": "ftp://x"}},
+        "routes": [
+            {"to": ["c", "b", "b"], "on_loss": {"medai": "refuse"}},
+            {"models": ["gpt-*"], "to": "b", "policies": {"reasoning": "x"}},
+        ],
+    }
+    found = faults(value)
+    assert set(found) == {
+        *("upstreams.a.api", "upstreams.b.key", "upstreams.b.base_url", "routes[0].to[0]", "routes[0].to[2]"),
+        *("routes[0].on_loss.medai", "routes[1].policies.reasoning", "routes[1].models"),
+    }
+    assert found["upstreams.a.api"] == "unknown API 'openai-caht': did you mean 'openai-chat'?"
+    assert found["routes[1].models"] == "never used: an earlier route matches '*'"
+
+
+def test_key_in_the_file_is_refused_without_repeating_it() -> None:
+    message = faults(changed(upstreams={"claude": {"api": "anthropic-messages", "key": "sk-secret"}}))
+    assert "sk-secret" not in str(message)
+    assert "environment variable" in message["upstreams.claude.key"]
+
+
+def test_missing_environment_variable_is_reported() -> None:
+    upstreams = {"claude": {"api": "anthropic-messages"}}
+    assert faults(changed(upstreams=upstreams)) == {
+        "upstreams.claude.key": "the environment variable ANTHROPIC_API_KEY is not set"
+    }
+    assert read_config(changed(upstreams=upstreams), environment={"ANTHROPIC_API_KEY": "k"})
+
+
+def test_host_that_others_reach_requires_a_key() -> None:
+    assert set(faults(changed(host="0.0.0.0"))) == {"key"}
+    assert read_config(changed(host="0.0.0.0", key="env:GATE"), environment={"GATE": "k"}).key == "env:GATE"
+
+
+@pytest.mark.parametrize("text", ["port = ", "\xff"])
+def test_file_that_is_not_toml_is_reported(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "gateway.toml"
+    path.write_bytes(text.encode("latin-1"))
+    with pytest.raises(ConfigError, match="not TOML"):
+        load_config(path)
+
+
+def test_file_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "gateway.toml"
+    path.write_text('[upstreams.a]\napi = "openai-chat"\nkey = "none"\n[[routes]]\nmodels = ["gpt-*"]\nto = ["a"]\n')
+    config = load_config(path)
+    assert isinstance(config, GatewayConfig)
+    assert config.routes[0].matches("gpt-5")
+    assert not config.routes[0].matches("o3")
+
+
+def test_schema_accepts_and_refuses_what_the_reader_does() -> None:
+    validator = jsonschema.Draft202012Validator(config_schema())
+    assert validator.is_valid(GOOD)
+    for wrong in (changed(port=70000), changed(upstream={}), changed(routes=[]), changed(routes=[{"models": ["*"]}])):
+        assert not validator.is_valid(wrong)
+        assert faults(wrong)
