@@ -595,6 +595,12 @@ def test_detection_error_suggests_options_of_the_command(command: tuple[str, ...
     assert hint in output if hint else "--" not in output
 
 
+def test_detection_error_names_key_with_value_of_wrong_class() -> None:
+    output = run("convert", "--to", "openai-chat", input='{"messages": 7}').stderr
+    assert "$.messages: expected array as in a request of openai-chat, got integer" in output
+    assert "--from API" in output
+
+
 def test_apis_lists_installed_adapters() -> None:
     listed = json.loads(run("apis", "--json").stdout)
     assert [entry["api"] for entry in listed] == list(contentmodel.adapters())

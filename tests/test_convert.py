@@ -37,6 +37,36 @@ def test_detect_recognizes_error_body_as_response(api: str, body: dict[str, Any]
     assert other.payload["error"]["message"] == "Slow down."
 
 
+MISFITS = [
+    ({"messages": 7}, "$.messages: expected array as in a request of openai-chat, got integer"),
+    ({"messages": {}, "model": "gpt"}, "$.messages: expected array as in a request of openai-chat, got object"),
+    (
+        {"messages": None, "max_tokens": 1},
+        "$.messages: expected array as in a request of anthropic-messages or a request of openai-chat, got null",
+    ),
+    ({"contents": "Hi"}, "$.contents: expected array or object as in a request of google-generate-content, got string"),
+    ({"input": 3}, "$.input: expected array or string as in a request of openai-responses, got integer"),
+    ({"choices": "x"}, "$.choices: expected array as in a response of openai-chat, got string"),
+    ({"turns": {}}, "$.turns: expected array as in a request of turn-blocks, got object"),
+]
+
+
+@pytest.mark.parametrize(("payload", "message"), MISFITS)
+def test_detect_names_key_of_api_with_value_of_wrong_class(payload: dict[str, Any], message: str) -> None:
+    with pytest.raises(DetectError) as caught:
+        contentmodel.detect(payload)
+    assert f": {message}; correct the value, or pass its API, one of anthropic-messages" in str(caught.value)
+
+
+def test_detect_with_api_names_key_with_value_of_wrong_class() -> None:
+    with pytest.raises(DetectError, match=r"expected array as in a request of openai-chat, got integer; .*its kind"):
+        contentmodel.detect({"messages": 7}, api="openai-chat")
+    with pytest.raises(DetectError, match=r"^this looks like neither .* of openai-chat: pass its kind$"):
+        contentmodel.detect({"contents": 7}, api="openai-chat")
+    with pytest.raises(DetectError, match=r"the keys messages: pass its API"):
+        contentmodel.detect({"messages": 7}, kind="response")
+
+
 @pytest.mark.parametrize("name", ["agent_turns.anthropic.json", "chat.openai.json", "answer.responses.json"])
 @pytest.mark.parametrize("target", APIS)
 def test_convert_accounts_for_every_value_of_examples(name: str, target: str) -> None:

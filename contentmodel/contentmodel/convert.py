@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any, Literal, TypedDict, Unpack, get_args, overload
 
-from contentmodel.adapter import Payload, PayloadObject, RecognisesLists, adapter, adapters, as_json, traced
-from contentmodel.engine.json import kind_of, parse
+from contentmodel.adapter import Adapter, Payload, PayloadObject, RecognisesLists, adapter, adapters, as_json, traced
+from contentmodel.engine.json import child_path, kind_of, parse
 from contentmodel.engine.losses.encoded import Encoded, EncodedStream
 from contentmodel.engine.losses.loss import LossError, significant
 from contentmodel.engine.pipeline.lowering import check_choices
@@ -119,11 +120,13 @@ def detect(payload: Payload, *, api: str | None = None, kind: PayloadKind | None
         for key, score in candidate.recognises(payload).items()
         if kind is None or key == kind
     }
-    if not scores and api is not None:
-        raise DetectError(f"this looks like neither a request nor a response of {api}: pass its kind")
     if not scores:
-        known = ", ".join(sorted(candidates))
-        raise DetectError(f"no API recognizes an object with the keys {_keys(payload)}: pass its API, one of {known}")
+        problem, fix = f"this looks like neither a request nor a response of {api}", "pass its kind"
+        if api is None:
+            problem = f"no API recognizes an object with the keys {_keys(payload)}"
+            fix = f"pass its API, one of {', '.join(sorted(candidates))}"
+        misfits = "".join(f"{misfit}; " for misfit in _misfits(payload, candidates, kind))
+        raise DetectError(f"{problem}: {misfits and misfits + 'correct the value, or '}{fix}")
     best = max(scores.values())
     winners = [key for key, score in scores.items() if score == best]
     # An error object may be both a response body and a stream event.
@@ -133,6 +136,39 @@ def detect(payload: Payload, *, api: str | None = None, kind: PayloadKind | None
         missing = "API" if len({name for name, _ in winners}) > 1 else "kind"
         raise DetectError(f"this may be {names}: pass its {missing}")
     return winners[0]
+
+
+_EMPTY: dict[str, Any] = {"array": [], "object": {}, "string": ""}
+"""An empty value of each JSON class that identifies an API."""
+_PROBED = 64
+"""The number of keys that are probed for values of the wrong class. Requests of the APIs have fewer."""
+
+
+def _misfits(payload: Mapping[str, Any], candidates: Mapping[str, Adapter], kind: PayloadKind | None) -> Iterator[str]:
+    """Yield each key whose value has the wrong JSON class: with another class, an API recognizes the payload."""
+    probe = dict(payload)
+    for key in islice(payload, _PROBED):
+        given = kind_of(payload[key])
+        expected: dict[str, list[str]] = {}
+        for name, empty in _EMPTY.items():
+            if name != given:
+                probe[key] = empty
+                expected[name] = _owners(probe, candidates, kind)
+        probe[key] = payload[key]
+        classes = [name for name, owners in expected.items() if owners]
+        if classes:
+            owners = dict.fromkeys(owner for name in classes for owner in expected[name])
+            yield (f"{child_path('$', key)}: expected {' or '.join(classes)} as in {' or '.join(owners)}, got {given}")
+
+
+def _owners(payload: dict[str, Any], candidates: Mapping[str, Adapter], kind: PayloadKind | None) -> list[str]:
+    """Return what a document may be: "a request of openai-chat"."""
+    return [
+        f"a {found} of {name}"
+        for name, candidate in candidates.items()
+        for found in candidate.recognises(payload)
+        if found != "stream" and kind in (None, found)
+    ]
 
 
 def _detect_list(items: list[Any], api: str | None) -> str:
