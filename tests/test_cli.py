@@ -601,6 +601,26 @@ def test_detection_error_names_key_with_value_of_wrong_class() -> None:
     assert "--from API" in output
 
 
+@pytest.mark.parametrize(
+    ("path", "hint"),
+    [
+        ("missing.json", "check the path: the folder FOLDER has no missing.json"),
+        ("none/missing.json", "check the path: the folder FOLDER has no none"),
+        ("", "name a file, not a folder"),
+    ],
+)
+@pytest.mark.parametrize("command", ["show", "convert", "check", "plan", "export", "detect"])
+def test_commands_suggest_fix_of_path(tmp_path: Path, command: str, path: str, hint: str) -> None:
+    result = run(command, tmp_path / path, *(["--to", "openai-chat"] if command == "convert" else []))
+    assert result.exit_code == 2
+    assert f"  {hint.replace('FOLDER', str(tmp_path))}\n" in result.stderr
+
+
+def test_output_in_missing_folder_suggests_fix_of_path(tmp_path: Path, chat: Path) -> None:
+    result = run("convert", chat, "--to", "openai-chat", "-o", tmp_path / "none" / "out.json")
+    assert f"  check the path: the folder {tmp_path} has no none\n" in result.stderr
+
+
 def test_apis_lists_installed_adapters() -> None:
     listed = json.loads(run("apis", "--json").stdout)
     assert [entry["api"] for entry in listed] == list(contentmodel.adapters())

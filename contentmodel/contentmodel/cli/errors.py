@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import typer
 from rich.text import Text
@@ -53,13 +54,26 @@ def problem_of(error: Exception, location: str = "", options: str = NAMED_BY) ->
     elif isinstance(error, UnknownApiError):
         problem = Problem(str(error), hint="`contentmodel apis` lists the installed APIs")
     elif isinstance(error, OSError):
-        return Problem(f"{error.filename or location or 'output'}: {error.strerror or error}")
+        return Problem(f"{error.filename or location or 'output'}: {error.strerror or error}", hint=_path_hint(error))
     elif isinstance(error, RecursionError):
         problem = Problem("the JSON is nested too deeply")
     else:
         problem = Problem(str(error))
     message = f"{location}: {problem.message}" if location else problem.message
     return Problem(message, problem.details, problem.hint, problem.code)
+
+
+def _path_hint(error: OSError) -> str:
+    """Return the first step of a path that does not exist, or what to pass instead of the path."""
+    if isinstance(error, IsADirectoryError):
+        return "name a file, not a folder"
+    if isinstance(error, PermissionError):
+        return "check the permissions of the file and its folder"
+    if not isinstance(error, FileNotFoundError) or not isinstance(error.filename, str):
+        return ""
+    path = Path(error.filename).absolute()
+    missing = next((step for step in [*reversed(path.parents), path] if not step.exists()), path)
+    return f"check the path: the folder {missing.parent} has no {missing.name}"
 
 
 def _decode_problem(error: DecodeError, options: str) -> Problem:
