@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import contentmodel
+from contentmodel import ChatOptions, ChatRequest, FunctionTool, HostedTool, ToolChoice
 from contentmodel.auditing import leaves, unaccounted
 from contentmodel.engine.context import EncodeContext
 from contentmodel.engine.json import child_path
@@ -163,6 +164,54 @@ def test_lost_schema_annotation_is_insignificant() -> None:
     assert found == {("insignificant", "schema-annotation")}
     found = {(loss.kind, loss.code) for loss in losses if "maxProperties" in loss.path}
     assert found == {("dropped", "schema-keyword")}
+
+
+@pytest.mark.parametrize(
+    ("created", "sent", "kind", "code"),
+    [
+        ("2026-01-01T00:00:00Z", 1767225600, "degraded", "time-rewritten"),
+        ("2026-01-01T00:00:00.5Z", 1767225600, "degraded", "time-rounded"),
+        (1767225600.5, 1767225600, "degraded", "time-rounded"),
+        ("yesterday", 0, "dropped", "time-form"),
+        (None, 0, "insignificant", "unknown-time"),
+    ],
+)
+def test_time_of_response_is_reported_as_rewritten_rounded_or_dropped(
+    created: Any, sent: int, kind: str, code: str
+) -> None:
+    response = contentmodel.ChatResponse(created=created)
+    encoded = contentmodel.adapter("openai-chat").encode_response(response)
+    assert encoded.payload["created"] == sent
+    assert [(loss.kind, loss.code) for loss in encoded.losses if loss.path.endswith("created")] == [(kind, code)]
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "anthropic-messages", "google-generate-content"])
+@pytest.mark.parametrize("tools", [[], [FunctionTool(name="a")], [HostedTool(kind="web_search")]])
+@pytest.mark.parametrize("mode", ["auto", "none", "required", "other"])
+@pytest.mark.parametrize(("names", "hosted"), [(None, None), (["a"], None), (["b", "c"], None), (None, "web_search")])
+def test_less_specific_tool_choice_is_in_payload_if_reported(
+    target: str, tools: list[Any], mode: str, names: list[str] | None, hosted: str | None
+) -> None:
+    options = ChatOptions(tool_choice=ToolChoice(mode=mode, tools=names, hosted=hosted))
+    request = ChatRequest(model="m", messages=[contentmodel.user("Hi.")], tools=tools, options=options)
+    encoded = contentmodel.adapter(target).encode_request(request)
+    if "no-tool-choice" in {loss.code for loss in encoded.losses}:
+        assert encoded.payload.get("tool_choice") or encoded.payload["toolConfig"]["functionCallingConfig"]
+
+
+def test_lost_schema_of_no_value_is_named_as_schema() -> None:
+    inner = {"type": "array", "items": False}
+    schema = {"type": "object", "properties": {"never": False, "empty": inner, "wrong": 3}}
+    made = {"type": "json_schema", "json_schema": {"name": "f", "schema": schema}}
+    payload = {"model": "gpt-5.2", "messages": [{"role": "user", "content": "Hi."}], "response_format": made}
+    losses = contentmodel.convert(payload, target="google-generate-content").losses
+    found = {loss.path.rpartition(".")[2]: loss.why for loss in losses if loss.code == "schema-removed"}
+    why = "google-generate-content cannot express this schema"
+    assert found == {
+        "never": f"{why}: no value is allowed",
+        "items": f"{why}: no value matches it",
+        "wrong": f"{why}: expected object or boolean, got integer",
+    }
 
 
 def test_on_loss_raise_ignores_insignificant_losses() -> None:

@@ -224,7 +224,9 @@ def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeCo
         context.report_loss(response, "created", reasons.UNKNOWN_TIME)
     if not isinstance(created, int):
         seconds = seconds_of(created)
-        context.report_loss(response, "created", reasons.TIME_ROUNDED)
+        found = reasons.TIME_ROUNDED if seconds and seconds % 1 else reasons.TIME_REWRITTEN
+        lost = reasons.TIME_DROPPED if seconds is None else found
+        context.report_loss(response, "created", lost, form="in seconds since 1970")
         filled["created"] = 0 if seconds is None else int(seconds)
     if "usage" in filled:
         filled["usage"] = complete_usage(filled["usage"])

@@ -74,10 +74,13 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Lost(NamedTuple):
-    """A keyword that was removed or changed: its JSON path in the original schema, its name, and the reason."""
+    """A keyword that was removed or changed: its JSON path in the original schema, its name, and the reason.
+
+    If `keyword` is None, the whole schema at the path was removed.
+    """
 
     path: str
-    keyword: str
+    keyword: str | None
     why: str
 
 

@@ -156,7 +156,9 @@ _ASSERT_NOTHING = frozenset({"$schema", "$id", "$comment", "$vocabulary", "title
 """Keywords that neither restrict a value nor describe it to a model."""
 
 
-def _reason_for(keyword: str, why: str) -> reasons.Reason:
+def _reason_for(keyword: str | None, why: str) -> reasons.Reason:
+    if keyword is None:
+        return reasons.SCHEMA_REMOVED
     if keyword in _ASSERT_NOTHING:
         return reasons.SCHEMA_ANNOTATION
     return reasons.SCHEMA_CONVERTED if why == _REWORDED else reasons.SCHEMA_KEYWORD
@@ -186,7 +188,7 @@ def _complete(schema: Node, adapted: Adapted) -> Adapted:
     """Add to `lost` what the adapted schema expresses in another form (an exclusive bound of integers, `nullable`)."""
     if adapted.schema is schema:
         return adapted
-    lost = [loss_of(reasons.SCHEMA_KEYWORD, path, key, keyword=key, why=why) for path, key, why in adapted.lost]
+    lost = [loss_of(_reason_for(key, why), path, key or "", keyword=key, why=why) for path, key, why in adapted.lost]
     reworded = [
         Lost(at.path, str(steps_of(at.path)[-1]), _REWORDED) for at in unaccounted(schema, adapted.schema, lost)
     ]

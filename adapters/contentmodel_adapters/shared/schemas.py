@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.authoring import child_path
+from contentmodel.authoring import child_path, kind_of
 from contentmodel.errors import EncodeError
 from contentmodel_adapters.shared import arguments as read
 from contentmodel_adapters.shared.arguments import Adapted, Dialect, Lost, Node, names
@@ -253,7 +253,8 @@ class _Adapter:
         if self._dialect.keywords is None:
             return self._open(read.canonical(source), path) if isinstance(source, dict) else source
         if source is False or not isinstance(source, dict | bool):
-            self._lost[Lost(path, "", "no value matches it" if source is False else "not a schema")] = None
+            why = "no value matches it" if source is False else f"expected object or boolean, got {kind_of(source)}"
+            self._lost[Lost(path, None, why)] = None
             return self._anything(path)
         self._inlined += bool(self._depth)
         node = read.without(read.canonical(source), *read.DEFINITIONS) if isinstance(source, dict) else {}
@@ -463,7 +464,7 @@ class _Adapter:
         for name, source in properties.items():
             at = child_path(child_path(path, "properties"), name)
             if source is False:
-                self._lost[Lost(at, "", "no value is allowed")] = None
+                self._lost[Lost(at, None, "no value is allowed")] = None
                 continue
             schema = self.node(source, at)
             if self._dialect.all_required and name not in needed:

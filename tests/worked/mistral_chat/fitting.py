@@ -100,9 +100,15 @@ def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeCo
     if response.error is not None and not response.choices:
         return {"object": "error", **payload}
     created = response.created
-    if not isinstance(created, int):
-        context.report_loss(response, "created", reasons.TIME_ROUNDED if created else reasons.UNKNOWN_TIME)
-        payload["created"] = int(created) if isinstance(created, float) else 0
+    if created is None:
+        context.report_loss(response, "created", reasons.UNKNOWN_TIME)
+        payload["created"] = 0
+    elif isinstance(created, str):
+        context.report_loss(response, "created", reasons.TIME_DROPPED, form="in whole seconds since 1970")
+        payload["created"] = 0
+    elif isinstance(created, float):
+        context.report_loss(response, "created", reasons.TIME_ROUNDED)
+        payload["created"] = int(created)
     for index, choice in enumerate(payload.get("choices", ())):
         choice.setdefault("index", index)
     return {"id": "", "object": "chat.completion", "model": "", "choices": [], "usage": {}, **payload}

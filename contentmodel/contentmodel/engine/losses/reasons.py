@@ -237,6 +237,7 @@ REPEATED_TOOL = dropped("repeated-tool", "{target} accepts only one tool of each
 NOT_STRICT = dropped("not-strict", "{target} cannot enforce the schema: {why}")
 REFUSED_SCHEMA = dropped("refused-schema", "{target} refuses this schema: {why}")
 SCHEMA_KEYWORD = dropped("schema-keyword", "{target} does not support this {keyword}: {why}")
+SCHEMA_REMOVED = dropped("schema-removed", "{target} cannot express this schema: {why}")
 SCHEMA_CONVERTED = degraded("schema-converted", "{target} has another form for {keyword}: {why}")
 
 # Media
