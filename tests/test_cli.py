@@ -254,7 +254,7 @@ def test_convert_continues_after_invalid_line(tmp_path: Path, end: str) -> None:
 def test_convert_reads_jsonl_suffix_as_lines(tmp_path: Path) -> None:
     result = run("convert", put(tmp_path / "one.jsonl", CHAT), "--to", "openai-chat")
     assert len(result.stdout.splitlines()) == 1
-    assert "1 of 1 documents" in result.stderr
+    assert "1 of 1 document converted" in result.stderr
 
 
 def test_convert_reports_one_error_for_invalid_multiline_document(tmp_path: Path) -> None:

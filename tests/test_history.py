@@ -802,7 +802,7 @@ def test_end_turn_refuses_a_response_whose_blocks_differ_from_the_stored(store: 
         (ChatResponse(), None, "has 0 blocks, but the turn .* has 1"),
         (answer, [0], "does not have"),
         (answer, [3, 3], "or duplicates"),
-        (answer, [], "has 1 blocks, but the turn .* has 0"),
+        (answer, [], "has 1 block, but the turn .* has 0"),
     ):
         with pytest.raises(InvalidTurnError, match=message):
             store.end_turn(turn, response=response, order=order)

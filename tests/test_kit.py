@@ -22,7 +22,7 @@ from contentmodel_conformance.checks import CHECKS, LAWS
 from contentmodel_conformance.cli import app
 from contentmodel_conformance.page import as_page
 from contentmodel_conformance.recordings import CorpusError
-from contentmodel_conformance.rendering import as_markdown
+from contentmodel_conformance.rendering import as_markdown, headline
 from contentmodel_conformance.report import ReportError, merged, shown
 from contentmodel_conformance.strategies.transcripts import LIMITS
 
@@ -532,3 +532,17 @@ def test_crossing_checks_run_on_model_values_if_adapter_has_no_tracing() -> None
     assert [outcome.status for outcome in report.outcomes] == ["passed"] * 2, report.failures
     broken = check_adapter(Losing(), only=only, others=others, limits=LIMITS["openai-chat"])
     assert one(broken, "accounting/crossing").status == "failed"
+
+
+@pytest.mark.parametrize(
+    ("passed", "failed", "skipped", "text"),
+    [
+        (1, 0, 7, "1 check passes, 0 fail, 7 do not apply"),
+        (0, 1, 1, "0 checks pass, 1 fails, 1 does not apply"),
+        (1200, 2, 0, "1,200 checks pass, 2 fail, 0 do not apply"),
+    ],
+)
+def test_headline_has_singular_and_plural(passed: int, failed: int, skipped: int, text: str) -> None:
+    statuses = [*["passed"] * passed, *["failed"] * failed, *["skipped"] * skipped]
+    outcomes = tuple(Outcome(api="a", check="c", law="l", on="o", status=status) for status in statuses)
+    assert headline(Report(adapters={}, laws={}, outcomes=outcomes)) == f"{text} (quick, seed 0)"

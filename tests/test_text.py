@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from contentmodel import Citation, Protected, TextContent
 from contentmodel.content import Span, convert_span, join_texts, splice_text
+from contentmodel.display import count_of
 
 TEXTS = st.text(alphabet=st.sampled_from("aé𝄞😀 \n"), max_size=20)
 UNITS = st.sampled_from(["codepoint", "utf16", "byte"])
@@ -80,3 +81,11 @@ def test_join_texts_rejects_signed_text() -> None:
 def test_convert_span_rejects_unknown_unit() -> None:
     with pytest.raises(ValueError, match="expected one of codepoint, utf16, byte"):
         convert_span("abc", Span(start=0, end=1, unit="grapheme"), "byte")
+
+
+@pytest.mark.parametrize(
+    ("number", "noun", "text"),
+    [(0, "byte", "0 bytes"), (1, "byte", "1 byte"), (1, "loss", "1 loss"), (2400, "loss", "2,400 losses")],
+)
+def test_count_of_returns_singular_or_plural(number: int, noun: str, text: str) -> None:
+    assert count_of(number, noun) == text

@@ -1013,7 +1013,7 @@ def test_sql_executor_truncates_rows_at_limits_and_adds_a_note(database_url: str
     executor = SqlExecutor(database_url, max_rows=3, timeout=60)
     rows, note = run(sql_tool(executor, SERIES + " LIMIT 1000"))
     assert [row["n"] for row in json.loads(rows.text)] == [1, 2, 3]
-    assert note.text == "Only the first 3 rows are included; the result has more rows."
+    assert note.text == "Only the first 3 rows can be included; the result has more rows."
     assert len(json.loads(run(sql_tool(executor, SERIES + " LIMIT 3")))) == 3
     small = SqlExecutor(database_url, max_bytes=50)
     rows, note = run(sql_tool(small, SERIES + " LIMIT 1000"))
@@ -1358,7 +1358,7 @@ def test_message_log_raises_if_history_is_truncated() -> None:
     entry = {"type": "api", "function": {"name": "InternalGetChatMessages"}, "api": {"query": query}}
     log = load_tools([entry], executors={"default": executor}).messages()
     assert log is not None
-    with pytest.raises(MessageStoreError, match="Only the first 1 rows"):
+    with pytest.raises(MessageStoreError, match="Only the first 1 row can be included"):
         log.load()
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from contentmodel import ChatResponse, ContentModelError
 from contentmodel.auditing import audit, vocabulary_of
+from contentmodel.display import count_of
 from contentmodel.events import ArgumentsDelta, Fold
 from contentmodel.unfolding import unfold
 from contentmodel_conformance.laws import LawBroken, Refused, Words, crossed, decode, encode
@@ -29,7 +30,7 @@ def bounds(works: Sequence[Work], *, copies: bool = False) -> None:
     if growths:
         worst = growths[0]
         line = f"{worst.place[0].replace(chr(92), '/').rpartition('/')[2]}:{worst.place[1]}"
-        detail = f"{worst}; {len(growths)} lines in all cost more than the input allows"
+        detail = f"{worst}; {count_of(len(growths), 'line')} in all with a cost beyond what the input allows"
         raise LawBroken("bounds", line, detail, Words(f"at most {worst.limit} {worst.unit}"), worst.after)
 
 

@@ -14,6 +14,7 @@ from contentmodel.cli.app import help_of, new_app
 from contentmodel.cli.console import err, out, safe_text
 from contentmodel.cli.errors import Problem, naming
 from contentmodel.cli.output import print_json
+from contentmodel.display import count_of
 from contentmodel.engine.json import write
 from contentmodel_conformance.cli_run import run
 from contentmodel_conformance.server import LoopbackServer, Recorded, read_script
@@ -154,9 +155,9 @@ def _logging(path: str | None) -> Iterator[Callable[[Recorded], None]]:
 def _greet(server: LoopbackServer, turns: int, *, to_stderr: bool) -> None:
     """Print the URL, and how to configure each client."""
     console = err() if to_stderr else out()
-    count = "1 turn" if turns == 1 else f"{turns:,} turns"
     console.print(
-        Text.assemble(("listening on ", "bold"), (server.url, "bold green"), f" with {count}"), soft_wrap=True
+        Text.assemble(("listening on ", "bold"), (server.url, "bold green"), f" with {count_of(turns, 'turn')}"),
+        soft_wrap=True,
     )
     for line in (
         f'OpenAI(base_url="{server.base_url("openai-chat")}", api_key="none")',
@@ -179,6 +180,5 @@ def _line_of(record: Recorded) -> Text:
     if record.error is not None:
         line.append_text(safe_text(f": {record.error}", "red"))
     elif record.losses:
-        count = "1 loss" if len(record.losses) == 1 else f"{len(record.losses)} losses"
-        line.append(f", {count}", style="yellow")
+        line.append(f", {count_of(len(record.losses), 'loss')}", style="yellow")
     return line

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from contentmodel import UnknownContent
+from contentmodel.display import count_of
 from contentmodel_conformance.coverage import missing_types
 from contentmodel_conformance.laws import LawBroken, Words
 
@@ -63,9 +64,8 @@ def detection(adapter: Any, kind: str, payload: Any) -> None:
 def coverage(adapter: Any) -> None:
     """Every type, tag and enum value of the API's official SDK is in the adapter's table."""
     for position, names in missing_types(adapter.api, adapter.describe()).items():
-        detail = (
-            f"{len(names)} names are in no row of the table: add rows, or install the SDK that the table is made for"
-        )
+        missing = f"no row of the table has {count_of(len(names), 'name')}"
+        detail = f"{missing}: add rows, or install the SDK that the table is made for"
         raise LawBroken("coverage", position, detail, sorted(names), [])
 
 

@@ -44,6 +44,7 @@ from contentmodel.auditing import (
     vocabulary_of_api,
 )
 from contentmodel.content.media_types import kind_of_media
+from contentmodel.display import count_of
 from contentmodel.engine.json import child_path, value_at, write
 from contentmodel.serialize import to_builtins
 from contentmodel_conformance.opaque import opaque_marks, protected_in, with_marks
@@ -539,7 +540,7 @@ def _list_difference(one: list[Any], other: list[Any], path: str) -> Difference:
     same = takewhile(lambda pair: difference(*pair) is None, zip(one, other, strict=False))
     at = sum(1 for _ in same)
     expected, actual = (value[at] if at < len(value) else ABSENT for value in (one, other))
-    detail = f"{len(one)} elements became {len(other)}; this is the first that differs"
+    detail = f"{count_of(len(one), 'element')} became {len(other)}; this is the first that differs"
     return Difference(f"{path}[{at}]", detail, expected, actual)
 
 

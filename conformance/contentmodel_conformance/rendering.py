@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from contentmodel.cli.console import safe_text, visible
+from contentmodel.display import count_of
 from contentmodel_conformance.report import Change, Finding, Outcome, Report
 
 SHOWN = 5
@@ -45,8 +46,10 @@ def headline(report: Report) -> str:
     """Return a summary of the report in one line."""
     passed = sum(outcome.status == "passed" for outcome in report.outcomes)
     skipped = sum(outcome.status == "skipped" for outcome in report.outcomes)
-    counts = [f"{passed:,} checks pass", f"{len(report.failures):,} fail", f"{skipped:,} do not apply"]
-    return f"{', '.join(counts)} ({'deep' if report.deep else 'quick'}, seed {report.seed})"
+    passing = f"{count_of(passed, 'check')} {'passes' if passed == 1 else 'pass'}"
+    failing = f"{len(report.failures):,} {'fails' if len(report.failures) == 1 else 'fail'}"
+    missing = f"{skipped:,} {'does' if skipped == 1 else 'do'} not apply"
+    return f"{passing}, {failing}, {missing} ({'deep' if report.deep else 'quick'}, seed {report.seed})"
 
 
 def reasons(report: Report) -> dict[str, list[str]]:
@@ -103,8 +106,7 @@ def as_text(report: Report, changes: Iterable[Change] = ()) -> Iterator[Table | 
         yield from _failure(outcome)
     yield from (safe_text(note, "yellow") for note in notes(report))
     for reason, checks in reasons(report).items():
-        count = "1 check" if len(checks) == 1 else f"{len(checks)} checks"
-        yield safe_text(f"skipped {count} of {reason}", "dim")
+        yield safe_text(f"skipped {count_of(len(checks), 'check')} of {reason}", "dim")
     yield from (safe_text(line, _CHANGES[kind]) for kind, line in change_lines(changes))
     yield Text(headline(report), style="bold green" if report.ok else "bold red")
 

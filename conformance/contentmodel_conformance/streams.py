@@ -16,6 +16,7 @@ from contentmodel import events as ev
 from contentmodel.content import Span, convert_span
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.tools import ToolCallContent
+from contentmodel.display import count_of
 from contentmodel.engine.json import parse, steps_of, write
 from contentmodel.errors import DecodeError, StreamError
 from contentmodel.events import Fold, fold
@@ -120,7 +121,7 @@ def same_events(law: str, one: Events, other: Events) -> None:
         if left != right:
             raise LawBroken(law, f"event {place}", "the events differ", left, right)
     if len(one) != len(other):
-        detail = f"{len(one)} events became {len(other)}"
+        detail = f"{count_of(len(one), 'event')} became {len(other)}"
         raise LawBroken(law, f"event {min(len(one), len(other))}", detail, one[len(other) :], other[len(one) :])
 
 

@@ -1,4 +1,4 @@
-"""Helpers for display: join texts that were split for citations, and name tools and sources."""
+"""Helpers for display: join texts that were split for citations, name tools and sources, and count."""
 
 from __future__ import annotations
 
@@ -33,6 +33,11 @@ def _can_join(content: AIContent) -> bool:
     if not isinstance(content, TextContent) or content.protected or content.extra:
         return False
     return all(citation.span is None or citation.span.unit in UNITS for citation in content.annotations or ())
+
+
+def count_of(number: int, noun: str) -> str:
+    """Return a number with its noun: "1 loss", "1,200 losses"."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}{'es' if noun.endswith('s') else 's'}"
 
 
 def tool_name(tool: Tool) -> str:

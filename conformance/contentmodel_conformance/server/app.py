@@ -18,6 +18,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from contentmodel.display import count_of
 from contentmodel.response import ChatResponse
 from contentmodel_conformance.server.answers import Body, Cut, Stall, body_of, dressed, error_body, steps_of
 from contentmodel_conformance.server.doors import DOORS, Door
@@ -109,8 +110,7 @@ class Loopback:
             return error_body(door, 500, why), None, _NO_RETRY
 
     def _exhausted(self, record: Recorded) -> str:
-        count = len(self.script.turns)
-        turns = "1 turn" if count == 1 else f"{count} turns"
+        turns = count_of(len(self.script.turns), "turn")
         return f"the script is exhausted: it has {turns}, all answered, and this is request {record.number}"
 
     async def _body(self, door: Door, record: Recorded, taken: Taken) -> Body:

@@ -16,6 +16,7 @@ from contentmodel.cli.options import In, Model
 from contentmodel.cli.output import print_json
 from contentmodel.cli.progress import documents_of
 from contentmodel.cli.read import Document, Payload, for_each, identify, open_source
+from contentmodel.display import count_of
 from contentmodel.rules import Violation
 
 VIOLATIONS_FOUND = 1
@@ -119,4 +120,4 @@ def _print_count(count: int, console: Terminal) -> None:
     if not count:
         console.print("no violations", style="green")
     else:
-        console.print("1 violation" if count == 1 else f"{count:,} violations", style="yellow")
+        console.print(count_of(count, "violation"), style="yellow")

@@ -12,6 +12,7 @@ import typer
 from rich.text import Text
 
 from contentmodel.cli.console import err, visible
+from contentmodel.display import count_of
 from contentmodel.engine.losses.loss import LossError
 from contentmodel.errors import ContentModelError, DecodeError, DetectError, UnknownApiError
 
@@ -86,7 +87,7 @@ def _decode_problem(error: DecodeError, options: str) -> Problem:
         return Problem(first.message, hint=hint)
     if error.api == "json":
         return Problem(first.message)
-    faults = "1 fault" if len(error.faults) == 1 else f"{len(error.faults)} faults"
+    faults = count_of(len(error.faults), "fault")
     if error.api == "contentmodel":
         return Problem(f"not a contentmodel document: {faults}", details)
     hint = options and f"if it is a payload of another API, name it with {options}"
@@ -94,8 +95,7 @@ def _decode_problem(error: DecodeError, options: str) -> Problem:
 
 
 def _loss_problem(error: LossError) -> Problem:
-    count = "1 loss" if len(error.losses) == 1 else f"{len(error.losses)} losses"
-    message = f"not converted: the conversion would cost {count}"
+    message = f"not converted: the conversion would cost {count_of(len(error.losses), 'loss')}"
     hint = "use --on-loss report to convert it anyway and report the losses"
     return Problem(message, hint=hint, code=LOSSES_REFUSED)
 

@@ -12,6 +12,7 @@ from rich.table import Table
 from contentmodel.cli.console import safe_text
 from contentmodel.cli.output import Write, layout
 from contentmodel.cli.read import Document
+from contentmodel.display import count_of
 from contentmodel.engine.json import write
 from contentmodel.engine.losses.loss import Loss
 from contentmodel.engine.losses.reasons import UNLISTED
@@ -83,10 +84,10 @@ def print_tally(tally: Tally, console: Console, *, target: str, is_lines: bool) 
     if not is_lines and not tally.converted:
         print_groups(tally, console)
         return
-    subject = f"{tally.converted:,} of {tally.documents:,} documents converted" if is_lines else "converted"
+    subject = f"{tally.converted:,} of {count_of(tally.documents, 'document')} converted" if is_lines else "converted"
     console.print(f"{subject} to {target}:", end=" ")
     if tally.count:
-        console.print("1 loss" if tally.count == 1 else f"{tally.count:,} losses", style="yellow")
+        console.print(count_of(tally.count, "loss"), style="yellow")
     else:
         console.print("nothing lost", style="green")
     print_groups(tally, console)
@@ -98,11 +99,11 @@ def print_groups(tally: Tally, console: Console) -> None:
     if most:
         console.print(_table(most[:_GROUPS_SHOWN]))
     if len(most) > _GROUPS_SHOWN:
-        more = f"and {len(most) - _GROUPS_SHOWN} more kinds of loss; --losses FILE lists all losses"
+        more = f"and {count_of(len(most) - _GROUPS_SHOWN, 'other kind')} of loss; --losses FILE lists all losses"
         console.print(more, style="dim")
     if tally.insignificant:
         is_one = tally.insignificant == 1
-        subject = "1 insignificant value is" if is_one else f"{tally.insignificant:,} insignificant values are"
+        subject = f"{count_of(tally.insignificant, 'insignificant value')} {'is' if is_one else 'are'}"
         console.print(f"{subject} not counted; --losses FILE lists {'it' if is_one else 'them'}", style="dim")
 
 

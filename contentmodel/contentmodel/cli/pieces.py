@@ -40,6 +40,7 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
+from contentmodel.display import count_of
 from contentmodel.engine.json import write
 from contentmodel.errors import ToolArgumentsError
 from contentmodel.usage import Usage
@@ -187,7 +188,11 @@ def draw_reasoning(content: ReasoningContent, page: Page) -> Parts:
         yield from indented([page.text(content.text, "dim italic")])
         return
     protected = content.protected
-    kept = f"{protected.kind} by {protected.issuer}, {len(protected.data):,} characters" if protected else "empty"
+    kept = (
+        f"{protected.kind} by {protected.issuer}, {count_of(len(protected.data), 'character')}"
+        if protected
+        else "empty"
+    )
     yield safe_text(f"∴ {name}: {kept}", "dim")
 
 
@@ -287,10 +292,10 @@ def draw_data(content: DataContent, page: Page) -> Parts:
 
 def _size(content: DataContent) -> str:
     if content.text is not None:
-        return f"{len(content.text):,} characters"
+        return count_of(len(content.text), "character")
     count = len(content.data.rstrip("=")) * 3 // 4
     return (
-        f"{count:,} bytes"
+        count_of(count, "byte")
         if count < 10_000
         else f"{count / 1000:,.0f} kB"
         if count < 10**7

@@ -23,6 +23,7 @@ from contentmodel.content.media import DataContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
+from contentmodel.display import count_of
 from contentmodel.engine.json import parse, write
 from contentmodel.errors import DecodeError
 from contentmodel.request import ChatRequest, FunctionTool
@@ -121,7 +122,7 @@ def check(files: Files, *, executor: Executors = None, header: Headers = None, a
             code = max(code, problem.code)
         else:
             if not as_json:
-                out().print(visible(f"{result.name}: {_count(len(result))}, no faults"), soft_wrap=True)
+                out().print(visible(f"{result.name}: {count_of(len(result), 'tool')}, no faults"), soft_wrap=True)
     raise typer.Exit(code)
 
 
@@ -203,13 +204,8 @@ def _checked(file: str, *, strict: bool) -> ToolFile:
 
 
 def _faulty(file: str, error: ToolFileError | ToolFile, hint: str = "") -> Problem:
-    count = "1 fault" if len(error.faults) == 1 else f"{len(error.faults)} faults"
     details = tuple(f"{fault.path}: {f'{fault.tool}: ' if fault.tool else ''}{fault.message}" for fault in error.faults)
-    return Problem(f"{file}: {count}", details, hint)
-
-
-def _count(tools: int) -> str:
-    return "1 tool" if tools == 1 else f"{tools} tools"
+    return Problem(f"{file}: {count_of(len(error.faults), 'fault')}", details, hint)
 
 
 # show -----------------------------------------------------------------------------------------------------------------
@@ -335,7 +331,7 @@ def _print_result(result: FunctionResultContent, as_json: bool) -> int:
             if isinstance(output, TextContent):
                 write_out(output.text.encode("utf-8", "surrogatepass") + b"\n")
             elif isinstance(output, DataContent):
-                note = f"{output.media_type}, {len(output.to_bytes()):,} bytes: --json prints them"
+                note = f"{output.media_type}, {count_of(len(output.to_bytes()), 'byte')}: --json prints them"
                 err().print(visible(note), soft_wrap=True)
     for output in result.outputs:
         if isinstance(output, ErrorContent):

@@ -16,6 +16,7 @@ import msgspec
 from sqlalchemy import Connection, Row, Select, func, select, text, update
 from sqlalchemy.dialects import postgresql, sqlite
 
+from contentmodel.display import count_of
 from contentmodel.history import rows
 from contentmodel.history.errors import ConflictError, DamagedError, InvalidTurnError, NotFoundError
 from contentmodel.history.reading import turn_of
@@ -260,8 +261,8 @@ def _layout(connection: Connection, name: str, ending: Ending) -> list[int] | No
         raise InvalidTurnError(f"the order {order} has blocks that the turn {name} does not have, or duplicates")
     if ending.count != len(order):
         raise InvalidTurnError(
-            f"this answer has {ending.count} blocks, but the turn {name} has {len(order)}: pass the complete answer, "
-            "or the order of its blocks"
+            f"this answer has {count_of(ending.count or 0, 'block')}, but the turn {name} has {len(order)}: "
+            "pass the complete answer, or the order of its blocks"
         )
     return None if order == stored else order
 

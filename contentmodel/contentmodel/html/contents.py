@@ -32,6 +32,7 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
+from contentmodel.display import count_of
 from contentmodel.engine.json import write
 from contentmodel.engine.table.hints import wire_fields
 from contentmodel.errors import EncodeError, ToolArgumentsError
@@ -137,7 +138,7 @@ def _trailing_nodes(content: AIContent, page: Page) -> Nodes:
 
 def _protected(content: AIContent) -> str:
     state = content.protected
-    return "" if state is None else f"{state.kind} by {state.issuer}, {len(state.data):,} characters"
+    return "" if state is None else f"{state.kind} by {state.issuer}, {count_of(len(state.data), 'character')}"
 
 
 @draw.register
@@ -157,7 +158,7 @@ def draw_text(content: TextContent, page: Page) -> Nodes:
 @draw.register
 def draw_reasoning(content: ReasoningContent, page: Page) -> Nodes:
     name = "thinking (summary)" if content.kind == "summary" else "thinking"
-    size = f"{len(content.text):,} characters" if content.text else ""
+    size = count_of(len(content.text), "character") if content.text else ""
     state = _protected(content) or ("" if content.text else "empty")
     if content.text:
         yield fold(name, [text_node(content.text, "thought")], ("muted", size), ("muted", state))
@@ -241,7 +242,7 @@ def outcome(content: ToolResultContent, page: Page, name: str) -> Box:
     parts = [part for output in content.outputs for part in page.draw(output)]
     tools = getattr(content, "tools", None)
     if tools:
-        parts.append(fold(f"{len(tools):,} tools", [json_node(tools)]))
+        parts.append(fold(count_of(len(tools), "tool"), [json_node(tools)]))
     elif not content.outputs:
         parts.append(line("", ("muted", "(no output)")))
     head = line(f"{'✗' if failed else '←'} {name}", status(content.status))

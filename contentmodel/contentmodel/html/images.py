@@ -7,6 +7,7 @@ import re
 from urllib.parse import urlsplit
 
 from contentmodel.content.media import DataContent
+from contentmodel.display import count_of
 from contentmodel.html.nodes import HOSTILE
 
 _MAGIC: tuple[tuple[str, re.Pattern[bytes]], ...] = (
@@ -49,8 +50,8 @@ def link_to(uri: str | None) -> str:
 def size_of(content: DataContent) -> str:
     """Return the size of the content as readable text."""
     if content.text is not None:
-        return f"{len(content.text):,} characters"
+        return count_of(len(content.text), "character")
     count = len(content.data.rstrip("=")) * 3 // 4
     if count < 10_000:
-        return f"{count:,} bytes"
+        return count_of(count, "byte")
     return f"{count / 1000:,.0f} kB" if count < 10**7 else f"{count // 10**6:,} MB"

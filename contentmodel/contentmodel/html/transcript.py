@@ -13,7 +13,7 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
-from contentmodel.display import flowing, tool_name
+from contentmodel.display import count_of, flowing, tool_name
 from contentmodel.engine.json import write
 from contentmodel.engine.losses.loss import Loss
 from contentmodel.html.contents import DEEPEST, Page, json_node, more_fields, outcome, status, usage_line
@@ -354,5 +354,4 @@ def _finish(finish: FinishReason) -> Line:
 def lost(losses: Sequence[Loss]) -> list[Node]:
     """Return a fold with the losses of a conversion; [] if there are none."""
     rows = [line(loss.what, ("loss", loss.kind), ("", loss.why), ("address", loss.path)) for loss in losses]
-    name = "1 loss" if len(rows) == 1 else f"{len(rows):,} losses"
-    return [fold(name, list(rows))] if rows else []
+    return [fold(count_of(len(rows), "loss"), list(rows))] if rows else []

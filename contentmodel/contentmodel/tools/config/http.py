@@ -19,6 +19,7 @@ from contentmodel.content.base import AIContent
 from contentmodel.content.media import DataContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent
+from contentmodel.display import count_of
 from contentmodel.extras import needs_extra
 from contentmodel.tools.aside import Late, within
 from contentmodel.tools.config.clients import Clients, authorization, private_url, redact_log, shown_url
@@ -218,7 +219,7 @@ def contents_of_answer(answer: Answer, subject: str) -> ToolOutcome:
 
 def failure(answer: Answer, subject: str) -> list[AIContent]:
     """Convert the answer of a failed call to an error with its status and body."""
-    text = answer.text()[0] if answer.is_text or _is_utf8(answer.body) else f"{len(answer.body):,} bytes"
+    text = answer.text()[0] if answer.is_text or _is_utf8(answer.body) else count_of(len(answer.body), "byte")
     shown = text if len(text) <= MAX_ERROR_TEXT else f"{text[:MAX_ERROR_TEXT]}… ({len(text):,} characters)"
     message = f"{subject} failed: {answer.status} {answer.reason}".rstrip() + (f": {shown}" if shown else "")
     details: dict[str, Any] = {"status": answer.status, "body": shown}

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from contentmodel.display import count_of
 from contentmodel.engine.json import write
 from contentmodel.errors import Fault
 from contentmodel.extras import needs_extra
@@ -176,7 +177,7 @@ class SqlExecutor:
             if len(rows) == self._max_rows or remaining < 0:
                 result.close()
                 return ToolOutcome(
-                    rows, note=f"Only the first {len(rows)} rows are included; the result has more rows."
+                    rows, note=f"Only the first {count_of(len(rows), 'row')} can be included; the result has more rows."
                 )
             rows.append(row)
         return ToolOutcome(rows)
