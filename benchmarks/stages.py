@@ -54,7 +54,7 @@ def _table_adapter(api: str) -> TableAdapter:
 
 def _context(request: Any, writer: TableAdapter) -> EncodeContext:
     context = EncodeContext(writer.api, writer.issuer, "request", None, request.origin)
-    context.known = writer.knowing(request.model)
+    context.known = writer.look_up_model(request.model)
     context.reasoning_fields = writer.reasoning_fields
     return context
 

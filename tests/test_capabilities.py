@@ -120,9 +120,9 @@ def test_capability_rows_have_source_date_and_known_efforts(api: str) -> None:
     for row in table(api).rows:
         assert row.source
         assert row.seen.startswith("20")
-        efforts = row.takes.efforts or ()
+        efforts = row.capabilities.efforts or ()
         assert [nearest_effort(word, efforts) for word in efforts] == list(efforts), row.shown
-        assert row.takes.default_effort is None or row.takes.default_effort in efforts
+        assert row.capabilities.default_effort is None or row.capabilities.default_effort in efforts
 
 
 # -- thinking ----------------------------------------------------------------------------------------------------------
@@ -331,7 +331,7 @@ def test_client_drops_sampling_that_its_api_version_rejects() -> None:
         whys = {loss.path: loss.why for loss in call.losses}
         assert whys["$.options.reasoning.effort"] == "claude-sonnet-4-5 accepts no effort"
         if sent is None:
-            assert whys["$.options.temperature"].startswith("version 2026-10-21 of the API says that the model accepts")
+            assert whys["$.options.temperature"].startswith("by version 2026-10-21 of the API, the model accepts")
 
 
 # -- checks ------------------------------------------------------------------------------------------------------------
@@ -525,12 +525,12 @@ def test_check_reports_rules_that_it_could_not_apply_as_unchecked(api: str, payl
 
 
 def test_adapter_knowing_reports_whether_model_is_listed() -> None:
-    knowing = contentmodel.adapter(ANTHROPIC).knowing
-    assert (knowing("claude-opus-4-8").status, knowing("claude-opus-4-8").unlisted()) == ("listed", None)
-    assert (knowing("claude-opus-9").status, knowing("our-model").status) == ("newest", "guessed")
-    assert knowing("our-model").unlisted() == "'our-model' is not listed: checked as the provider's newest model"
-    assert knowing(None).unlisted() == "the request names no model: checked as the provider's newest model"
-    assert knowing("our-model", {"capabilities": "any"}).unlisted() is None
+    look_up_model = contentmodel.adapter(ANTHROPIC).look_up_model
+    assert (look_up_model("claude-opus-4-8").status, look_up_model("claude-opus-4-8").unlisted()) == ("listed", None)
+    assert (look_up_model("claude-opus-9").status, look_up_model("our-model").status) == ("newest", "guessed")
+    assert look_up_model("our-model").unlisted() == "'our-model' is not listed: checked as the provider's newest model"
+    assert look_up_model(None).unlisted() == "the request names no model: checked as the provider's newest model"
+    assert look_up_model("our-model", {"capabilities": "any"}).unlisted() is None
 
 
 def test_check_treats_unlisted_model_as_newest_of_its_provider() -> None:

@@ -948,7 +948,7 @@ def public_parameters(kind: type[Any]) -> dict[str, list[tuple[str, Any, Any]]]:
     ("kind", "async_kind", "some"),
     [
         (TurnStore, AsyncTurnStore, {"open", "close", "begin_turn", "put_block", "load", "stream"}),
-        (ConversationLog, AsyncConversationLog, {"add", "aside", "entries", "stream"}),
+        (ConversationLog, AsyncConversationLog, {"add", "side_request", "entries", "stream"}),
     ],
 )
 def test_sync_and_async_class_have_the_same_methods(kind: type[Any], async_kind: type[Any], some: set[str]) -> None:

@@ -293,7 +293,7 @@ def test_reader_with_an_unknown_event_id_gets_the_state(number: int) -> None:
 
 
 def test_log_size_is_bounded() -> None:
-    log = Log(kept=1000)
+    log = Log(kept_bytes=1000)
     log.add(HELLO[0])
     log.add(HELLO[1])
     for number in range(1000):
@@ -347,14 +347,14 @@ def test_all_followers_receive_the_same_events() -> None:
         await live.ended()
         assert (hub.running, live.followers, hub.find("t")) == (0, 0, live)
         assert await followed(live, 6) == []
-        assert live.has_told_all(6)
+        assert live.has_sent_all(6)
 
     asyncio.run(go())
 
 
 def test_slow_or_leaving_follower_does_not_delay_the_turn() -> None:
     async def go() -> None:
-        hub = Hub(kept=100)
+        hub = Hub(kept_bytes=100)
         many = [TextDelta(index=0, text="x" * 50)] * 500
         events = [*HELLO[:2], *many, BlockStop(index=0, content=TextContent(text="x" * 25_000)), END]
         live = hub.begin("t", "c", lambda cancellation: played(*events))
@@ -443,7 +443,7 @@ def test_hub_close_ends_every_turn_and_notifies_followers(events: Any) -> None:
 
 def test_hub_forgets_ended_turns_beyond_its_limit() -> None:
     async def go() -> None:
-        hub = Hub(finished=2)
+        hub = Hub(kept_turns=2)
         for number in range(4):
             await hub.begin(f"t{number}", f"c{number}", lambda cancellation: played(*HELLO)).ended()
         assert [hub.find(f"t{number}") is None for number in range(4)] == [True, True, False, False]
@@ -469,7 +469,7 @@ def message(role: str, *contents: Any) -> ChatMessage:
     )
 
 
-def test_sendable_removes_settled_approvals() -> None:
+def test_sendable_removes_resolved_approvals() -> None:
     stored = [
         message("user", "q"),
         message("assistant", CALL, ASKED),

@@ -66,7 +66,7 @@ def test_instructions_become_user_messages_for_older_models() -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "takes"),
+    ("model", "keeps_role"),
     [
         ("claude-opus-4-8", True),
         ("claude-sonnet-5", True),
@@ -76,8 +76,8 @@ def test_instructions_become_user_messages_for_older_models() -> None:
         ("claude-3-opus-20240229", False),
     ],
 )
-def test_model_version_decides_whether_instructions_keep_their_role(model: str, takes: bool) -> None:
-    assert ("system" in roles([said("user"), said("system")], model)) is takes
+def test_model_version_decides_whether_instructions_keep_their_role(model: str, keeps_role: bool) -> None:
+    assert ("system" in roles([said("user"), said("system")], model)) is keeps_role
 
 
 @pytest.mark.parametrize("target", [CHAT, RESPONSES])

@@ -231,7 +231,7 @@ def test_aside_logs_question_and_answer_without_changing_the_conversation(log: C
     before = log.store.load("c"), log.store.turns("c"), log.store.conversation("c")
     request = asking("A title for this, please.")
     client = Scripted([answer("A greeting")])
-    title = log.aside("c", "title", client, request)
+    title = log.side_request("c", "title", client, request)
     assert client.requests == [request]
     question, entry = log.entries("c")
     assert entry == title
@@ -253,11 +253,13 @@ def test_aside_logs_question_and_answer_without_changing_the_conversation(log: C
 def test_aside_logs_errors_of_the_client_and_of_the_answer(log: ConversationLog) -> None:
     (turn,) = log.store.turns("c")
     with pytest.raises(ClientError, match="overloaded"):
-        log.aside("c", "summary", Scripted([ClientError("overloaded", status=529)]), asking("Sum up."), turn=turn)
+        log.side_request(
+            "c", "summary", Scripted([ClientError("overloaded", status=529)]), asking("Sum up."), turn=turn
+        )
     question, failure = log.entries("c", turn=turn)
     assert (failure.kind, failure.text, failure.parent) == ("error", "overloaded", question.id)
     refused = ChatResponse(error=ErrorContent(code="refusal", message="No."))
-    entry = log.aside("c", "summary", Scripted([refused]), asking("Sum up."))
+    entry = log.side_request("c", "summary", Scripted([refused]), asking("Sum up."))
     assert (entry.kind, entry.text, entry.content) == ("error", "No.", refused)
     assert log.entries("c", kinds=["summary"]) == []
 
@@ -273,18 +275,18 @@ def test_add_task_accepts_a_conversation_or_messages(log: ConversationLog) -> No
             log.add_task("c", "x", work)  # type: ignore[arg-type]
 
 
-@given(steps=st.lists(st.sampled_from(["add", "aside", "fails", "task", "notice", "part"]), max_size=8))
+@given(steps=st.lists(st.sampled_from(["add", "side_request", "fails", "task", "notice", "part"]), max_size=8))
 def test_log_entries_do_not_change_the_transcript(memory: ConversationLog, steps: list[str]) -> None:
     store = memory.store
     before = store.load("c"), store.export("c"), store.turns("c")
     (turn,) = store.turns("c")
     last: LogEntry | None = None
     for step in steps:
-        if step == "aside":
-            last = memory.aside("c", "title", Scripted([answer("T")]), asking("?"), turn, last)
+        if step == "side_request":
+            last = memory.side_request("c", "title", Scripted([answer("T")]), asking("?"), turn, last)
         elif step == "fails":
             with pytest.raises(ClientError):
-                memory.aside("c", "title", Scripted([ClientError("no")]), asking("?"))
+                memory.side_request("c", "title", Scripted([ClientError("no")]), asking("?"))
         elif step == "task":
             last = memory.add_task("c", "do", [ChatMessage(role="user", contents=[text("x")])])
         elif step == "notice":
@@ -448,9 +450,9 @@ def test_async_log_has_the_methods_of_the_sync_log(url: str) -> None:
             before = await store.load("c")
             log = AsyncConversationLog(store)
             note = await log.add("c", "note", "x", asking("?"), turn=turn)
-            title = await log.aside("c", "title", AsyncScripted([answer("A title")]), asking("?"))
+            title = await log.side_request("c", "title", AsyncScripted([answer("A title")]), asking("?"))
             with pytest.raises(ClientError, match="no"):
-                await log.aside("c", "title", AsyncScripted([ClientError("no")]), asking("?"))
+                await log.side_request("c", "title", AsyncScripted([ClientError("no")]), asking("?"))
             task = await log.add_task("c", "do", "other", parent=note)
 
             async def events() -> AsyncIterator[Any]:

@@ -353,7 +353,7 @@ async def run(tools: ToolSet, name: str, **args: Any) -> FunctionResultContent:
 async def check_tools(server: McpTools) -> None:
     tools = ToolSet(server.tools)
     assert tools.names == ("add", "picture", "total", "fail", "hang", "exit", "cancelled", "refuse", "header")
-    assert server.refused == []
+    assert server.faults == []
     assert tools["add"].definition.extra == {"mcp": {"title": "Addition", "annotations": {"readOnlyHint": True}}}
     assert tools["total"].definition.returns is not None
     assert (await run(tools, "add", a=1, b=2)).outputs == [
@@ -430,7 +430,7 @@ def test_mcp_close_fails_running_calls() -> None:
 
 def test_mcp_tools_opened_synchronously_run_on_any_thread_and_loop() -> None:
     with stdio(prefix="math_", only=["add", "gone"]) as server:
-        assert [str(fault) for fault in server.refused] == ["gone: the server has no tool with this name at $.tools"]
+        assert [str(fault) for fault in server.faults] == ["gone: the server has no tool with this name at $.tools"]
         [add] = server.tools
         assert add.name == add.definition.name == "math_add"
         texts: list[str] = []
@@ -451,7 +451,7 @@ def test_mcp_tools_rejects_invalid_tools_and_keeps_unknown_blocks() -> None:
         async with stdio("rogue", timeout=2) as server:
             tools = ToolSet(server.tools)
             assert tools.names == ("good", "untyped", "promise", "garbage", "bomb", "silence")
-            assert [str(fault) for fault in server.refused] == [
+            assert [str(fault) for fault in server.faults] == [
                 "text: the inputSchema: the type of the schema must be object at $ at $.tools[1]",
                 "circle: the inputSchema: $ref is circular, or refers through more than 64 schemas at $ at $.tools[2]",
                 "wrong: the inputSchema: 5 is not of type 'array' at $.required at $.tools[4]",
@@ -475,7 +475,7 @@ def test_mcp_tools_rejects_invalid_tools_and_keeps_unknown_blocks() -> None:
 def test_mcp_tools_reports_truncated_tool_list() -> None:
     with stdio("rogue", "endless") as server:
         cut = "the list of tools has no end: reading stopped after 2 pages at $.nextCursor"
-        assert cut in [str(fault) for fault in server.refused]
+        assert cut in [str(fault) for fault in server.faults]
         assert "good" in ToolSet(server.tools)
 
 

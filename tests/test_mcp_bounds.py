@@ -62,19 +62,19 @@ def test_mcp_tool_schema_with_backtracking_pattern_is_checked_in_bounded_time() 
 
 def test_mcp_tools_rejects_imitating_names_and_long_descriptions() -> None:
     with liar() as server:
-        assert [str(fault) for fault in server.refused[:3]] == [
+        assert [str(fault) for fault in server.faults[:3]] == [
             "says\u200b: the name has more than 128 characters, or unprintable characters at $.tools[10]",
             "x" * 128 + ": the name has more than 128 characters, or unprintable characters at $.tools[11]",
             "told: the description has more than 100,000 characters at $.tools[12]",
         ]
-        assert 'ahead: its inputSchema: the pattern "(?=a)b" is not enforced' in str(server.refused[3])
+        assert 'ahead: its inputSchema: the pattern "(?=a)b" is not enforced' in str(server.faults[3])
         assert ToolSet(server.tools)["ahead"].definition.extra == {"mcp": {"::form": "note"}}
 
 
 def test_mcp_tools_reads_endless_tool_list_up_to_a_limit() -> None:
     with no_hang(), liar("pages") as server:
         assert 1000 <= len(server.tools) <= 1030
-        assert "has no end" in str(server.refused[-1])
+        assert "has no end" in str(server.faults[-1])
 
 
 @pytest.mark.parametrize(("mode", "seconds"), [("huge", 20), ("slow", 1)])

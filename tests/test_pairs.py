@@ -32,7 +32,7 @@ from contentmodel.content import (
 from contentmodel.engine.pipeline.sentinels import NO_RESULT
 from contentmodel.pairs import Place, TranscriptIndex, missing_ids
 from contentmodel.runner import ToolRunner
-from contentmodel.runner.turns import without_settled_questions
+from contentmodel.runner.turns import without_resolved_approvals
 from contentmodel.server.transcript import sendable
 from contentmodel.split_points import split_points
 from scripted import Scripted, answer
@@ -398,7 +398,7 @@ def test_open_approval_request_is_kept_if_its_id_had_a_result_before() -> None:
         message("assistant", request("x")),
         message("user", response("x")),
     ]
-    assert without_settled_questions(messages) == messages
+    assert without_resolved_approvals(messages) == messages
 
 
 def test_split_points_keep_call_together_with_its_approval() -> None:

@@ -14,7 +14,7 @@ from contentmodel.message import Origin
 
 ORDER = {
     "anthropic-messages": """
-        *with_fitting_settings *_with_added_tools_apart *with_known_tools with_sendable_tools hoist_instructions
+        *with_fitting_settings *_with_separate_added_tools *with_known_tools with_sendable_tools hoist_instructions
         normalize_foreign join_results join_assistant without_blank_texts with_readable_media with_a_turn
         _with_fitting_calls _with_instructions_as_text with_fitting_schemas; with_limit with_model""",
     "google-generate-content": """
@@ -26,7 +26,7 @@ ORDER = {
         *with_fitting_settings *with_known_tools *place_instructions normalize_foreign _with_readable_media with_a_turn
         with_fitting_calls with_fitting_schemas; with_model with_voice *with_aliases""",
     "openai-responses": """
-        *with_fitting_settings *_with_added_tools_apart *with_known_tools with_sendable_tools normalize_foreign
+        *with_fitting_settings *_with_separate_added_tools *with_known_tools with_sendable_tools normalize_foreign
         with_readable_media _with_a_turn _with_fitting_calls with_fitting_schemas;""",
 }
 """The passes over a request; after the semicolon, those over its payload. A star: also on native requests."""

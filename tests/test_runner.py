@@ -893,7 +893,7 @@ def test_run_with_approvals_resumes_from_a_stored_transcript() -> None:
     assert not kinds & {ToolApprovalRequestContent, ToolApprovalResponseContent}
 
 
-def test_request_has_no_approval_contents_that_are_settled() -> None:
+def test_request_has_no_resolved_approvals() -> None:
     """A store keeps all messages, with approval requests and responses."""
     result, _, made = wanting()
     answers = result.answer({"a": True, "c": False})

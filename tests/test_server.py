@@ -40,7 +40,7 @@ from contentmodel_conformance.server import (
     say,
 )
 from contentmodel_conformance.server.answers import Cut, Stall, body_of, steps_of
-from contentmodel_conformance.server.doors import DOORS
+from contentmodel_conformance.server.endpoints import ENDPOINTS
 
 pytest_plugins = ["pytester"]
 
@@ -496,8 +496,8 @@ def test_truncated_stream_ends_without_a_connection_error(loopback: Serve, api: 
 
 
 def test_several_faults_of_a_turn_are_combined() -> None:
-    door = DOORS[0]
-    body = body_of(ANSWER, door, streams="sse", size=4)
+    endpoint = ENDPOINTS[0]
+    body = body_of(ANSWER, endpoint, streams="sse", size=4)
     steps = list(steps_of(body, Fault(stall=9, stall_after=10, drop_after=10, malformed_at=0)))
     assert [type(step) for step in steps] == [bytes, Stall, Cut, bytes, *[bytes] * (len(body.frames) - 1)]
     assert isinstance(steps[0], bytes)

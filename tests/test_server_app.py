@@ -361,7 +361,7 @@ def fold_of(events: Iterable[StreamEvent]) -> Any:
 def test_client_that_reconnects_receives_the_whole_turn(url: str, kept: int) -> None:
     async def go() -> None:
         model = Paced(two_answers(), free=False)
-        async with serving(url, AsyncToolRunner(model, [weather]), hub=Hub(kept=kept)) as front:
+        async with serving(url, AsyncToolRunner(model, [weather]), hub=Hub(kept_bytes=kept)) as front:
             begun = await front.ask()
             client, whole = Client(front, begun["turn"]), Client(front, begun["turn"])
             listening = asyncio.create_task(whole.listen())
@@ -410,7 +410,7 @@ def test_slow_client_delays_no_other_client_and_gets_catch_up_events(path: str) 
 
     async def go() -> None:
         model = Paced([answer(words[:70_000], words)], free=False, size=100)
-        async with serving(path, model, hub=Hub(kept=10_000)) as front:
+        async with serving(path, model, hub=Hub(kept_bytes=10_000)) as front:
             begun = await front.ask()
             # With a small window and no reader, a few thousand bytes fill the server's buffers.
             raw = socket.socket()
@@ -645,7 +645,7 @@ def test_new_process_streams_stored_turns(url: str) -> None:
 def test_turn_that_the_hub_forgot_is_streamed_from_the_store(path: str) -> None:
     async def go() -> None:
         model = Paced(two_answers())
-        async with serving(path, AsyncToolRunner(model, [weather]), hub=Hub(finished=0)) as front:
+        async with serving(path, AsyncToolRunner(model, [weather]), hub=Hub(kept_turns=0)) as front:
             begun = await front.ask()
             await front.ended(begun["turn"])
             assert front.hub.find(begun["turn"]) is None

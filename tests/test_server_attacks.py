@@ -770,7 +770,7 @@ def test_limits_refuse_zero() -> None:
 def test_server_keeps_a_bounded_number_of_keys_without_bodies(path: str) -> None:
     async def go() -> None:
         model = echo()
-        async with serving(path, model, limits=Limits(keys=20), hub=Hub(finished=0)) as front:
+        async with serving(path, model, limits=Limits(keys=20), hub=Hub(kept_turns=0)) as front:
             begun = {}
             tracemalloc.start()
             try:

@@ -15,7 +15,7 @@ from typing import Any
 from contentmodel.auditing import leaves
 from contentmodel.engine.json import value_at
 from contentmodel_conformance import laws
-from contentmodel_conformance.laws import ABSENT, LawBroken, Words
+from contentmodel_conformance.laws import ABSENT, Label, LawBroken
 from contentmodel_conformance.readers import Reader
 from contentmodel_conformance.readers.reading import (
     ASSISTANT,
@@ -223,7 +223,7 @@ def _counter(before: Sequence[Fact], after: Sequence[Fact], excuses: Excuses) ->
 
 
 def _broken(fact: Fact, other: Fact | None) -> LawBroken:
-    target_value = Words(f"no {fact.kind}") if other is None else other.value
+    target_value = Label(f"no {fact.kind}") if other is None else other.value
     detail = f"the {fact.kind} differs in the output, and no loss reports it"
     if other is not None and other.paths:
         detail += f" (in the output at {other.paths[0]})"

@@ -10,7 +10,7 @@ from contentmodel.auditing import audit, vocabulary_of
 from contentmodel.display import count_of
 from contentmodel.events import ArgumentsDelta, Fold
 from contentmodel.unfolding import unfold
-from contentmodel_conformance.laws import LawBroken, Refused, Words, crossed, decode, encode
+from contentmodel_conformance.laws import Label, LawBroken, Refused, crossed, decode, encode
 from contentmodel_conformance.streams import encode as encode_stream
 from contentmodel_conformance.work import Work, superlinear
 
@@ -31,7 +31,7 @@ def bounds(works: Sequence[Work], *, copies: bool = False) -> None:
         worst = growths[0]
         line = f"{worst.place[0].replace(chr(92), '/').rpartition('/')[2]}:{worst.place[1]}"
         detail = f"{worst}; {count_of(len(growths), 'line')} in all with a cost beyond what the input allows"
-        raise LawBroken("bounds", line, detail, Words(f"at most {worst.limit} {worst.unit}"), worst.after)
+        raise LawBroken("bounds", line, detail, Label(f"at most {worst.limit} {worst.unit}"), worst.after)
 
 
 def sizes(*, deep: bool) -> tuple[int, int, int]:

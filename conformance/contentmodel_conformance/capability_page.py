@@ -29,8 +29,8 @@ contentmodel.convert(payload, target="openai-chat", model="my-host-7b", policies
 contentmodel.convert(payload, target="openai-chat", policies={"capabilities": '{"sampling": {"top_p": [0, 1]}}'})
 ```
 
-In Python, `contentmodel.adapter(api).knowing(model)` returns the capabilities of a model. Its attribute `takes`
-is the row (a `contentmodel.capabilities.Capabilities`), and `status` is `listed`, or the other source of the row.
+In Python, `contentmodel.adapter(api).look_up_model(model)` returns the capabilities of a model. Its attribute
+`capabilities` is a `contentmodel.capabilities.Capabilities`, and `status` is `listed`, or the other source of the row.
 `unlisted()` returns a sentence if the model is treated as the newest, and None otherwise. `contentmodel check` prints
 the sentence. An adapter of another API passes its `CapabilityTable` to `Rules`.
 """
@@ -57,62 +57,69 @@ def _rows(table: CapabilityTable) -> Iterator[str]:
     yield from ("| models | effort | thinking | sampling | more | source |", "|---|---|---|---|---|---|")
     for row in table.rows:
         source = f"{row.source}; seen {row.seen}".replace("*", r"\*")
-        yield f"| {row.shown} | {' | '.join(_cells(row.takes))} | {source} |"
+        yield f"| {row.shown} | {' | '.join(_cells(row.capabilities))} | {source} |"
     yield "| *newest* | " + " | ".join(_cells(table.newest)) + " | |"
     yield ""
 
 
-def _cells(takes: Capabilities) -> tuple[str, str, str, str]:
-    return _efforts(takes), _thinking(takes), _sampling(takes), ", ".join(_more(takes)) or "–"
+def _cells(capabilities: Capabilities) -> tuple[str, str, str, str]:
+    return (
+        _efforts(capabilities),
+        _thinking(capabilities),
+        _sampling(capabilities),
+        ", ".join(_more(capabilities)) or "–",
+    )
 
 
-def _efforts(takes: Capabilities) -> str:
-    if takes.efforts is None:
+def _efforts(capabilities: Capabilities) -> str:
+    if capabilities.efforts is None:
         return "any"
     return (
-        ", ".join(f"**{effort}**" if effort == takes.default_effort else effort for effort in takes.efforts)
+        ", ".join(
+            f"**{effort}**" if effort == capabilities.default_effort else effort for effort in capabilities.efforts
+        )
         or "not supported"
     )
 
 
-def _thinking(takes: Capabilities) -> str:
-    if takes.thinking is None:
+def _thinking(capabilities: Capabilities) -> str:
+    if capabilities.thinking is None:
         return "unknown"
-    least, most = takes.budget or (0, 0)
-    budget = "" if takes.budget is None else f" (from {least})" if most >= NO_MOST else f" ({least} to {most})"
-    return ", ".join(mode + (budget if mode == "enabled" else "") for mode in takes.thinking) or "no"
+    least, most = capabilities.budget or (0, 0)
+    budget = "" if capabilities.budget is None else f" (from {least})" if most >= NO_MOST else f" ({least} to {most})"
+    return ", ".join(mode + (budget if mode == "enabled" else "") for mode in capabilities.thinking) or "no"
 
 
-def _sampling(takes: Capabilities) -> str:
-    if takes.sampling is None:
+def _sampling(capabilities: Capabilities) -> str:
+    if capabilities.sampling is None:
         return "unknown"
-    free = [name for name, (least, most) in takes.sampling.items() if least < most]
-    fixed = takes.sampling_while_thinking is not None and bool(free)
+    free = [name for name, (least, most) in capabilities.sampling.items() if least < most]
+    fixed = capabilities.sampling_while_thinking is not None and bool(free)
     return (", ".join(free) or "no") + (" (not while thinking)" if fixed else "")
 
 
-def _more(takes: Capabilities) -> Iterator[str]:
+def _more(capabilities: Capabilities) -> Iterator[str]:
     """Yield the unusual capabilities and limits of a model."""
     limits = {
-        "no schemas": not takes.structured_output,
-        "no forced tools": not takes.forced_tools,
-        "no functions with an effort": not takes.functions_with_effort,
-        "no parallel_tool_calls": not takes.parallel_tool_calls,
-        "no hosted tools with functions": not takes.hosted_with_functions,
-        "no media in results": not takes.media_in_results,
-        "no system text": not takes.instructions,
-        "no later system messages": not takes.later_system,
-        "no prefill": not takes.prefill,
-        "signed calls": takes.signed_calls,
+        "no schemas": not capabilities.structured_output,
+        "no forced tools": not capabilities.forced_tools,
+        "no functions with an effort": not capabilities.functions_with_effort,
+        "no parallel_tool_calls": not capabilities.parallel_tool_calls,
+        "no hosted tools with functions": not capabilities.hosted_with_functions,
+        "no media in results": not capabilities.media_in_results,
+        "no system text": not capabilities.instructions,
+        "no later system messages": not capabilities.later_system,
+        "no prefill": not capabilities.prefill,
+        "signed calls": capabilities.signed_calls,
     }
-    if takes.stop_sequences is not None:
-        yield f"{takes.stop_sequences} stop sequences"
+    if capabilities.stop_sequences is not None:
+        yield f"{capabilities.stop_sequences} stop sequences"
     yield from (text for text, holds in limits.items() if holds)
-    for kind, types in (takes.hosted_types or {}).items():
+    for kind, types in (capabilities.hosted_types or {}).items():
         yield f"{kind} as {' or '.join(types)}"
-    if takes.media is not None:
-        yield f"reads {' and '.join(takes.media) or 'text only'}"
-    if takes.signatures:
-        yield f"signatures bound to {' and '.join(takes.signatures)}"
-    if takes.refused:
-        yield f"refuses {', '.join(takes.refused)}"
+    if capabilities.media is not None:
+        yield f"reads {' and '.join(capabilities.media) or 'text only'}"
+    if capabilities.signatures:
+        yield f"signatures bound to {' and '.join(capabilities.signatures)}"
+    if capabilities.refused:
+        yield f"refuses {', '.join(capabilities.refused)}"

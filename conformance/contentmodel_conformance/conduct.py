@@ -8,7 +8,7 @@ from typing import Any
 from contentmodel import UnknownContent
 from contentmodel.display import count_of
 from contentmodel_conformance.coverage import missing_types
-from contentmodel_conformance.laws import LawBroken, Words
+from contentmodel_conformance.laws import Label, LawBroken
 
 _METHODS = (
     *("decode_request", "encode_request", "decode_response", "encode_response"),
@@ -20,13 +20,13 @@ def face(adapter: Any) -> None:
     """An adapter has a name, an issuer, every method that the library calls, and a description of its table."""
     for name in ("api", "issuer"):
         if not isinstance(getattr(adapter, name, None), str):
-            raise LawBroken("face", name, "is not a string", Words("a str"), getattr(adapter, name, None))
+            raise LawBroken("face", name, "is not a string", Label("a str"), getattr(adapter, name, None))
     for name in _METHODS:
         if not callable(getattr(adapter, name, None)):
             detail = "is missing: a method that is not supported raises ContentModelError"
-            raise LawBroken("face", f"{name}()", detail, Words("a method"), getattr(adapter, name, None))
+            raise LawBroken("face", f"{name}()", detail, Label("a method"), getattr(adapter, name, None))
     if not isinstance(adapter.recognises({}), Mapping):
-        raise LawBroken("face", "recognises({})", "is not a mapping", Words("a score by kind"), adapter.recognises({}))
+        raise LawBroken("face", "recognises({})", "is not a mapping", Label("a score by kind"), adapter.recognises({}))
     _describes(adapter.describe(), adapter.api)
 
 
@@ -39,7 +39,7 @@ def _describes(described: Any, api: str) -> None:
                 "face",
                 f"describe()[{name!r}]",
                 "is missing",
-                Words("the entries of the table; empty if it has none"),
+                Label("the entries of the table; empty if it has none"),
                 None,
             )
     for name, union in described["unions"].items():
@@ -49,7 +49,7 @@ def _describes(described: Any, api: str) -> None:
                     "face",
                     f"describe()['unions'][{name!r}]",
                     "a row without a name, model, constants or fields",
-                    Words("a row"),
+                    Label("a row"),
                     row,
                 )
 
@@ -77,7 +77,7 @@ def known(value: Any) -> None:
                 "known",
                 "$",
                 "no row of the table decodes the block",
-                Words("a content type of the model"),
+                Label("a content type of the model"),
                 content.block,
             )
 
@@ -95,4 +95,4 @@ def contents_of(value: Any) -> list[Any]:
 def readable(line: str) -> None:
     """Every line of the recorded traffic is a valid record."""
     location, _, reason = line.partition(": ")
-    raise LawBroken("readable", location, reason, Words("a valid record"), Words("an invalid line"))
+    raise LawBroken("readable", location, reason, Label("a valid record"), Label("an invalid line"))

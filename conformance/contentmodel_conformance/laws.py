@@ -63,13 +63,13 @@ class LawBroken(AssertionError):
         super().__init__(f"{law}: at {where}: {detail}")
 
 
-class Words(str):
+class Label(str):
     """A description in place of an expected or found value, shown without quotes."""
 
     __slots__ = ()
 
 
-ABSENT = Words("(nothing)")
+ABSENT = Label("(nothing)")
 """The placeholder for a missing value."""
 
 
@@ -86,7 +86,7 @@ def identity(adapter: Any, kind: str, payload: Any) -> None:
         raise LawBroken("identity", *changed)
     if encoded.losses:
         loss = encoded.losses[0]
-        raise LawBroken("identity", loss.path, f"a loss was reported: {loss.what}: {loss.why}", Words("no loss"), loss)
+        raise LawBroken("identity", loss.path, f"a loss was reported: {loss.what}: {loss.why}", Label("no loss"), loss)
 
 
 def settling(adapter: Any, kind: str, value: Any) -> None:
@@ -235,7 +235,7 @@ def refusal(adapter: Any, kind: str, payload: bytes) -> None:
     except DecodeError as error:
         _names_places(error)
         return
-    raise LawBroken("refusal", "$", "invalid input was accepted as a payload", Words("a DecodeError"), Words("a value"))
+    raise LawBroken("refusal", "$", "invalid input was accepted as a payload", Label("a DecodeError"), Label("a value"))
 
 
 def conversion(source: Any, target: Any, kind: str, payload: Any) -> None:
@@ -253,7 +253,7 @@ def converted(source: Any, target: Any, kind: str, payload: Any) -> tuple[Encode
     encoded.to_json()
     for loss in encoded.losses:
         if not loss.path.startswith("$"):
-            raise LawBroken("conversion", "$", "a loss has no JSON path", Words("a path from $"), loss.path)
+            raise LawBroken("conversion", "$", "a loss has no JSON path", Label("a path from $"), loss.path)
     vocabularies = vocabulary_of(source), vocabulary_of(target)
     missing = unaccounted(loss_source(source, kind, payload), encoded.payload, encoded.losses, *vocabularies)
     if kind == "request":
@@ -264,7 +264,7 @@ def converted(source: Any, target: Any, kind: str, payload: Any) -> tuple[Encode
 def _names_places(error: DecodeError) -> None:
     for fault in error.faults:
         if not fault.path.startswith("$"):
-            raise LawBroken("totality", "$", "the fault has no JSON path", Words("a path from $"), fault.path)
+            raise LawBroken("totality", "$", "the fault has no JSON path", Label("a path from $"), fault.path)
 
 
 def accounting(
@@ -291,7 +291,7 @@ def tracing(encoded: Encoded) -> None:
         )
 
 
-ALLOWED = Words("what the SDK's types allow")
+ALLOWED = Label("what the SDK's types allow")
 
 
 def acceptance(judge: Any, encoded: Encoded) -> None:
@@ -321,7 +321,7 @@ def rules(adapter: Any, encoded: Encoded, model: str | None = None) -> None:
         if violation.rule not in excused and (adapter.issuer or violation.severity == "refused"):
             value = value_at(encoded.payload, violation.path, ABSENT)
             detail = f"{violation.rule} ({violation.severity}): {violation.message}"
-            raise LawBroken("rules", violation.path, detail, Words(violation.fix), value)
+            raise LawBroken("rules", violation.path, detail, Label(violation.fix), value)
 
 
 def replay(adapter: Any, judge: Any, response: ChatResponse) -> None:

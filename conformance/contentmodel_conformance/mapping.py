@@ -15,7 +15,7 @@ from contentmodel.content.tools import CustomToolCallContent, FunctionCallConten
 from contentmodel.errors import ToolArgumentsError
 from contentmodel.events import Fold
 from contentmodel.unfolding import unfold
-from contentmodel_conformance.laws import ABSENT, LawBroken, Words, crossed, encode
+from contentmodel_conformance.laws import ABSENT, Label, LawBroken, crossed, encode
 
 _CALLS = (FunctionCallContent, CustomToolCallContent)
 _NEW_IDS = {"call-id", "repeated-call-id"}
@@ -40,7 +40,7 @@ def maps(source: Any, target: Any, kind: str, payload: Any) -> None:
         for call in _calls(whole):
             known = before.get(call.call_id)
             if call.call_id not in ids and not has_new_ids:
-                raise LawBroken("maps", "$", "a restored call has an unknown id", Words("an id of the source"), call)
+                raise LawBroken("maps", "$", "a restored call has an unknown id", Label("an id of the source"), call)
             if known is not None and _fields(known, encoded.maps) != _fields(call, encoded.maps):
                 raise LawBroken("maps", "$", f"call {call.call_id} differs after it was restored", known, call)
         streamed = _streamed(answer, encoded.maps.restoring(target.restore_arguments))

@@ -21,7 +21,7 @@ from contentmodel.engine.json import parse, steps_of, write
 from contentmodel.errors import DecodeError, StreamError
 from contentmodel.events import Fold, fold
 from contentmodel.unfolding import unfold
-from contentmodel_conformance.laws import ABSENT, LawBroken, Words, difference
+from contentmodel_conformance.laws import ABSENT, Label, LawBroken, difference
 from contentmodel_conformance.oracles.accumulators import accumulated, comparable
 
 Events = Sequence[ev.StreamEvent]
@@ -90,7 +90,7 @@ def readings(adapter: Any, body: Sequence[dict[str, Any]]) -> None:
     for place, one in enumerate(without_deltas):
         if isinstance(one, ev.BlockDelta):
             raise LawBroken(
-                "readings (without deltas)", f"event {place}", "a delta was emitted", Words("no deltas"), one
+                "readings (without deltas)", f"event {place}", "a delta was emitted", Label("no deltas"), one
             )
 
 
@@ -157,7 +157,7 @@ def order(events: Events) -> None:
     """A turn starts and ends once. Each block starts once, before its deltas, and stops once. Indices have no gaps."""
     if not events or not isinstance(events[-1], ev.TurnComplete | ev.TurnError):
         raise LawBroken(
-            "order", "the end", "the last event does not end the turn", Words("TurnComplete or TurnError"), events[-1:]
+            "order", "the end", "the last event does not end the turn", Label("TurnComplete or TurnError"), events[-1:]
         )
     started: set[int] = set()
     stopped: set[int] = set()
@@ -168,7 +168,7 @@ def order(events: Events) -> None:
         if isinstance(event, ev.TurnComplete | ev.TurnError) and place != len(events) - 1:
             fault = "the turn ends before its last event"
         if fault:
-            raise LawBroken("order", f"event {place}", fault, Words("events in a valid order"), event)
+            raise LawBroken("order", f"event {place}", fault, Label("events in a valid order"), event)
     if started != stopped:
         raise LawBroken("order", "the end", "some blocks never stop", sorted(started), sorted(stopped))
     laid = [index for choice in events[-1].layout for message in choice for index in message]
@@ -268,7 +268,7 @@ def snapshots(events: Events, places: Iterable[int]) -> None:
         response = gathered.response
         if not isinstance(response, ChatResponse):
             raise LawBroken(
-                "snapshots", f"event {place}", "the fold has no response", Words("a ChatResponse"), response
+                "snapshots", f"event {place}", "the fold has no response", Label("a ChatResponse"), response
             )
         for index in list(texts) + ([event.index] if isinstance(event, ev.BlockStart) else []):
             texts[index] = _still_growing(index, texts.get(index, ""), gathered)
@@ -297,7 +297,7 @@ def encoding(adapter: Any, events: Events, *, losses: bool = False) -> None:
     same("encoding", fold(events), fold(again))
     if reported and not losses:  # With `losses`, the stream contradicts itself.
         raise LawBroken(
-            "encoding", reported[0].path, f"a loss was reported: {reported[0].what}", Words("no loss"), reported[0]
+            "encoding", reported[0].path, f"a loss was reported: {reported[0].what}", Label("no loss"), reported[0]
         )
 
 
@@ -315,7 +315,7 @@ def prefix(adapter: Any, raw: bytes, length: int, whole: Events | None = None) -
     last = (before + after)[-1]
     if isinstance(last, ev.TurnError) and not (last.error.code or last.error.message):
         raise LawBroken(
-            "prefix", f"byte {length}", "the error has neither a code nor a message", Words("a code or a message"), last
+            "prefix", f"byte {length}", "the error has neither a code nor a message", Label("a code or a message"), last
         )
     _no_more_than(fold([*before, *after]), before + after, whole, length)
 
@@ -332,7 +332,7 @@ def malformed(adapter: Any, frames: Sequence[bytes], place: int) -> None:
             "malformed",
             f"event {place}",
             "the turn goes on",
-            Words("stream_malformed"),
+            Label("stream_malformed"),
             events[-1],
         )
     same("malformed", _all_contents(fold(before)), _all_contents(fold(events)))
@@ -342,7 +342,7 @@ def ending(events: Events) -> None:
     """A complete recorded stream has an end of its turn, and no malformed event."""
     end = events[-1]
     if isinstance(end, ev.TurnError) and end.error.code in ("stream_ended", "stream_malformed"):
-        raise LawBroken("ending", "the end", str(end.error.message), Words("the end of the turn"), end)
+        raise LawBroken("ending", "the end", str(end.error.message), Label("the end of the turn"), end)
 
 
 def last_word(adapter: Any, events: Events, answer: dict[str, Any]) -> None:
@@ -358,11 +358,11 @@ def unfinished(adapter: Any) -> None:
     raw = b"".join(encoder.feed(event) for event in opening)
     end = encoder.close()
     if not end:
-        raise LawBroken("unfinished", "the end", "closing the encoder writes nothing", Words("an error"), ABSENT)
+        raise LawBroken("unfinished", "the end", "closing the encoder writes nothing", Label("an error"), ABSENT)
     events = decode(adapter, [raw + end])
     if not isinstance(events[-1], ev.TurnError):
         raise LawBroken(
-            "unfinished", "the end", "the incomplete turn ends as a complete one", Words("a TurnError"), events[-1]
+            "unfinished", "the end", "the incomplete turn ends as a complete one", Label("a TurnError"), events[-1]
         )
     same("unfinished", "Half of it", fold(events).text)
 
@@ -423,7 +423,7 @@ def _no_more_than(response: ChatResponse, events: Events, whole: Events, length:
         if isinstance(content, FunctionCallContent):
             if content.status != "incomplete" and content.arguments != getattr(full, "arguments", None):
                 detail = f"block {index} is half of a call, and is not marked as incomplete"
-                raise LawBroken("prefix", f"byte {length}", detail, Words("incomplete"), content)
+                raise LawBroken("prefix", f"byte {length}", detail, Label("incomplete"), content)
         elif isinstance(content, TextContent | ReasoningContent) and not grown_text(full).startswith(
             grown_text(content)
         ):
@@ -456,7 +456,7 @@ def disorder(adapter: Any, events: Events) -> None:
     except StreamError as error:
         if "block " not in str(error):
             raise LawBroken(
-                "disorder", "the error", "the error does not name the block", Words("a block"), str(error)
+                "disorder", "the error", "the error does not name the block", Label("a block"), str(error)
             ) from None
         return
     totality(adapter, [raw])

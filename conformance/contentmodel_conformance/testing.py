@@ -99,10 +99,10 @@ class AdapterConformance:
             seed=self.seed if seed is None else seed,
             target=self.target(),
         )
-        _settle(outcome, self.known.get(check.name))
+        _end_test(outcome, self.known.get(check.name))
 
 
-def _settle(outcome: Outcome, known: str | None) -> None:
+def _end_test(outcome: Outcome, known: str | None) -> None:
     """End a test with the outcome of its check. Raises the exceptions of pytest."""
     if outcome.status == "skipped":
         pytest.skip(outcome.note)

@@ -10,7 +10,7 @@ from contentmodel.content import convert_span
 from contentmodel.events import fold
 from contentmodel.unfolding import unfold
 from contentmodel_conformance import streams
-from contentmodel_conformance.laws import LawBroken, Words
+from contentmodel_conformance.laws import Label, LawBroken
 
 __all__ = ["texts_apart"]
 
@@ -25,7 +25,7 @@ def texts_apart(adapter: Any, response: ChatResponse, size: int | None = None, *
     for one, other, is_parted in _neighbours(response):
         if is_parted and any(one + other in content.text for content in decoded):
             raise LawBroken(
-                "texts apart", "$", "two separate texts were joined", Words(f"{one!r}, {other!r}"), one + other
+                "texts apart", "$", "two separate texts were joined", Label(f"{one!r}, {other!r}"), one + other
             )
         if not is_parted and one + other not in "".join(content.text for content in decoded):
             raise LawBroken("texts apart", "$", "adjacent texts were separated", one + other, [c.text for c in decoded])

@@ -21,7 +21,7 @@ from hypothesis.strategies import SearchStrategy
 
 from contentmodel import ContentModelError, DecodeError
 from contentmodel_conformance import watchdog
-from contentmodel_conformance.laws import LawBroken, Refused, Words
+from contentmodel_conformance.laws import Label, LawBroken, Refused
 from contentmodel_conformance.report import Finding, beside, printable, shown
 from contentmodel_conformance.watchdog import Hangs, Watch, hung_call, watched
 
@@ -154,7 +154,7 @@ class Trial:
         call = hung_call(error.__traceback__)
         place = "the check itself" if call is None else f"{call.name} (at {call.line})"
         detail = f"no result after {watchdog.LIMIT:g} seconds of processor time: {place}"
-        broken = LawBroken("totality", "$", detail, Words("a value, or an error"), Words("no result"))
+        broken = LawBroken("totality", "$", detail, Label("a value, or an error"), Label("no result"))
         return value if value is not None or call is None else call.value, broken
 
     def _add_finding(self, value: Any, error: BaseException, label: str, source: str = "") -> None:
@@ -224,14 +224,14 @@ def _finding(trial: Trial, value: Any, error: BaseException, label: str, source:
 
 
 def _beside(expected: Any, actual: Any) -> tuple[str, str]:
-    """Return both values as text, cut around their difference, unless one of them is `Words`."""
-    if isinstance(expected, Words) or isinstance(actual, Words):
+    """Return both values as text, cut around their difference, unless one of them is `Label`."""
+    if isinstance(expected, Label) or isinstance(actual, Label):
         return _worded(expected), _worded(actual)
     return beside(expected, actual)
 
 
 def _worded(value: Any) -> str:
-    return printable(value) if isinstance(value, Words) else shown(value)
+    return printable(value) if isinstance(value, Label) else shown(value)
 
 
 def _described(error: BaseException, law: str) -> tuple[str, str, str, str, str]:

@@ -16,7 +16,7 @@ from contentmodel.content import MediaContent
 from contentmodel.content.tools import CustomToolCallContent, CustomToolResultContent
 from contentmodel.engine.json import write
 from contentmodel_conformance import laws
-from contentmodel_conformance.laws import LawBroken, Words
+from contentmodel_conformance.laws import Label, LawBroken
 
 TAG = re.compile(r"voice\d+eciov")
 _ROLES = {"developer": "system"}
@@ -68,12 +68,12 @@ def _is_kept(voice: Voice, decoded: list[Voice], remaining: list[str], lost: Col
     counterpart = decoded[again[0]] if again else laws.ABSENT
     if not _is_excused(voice, lost):
         raise LawBroken(
-            "voices", voice.path, f"became {counterpart}, and no loss reports it", Words(str(voice)), str(counterpart)
+            "voices", voice.path, f"became {counterpart}, and no loss reports it", Label(str(voice)), str(counterpart)
         )
     for index in again:
         if TAG.search(voice.content) and decoded[index].role not in ("user", voice.role):
             detail = f"became {decoded[index]}: no loss may give more rights"
-            raise LawBroken("voices", voice.path, detail, Words(str(voice)), str(decoded[index]))
+            raise LawBroken("voices", voice.path, detail, Label(str(voice)), str(decoded[index]))
 
 
 def _are_alike(one: Voice, other: Voice) -> bool:

@@ -90,8 +90,8 @@ class Adapter(Protocol):
         """Return how likely a payload belongs to this API, by kind: {"request": 0.9}; {} if it does not."""
         ...
 
-    def knowing(self, model: str | None, policies: Mapping[str, str] | None = None) -> Known:
-        """Return the capabilities of a model (`takes`), and whether a table lists the model (`status`)."""
+    def look_up_model(self, model: str | None, policies: Mapping[str, str] | None = None) -> Known:
+        """Return the capabilities of a model (`capabilities`), and whether a table lists the model (`status`)."""
         ...
 
     def describe(self) -> dict[str, Any]:

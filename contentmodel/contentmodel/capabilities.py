@@ -53,8 +53,8 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     are accepted in function results. `instructions`, `later_system`, `prefill`: system text, system messages after
     other messages, and a final assistant message are accepted. `signed_calls`: calls in a request need the signature of
     the model. `signatures`: what a signature is bound to besides its issuer ("model", "conversation", "account").
-    `refused`: names of further wire fields that the model refuses. `because`: the start of the reason of a loss if the
-    limits do not come from the model ("version 2 of the API says").
+    `refused`: names of further wire fields that the model refuses. `limited_by`: what sets the limits, if not the model
+    ("version 2 of the API"); reasons of losses name it.
     """
 
     efforts: tuple[str, ...] | None = None
@@ -80,7 +80,7 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     signed_calls: bool = False
     signatures: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
-    because: str | None = None
+    limited_by: str | None = None
 
     def thinks_by(self, mode: str) -> bool:
         """Return whether the model accepts a reasoning mode."""
@@ -103,22 +103,22 @@ class ListedModel(msgspec.Struct, frozen=True, kw_only=True):
 
     shown: str
     names: str
-    takes: Capabilities
+    capabilities: Capabilities
     source: str
     seen: str
 
 
 class Known(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of a look-up of a model: its capabilities (`takes`), their source (`status`), and the row, if any.
+    """The result of a look-up of a model: its `capabilities`, their source (`status`), and the row, if any.
 
-    If the policy `capabilities` only sets some `fields`, `found` is the result without the policy.
+    If the policy `capabilities` only sets some `fields`, `without_policy` is the result without the policy.
     """
 
     model: str | None
-    takes: Capabilities
+    capabilities: Capabilities
     status: Status
     row: ListedModel | None = None
-    found: Known | None = None
+    without_policy: Known | None = None
     fields: frozenset[str] = frozenset()
 
     def why(self, statement: str, *fields: str) -> str:
@@ -126,15 +126,11 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
 
         `fields` are the fields of Capabilities that the statement depends on.
         """
-        if self.found is not None and not self.fields.intersection(fields):
-            return self.found.why(statement)
+        if self.without_policy is not None and not self.fields.intersection(fields):
+            return self.without_policy.why(statement)
         if self.status == "chosen":
-            because = self.takes.because
-            return (
-                f"{because} that the model {statement}"
-                if because
-                else f"by the policy capabilities, the model {statement}"
-            )
+            limited_by = self.capabilities.limited_by or "the policy capabilities"
+            return f"by {limited_by}, the model {statement}"
         if self.status not in ("newest", "guessed"):
             return f"{self.model or 'the model'} {statement}"
         return f"{self._unlisted()}, and the newest model {statement}"
@@ -151,7 +147,7 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.model!r:.80} is not listed" if self.model else "the request names no model"
 
 
-UNLIMITED = Known(model=None, takes=Capabilities(), status="unlimited")
+UNLIMITED = Known(model=None, capabilities=Capabilities(), status="unlimited")
 """The result for every model of an API without a table."""
 
 
@@ -186,12 +182,12 @@ class CapabilityTable:
         name = canonical(model or "")
         row = next((row for names, row in self._names if names.fullmatch(name)), None)
         if row is not None:
-            return Known(model=model, takes=row.takes, status="listed", row=row)
+            return Known(model=model, capabilities=row.capabilities, status="listed", row=row)
         if self._own.fullmatch(name):
-            return Known(model=model, takes=self.newest, status="newest")
+            return Known(model=model, capabilities=self.newest, status="newest")
         if self._others is not None:
-            return Known(model=model or None, takes=self._others, status="other")
-        return Known(model=model or None, takes=self._guess, status="guessed")
+            return Known(model=model or None, capabilities=self._others, status="other")
+        return Known(model=model or None, capabilities=self._guess, status="guessed")
 
     def chosen(self, model: str | None, policies: Mapping[str, str] | None) -> Known:
         """Look up a model and apply the policy `capabilities`.
@@ -202,17 +198,19 @@ class CapabilityTable:
         if choice is None:
             return self.of(model)
         if choice == "any":
-            return Known(model=model, takes=Capabilities(), status="chosen")
+            return Known(model=model, capabilities=Capabilities(), status="chosen")
         if choice.startswith("{"):
             changes, base = changes_of(choice), self.of(model)
-            takes = msgspec.structs.replace(base.takes, **changes)
-            return Known(model=model, takes=takes, status="chosen", found=base, fields=frozenset(changes))
+            capabilities = msgspec.structs.replace(base.capabilities, **changes)
+            return Known(
+                model=model, capabilities=capabilities, status="chosen", without_policy=base, fields=frozenset(changes)
+            )
         known = self.of(choice)
         if known.row is None:
             raise ValueError(
                 f"unknown policy capabilities={choice}: {self.api} lists no such model; expected a model, any, or JSON"
             )
-        return Known(model=model, takes=known.takes, status="chosen", row=known.row)
+        return Known(model=model, capabilities=known.capabilities, status="chosen", row=known.row)
 
 
 def changes_of(choice: str) -> dict[str, Any]:

@@ -244,7 +244,7 @@ def check(payload: Payload, *, api: str | None = None, model: str | None = None)
     If `api` is None, detect it. `model` is the model of the request if the payload does not name one. If a rule does
     not apply to the model, or depends on a model that is missing or not one of the provider's, the rule is checked for
     the provider's newest model, and its violations have the severity "unchecked".
-    `adapter(api).knowing(model).unlisted()` returns a sentence if no table lists the model, else None.
+    `adapter(api).look_up_model(model).unlisted()` returns a sentence if no table lists the model, else None.
 
     Raise DecodeError if the payload is not a JSON object, DetectError, UnknownApiError.
     """

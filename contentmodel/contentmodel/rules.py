@@ -57,16 +57,16 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     find_by_model: FindByModel | None = None
     applies: Applies | None = None
 
-    def broken(self, payload: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
+    def broken(self, payload: dict[str, Any], capabilities: Capabilities) -> Iterator[Broken]:
         """Yield the violations of a request: paths with descriptions. Yield none if the rule does not apply."""
         if self.applies is not None and not self.applies(payload):
             return iter(())
-        return self.find_anywhere(payload, takes)
+        return self.find_anywhere(payload, capabilities)
 
-    def find_anywhere(self, payload: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
+    def find_anywhere(self, payload: dict[str, Any], capabilities: Capabilities) -> Iterator[Broken]:
         """Yield the violations of a request, even if the rule does not apply to the model of the request."""
         if self.find_by_model is not None:
-            return self.find_by_model(payload, takes)
+            return self.find_by_model(payload, capabilities)
         assert self.find is not None
         return self.find(payload)
 
@@ -126,12 +126,12 @@ class Rules(Sequence[Rule]):
         self.leaving_out += [by_name[name] for name in names]
 
     def to_leave_out(
-        self, payload: dict[str, Any], takes: Capabilities | None = None
+        self, payload: dict[str, Any], capabilities: Capabilities | None = None
     ) -> tuple[Rule, list[Broken]] | None:
         """Return the first rule of `leave_out` that a request breaks, with its violations in reverse order, or None."""
-        takes = self._known(payload).takes if takes is None else takes
+        capabilities = self._known(payload).capabilities if capabilities is None else capabilities
         for rule in self.leaving_out:
-            broken = list(rule.broken(payload, takes))
+            broken = list(rule.broken(payload, capabilities))
             if broken:
                 return rule, broken[::-1]
         return None
@@ -149,11 +149,11 @@ class Rules(Sequence[Rule]):
     def _violations(self, rule: Rule, payload: dict[str, Any], known: Known) -> Iterator[Violation]:
         is_guess = known.status in ("guessed", "other", "unlimited") and rule.find_by_model is not None
         is_uncertain = is_guess or (rule.applies is not None and not rule.applies(payload))
-        takes = self.capabilities.newest if is_guess and self.capabilities is not None else known.takes
+        capabilities = self.capabilities.newest if is_guess and self.capabilities is not None else known.capabilities
         is_newest = known.status == "newest" and rule.find_by_model is not None
         note = f"; {known.unsure()}" if is_uncertain or is_newest else ""
         severity: Severity = "unchecked" if is_uncertain else rule.severity
-        for path, description in rule.find_anywhere(payload, takes):
+        for path, description in rule.find_anywhere(payload, capabilities):
             yield Violation(path=path, rule=rule.name, severity=severity, message=description + note, fix=rule.fix)
 
     def _known(self, payload: dict[str, Any]) -> Known:

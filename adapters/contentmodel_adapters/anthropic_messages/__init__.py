@@ -103,24 +103,24 @@ LINKS = ("image/*", "application/pdf")
 READS = media.MediaSupport((*IMAGES, "application/pdf", "text/plain"), LINKS, private=GOOGLE_FILES, texts=True)
 
 
-def _with_added_tools_apart(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+def _with_separate_added_tools(request: ChatRequest, context: EncodeContext) -> ChatRequest:
     return ADDED.leave_out(request)
 
 
 def _with_fitting_calls(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    reserved = fixed_names(request, CURRENT, context.known.takes)
+    reserved = fixed_names(request, CURRENT, context.known.capabilities)
     return with_fitting_calls(
         request, context, ids=CALL_IDS, names=TOOL_NAMES, detach_media="errors", reserved=reserved
     )
 
 
 def _with_instructions_as_text(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    return instructions_as_text(messages, context, after_user=context.known.takes.later_system)
+    return instructions_as_text(messages, context, after_user=context.known.capabilities.later_system)
 
 
 REQUEST_PASSES = (
     request_pass(with_fitting_settings, native=True, form=settings.ANTHROPIC),
-    request_pass(_with_added_tools_apart, native=True),
+    request_pass(_with_separate_added_tools, native=True),
     request_pass(with_known_tools, native=True, kinds=Kinds()),
     request_pass(with_sendable_tools, current=CURRENT),
     request_pass(hoist_instructions),

@@ -136,8 +136,8 @@ _CONVERSATION = ("model", "conversation")
 _ACCOUNT = ("model", "conversation", "account")
 
 
-def _row(shown: str, names: str, takes: Capabilities, source: str) -> ListedModel:
-    return ListedModel(shown=shown, names=names, takes=takes, source=source, seen=_SEEN)
+def _row(shown: str, names: str, capabilities: Capabilities, source: str) -> ListedModel:
+    return ListedModel(shown=shown, names=names, capabilities=capabilities, source=source, seen=_SEEN)
 
 
 CAPABILITIES = CapabilityTable(

@@ -28,7 +28,7 @@ def choices(sdk: Any, plain: tuple[type, ...], policies: Mapping[str, str] | Non
     version = sdk.default_headers.get("anthropic-version") if type(sdk) in plain else None
     if not isinstance(version, str) or version < UNSAMPLED:
         return policies
-    limits = Capabilities(sampling={}, because=f"version {version} of the API says")
+    limits = Capabilities(sampling={}, limited_by=f"version {version} of the API")
     return {"capabilities": limits.policy(), **(policies or {})}
 
 

@@ -186,10 +186,10 @@ def prefill_ends_in_text(request: Request) -> Iterator[Broken]:
 
 
 @_by_model("end with a user message", "platform.claude.com/docs/en/api/errors, ericc-ch/copilot-api#261")
-def prefill_supported(request: Request, takes: Capabilities) -> Iterator[Broken]:
+def prefill_supported(request: Request, capabilities: Capabilities) -> Iterator[Broken]:
     """From Claude 4.6 on, a request must not end with text of the assistant."""
     paused = any(b.get("type") in ("server_tool_use", "mcp_tool_use") for _, b in _final(request))
-    if not takes.prefill and not paused and not request.get("fallback_credit_token"):
+    if not capabilities.prefill and not paused and not request.get("fallback_credit_token"):
         yield from ((at, "a prefill") for at, b in _final(request)[-1:] if b.get("type") == "text")
 
 
@@ -205,9 +205,9 @@ def system_messages_follow_user_turns(request: Request) -> Iterator[Broken]:
 
 
 @_by_model("use the system field", f"{DOCS}/mid-conversation-system-messages, sgl-project/sglang#368")
-def system_messages_supported(request: Request, takes: Capabilities) -> Iterator[Broken]:
+def system_messages_supported(request: Request, capabilities: Capabilities) -> Iterator[Broken]:
     """Models up to Claude 4.7 do not accept messages with the role system."""
-    if not takes.later_system:
+    if not capabilities.later_system:
         yield from ((at, "a system message") for at, m in objects(request, "messages") if m.get("role") == "system")
 
 
@@ -367,9 +367,9 @@ def counts_are_not_negative(request: Request) -> Iterator[Broken]:
 
 
 @_by_model("remove it", "UKGovernmentBEIS/inspect_ai#3721, srtab/daiv#1429, langfuse/langfuse#9882")
-def sampling_supported(request: Request, takes: Capabilities) -> Iterator[Broken]:
+def sampling_supported(request: Request, capabilities: Capabilities) -> Iterator[Broken]:
     """From Claude 4.7 on, temperature and top_p must be 1, and top_k must be unset."""
-    yield from _unsampled(request, takes.sampled(thinks=False))
+    yield from _unsampled(request, capabilities.sampled(thinks=False))
 
 
 @_of_claude("remove one of them", "langfuse/langfuse#9882")
@@ -381,10 +381,10 @@ def temperature_excludes_top_p(request: Request) -> Iterator[Broken]:
 
 
 @_by_model("remove it", "mnfst/modelparams.dev#214, quarkiverse/quarkus-langchain4j#1812, SEMOSS/Semoss#1655")
-def no_sampling_with_thinking(request: Request, takes: Capabilities) -> Iterator[Broken]:
+def no_sampling_with_thinking(request: Request, capabilities: Capabilities) -> Iterator[Broken]:
     """With thinking, temperature must be 1, top_p at least 0.95, and top_k unset."""
     if _member(request, "thinking", "type") in ("enabled", "adaptive"):
-        yield from _unsampled(request, takes.sampling_while_thinking)
+        yield from _unsampled(request, capabilities.sampling_while_thinking)
 
 
 def _unsampled(request: Request, ranges: Mapping[str, Range] | None) -> Iterator[Broken]:
@@ -406,34 +406,38 @@ def thinking_budget_in_range(request: Request) -> Iterator[Broken]:
 
 
 @_by_model("use adaptive thinking from 4.7 on, a budget up to 4.5", f"srtab/daiv#1429, {DOCS}/effort")
-def thinking_mode_supported(request: Request, takes: Capabilities) -> Iterator[Broken]:
+def thinking_mode_supported(request: Request, capabilities: Capabilities) -> Iterator[Broken]:
     """Thinking mode and effort must be of those that the model supports. Without thinking, it may support fewer levels.
 
     Up to 4.5, no adaptive thinking; from 4.7 on, no thinking budget; Sonnet 4.5, Haiku 4.5 and older: no effort.
     """
     kind, effort = _member(request, "thinking", "type"), _member(request, "output_config", "effort")
-    off = takes.efforts_without_thinking if kind in ("disabled", "between_tools") else None
-    if isinstance(kind, str) and not takes.thinks_by(kind) and not (kind == "disabled" and takes.thinking == ()):
+    off = capabilities.efforts_without_thinking if kind in ("disabled", "between_tools") else None
+    if (
+        isinstance(kind, str)
+        and not capabilities.thinks_by(kind)
+        and not (kind == "disabled" and capabilities.thinking == ())
+    ):
         yield "$.thinking", kind
-    efforts = takes.efforts if off is None else off
+    efforts = capabilities.efforts if off is None else off
     if effort is not None and efforts is not None and effort not in efforts:
         yield "$.output_config.effort", str(effort)
 
 
 @_by_model("use auto, and ask for the tool in the prompt", "mastra-ai/mastra#7507, can1357/oh-my-pi#12939")
-def forced_tool_supported(request: Request, takes: Capabilities) -> Iterator[Broken]:
+def forced_tool_supported(request: Request, capabilities: Capabilities) -> Iterator[Broken]:
     """A tool must not be forced with a thinking budget, or on Opus 5.5, Sonnet 5.5, Fable or Mythos 5.1 and 5.2."""
     kind = _member(request, "tool_choice", "type")
-    if kind in ("any", "tool") and (not takes.forced_tools or _member(request, "thinking", "type") == "enabled"):
+    if kind in ("any", "tool") and (not capabilities.forced_tools or _member(request, "thinking", "type") == "enabled"):
         yield "$.tool_choice", kind
 
 
 @_by_model("remove it, and ask for JSON in the prompt", f"{DOCS}/structured-outputs")
-def structured_output_supported(request: Request, takes: Capabilities) -> Iterator[Broken]:
+def structured_output_supported(request: Request, capabilities: Capabilities) -> Iterator[Broken]:
     """Models before Opus 4.1, Sonnet 4.5 and Haiku 4.5 accept no output format and no strict tools."""
-    for at, config in one_object(request, "output_config") if not takes.structured_output else ():
+    for at, config in one_object(request, "output_config") if not capabilities.structured_output else ():
         yield from ((path, "a format") for path, _ in one_object(config, "format", at))
-    for at, tool in objects(request, "tools") if not takes.strict_tools else ():
+    for at, tool in objects(request, "tools") if not capabilities.strict_tools else ():
         yield from ((f"{at}.strict", "a strict tool") for _ in [0] if tool.get("strict") is True)
 
 

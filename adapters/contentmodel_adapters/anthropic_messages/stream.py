@@ -186,11 +186,11 @@ class Decoder(StreamDecoder):
     def _stop(self, wire: dict[str, Any], *, is_complete: bool = True) -> None:
         block = self._open.pop(place_at(wire, "index", API), None)
         if block is not None:
-            self.stop(block, self._settled(block), is_complete=is_complete)
+            self.stop(block, self._finished(block), is_complete=is_complete)
 
-    def _settled(self, block: BlockState) -> Any:
+    def _finished(self, block: BlockState) -> Any:
         typed = block.pieces.pop("input", None)
-        wire = block.settle()
+        wire = block.merge_pieces()
         text = "".join(typed or ())
         if text:
             block.joined = wire["input"] = _object_or_text(text)
@@ -228,7 +228,7 @@ class Decoder(StreamDecoder):
     def stop_open(self) -> None:
         for place in list(self._open):
             block = self._open.pop(place)
-            self.stop(block, self._settled(block), is_complete=False)
+            self.stop(block, self._finished(block), is_complete=False)
 
     def broken(self) -> tuple[dict[str, Any], Layout]:
         if not self.answer:

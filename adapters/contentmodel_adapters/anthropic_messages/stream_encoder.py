@@ -43,15 +43,15 @@ class Encoder(StreamEncoder):
 
     # -- blocks ------------------------------------------------------------------------------------------------
 
-    def waits(self, block: OutgoingBlock) -> bool:
+    def is_deferred(self, block: OutgoingBlock) -> bool:
         """Defer opening a whitespace-only block: non-native blank text is dropped."""
-        at_home = self._origin is not None and self._origin.api == self.api
-        if at_home or block.content.__class__ is not TextContent or not _is_blank(block.content.text):
-            return super().waits(block)
+        is_from_this_api = self._origin is not None and self._origin.api == self.api
+        if is_from_this_api or block.content.__class__ is not TextContent or not _is_blank(block.content.text):
+            return super().is_deferred(block)
         known, block.state = block.state or 0, len(block.deltas)
         return all(delta.__class__ is not TextDelta or _is_blank(delta.text) for delta in block.deltas[known:])
 
-    def open(self, block: OutgoingBlock) -> None:
+    def open_block(self, block: OutgoingBlock) -> None:
         wires = self.encode_start(block.content)
         if len(wires) != 1:
             return
@@ -68,7 +68,7 @@ class Encoder(StreamEncoder):
         block.grow = growing(head % (self._count, delta.encode(), text.encode()), b"}}\n\n")
         self.write_begun(block)
 
-    def shut(self, block: OutgoingBlock) -> None:
+    def close_block(self, block: OutgoingBlock) -> None:
         live = block.grow is not None
         if is_incomplete_call(block):
             if not live:

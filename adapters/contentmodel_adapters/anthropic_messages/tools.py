@@ -80,7 +80,7 @@ CURRENT: Current = {
         Hosted("computer_20251124", "computer", needs=_SCREEN),
         Hosted("computer_20250124", "computer", needs=_SCREEN),
         Hosted("computer_20241022", "computer", needs=_SCREEN),
-        Hosted("computer_toolset_20260801", takes=("cache_control", "configs")),
+        Hosted("computer_toolset_20260801", only_settings=("cache_control", "configs")),
     ),
     "browser": (Hosted("browser_toolset_20260801"),),
     "memory": (Hosted("memory_20250818", "memory"),),

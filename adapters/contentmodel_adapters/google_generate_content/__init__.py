@@ -147,12 +147,12 @@ def without_cited_instructions(request: ChatRequest, context: EncodeContext) -> 
 
 
 def _with_fitting_calls(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    detach_media = "never" if context.known.takes.media_in_results else "always"
+    detach_media = "never" if context.known.capabilities.media_in_results else "always"
     return with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, detach_media=detach_media)
 
 
 def _with_signed_calls(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    return with_signed_calls(messages, context) if context.known.takes.signed_calls else messages
+    return with_signed_calls(messages, context) if context.known.capabilities.signed_calls else messages
 
 
 def with_format_kind(request: ChatRequest) -> ChatRequest:

@@ -144,7 +144,7 @@ class CallIds:
         self._messages = 0
         self._ids: dict[tuple[int, int], Any] = {}
 
-    def settle(self, message: ChatMessage) -> ChatMessage:
+    def identify(self, message: ChatMessage) -> ChatMessage:
         """Return the message with ids on every call and result, and failures marked.
 
         If it has only results, its role becomes "tool".
@@ -219,7 +219,7 @@ class Contents(Codec[list[ChatMessage]]):
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
         if value.__class__ is dict:
-            only = hints.FORM.on(CallIds().settle(decode_content(value, context)), API, "one")
+            only = hints.FORM.on(CallIds().identify(decode_content(value, context)), API, "one")
             context.trace(CONTENT, [only], container, key, spread=False)
             return [only]
         messages = []
@@ -229,7 +229,7 @@ class Contents(Codec[list[ChatMessage]]):
             else:
                 messages.append(decode_content(wire, context))
         ids = CallIds(messages)
-        messages = [ids.settle(message) for message in messages]
+        messages = [ids.identify(message) for message in messages]
         context.trace_messages(messages, value, lambda message: CONTENT)
         return _without_begun(with_media_back(messages, context))
 
@@ -248,7 +248,7 @@ class Answer(Codec[list[ChatMessage]]):
     identity = False
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
-        return [CallIds(answer_id=context.answer_id).settle(decode_content(value, context, "model"))]
+        return [CallIds(answer_id=context.answer_id).identify(decode_content(value, context, "model"))]
 
     def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
         return [(value[0], path, wire, CONTENT)]
@@ -360,7 +360,7 @@ def _is_placeholder(messages: list[ChatMessage]) -> bool:
 def names_of_results(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Return messages whose results have the name of their call: this API requires it on both."""
     names: dict[str | None, str | None] = {}
-    settled = []
+    named_messages = []
     for message in messages:
         nameless = False
         for content in message.contents:
@@ -371,8 +371,8 @@ def names_of_results(messages: list[ChatMessage], context: EncodeContext) -> lis
         if nameless:
             contents = [_with_name(content, names, context) for content in message.contents]
             message = context.replace(message, contents=contents)
-        settled.append(message)
-    return settled
+        named_messages.append(message)
+    return named_messages
 
 
 def _with_name(content: Any, names: dict[str | None, str | None], context: EncodeContext) -> Any:

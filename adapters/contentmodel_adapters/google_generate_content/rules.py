@@ -229,10 +229,10 @@ def calls_and_responses_are_complete(request: Request) -> Iterator[Broken]:
 
 
 @_by_model("refused", fix='send it, or "skip_thought_signature_validator"', source=_SIGNATURES)
-def calls_are_signed(request: Request, takes: Capabilities) -> Iterator[Broken]:
+def calls_are_signed(request: Request, capabilities: Capabilities) -> Iterator[Broken]:
     """For Gemini 3, the first function call of each step since the last user message must have its thoughtSignature."""
     before = 1
-    for at, content in _current_turn(request) if takes.signed_calls else ():
+    for at, content in _current_turn(request) if capabilities.signed_calls else ():
         calls = [
             (w, part)
             for w, part in objects(content, "parts", at)
@@ -254,9 +254,9 @@ def _current_turn(request: Request) -> list[tuple[str, dict[str, Any]]]:
 
 
 @_by_model("refused", fix="move it after the responses", source="google-gemini/gemini-cli#19436")
-def response_media_supported(request: Request, takes: Capabilities) -> Iterator[Broken]:
+def response_media_supported(request: Request, capabilities: Capabilities) -> Iterator[Broken]:
     """Before Gemini 3, function responses must not have parts."""
-    held = takes.media_in_results or "computer-use" in last_name(request)
+    held = capabilities.media_in_results or "computer-use" in last_name(request)
     for at, part in _parts(request) if not held else ():
         for path, response in spelled_object(part, "functionResponse", at):
             if response.get("parts"):
@@ -348,9 +348,9 @@ def _is_used(tool: dict[str, Any], name: str) -> bool:
 
 
 @_by_model("refused", fix="remove one", source="symfony/ai#803 and #1777, BerriAI/litellm#26682")
-def tool_combinations_supported(request: Request, takes: Capabilities) -> Iterator[Broken]:
+def tool_combinations_supported(request: Request, capabilities: Capabilities) -> Iterator[Broken]:
     """Before Gemini 3, hosted tools cannot be combined with functions, nor JSON output with any tools."""
-    tools = [] if takes.hosted_with_functions else list(objects(request, "tools"))
+    tools = [] if capabilities.hosted_with_functions else list(objects(request, "tools"))
     hosted = [(at, tool, name) for at, tool in tools for name in _HOSTED if _is_used(tool, name)]
     has_functions = any(_is_used(tool, "functionDeclarations") for _, tool in tools)
     yield from ((spelled_path(*used), f"{used[2]} with functions") for used in (hosted if has_functions else ()))
@@ -429,7 +429,7 @@ def numbers_are_in_range(request: Request) -> Iterator[Broken]:
     for at, config in spelled_object(request, "generationConfig"):
         yield from _numbers(config, at, _LIMITS)
         stops = spelled_value(config, "stopSequences")
-        most = CAPABILITIES.of(last_name(request)).takes.stop_sequences or _MOST_STOPS
+        most = CAPABILITIES.of(last_name(request)).capabilities.stop_sequences or _MOST_STOPS
         if isinstance(stops, list) and len(stops) > most:
             yield spelled_path(at, config, "stopSequences"), f"{len(stops)} sequences"
 
@@ -464,33 +464,35 @@ def speech_models_output_audio(request: Request) -> Iterator[Broken]:
 
 
 @_by_model("refused", fix="use another", source="ai.google.dev/gemini-api/docs/thinking; RooCodeInc/Roo-Code#10700")
-def thinking_mode_supported(request: Request, takes: Capabilities) -> Iterator[Broken]:
+def thinking_mode_supported(request: Request, capabilities: Capabilities) -> Iterator[Broken]:
     """Before Gemini 3, models accept no thinkingLevel. Each model accepts only its own levels and budgets."""
     for at, thinking in _thinking(request):
         level, budget = spelled_value(thinking, "thinkingLevel"), spelled_value(thinking, "thinkingBudget")
-        known = takes.efforts is None or (isinstance(level, str) and level.lower() in (*takes.efforts, _NO_LEVEL))
+        known = capabilities.efforts is None or (
+            isinstance(level, str) and level.lower() in (*capabilities.efforts, _NO_LEVEL)
+        )
         if level is not None and not known:
             yield spelled_path(at, thinking, "thinkingLevel"), f"{_short(level)} for {last_name(request)}"
-        if isinstance(budget, int | float) and not _takes_budget(takes, budget):
+        if isinstance(budget, int | float) and not _takes_budget(capabilities, budget):
             yield spelled_path(at, thinking, "thinkingBudget"), f"out of the range of {last_name(request)}"
 
 
 _NO_LEVEL = "thinking_level_unspecified"
 
 
-def _takes_budget(takes: Capabilities, budget: float) -> bool:
+def _takes_budget(capabilities: Capabilities, budget: float) -> bool:
     if budget == 0:
-        return takes.thinks_by("disabled") or takes.thinking == ()
-    least, most = takes.budget or (float("-inf"), float("inf"))
+        return capabilities.thinks_by("disabled") or capabilities.thinking == ()
+    least, most = capabilities.budget or (float("-inf"), float("inf"))
     return budget == -1 or least <= budget <= most
 
 
 @_by_model("refused", fix="remove it", source="docs.cloud.google.com/gemini-enterprise-agent-platform/models/gemini")
-def penalties_supported(request: Request, takes: Capabilities) -> Iterator[Broken]:
+def penalties_supported(request: Request, capabilities: Capabilities) -> Iterator[Broken]:
     """Gemini 3.5 Flash-Lite and Gemini 3.6 and later accept no presencePenalty and no frequencyPenalty."""
     names = {"presencePenalty": "presence_penalty", "frequencyPenalty": "frequency_penalty"}
-    for at, config in spelled_object(request, "generationConfig") if takes.sampling is not None else ():
-        for name in [name for name, setting in names.items() if setting not in (takes.sampling or {})]:
+    for at, config in spelled_object(request, "generationConfig") if capabilities.sampling is not None else ():
+        for name in [name for name, setting in names.items() if setting not in (capabilities.sampling or {})]:
             if spelled_value(config, name) not in (None, 0):
                 yield spelled_path(at, config, name), f"{_short(spelled_value(config, name))} for {last_name(request)}"
 

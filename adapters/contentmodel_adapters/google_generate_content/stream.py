@@ -15,10 +15,10 @@ import msgspec
 from contentmodel.authoring import (
     BlockState,
     StreamDecoder,
+    extended,
     kind_of,
-    laid_out,
+    layout_of,
     list_of,
-    longer,
     merge_into,
     place_at,
     steps_of,
@@ -153,7 +153,7 @@ class Decoder(StreamDecoder):
         merge_into(candidate.rest, {k: v for k, v in wire.items() if k != "logprobsResult"})
         if wire.get("logprobsResult").__class__ is dict:
             existing = candidate.rest.get("logprobsResult")
-            candidate.rest["logprobsResult"] = longer(existing, wire["logprobsResult"])
+            candidate.rest["logprobsResult"] = extended(existing, wire["logprobsResult"])
         if content.__class__ is not dict:
             return
         parts = content.pop("parts", None)
@@ -201,7 +201,7 @@ class Decoder(StreamDecoder):
         text = part.get("text")
         is_text = text.__class__ is str and is_plain(part)
         content = self._decode(candidate, {**part, "text": ""} if is_text else part)
-        content = candidate.ids.settle(ChatMessage(role="assistant", contents=[content])).contents[0]
+        content = candidate.ids.identify(ChatMessage(role="assistant", contents=[content])).contents[0]
         block = self.start(part, content, candidate.number)
         candidate.blocks.append(block)
         if is_text:
@@ -225,7 +225,7 @@ class Decoder(StreamDecoder):
             return
         wire, content = block.wire, block.emitted
         if block.pieces:
-            content = self._decode(candidate, block.settle())
+            content = self._decode(candidate, block.merge_pieces())
         elif candidate.arguments is not None:
             call = {key: value for key, value in wire["functionCall"].items() if key != "willContinue"}
             wire["functionCall"] = {**call, "args": candidate.arguments}
@@ -282,15 +282,15 @@ class Decoder(StreamDecoder):
     def finish(self) -> None:
         for candidate in self._candidates.values():
             self._stop_open(candidate)
-        _, response, layout = self._settled()
+        _, response, layout = self._finished()
         self.complete(response, layout)
 
-    def _settled(self) -> tuple[dict[str, Any], ChatResponse, Layout]:
+    def _finished(self) -> tuple[dict[str, Any], ChatResponse, Layout]:
         """Return the answer so far, on the wire and in the model, and the layout of its blocks."""
         wire = self._merged()
         response = self.adapter.read_response(wire)
         self._bring_in(response)
-        return wire, response, laid_out(response, ([b.index for b in c.blocks] for c in self._candidates.values()))
+        return wire, response, layout_of(response, ([b.index for b in c.blocks] for c in self._candidates.values()))
 
     def _merged(self) -> dict[str, Any]:
         if not self._candidates:
@@ -314,7 +314,7 @@ class Decoder(StreamDecoder):
     def broken(self) -> tuple[dict[str, Any], Layout]:
         if not self._has_begun:
             return {}, []
-        wire, _, layout = self._settled()
+        wire, _, layout = self._finished()
         return wire, layout
 
 

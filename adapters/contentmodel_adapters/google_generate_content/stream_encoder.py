@@ -73,7 +73,7 @@ class Encoder(JoiningEncoder):
             self.put({"candidates": [{"index": number}], **self._head})
         self._begun = max(self._begun, choice + 1)
 
-    def open(self, block: OutgoingBlock) -> None:
+    def open_block(self, block: OutgoingBlock) -> None:
         if block.content.protected is not None or _is_beside(block.content):
             return
         parts = _parts(self.encode_start(block.content))
@@ -90,7 +90,7 @@ class Encoder(JoiningEncoder):
             block.grow = self.texts_of(block).beginning(block, block.grow)
         self.write_begun(block)
 
-    def shut(self, block: OutgoingBlock) -> None:
+    def close_block(self, block: OutgoingBlock) -> None:
         content, place = block.content, (block.choice, block.index)
         if is_incomplete_call(block):
             self.report_loss(place, content, reasons.INTERRUPTED_CALL)

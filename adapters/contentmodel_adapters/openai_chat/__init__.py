@@ -170,7 +170,7 @@ READS_AUDIO = msgspec.structs.replace(READS, media_types=(*MEDIA_TYPES, "audio/w
 
 
 def _with_readable_media(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    kinds = context.known.takes.media
+    kinds = context.known.capabilities.media
     return media.with_readable_media(messages, context, READS_AUDIO if kinds is None or "audio" in kinds else READS)
 
 
@@ -204,7 +204,7 @@ def with_voice(payload: dict[str, Any], request: ChatRequest, context: EncodeCon
     modalities = payload.get("modalities", ())
     if "audio" not in modalities or "audio" in payload:
         return payload
-    kinds = context.known.takes.media
+    kinds = context.known.capabilities.media
     if kinds is not None and "audio" in kinds:
         context.report_loss(request, "options.modalities", reasons.VOICE)
         return {**payload, "audio": {"voice": VOICE, "format": "pcm16" if payload.get("stream") else "wav"}}

@@ -55,9 +55,9 @@ def roles_are_known(request: dict[str, Any]) -> Iterator[Broken]:
 
 
 @_by_model("refused", fix="move it into the user message", source="janhq/jan#4392, pydantic/pydantic-ai#974")
-def instructions_supported(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
+def instructions_supported(request: dict[str, Any], capabilities: Capabilities) -> Iterator[Broken]:
     """o1-mini and o1-preview accept neither system nor developer messages."""
-    for at, message in objects(request, "messages") if not takes.instructions else ():
+    for at, message in objects(request, "messages") if not capabilities.instructions else ():
         if message.get("role") in ("system", "developer"):
             yield f"{at}.role", message["role"]
 
@@ -226,19 +226,19 @@ def data_is_base64(request: dict[str, Any]) -> Iterator[Broken]:
 
 
 @_by_model("refused", fix="send a transcript", source="developers.openai.com/api/docs/guides/audio")
-def audio_input_supported(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
+def audio_input_supported(request: dict[str, Any], capabilities: Capabilities) -> Iterator[Broken]:
     """GPT-3.5, GPT-4, GPT-5 and o-series models accept audio only if their name contains `audio`."""
-    for at, part, _ in _parts(request) if takes.media is not None and "audio" not in takes.media else ():
+    for at, part, _ in _parts(request) if capabilities.media is not None and "audio" not in capabilities.media else ():
         if part.get("type") == "input_audio":
             yield at, f"audio for {request.get('model')}"
 
 
 @_by_model("refused", fix="send audio, or add audio to the modalities", source="CherryHQ/cherry-studio#1179")
-def audio_models_require_audio(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
+def audio_models_require_audio(request: dict[str, Any], capabilities: Capabilities) -> Iterator[Broken]:
     """A request to an audio model must contain audio or request it."""
     has_audio = any(part.get("type") == "input_audio" for _, part, _ in _parts(request))
     has_audio = has_audio or _requests_audio(request) or any(m.get("audio") for _, m in objects(request, "messages"))
-    if takes.media is not None and "audio" in takes.media and not has_audio:
+    if capabilities.media is not None and "audio" in capabilities.media and not has_audio:
         yield "$.modalities", "no audio in the messages or the modalities"
 
 
@@ -484,20 +484,22 @@ _SAMPLING = {key: key for key in ("temperature", "top_p", "presence_penalty", "f
     source="learn.microsoft.com/azure/ai-services/openai/how-to/reasoning; griptape-ai/griptape#1915, "
     "huggingface/smolagents#1671, run-llama/llama_index#20865, umputun/tg-spam#304, pydantic/pydantic-ai#2822",
 )
-def settings_supported(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
+def settings_supported(request: dict[str, Any], capabilities: Capabilities) -> Iterator[Broken]:
     """A model accepts only its own levels of reasoning_effort, and no sampling settings while it reasons.
 
     GPT-5, o3 and o4-mini do not accept stop. Reasoning models do not accept max_tokens, and most of them no logprobs.
     Few models accept web_search_options.
     """
     effort = request.get("reasoning_effort")
-    if effort is not None and takes.efforts is not None and effort not in takes.efforts:
+    if effort is not None and capabilities.efforts is not None and effort not in capabilities.efforts:
         yield "$.reasoning_effort", f"{effort!r:.60} for {request.get('model')}"
     requested = ReasoningOptions(effort=effort if isinstance(effort, str) else None)
-    ranges = takes.sampled(thinks=thinks(requested, takes))
-    fields = {key: request.get(key) for key in takes.refused if request.get(key) not in (None, _HARMLESS.get(key))}
-    fields |= {"stop": request.get("stop")} if takes.stop_sequences == 0 and request.get("stop") else {}
-    if not takes.parallel_tool_calls and request.get("parallel_tool_calls") is not None:
+    ranges = capabilities.sampled(thinks=thinks(requested, capabilities))
+    fields = {
+        key: request.get(key) for key in capabilities.refused if request.get(key) not in (None, _HARMLESS.get(key))
+    }
+    fields |= {"stop": request.get("stop")} if capabilities.stop_sequences == 0 and request.get("stop") else {}
+    if not capabilities.parallel_tool_calls and request.get("parallel_tool_calls") is not None:
         fields["parallel_tool_calls"] = request["parallel_tool_calls"]
     for key, value in [*unsampled(request, _SAMPLING, ranges), *fields.items()]:
         yield f"$.{key}", f"{value!r:.60} for {request.get('model')}"
@@ -506,9 +508,9 @@ def settings_supported(request: dict[str, Any], takes: Capabilities) -> Iterator
 @_by_model(
     "refused", fix="ask for JSON in the prompt", source="developers.openai.com/api/docs/guides/structured-outputs"
 )
-def structured_output_supported(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
+def structured_output_supported(request: dict[str, Any], capabilities: Capabilities) -> Iterator[Broken]:
     """GPT-3.5, GPT-4 and audio models accept no schema of the response."""
-    for at, response_format in one_object(request, "response_format") if not takes.structured_output else ():
+    for at, response_format in one_object(request, "response_format") if not capabilities.structured_output else ():
         if response_format.get("type") == "json_schema":
             yield at, f"a schema for {request.get('model')}"
 
@@ -518,11 +520,11 @@ def structured_output_supported(request: dict[str, Any], takes: Capabilities) ->
     fix='set "reasoning_effort": "none", or use the Responses API',
     source="openai/openai-openapi#541, charmbracelet/crush#2913, GEMISIS/leviath#333",
 )
-def no_effort_with_functions(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
+def no_effort_with_functions(request: dict[str, Any], capabilities: Capabilities) -> Iterator[Broken]:
     """From GPT-5.4 on, models accept function tools only without reasoning_effort, or with `none`."""
     effort = request.get("reasoning_effort")
     functions = (tool for _, tool in objects(request, "tools") if tool.get("type") == "function")
-    if effort not in (None, "none") and not takes.functions_with_effort and any(functions):
+    if effort not in (None, "none") and not capabilities.functions_with_effort and any(functions):
         yield "$.reasoning_effort", f"{effort!r:.60} with functions"
 
 

@@ -17,15 +17,15 @@ from contentmodel.authoring import (
     BlockState,
     DecodeContext,
     StreamDecoder,
+    append_text,
+    extended,
+    extended_list,
     kind_of,
-    laid_out,
-    lengthen,
-    longer,
-    longer_list,
+    layout_of,
+    merge_entry_pieces,
     merge_into,
     object_of,
     parse,
-    settle_entry,
 )
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.errors import DecodeError, Fault
@@ -103,12 +103,12 @@ class Choice:
         )
         return text
 
-    def settle(self) -> dict[str, Any]:
+    def merge_pieces(self) -> dict[str, Any]:
         """Return the wire choice with everything that was appended to it."""
         for column in list(self.texts):
             self.text(column)
         for block in self.blocks.values():
-            settle_entry(block)
+            merge_entry_pieces(block)
         if self.calls:
             self.message["tool_calls"] = [self.blocks[key].wire for key in self.call_keys()]
         # Every answer is an assistant's, but some hosts send no role in a stream.
@@ -265,11 +265,11 @@ class Decoder(StreamDecoder):
             if value is None and key in choice.rest:
                 continue
             if key == "logprobs" and value.__class__ is dict:
-                choice.rest[key] = longer(existing, value)
+                choice.rest[key] = extended(existing, value)
             elif key == "text" and value.__class__ is str and existing.__class__ is str:
                 # Together repeats the text here.
                 del existing
-                lengthen(choice.rest, key, value)
+                append_text(choice.rest, key, value)
             elif key != "finish_reason" or value is not None:
                 # Null belongs to a chunk that is not the last, not to the answer.
                 merge_into(choice.rest, {key: value})
@@ -298,9 +298,9 @@ class Decoder(StreamDecoder):
             if value or "role" not in message:
                 message["role"] = value
         elif value.__class__ is list:
-            message[key] = longer_list(message.get(key), value, choice.listed.setdefault(key, {}))
+            message[key] = extended_list(message.get(key), value, choice.listed.setdefault(key, {}))
         elif value.__class__ is str and message.get(key).__class__ is str and message[key] != value:
-            lengthen(message, key, value)
+            append_text(message, key, value)
         else:
             merge_into(message, {key: value})
 
@@ -326,11 +326,11 @@ class Decoder(StreamDecoder):
         column, _ = key
         block = choice.blocks[key]
         if column in TEXTS:
-            settle_entry(block)
+            merge_entry_pieces(block)
             self.stop(block, _with_text(block.emitted, block.wire.get("text") or choice.text(column)))
             choice.stopped.add(key)
         elif column == "tool_calls":
-            settle_entry(block)
+            merge_entry_pieces(block)
             content = self._decode_call(block.wire)
             if _is_complete_call(content):
                 self.stop(block, content)
@@ -474,7 +474,7 @@ class Decoder(StreamDecoder):
         return super().remains(block)
 
     def _merged(self) -> dict[str, Any]:
-        choices = [choice.settle() for choice in self._choices.values()]
+        choices = [choice.merge_pieces() for choice in self._choices.values()]
         return {"object": "chat.completion", **self.answer, "choices": choices}
 
     def _stop_all(self, response: Any) -> Layout:
@@ -484,7 +484,7 @@ class Decoder(StreamDecoder):
             contents = list(contents_of(decoded.messages))
             is_complete = not self.is_broken or bool(choice.rest.get("finish_reason"))
             order.append(self._stop_choice(choice, contents, is_complete))
-        return laid_out(response, order)
+        return layout_of(response, order)
 
     def _stop_choice(self, choice: Choice, contents: list[Any], is_complete: bool) -> list[int]:
         indices = []

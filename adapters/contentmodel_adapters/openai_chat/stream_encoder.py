@@ -68,7 +68,7 @@ class Encoder(JoiningEncoder):
 
     # -- blocks ------------------------------------------------------------------------------------------------
 
-    def open(self, block: OutgoingBlock) -> None:
+    def open_block(self, block: OutgoingBlock) -> None:
         self._begin_choice(block.choice)
         message = self.encode_start(block.content)
         for column in TEXTS:
@@ -122,7 +122,7 @@ class Encoder(JoiningEncoder):
         self._calls[choice] = number = self._calls.get(choice, -1) + 1
         return number
 
-    def shut(self, block: OutgoingBlock) -> None:
+    def close_block(self, block: OutgoingBlock) -> None:
         self._begin_choice(block.choice)
         content = block.content
         if is_incomplete_call(block) and block.grow is None:

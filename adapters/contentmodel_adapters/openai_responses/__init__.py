@@ -95,7 +95,7 @@ READS = media.MediaSupport(
 )
 
 
-def _with_added_tools_apart(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+def _with_separate_added_tools(request: ChatRequest, context: EncodeContext) -> ChatRequest:
     return ADDED.leave_out(request)
 
 
@@ -114,7 +114,7 @@ def _with_fitting_calls(request: ChatRequest, context: EncodeContext) -> ChatReq
 
 REQUEST_PASSES = (
     request_pass(with_fitting_settings, native=True, form=settings.OPENAI),
-    request_pass(_with_added_tools_apart, native=True),
+    request_pass(_with_separate_added_tools, native=True),
     request_pass(with_known_tools, native=True, kinds=Kinds(custom=True, custom_results=True, namespaces=True)),
     request_pass(with_sendable_tools, current=CURRENT),
     message_pass(passes.normalize_foreign),

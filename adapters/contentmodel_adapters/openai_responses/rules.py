@@ -499,10 +499,10 @@ def metadata_limits(request: dict[str, Any]) -> Iterator[Broken]:
 
 
 @_by_model("refused", fix="remove it", source=f"{_SDK}/response_includable.py; microsoft/agent-framework#7483")
-def includes_are_known(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
+def includes_are_known(request: dict[str, Any], capabilities: Capabilities) -> Iterator[Broken]:
     """`include` must contain known values, and encrypted reasoning only for models that reason."""
     names = request.get("include")
-    unreasoning = takes.thinking == ()
+    unreasoning = capabilities.thinking == ()
     for index, name in enumerate(
         names if isinstance(names, list) and re.fullmatch(_OPENAI, _text(request, "model")) else []
     ):
@@ -514,15 +514,15 @@ _SAMPLING = {"temperature": "temperature", "top_p": "top_p"}
 
 
 @_by_model("refused", fix="remove it", source="openai/codex#6647, anomalyco/opencode#26268, Azure how-to/reasoning")
-def settings_supported(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
+def settings_supported(request: dict[str, Any], capabilities: Capabilities) -> Iterator[Broken]:
     """A model accepts only its own levels of reasoning.effort, and no sampling settings while it reasons."""
     effort, model = table(request, "reasoning").get("effort"), request.get("model")
-    if effort is not None and takes.efforts is not None and effort not in takes.efforts:
+    if effort is not None and capabilities.efforts is not None and effort not in capabilities.efforts:
         yield "$.reasoning.effort", f"{_short(effort)} for {model}"
     requested = ReasoningOptions(effort=effort if isinstance(effort, str) else None)
-    ranges = takes.sampled(thinks=thinks(requested, takes))
-    fields = {key: request[key] for key in takes.refused if key == "top_logprobs" and request.get(key)}
-    if not takes.parallel_tool_calls and request.get("parallel_tool_calls") is not None:
+    ranges = capabilities.sampled(thinks=thinks(requested, capabilities))
+    fields = {key: request[key] for key in capabilities.refused if key == "top_logprobs" and request.get(key)}
+    if not capabilities.parallel_tool_calls and request.get("parallel_tool_calls") is not None:
         fields["parallel_tool_calls"] = request["parallel_tool_calls"]
     for key, value in [*unsampled(request, _SAMPLING, ranges), *fields.items()]:
         yield f"$.{key}", f"{_short(value)} for {model}"
@@ -531,9 +531,9 @@ def settings_supported(request: dict[str, Any], takes: Capabilities) -> Iterator
 @_by_model(
     "refused", fix="ask for JSON in the prompt", source="developers.openai.com/api/docs/guides/structured-outputs"
 )
-def structured_output_supported(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
+def structured_output_supported(request: dict[str, Any], capabilities: Capabilities) -> Iterator[Broken]:
     """GPT-3.5, GPT-4 and audio models accept no schema of the response."""
-    for at, text_format in _formats(request) if not takes.structured_output else ():
+    for at, text_format in _formats(request) if not capabilities.structured_output else ():
         if text_format.get("type") == "json_schema":
             yield at, f"a schema for {request.get('model')}"
 

@@ -11,7 +11,16 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.authoring import BlockState, StreamDecoder, kind_of, laid_out, list_of, merge_into, object_at, text_of
+from contentmodel.authoring import (
+    BlockState,
+    StreamDecoder,
+    kind_of,
+    layout_of,
+    list_of,
+    merge_into,
+    object_at,
+    text_of,
+)
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.events import (
@@ -85,10 +94,10 @@ class Item:
         for key in sorted(self.blocks, key=lambda key: (key[0] != "summary", key[1])):
             yield self.blocks[key]
 
-    def settle(self) -> dict[str, Any]:
+    def merge_pieces(self) -> dict[str, Any]:
         """Return the wire item with everything that was appended to it."""
         for (field, place), block in sorted(self.blocks.items()):
-            part = block.settle()
+            part = block.merge_pieces()
             if field:
                 parts = self.wire.get(field)
                 parts = self.wire[field] = parts if parts.__class__ is list else []
@@ -344,7 +353,7 @@ class Decoder(StreamDecoder):
             # Some hosts do not repeat the items.
             for item in self._items.values():
                 if item.done is None and response.get("status", "completed") == "completed":
-                    self._stop_item(item, item.settle())
+                    self._stop_item(item, item.merge_pieces())
                 elif item.done is None:
                     self._break_off(item)
             wires = [item.done for item in self._in_order()]
@@ -378,7 +387,7 @@ class Decoder(StreamDecoder):
 
     def _layout(self, response: Any, places: Iterable[int]) -> Layout:
         blocks = [b.index for place in places if place in self._items for b in self._items[place].ordered()]
-        return laid_out(response, [blocks] * len(response.choices))
+        return layout_of(response, [blocks] * len(response.choices))
 
     def _in_order(self) -> list[Item]:
         return [self._items[place] for place in sorted(self._items)]
@@ -405,7 +414,7 @@ class Decoder(StreamDecoder):
                 self._break_off(item)
 
     def _break_off(self, item: Item) -> None:
-        wire = item.settle()
+        wire = item.merge_pieces()
         if "status" in wire:
             wire["status"] = "incomplete"
         self._stop_item(item, wire, is_complete=False)

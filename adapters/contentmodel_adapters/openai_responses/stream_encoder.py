@@ -90,7 +90,7 @@ class Encoder(StreamEncoder):
 
     # -- live blocks -------------------------------------------------------------------------------------------
 
-    def open(self, block: OutgoingBlock) -> None:
+    def open_block(self, block: OutgoingBlock) -> None:
         content = block.content
         if content.__class__ is ReasoningContent and content.kind is None:
             return
@@ -189,7 +189,7 @@ class Encoder(StreamEncoder):
         together = self._items_of([*contents, content], is_open=is_open)
         return len(together) == len(self._items_of(contents, is_open=is_open)) == 1
 
-    def shut(self, block: OutgoingBlock) -> None:
+    def close_block(self, block: OutgoingBlock) -> None:
         content = block.content
         if is_incomplete_call(block):
             self._close_group(but=block)

@@ -42,14 +42,14 @@ class Hosted(msgspec.Struct, frozen=True):
 
     `tag` is the type or the key of the definition, `name` the name that the API fixes for it, and `needs` the settings
     that it requires. `crosses`: the declaration is also used for the tool of another API, without its settings.
-    `takes`: all settings that it has, if it has few.
+    `only_settings`: all settings that it has, if it has few.
     """
 
     tag: str
     name: str | None = None
     needs: tuple[str, ...] = ()
     crosses: bool = False
-    takes: tuple[str, ...] | None = None
+    only_settings: tuple[str, ...] | None = None
 
     def has_needs(self, tool: HostedTool) -> bool:
         """Return whether the settings of a tool have what the API requires."""
@@ -60,15 +60,17 @@ Current = Mapping[str, tuple[Hosted, ...]]
 """The current declarations of each kind of tool. The first one whose required settings are present is used."""
 
 
-def declared_as(kind: str, current: Current, takes: Capabilities = UNLIMITED.takes) -> tuple[Hosted, ...]:
+def declared_as(kind: str, current: Current, capabilities: Capabilities = UNLIMITED.capabilities) -> tuple[Hosted, ...]:
     """Return the declarations of a kind of tool that a model takes."""
-    types = (takes.hosted_types or {}).get(kind)
+    types = (capabilities.hosted_types or {}).get(kind)
     return tuple(hosted for hosted in current.get(kind, ()) if types is None or hosted.tag in types)
 
 
-def declaration(tool: HostedTool, current: Current, takes: Capabilities = UNLIMITED.takes) -> Hosted | None:
+def declaration(
+    tool: HostedTool, current: Current, capabilities: Capabilities = UNLIMITED.capabilities
+) -> Hosted | None:
     """Return the declaration that a tool gets; None if the API has none that its settings and the model allow."""
-    return next((hosted for hosted in declared_as(tool.kind, current, takes) if hosted.has_needs(tool)), None)
+    return next((hosted for hosted in declared_as(tool.kind, current, capabilities) if hosted.has_needs(tool)), None)
 
 
 def with_sendable_tools(request: ChatRequest, context: EncodeContext, current: Current) -> ChatRequest:
@@ -90,7 +92,7 @@ def with_sendable_tools(request: ChatRequest, context: EncodeContext, current: C
 
 def _of_the_model(tool: HostedTool, context: EncodeContext, current: Current) -> HostedTool:
     """Return a tool in the declaration that the model takes, without settings that this declaration does not have."""
-    declared = None if context.api in (tool.extra or {}) else declaration(tool, current, context.known.takes)
+    declared = None if context.api in (tool.extra or {}) else declaration(tool, current, context.known.capabilities)
     if declared is None or not context.is_ours(tool):
         return tool
     changed = tool
@@ -98,7 +100,9 @@ def _of_the_model(tool: HostedTool, context: EncodeContext, current: Current) ->
         changed = hints.ROW.on(changed, context.api, declared.tag)
     if tool.name != declared.name and tool.name in {other.name for other in current[tool.kind]}:
         changed = msgspec.structs.replace(changed, name=declared.name)
-    others = [] if declared.takes is None else [name for name in tool.settings if name not in declared.takes]
+    others = (
+        [] if declared.only_settings is None else [name for name in tool.settings if name not in declared.only_settings]
+    )
     for name in others:
         context.report_loss(tool, f"settings.{name}", reasons.TOOL_SETTING, tag=declared.tag)
     if others:
@@ -110,7 +114,7 @@ def _of_the_model(tool: HostedTool, context: EncodeContext, current: Current) ->
 
 
 def _is_sendable(tool: Any, context: EncodeContext, current: Current) -> bool:
-    declared = declared_as(tool.kind, current, context.known.takes)
+    declared = declared_as(tool.kind, current, context.known.capabilities)
     if context.api in (tool.extra or {}):
         return True
     if context.is_ours(tool):
@@ -125,10 +129,12 @@ def _is_sendable(tool: Any, context: EncodeContext, current: Current) -> bool:
     return False
 
 
-def fixed_names(request: ChatRequest, current: Current, takes: Capabilities) -> list[str]:
+def fixed_names(request: ChatRequest, current: Current, capabilities: Capabilities) -> list[str]:
     """Return the names that the API fixes for the hosted tools of a request: no function may have one of them."""
     tools = [tool for tool in request.tools if isinstance(tool, HostedTool)]
-    names = (tool.name or (known.name if (known := declaration(tool, current, takes)) else None) for tool in tools)
+    names = (
+        tool.name or (known.name if (known := declaration(tool, current, capabilities)) else None) for tool in tools
+    )
     return [name for name in names if name is not None]
 
 

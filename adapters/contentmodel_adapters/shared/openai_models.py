@@ -82,8 +82,8 @@ _FIRST = Capabilities(
 _NEWEST = _reasoning(*_TO_MAX, functions=False)
 
 
-def _row(shown: str, names: str, takes: Capabilities, source: str) -> ListedModel:
-    return ListedModel(shown=shown, names=names, takes=takes, source=source, seen=_SEEN)
+def _row(shown: str, names: str, capabilities: Capabilities, source: str) -> ListedModel:
+    return ListedModel(shown=shown, names=names, capabilities=capabilities, source=source, seen=_SEEN)
 
 
 _ROWS = [

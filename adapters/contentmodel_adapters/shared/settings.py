@@ -95,9 +95,9 @@ def _fit_thinking(options: ChatOptions, request: ChatRequest, context: EncodeCon
 
 
 def _thinking(requested: ReasoningOptions, limit: int | None, known: Known, form: Form) -> _Fitted:
-    takes = known.takes
+    capabilities = known.capabilities
     off = requested.mode in ("disabled", "between_tools") or requested.effort == "none" or requested.budget_tokens == 0
-    if takes.thinking == () and not takes.efforts:
+    if capabilities.thinking == () and not capabilities.efforts:
         return _Fitted({}, "" if off else _why(known, "does not support thinking"))
     if off:
         return _off(requested, known, form)
@@ -110,12 +110,16 @@ def _thinking(requested: ReasoningOptions, limit: int | None, known: Known, form
 
 def _off(requested: ReasoningOptions, known: Known, form: Form) -> _Fitted:
     """Turn thinking off, or return the least that the model can do."""
-    takes = known.takes
-    efforts = _efforts(takes)
-    between = form.between_tools is not None and takes.thinking is not None and "between_tools" in takes.thinking
-    if requested.mode == "between_tools" and form.between_tools is not None and takes.thinks_by("between_tools"):
+    capabilities = known.capabilities
+    efforts = _efforts(capabilities)
+    between = (
+        form.between_tools is not None
+        and capabilities.thinking is not None
+        and "between_tools" in capabilities.thinking
+    )
+    if requested.mode == "between_tools" and form.between_tools is not None and capabilities.thinks_by("between_tools"):
         return _beside(requested, form.between_tools, known)
-    if form.off is not None and takes.thinks_by("disabled"):
+    if form.off is not None and capabilities.thinks_by("disabled"):
         return _beside(requested, form.off, known)
     why = _why(known, "cannot turn thinking off")
     if between:
@@ -129,25 +133,27 @@ def _beside(requested: ReasoningOptions, off: Mapping[str, Any], known: Known) -
     """Turn thinking off. Keep the effort, which also controls how much the model writes, if the API allows both."""
     if requested.effort in (None, "none") or "effort" in off:
         return _Fitted(dict(off))
-    allowed = known.takes.efforts_without_thinking or known.takes.efforts or ()
+    allowed = known.capabilities.efforts_without_thinking or known.capabilities.efforts or ()
     if "mode" in off and requested.effort in allowed:
         return _Fitted({"effort": requested.effort, **off})
     return _Fitted(dict(off), _why(known, f"accepts no effort {requested.effort!r:.40} while thinking is off"))
 
 
-def _efforts(takes: Capabilities) -> tuple[str, ...]:
+def _efforts(capabilities: Capabilities) -> tuple[str, ...]:
     """Return the levels of effort at which a model thinks, in rising order; () if none are known."""
-    return tuple(effort for effort in takes.efforts or () if effort != "none")
+    return tuple(effort for effort in capabilities.efforts or () if effort != "none")
 
 
 def _budget(requested: ReasoningOptions, limit: int | None, known: Known, form: Form) -> _Fitted:
     """Convert a mode and a budget, without the effort."""
-    takes, budget = known.takes, requested.budget_tokens
-    if budget is None and requested.mode == "enabled" and not takes.thinks_by("adaptive"):
+    capabilities, budget = known.capabilities, requested.budget_tokens
+    if budget is None and requested.mode == "enabled" and not capabilities.thinks_by("adaptive"):
         budget = BUDGETS["medium"]
     # If a model takes levels, use them: its budgets exist for older requests.
     budgeted = (
-        form.within is not None and takes.thinks_by("enabled") and not (form.efforts_as_budgets and takes.efforts)
+        form.within is not None
+        and capabilities.thinks_by("enabled")
+        and not (form.efforts_as_budgets and capabilities.efforts)
     )
     if budget is not None and budget > 0 and budgeted:
         return _within(budget, limit, known, form)
@@ -155,10 +161,10 @@ def _budget(requested: ReasoningOptions, limit: int | None, known: Known, form: 
         return _Fitted({})
     if budget is not None and budget > 0:
         return _without_budget(requested, budget, known, form)
-    if not takes.thinks_by("adaptive"):
+    if not capabilities.thinks_by("adaptive"):
         return _Fitted({}, _why(known, "supports thinking only with a budget"))
     # If the model takes levels, thinking is its default and needs no setting.
-    auto = {} if form.efforts_as_budgets and (requested.effort or takes.efforts) else form.auto
+    auto = {} if form.efforts_as_budgets and (requested.effort or capabilities.efforts) else form.auto
     return _Fitted(
         dict(auto),
         "" if auto else _why(known, "has no setting for it and uses its default"),
@@ -167,7 +173,7 @@ def _budget(requested: ReasoningOptions, limit: int | None, known: Known, form: 
 
 def _within(budget: int, limit: int | None, known: Known, form: Form) -> _Fitted:
     """Clip a budget to the range that the model takes, and below the limit of the answer."""
-    least, most = known.takes.budget or (1, budget)
+    least, most = known.capabilities.budget or (1, budget)
     if form.budget_below_limit and limit is not None:
         most = min(most, limit - 1)
     if most < least:
@@ -181,9 +187,9 @@ def _within(budget: int, limit: int | None, known: Known, form: Form) -> _Fitted
 
 def _without_budget(requested: ReasoningOptions, budget: int, known: Known, form: Form) -> _Fitted:
     """Return the effort nearest to a budget, if the model takes efforts."""
-    takes = known.takes
-    fields = dict(form.auto) if takes.thinks_by("adaptive") and not form.efforts_as_budgets else {}
-    efforts = takes.efforts if takes.efforts is not None else tuple(BUDGETS)
+    capabilities = known.capabilities
+    fields = dict(form.auto) if capabilities.thinks_by("adaptive") and not form.efforts_as_budgets else {}
+    efforts = capabilities.efforts if capabilities.efforts is not None else tuple(BUDGETS)
     level = nearest_effort(effort_of(budget), efforts) if requested.effort is None else None
     why = _why(known, "accepts no thinking budget") if form.within is not None else "the API has no thinking budget"
     if level is not None:
@@ -192,26 +198,26 @@ def _without_budget(requested: ReasoningOptions, budget: int, known: Known, form
 
 
 def _effort(effort: str, known: Known, form: Form) -> _Fitted:
-    takes = known.takes
-    if takes.efforts is None:
+    capabilities = known.capabilities
+    if capabilities.efforts is None:
         return _Fitted({"effort": effort})
-    level = nearest_effort(effort, takes.efforts)
+    level = nearest_effort(effort, capabilities.efforts)
     if level is not None:
-        return _Fitted({"effort": level}, _why(known, f"accepts the efforts {', '.join(takes.efforts)}"))
-    if not takes.efforts and form.efforts_as_budgets and takes.thinks_by("enabled") and effort in BUDGETS:
+        return _Fitted({"effort": level}, _why(known, f"accepts the efforts {', '.join(capabilities.efforts)}"))
+    if not capabilities.efforts and form.efforts_as_budgets and capabilities.thinks_by("enabled") and effort in BUDGETS:
         fitting = _within(BUDGETS[effort], None, known, form)
         return _Fitted(fitting.fields, _why(known, "accepts a budget instead of an effort"))
-    if not takes.efforts:
+    if not capabilities.efforts:
         return _Fitted({}, _why(known, "accepts no effort"))
-    return _Fitted({}, _why(known, f"accepts the efforts {', '.join(takes.efforts)}, not {effort!r:.40}"))
+    return _Fitted({}, _why(known, f"accepts the efforts {', '.join(capabilities.efforts)}, not {effort!r:.40}"))
 
 
 # -- sampling ----------------------------------------------------------------------------------------------------------
 
 
-def thinks(requested: ReasoningOptions | None, takes: Capabilities) -> bool:
+def thinks(requested: ReasoningOptions | None, capabilities: Capabilities) -> bool:
     """Return whether a model thinks: as requested, or by default."""
-    if takes.thinking == ():
+    if capabilities.thinking == ():
         return False
     mode, effort = (requested.mode, requested.effort) if requested is not None else (None, None)
     budget = None if requested is None else requested.budget_tokens
@@ -220,19 +226,19 @@ def thinks(requested: ReasoningOptions | None, takes: Capabilities) -> bool:
     if mode is not None or budget is not None:
         return True
     # A level of effort alone does not turn thinking on if it is off by default.
-    chosen = effort or takes.default_effort
-    return chosen is not None and chosen != "none" and "enabled" not in (takes.thinking or ())
+    chosen = effort or capabilities.default_effort
+    return chosen is not None and chosen != "none" and "enabled" not in (capabilities.thinking or ())
 
 
 def _fit_sampling(options: ChatOptions, request: ChatRequest, context: EncodeContext, form: Form) -> ChatOptions:
-    takes = context.known.takes
-    ranges = takes.sampled(thinks=thinks(options.reasoning, takes))
+    capabilities = context.known.capabilities
+    ranges = capabilities.sampled(thinks=thinks(options.reasoning, capabilities))
     changes: dict[str, Any] = {}
     for name in SAMPLING if ranges is not None else ():
         taken = (ranges or {}).get(name)
         value, fitted = getattr(options, name), _sampled(getattr(options, name), taken)
         if fitted != value:
-            usual = (takes.sampling or {}).get(name) == taken
+            usual = (capabilities.sampling or {}).get(name) == taken
             why = context.known.why(_taken(name, taken, usual=usual), "sampling", "sampling_while_thinking")
             context.report_loss(request, f"options.{name}", _sampling_loss(value, fitted, taken), why=why)
             changes[name] = fitted
@@ -270,7 +276,7 @@ def _taken(name: str, taken: tuple[float, float] | None, *, usual: bool) -> str:
 
 
 def _fit_stops(options: ChatOptions, request: ChatRequest, context: EncodeContext, form: Form) -> ChatOptions:
-    most, requested = context.known.takes.stop_sequences, options.stop_sequences
+    most, requested = context.known.capabilities.stop_sequences, options.stop_sequences
     if most is None or requested is None or len(requested) <= most:
         return options
     if most == 0:
@@ -284,7 +290,7 @@ def _fit_stops(options: ChatOptions, request: ChatRequest, context: EncodeContex
 
 
 def _fit_calls(options: ChatOptions, request: ChatRequest, context: EncodeContext, form: Form) -> ChatOptions:
-    if options.parallel_tool_calls is None or context.known.takes.parallel_tool_calls:
+    if options.parallel_tool_calls is None or context.known.capabilities.parallel_tool_calls:
         return options
     why = context.known.why("has no setting for parallel calls", "parallel_tool_calls")
     context.report_loss(request, "options.parallel_tool_calls", reasons.PARALLEL_UNSUPPORTED, why=why)
@@ -293,7 +299,7 @@ def _fit_calls(options: ChatOptions, request: ChatRequest, context: EncodeContex
 
 def _fit_format(options: ChatOptions, request: ChatRequest, context: EncodeContext, form: Form) -> ChatOptions:
     response_format = options.response_format
-    if response_format is None or response_format.schema is None or context.known.takes.structured_output:
+    if response_format is None or response_format.schema is None or context.known.capabilities.structured_output:
         return options
     why = context.known.why("accepts no response schema", "structured_output")
     context.report_loss(request, "options.response_format", reasons.ANSWER_SCHEMA_UNSUPPORTED, why=why)
@@ -302,7 +308,7 @@ def _fit_format(options: ChatOptions, request: ChatRequest, context: EncodeConte
 
 def _loosened(tools: list[Any], context: EncodeContext) -> list[Any]:
     """Return tools that are not strict if the model has no strict tools; the same list if nothing changes."""
-    if context.known.takes.strict_tools:
+    if context.known.capabilities.strict_tools:
         return tools
     loose = [_loose(tool, context) for tool in tools]
     return loose if any(new is not old for new, old in zip(loose, tools, strict=True)) else tools

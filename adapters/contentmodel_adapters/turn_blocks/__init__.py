@@ -119,7 +119,7 @@ class TurnBlocks:
             return {"response": 0.97} if named else {}
         return {}
 
-    def knowing(self, model: str | None, policies: Mapping[str, str] | None = None) -> Known:
+    def look_up_model(self, model: str | None, policies: Mapping[str, str] | None = None) -> Known:
         """Return unlimited capabilities: a store takes everything."""
         return UNLIMITED
 

@@ -75,8 +75,8 @@ def recorded_requests(subject: Subject, trial: Trial) -> None:
             if violation.severity == "unchecked":
                 continue
             detail = f"{violation.rule} ({violation.severity}): {violation.message}"
-            expected = laws.Words("no violation: the provider accepted it")
-            raise laws.LawBroken("rules", violation.path, detail, expected, laws.Words("a violation"))
+            expected = laws.Label("no violation: the provider accepted it")
+            raise laws.LawBroken("rules", violation.path, detail, expected, laws.Label("a violation"))
 
     for record in payloads(subject, subject.api, "request"):
         trial.once(record.body, law, source=record.source)

@@ -294,7 +294,7 @@ def recorded_agreement(subject: Subject, trial: Trial) -> None:
             # Dialects of hosts and edited fixtures may be unreadable for the SDK.
             if record.data.get("dialect") or record.data.get("provenance") == "fixture":
                 raise laws.Refused from None
-            raise laws.LawBroken("agreement", "$", str(error), laws.Words("what the SDK reads"), record.id) from None
+            raise laws.LawBroken("agreement", "$", str(error), laws.Label("what the SDK reads"), record.id) from None
         streams.agreement(subject.api, subject.adapter, events_of(subject, record), theirs)
 
     each(subject, trial, law)

@@ -7,7 +7,7 @@ from contentmodel.extras import needs_extra
 
 with needs_extra("conformance"):
     from contentmodel_conformance.server.app import Loopback
-    from contentmodel_conformance.server.doors import DOORS, Door
+    from contentmodel_conformance.server.endpoints import ENDPOINTS, Endpoint
     from contentmodel_conformance.server.files import read_script
     from contentmodel_conformance.server.records import Recorded
     from contentmodel_conformance.server.running import LoopbackServer
@@ -15,8 +15,8 @@ with needs_extra("conformance"):
 
 __all__ = [
     "Call",
-    "DOORS",
-    "Door",
+    "ENDPOINTS",
+    "Endpoint",
     "Fault",
     "Loopback",
     "LoopbackServer",

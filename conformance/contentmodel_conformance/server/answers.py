@@ -17,7 +17,7 @@ from contentmodel.events import TurnComplete, TurnError
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
 from contentmodel.unfolding import unfold
-from contentmodel_conformance.server.doors import STATUSES, Door
+from contentmodel_conformance.server.endpoints import STATUSES, Endpoint
 from contentmodel_conformance.server.script import Fault
 
 JSON_TYPE, SSE_TYPE = "application/json", "text/event-stream; charset=utf-8"
@@ -59,17 +59,17 @@ class Body:
 # -- an answer as the script has it, made fit for the wire -------------------------------------------------------------
 
 
-def dressed(response: ChatResponse, door: Door, model: str | None, number: int) -> ChatResponse:
+def dressed(response: ChatResponse, endpoint: Endpoint, model: str | None, number: int) -> ChatResponse:
     """Return the response with missing ids, model and finish reason filled in.
 
     A response that came from this API is returned unchanged.
     """
-    if response.origin is not None and response.origin.api == door.api:
+    if response.origin is not None and response.origin.api == endpoint.api:
         return response
     choices = [_dressed_choice(choice, number) for choice in response.choices]
     return msgspec.structs.replace(
         response,
-        id=response.id or f"{door.id_prefix}{number}",
+        id=response.id or f"{endpoint.id_prefix}{number}",
         model=response.model or model or "scripted",
         origin=response.origin or SCRIPTED,
         choices=choices,
@@ -95,40 +95,40 @@ def _with_call_ids(message: ChatMessage, number: int) -> ChatMessage:
 # -- bodies ------------------------------------------------------------------------------------------------------------
 
 
-def error_body(door: Door, status: int, message: str, retry_after: float | None = None) -> Body:
+def error_body(endpoint: Endpoint, status: int, message: str, retry_after: float | None = None) -> Body:
     """Return an error of this API."""
-    return Body(status, JSON_TYPE, (write(door.error_body(status, message, retry_after)),), 1)
+    return Body(status, JSON_TYPE, (write(endpoint.error_body(status, message, retry_after)),), 1)
 
 
-def body_of(response: ChatResponse, door: Door, *, streams: str | None = None, size: int | None = None) -> Body:
+def body_of(response: ChatResponse, endpoint: Endpoint, *, streams: str | None = None, size: int | None = None) -> Body:
     """Encode an answer: plain (`streams` is None), as server-sent events ("sse") or as a streamed JSON array ("array").
 
     A response with only an error becomes an error body with a matching HTTP status, streamed or not.
     """
     if response.error is not None and not response.choices:
-        body = _failure(response, door)
+        body = _failure(response, endpoint)
         if body is not None:
             return body
     if streams is None:
-        encoded = adapter(door.api).encode_response(response)
+        encoded = adapter(endpoint.api).encode_response(response)
         return Body(200, JSON_TYPE, (write(encoded.payload),), 1, significant(encoded.losses))
-    body = _stream(response, door, size)
+    body = _stream(response, endpoint, size)
     return body if streams == "sse" else _as_array(body)
 
 
-def _failure(response: ChatResponse, door: Door) -> Body | None:
+def _failure(response: ChatResponse, endpoint: Endpoint) -> Body | None:
     """Return an error body; None if the API reports the failure in a full answer."""
     assert response.error is not None
-    encoded = adapter(door.api).encode_response(response)
+    encoded = adapter(endpoint.api).encode_response(response)
     own_error = encoded.payload.get("error")
-    is_native = response.origin is not None and response.origin.api == door.api
+    is_native = response.origin is not None and response.origin.api == endpoint.api
     if is_native and (not isinstance(own_error, dict) or not encoded.payload.keys() <= {"error", "type", "request_id"}):
         return None
     error = own_error if isinstance(own_error, dict) else {}
     status = status_of([response.error.code, *error.values()])
     if is_native:
         return Body(status, JSON_TYPE, (write(encoded.payload),), 1, significant(encoded.losses))
-    usual = door.error_body(status, response.error.message)
+    usual = endpoint.error_body(status, response.error.message)
     payload = {**usual, "error": {**usual["error"], **error}}
     return Body(status, JSON_TYPE, (write(payload),), 1, significant(encoded.losses))
 
@@ -143,8 +143,8 @@ def status_of(codes: Iterable[Any]) -> int:
     return 500
 
 
-def _stream(response: ChatResponse, door: Door, size: int | None) -> Body:
-    encoder = adapter(door.api).stream_encoder()
+def _stream(response: ChatResponse, endpoint: Endpoint, size: int | None) -> Body:
+    encoder = adapter(endpoint.api).stream_encoder()
     opening: list[bytes] = []
     closing: list[bytes] = []
     for event in unfold(response, size=size):

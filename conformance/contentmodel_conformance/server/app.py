@@ -21,7 +21,7 @@ from starlette.types import Receive, Scope, Send
 from contentmodel.display import count_of
 from contentmodel.response import ChatResponse
 from contentmodel_conformance.server.answers import Body, Cut, Stall, body_of, dressed, error_body, steps_of
-from contentmodel_conformance.server.doors import DOORS, Door
+from contentmodel_conformance.server.endpoints import ENDPOINTS, Endpoint
 from contentmodel_conformance.server.records import Recorded, read_body
 from contentmodel_conformance.server.script import Fault, Script, Taken, TurnLike
 
@@ -41,7 +41,7 @@ class Loopback:
         *,
         repeat: bool = False,
         delta_size: int | None = DELTA_SIZE,
-        doors: Sequence[Door] = DOORS,
+        endpoints: Sequence[Endpoint] = ENDPOINTS,
         on_request: Callable[[Recorded], object] | None = None,
     ) -> None:
         self.script = Script(script, repeat=repeat)
@@ -49,37 +49,37 @@ class Loopback:
         self.stopping = asyncio.Event()
         self._delta_size = delta_size
         self._on_request = on_request
-        self.doors = tuple(doors)
+        self.endpoints = tuple(endpoints)
         self.app = Starlette(routes=list(self._routes()), exception_handlers={HTTPException: self._refuse})
 
     def _routes(self) -> Iterable[Route]:
-        for door in self.doors:
-            for path in door.paths:
-                yield Route(path, partial(self._answer, door, False), methods=["POST"])
-            for path in door.stream_paths:
-                yield Route(path, partial(self._answer, door, True), methods=["POST"])
+        for endpoint in self.endpoints:
+            for path in endpoint.paths:
+                yield Route(path, partial(self._answer, endpoint, False), methods=["POST"])
+            for path in endpoint.stream_paths:
+                yield Route(path, partial(self._answer, endpoint, True), methods=["POST"])
 
     async def _refuse(self, request: Request, error: Exception) -> Response:
         """Return an error that lists the server's paths, for a request to another path or with another method."""
         status = error.status_code if isinstance(error, HTTPException) else 500
-        known = ", ".join(path for door in self.doors for path in (*door.paths, *door.stream_paths))
+        known = ", ".join(path for endpoint in self.endpoints for path in (*endpoint.paths, *endpoint.stream_paths))
         message = f"the loopback server has no {request.method} {request.url.path}: it answers POST at {known}"
         return JSONResponse({"error": {"message": message, "type": "not_found_error"}}, status, _NO_RETRY)
 
-    async def _answer(self, door: Door, is_stream: bool, request: Request) -> Sending:
-        record = await self._record(door, is_stream, request)
-        body, taken, headers = await self._prepare(door, record)
+    async def _answer(self, endpoint: Endpoint, is_stream: bool, request: Request) -> Sending:
+        record = await self._record(endpoint, is_stream, request)
+        body, taken, headers = await self._prepare(endpoint, record)
         is_silent = record.fault is not None and record.fault.drop_after == 0
         record.status, record.losses = None if is_silent else body.status, body.losses
         if self._on_request is not None:
             self._on_request(record)
-        return Sending(self, body, taken, {door.id_header: f"req_{record.number}", **headers})
+        return Sending(self, body, taken, {endpoint.id_header: f"req_{record.number}", **headers})
 
-    async def _record(self, door: Door, is_stream: bool, request: Request) -> Recorded:
+    async def _record(self, endpoint: Endpoint, is_stream: bool, request: Request) -> Recorded:
         body = await request.body()
         record = Recorded(
             number=len(self.requests) + 1,
-            api=door.api,
+            api=endpoint.api,
             path=request.url.path,
             query=dict(request.query_params),
             headers=dict(request.headers),
@@ -89,35 +89,35 @@ class Loopback:
         )
         self.requests.append(record)
         read_body(record, body)
-        if isinstance(record.payload, dict) and record.payload.get("stream") is True and not door.stream_paths:
+        if isinstance(record.payload, dict) and record.payload.get("stream") is True and not endpoint.stream_paths:
             record.is_stream = True
         return record
 
     # -- which answer ------------------------------------------------------------------------------------------
 
-    async def _prepare(self, door: Door, record: Recorded) -> tuple[Body, Taken | None, dict[str, str]]:
+    async def _prepare(self, endpoint: Endpoint, record: Recorded) -> tuple[Body, Taken | None, dict[str, str]]:
         if record.error is not None:
-            return error_body(door, 400, str(record.error)), None, _NO_RETRY
+            return error_body(endpoint, 400, str(record.error)), None, _NO_RETRY
         taken = self.script.take()
         if taken is None:
-            return error_body(door, 500, self._exhausted(record)), None, _NO_RETRY
+            return error_body(endpoint, 500, self._exhausted(record)), None, _NO_RETRY
         record.turn, record.fault = taken.number, taken.fault
         try:
-            return await self._body(door, record, taken), taken, _headers_of(taken.fault)
+            return await self._body(endpoint, record, taken), taken, _headers_of(taken.fault)
         except Exception as error:  # A script's function may raise anything; report it to the client.
             record.fault = None
             why = f"turn {taken.number} of the script: {type(error).__name__}: {error}"
-            return error_body(door, 500, why), None, _NO_RETRY
+            return error_body(endpoint, 500, why), None, _NO_RETRY
 
     def _exhausted(self, record: Recorded) -> str:
         turns = count_of(len(self.script.turns), "turn")
         return f"the script is exhausted: it has {turns}, all answered, and this is request {record.number}"
 
-    async def _body(self, door: Door, record: Recorded, taken: Taken) -> Body:
+    async def _body(self, endpoint: Endpoint, record: Recorded, taken: Taken) -> Body:
         fault, turn = taken.fault, taken.turn
         if fault is not None and fault.status is not None:
             message = fault.message or f"a scripted fault: HTTP {fault.status}"
-            return error_body(door, fault.status, message, fault.retry_after)
+            return error_body(endpoint, fault.status, message, fault.retry_after)
         response = turn.response
         if response is None:
             return Body(200, "", (), 0)  # The fault closes the connection before the response.
@@ -127,9 +127,9 @@ class Loopback:
             response = await anyio.to_thread.run_sync(make, abandon_on_cancel=True)
             if not isinstance(response, ChatResponse):
                 raise TypeError(f"expected a ChatResponse from the function, got {type(response).__name__}")
-        response = dressed(response, door, record.model, record.number)
+        response = dressed(response, endpoint, record.model, record.number)
         size = turn.delta_size or self._delta_size
-        return body_of(response, door, streams=_form_of(record, door), size=size)
+        return body_of(response, endpoint, streams=_form_of(record, endpoint), size=size)
 
 
 class Sending:
@@ -204,8 +204,8 @@ def _headers_of(fault: Fault | None) -> dict[str, str]:
     return {"retry-after": f"{fault.retry_after:g}"}
 
 
-def _form_of(record: Recorded, door: Door) -> str | None:
+def _form_of(record: Recorded, endpoint: Endpoint) -> str | None:
     """Return the form of a record's answer: plain (None), server-sent events ("sse"), or a JSON array ("array")."""
     if not record.is_stream:
         return None
-    return "array" if door.stream_paths and record.query.get("alt") != "sse" else "sse"
+    return "array" if endpoint.stream_paths and record.query.get("alt") != "sse" else "sse"

@@ -14,7 +14,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from contentmodel.rules import Violation
 from contentmodel_conformance.server.app import DELTA_SIZE, Loopback
-from contentmodel_conformance.server.doors import DOORS, Door
+from contentmodel_conformance.server.endpoints import ENDPOINTS, Endpoint
 from contentmodel_conformance.server.records import Recorded
 from contentmodel_conformance.server.script import TurnLike
 
@@ -105,10 +105,12 @@ class LoopbackServer:
         port: int = 0,
         repeat: bool = False,
         delta_size: int | None = DELTA_SIZE,
-        doors: Sequence[Door] = DOORS,
+        endpoints: Sequence[Endpoint] = ENDPOINTS,
         on_request: Callable[[Recorded], object] | None = None,
     ) -> None:
-        self._loopback = Loopback(script, repeat=repeat, delta_size=delta_size, doors=doors, on_request=on_request)
+        self._loopback = Loopback(
+            script, repeat=repeat, delta_size=delta_size, endpoints=endpoints, on_request=on_request
+        )
         self._place = (host, port)
         self._socket: socket.socket | None = None
         self._server: _Uvicorn | None = None
@@ -127,10 +129,10 @@ class LoopbackServer:
 
     def base_url(self, api: str) -> str:
         """Return the base URL for the official client of an API. Raises LookupError if the server lacks the API."""
-        for door in self._loopback.doors:
-            if door.api == api:
-                return self.url + door.base
-        known = ", ".join(door.api for door in self._loopback.doors)
+        for endpoint in self._loopback.endpoints:
+            if endpoint.api == api:
+                return self.url + endpoint.base
+        known = ", ".join(endpoint.api for endpoint in self._loopback.endpoints)
         raise LookupError(f"the server has no endpoint of {api!r}: it has those of {known}")
 
     @property

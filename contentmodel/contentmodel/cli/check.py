@@ -93,7 +93,7 @@ def _unlisted(payload: Payload, model: str | None) -> Violation | None:
     """Return a note that the API's table does not list the request's model; None if the table lists it."""
     fields = payload.value if isinstance(payload.value, dict) else {}
     model_id = fields.get("model") if model is None else model
-    message = load(payload.api).knowing(model_id if isinstance(model_id, str) else None).unlisted()
+    message = load(payload.api).look_up_model(model_id if isinstance(model_id, str) else None).unlisted()
     fix = "name a listed model with --model, or treat the result as a guess: the rules of the newest model were used"
     path = "$.model" if "model" in fields else "$"
     if message is None:

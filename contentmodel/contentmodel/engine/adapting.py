@@ -194,7 +194,7 @@ class TableAdapter:
         source = request
         reencode = partial(self.encode_request, policies=policies, model=model)
         context = EncodeContext(self.api, self.issuer, "request", policies, request.origin)
-        context.known = self.knowing(request.model if model is None else model, policies)
+        context.known = self.look_up_model(request.model if model is None else model, policies)
         if model is not None and model != request.model:
             if request.model is not None:
                 context.report_loss(request, "model", reasons.OTHER_MODEL)
@@ -219,7 +219,7 @@ class TableAdapter:
         """
         for _ in range(20):
             with_model = payload if context.model is None else {**payload, "model": context.model}
-            violated = self.rules.to_leave_out(with_model, context.known.takes)
+            violated = self.rules.to_leave_out(with_model, context.known.capabilities)
             if violated is None:
                 break
             rule, violations = violated
@@ -274,7 +274,7 @@ class TableAdapter:
         """Convert arguments that fit an adapted schema to the original schema."""
         return arguments
 
-    def knowing(self, model: str | None, policies: Mapping[str, str] | None = None) -> Known:
+    def look_up_model(self, model: str | None, policies: Mapping[str, str] | None = None) -> Known:
         """Return the capabilities of a model, and where they come from (`status`).
 
         The policy `capabilities` overrides the table. Raise ValueError if it names a model that the table does not
@@ -294,7 +294,7 @@ class TableAdapter:
         """
         wire = self._as_request(payload)
         with_model = wire if model is None else {**wire, "model": model}
-        known = self.knowing(_text_of(with_model, "model"), policies)
+        known = self.look_up_model(_text_of(with_model, "model"), policies)
         violations = self.rules.check(with_model, known)
         certain_paths = {violation.path for violation in violations if violation.severity != "unchecked"}
         misshapen = [v for v in self._misshapen(wire, known) if v.path not in certain_paths]

@@ -59,7 +59,7 @@ class LogOperations(Generic[S, C]):
         return self._add(conversation, turn, parent, **log_entries.task(text, work))
 
     @operation
-    def aside(
+    def side_request(
         self,
         conversation: str,
         kind: str,

@@ -179,7 +179,7 @@ def _predecessor(connection: Connection, site: Site, conversation: Row[Any], req
     if row is None or row.conversation != conversation.id:
         raise NotFoundError(f"the conversation {conversation.id!r} has no turn {name!r}")
     checked(turns, row._mapping)
-    if row.status == "open" and not _settle(connection, site, row):
+    if row.status == "open" and not _interrupt_if_dead(connection, site, row):
         raise ConflictError(f"the turn {name} of {conversation.id!r} is still being written: end it first, or wait")
     return str(name)
 
@@ -306,7 +306,7 @@ def _interrupt(connection: Connection, site: Site, writer: str) -> int:
     return connection.execute(unfinished.values(status="interrupted", ended_at=site.now, writer=None)).rowcount
 
 
-def _settle(connection: Connection, site: Site, row: Row[Any]) -> bool:
+def _interrupt_if_dead(connection: Connection, site: Site, row: Row[Any]) -> bool:
     """If the writer of an open turn is dead, mark its turns as interrupted. Return whether it is dead."""
     if _is_alive(connection, site, row.writer):
         return False
@@ -352,7 +352,7 @@ def delete_turn(connection: Connection, site: Site, name: str) -> int:
 
 def _refuse_open(connection: Connection, site: Site, query: Select[Any]) -> None:
     for row in connection.execute(query).all():
-        if not _settle(connection, site, row):
+        if not _interrupt_if_dead(connection, site, row):
             raise ConflictError(f"the turn {row.id} is still being written: end it first, or wait")
 
 

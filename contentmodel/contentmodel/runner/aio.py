@@ -17,7 +17,7 @@ from contentmodel.runner.keeping import Keeping
 from contentmodel.runner.loop import Ask, Check, Execute, Say
 from contentmodel.runner.report import RunResult
 from contentmodel.runner.tasks import in_tasks
-from contentmodel.tools.aside import apart
+from contentmodel.tools.background import run_in_background
 from contentmodel.tools.cancellation import Cancellation
 
 T = TypeVar("T")
@@ -186,7 +186,7 @@ async def _check(run: Run, step: Check) -> None:
             finally:
                 on_loop(loop, done.set)
 
-        apart(work, "validation")
+        run_in_background(work, "validation")
         try:
             await _Waiting(run)(done.wait())
         finally:

@@ -178,7 +178,9 @@ class Triage:
             return self.not_run(call, str(error))
         except (Exception, SystemExit) as error:
             # Definitions, validators and conditions are the application's code. If they raise, the call does not run.
-            return self.settled(Task(call, verdict="invalid" if isinstance(error, ToolInputError) else "failed"), error)
+            return self.recorded(
+                Task(call, verdict="invalid" if isinstance(error, ToolInputError) else "failed"), error
+            )
         if answer is not None and not answer.approved:
             reason = f": {answer.reason}" if answer.reason else ""
             return self.refused(call, "refused", f"the user did not allow this call{reason}")
@@ -191,7 +193,7 @@ class Triage:
     def refused(self, call: ToolCallContent, verdict: CallOutcome, why: str) -> Task:
         """Return a task for a call that does not run. Its result gives the model the reason."""
         outcome = ToolOutcome([ErrorContent(message=why, code=verdict)])
-        return self.settled(Task(call, verdict=verdict), outcome)
+        return self.recorded(Task(call, verdict=verdict), outcome)
 
     def not_run(self, call: ToolCallContent, why: str) -> Task:
         """Return a task for a call that this run does not run. A call of an earlier run may have run there."""
@@ -218,7 +220,7 @@ class Triage:
         limit = self._settings.max_calls
         return self.not_run(task.call, f"no more than {limit} calls are allowed")
 
-    def settled(self, task: Task, outcome: Outcome) -> Task:
+    def recorded(self, task: Task, outcome: Outcome) -> Task:
         """Set the task's result and its record from the outcome."""
         if isinstance(outcome, Cancelled):
             outcome = ToolOutcome([ErrorContent(message=str(outcome), code="cancelled")])

@@ -168,7 +168,7 @@ class Batch:
         ends += [] if self._deadline is None else [self._deadline]
         return min(ends, default=None)
 
-    def settle(self, arrived: Iterable[tuple[Job, Outcome, float] | None], now: float) -> list[Finished]:
+    def collect(self, arrived: Iterable[tuple[Job, Outcome, float] | None], now: float) -> list[Finished]:
         """Process arrived outcomes, give up jobs whose time is up, and return all that finished."""
         finished = [done for message in arrived if message is not None for done in self.finish(*message)]
         return finished + self.expire(now)

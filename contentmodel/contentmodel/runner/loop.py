@@ -47,7 +47,7 @@ from contentmodel.runner.turns import (
     whole_response,
     with_distinct_calls,
     with_every_id,
-    without_settled_questions,
+    without_resolved_approvals,
 )
 from contentmodel.tools.cancellation import Cancellation
 from contentmodel.tools.sets import ToolSet
@@ -125,7 +125,7 @@ class Loop:
         self._triage = Triage(declared, settings, observer, self.run)
         self._request = msgspec.structs.replace(request, tools=list(declared.definitions))
         self._server_keeps = server_keeps and (options.conversation_id or options.previous_response_id) is not None
-        self._history = with_distinct_calls(without_settled_questions(with_every_id(request.messages)))
+        self._history = with_distinct_calls(without_resolved_approvals(with_every_id(request.messages)))
         self.ids = Ids(self._history, server_keeps=self._server_keeps)
         self._answers: list[ChatResponse] = []
         self._messages: list[ChatMessage] = []
@@ -140,7 +140,7 @@ class Loop:
 
     def steps(self) -> Steps:
         """Yield the steps of the run in order."""
-        yield from self._settle(last_turn(self._history), [])
+        yield from self._answer_calls(last_turn(self._history), [])
         while self._stop is None and (limit := self._limit()) is None:
             answer = yield Ask(self._next_request())
             if answer is None:
@@ -192,7 +192,7 @@ class Loop:
         self._history += messages
         turn = last_turn(self._history)
         has_calls = bool(messages and turn.unanswered)
-        yield from self._settle(turn, calls_cut_short(answer))
+        yield from self._answer_calls(turn, calls_cut_short(answer))
         if self._stop is None and not has_calls and not (finish is not None and finish.resumable):
             self._stop = "completed"
 
@@ -204,7 +204,7 @@ class Loop:
 
     # -- calls -------------------------------------------------------------------------------------------------
 
-    def _settle(self, turn: Turn, cut: list[ToolCallContent]) -> Steps:
+    def _answer_calls(self, turn: Turn, cut: list[ToolCallContent]) -> Steps:
         """Give results to the calls of the last turn, as far as that is possible now."""
         calls = list(turn.unanswered)
         checked = self._triage.checking([call for call in calls if not _is_in(call, cut)], self.deadline)
@@ -296,7 +296,7 @@ class Loop:
         task = step.of_job[finished.job]
         task.verdict = verdict_of(finished.outcome)
         task.record = msgspec.structs.replace(task.record or record_of(task), seconds=finished.seconds)
-        return self._triage.settled(task, finished.outcome)
+        return self._triage.recorded(task, finished.outcome)
 
     def failed(self, error: Exception) -> None:
         """Record that a request to the model failed."""
@@ -316,7 +316,7 @@ class Loop:
             step = following(steps, reply)
         if self._stop is None:
             # The generator was interrupted while it computed a step.
-            for last in self._settle(last_turn(self._history), []):
+            for last in self._answer_calls(last_turn(self._history), []):
                 self._drop(last)
             self._stop = "cancelled"
 

@@ -15,7 +15,7 @@ from contentmodel.runner.keeping import Keeping
 from contentmodel.runner.loop import Ask, Check, Execute
 from contentmodel.runner.report import RunResult
 from contentmodel.runner.threads import in_threads
-from contentmodel.tools.aside import Aside, Late, apart, within
+from contentmodel.tools.background import TimedOut, WorkerThread, run_in_background, run_within
 from contentmodel.tools.cancellation import Cancellation
 
 T = TypeVar("T")
@@ -149,8 +149,8 @@ def _ask(run: Run, step: Ask) -> None:
     try:
         with run.observer.asking(ask):
             work = partial(run.client.complete, step.request, timeout=run.timeout)
-            answer = run.loop.ids.of_answer(within(work, run.seconds_left, "answer"))
-    except Late:
+            answer = run.loop.ids.of_answer(run_within(work, run.seconds_left, "answer"))
+    except TimedOut:
         run.answered(ask, None)
         return
     except BaseException as error:
@@ -163,8 +163,8 @@ def _ask(run: Run, step: Ask) -> None:
 
 def _check(run: Run, step: Check) -> None:
     try:
-        within(step.work.run, run.seconds_left if step.work.is_slow else None, "validation")
-    except Late:
+        run_within(step.work.run, run.seconds_left if step.work.is_slow else None, "validation")
+    except TimedOut:
         step.work.give_up()
     run.go_on()
 
@@ -184,7 +184,7 @@ def _answer(run: Run, step: Ask) -> Generator[StreamEvent, None, None]:
                 yield from run.relay.feed(event)
                 if run.cancellation.is_cancelled:
                     break
-    except Late:
+    except TimedOut:
         is_late = True
     except Exception as error:
         if not run.relay.has_begun:
@@ -199,12 +199,12 @@ def _answer(run: Run, step: Ask) -> Generator[StreamEvent, None, None]:
 
 
 class _Reader:
-    """The events of one answer. Reading raises Late when the time of the run is up."""
+    """The events of one answer. Reading raises TimedOut when the time of the run is up."""
 
     def __init__(self, run: Run, step: Ask) -> None:
         self._run = run
         self._stream = run.client.stream(step.request, timeout=run.timeout)
-        self._thread = None if run.seconds_left is None else Aside("answer")
+        self._thread = None if run.seconds_left is None else WorkerThread("answer")
         self._is_entered = False
 
     def __iter__(self) -> Iterator[StreamEvent]:
@@ -221,7 +221,7 @@ class _Reader:
         if self._thread is None:
             return work()
         if self._run.is_late:
-            raise Late
+            raise TimedOut
         return self._thread.call(work, self._run.seconds_left or 0.0)
 
     def close(self) -> None:
@@ -231,7 +231,7 @@ class _Reader:
             return
         self._thread.end()
         if self._thread.is_busy:
-            apart(self._stream.close, "closing")
+            run_in_background(self._stream.close, "closing")
         else:
             self._stream.close()
 

@@ -31,7 +31,7 @@ async def in_tasks(batch: Batch, cancellation: Cancellation, clock: Clock) -> As
                     _begin(started.job, put, clock)
                     yield started
                 if not batch.is_over:
-                    for finished in batch.settle(await _arrived(done, batch.patience(clock())), clock()):
+                    for finished in batch.collect(await _arrived(done, batch.patience(clock())), clock()):
                         yield finished
     finally:
         batch.cancel(clock())

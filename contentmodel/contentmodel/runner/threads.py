@@ -28,7 +28,7 @@ def in_threads(batch: Batch, cancellation: Cancellation, clock: Clock) -> Happen
                     run_on_thread(started.job, done.put, clock)
                     yield started
                 if not batch.is_over:
-                    yield from batch.settle(_arrived(done, batch.patience(clock())), clock())
+                    yield from batch.collect(_arrived(done, batch.patience(clock())), clock())
     finally:
         batch.cancel(clock())
 

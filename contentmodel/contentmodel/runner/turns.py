@@ -141,7 +141,7 @@ def _open_calls(turn: Sequence[ChatMessage], index: TranscriptIndex) -> list[Pla
     ]
 
 
-def without_settled_questions(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+def without_resolved_approvals(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     """Return a transcript without the approval requests for resolved client calls and the answers to these requests.
 
     A call is resolved if it has a result, or if the model has a later turn, because then no result is added any more.

@@ -257,7 +257,7 @@ class Front:
     async def get_events(self, request: Request) -> Response:
         turn, after = await self._turn(request), queries.after_of(request)
         live = self.hub.find(turn.id)
-        if live is not None and live.has_told_all(after):
+        if live is not None and live.has_sent_all(after):
             # EventSource reconnects after every end of a stream. Status 204 makes it stop.
             return Response(status_code=204)
         return await self._stream(turn.id, after)

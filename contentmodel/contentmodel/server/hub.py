@@ -14,7 +14,7 @@ from contextlib import aclosing
 
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.events import StreamEvent, TurnError, TurnStart
-from contentmodel.server.log import KEPT, EncodedEvent, Log, Reader
+from contentmodel.server.log import KEPT_BYTES, EncodedEvent, Log, Reader
 from contentmodel.tools.cancellation import Cancellation
 
 logger = logging.getLogger("contentmodel.server")
@@ -34,9 +34,9 @@ Events = Callable[[Cancellation], AsyncGenerator[StreamEvent, None]]
 class Live:
     """A turn that runs, or that ended recently. `followers` is the number of its followers."""
 
-    def __init__(self, turn: str, conversation: str, kept: int) -> None:
+    def __init__(self, turn: str, conversation: str, kept_bytes: int) -> None:
         self.turn, self.conversation = turn, conversation
-        self.log = Log(kept)
+        self.log = Log(kept_bytes)
         self.cancellation = Cancellation()
         self.followers = 0
         self._news = asyncio.Event()
@@ -50,7 +50,7 @@ class Live:
         """Wait until the turn has ended and all of its work is done."""
         await self._ended.wait()
 
-    def has_told_all(self, after: int) -> bool:
+    def has_sent_all(self, after: int) -> bool:
         """Return whether a client that has the event `after` has all events."""
         return Reader(self.log, after).is_over
 
@@ -100,12 +100,12 @@ async def _happens(news: asyncio.Event, patience: float | None) -> bool:
 class Hub:
     """The turns that run in this process. A hub belongs to one event loop.
 
-    `kept` is the number of bytes of a turn's latest events that are kept for slow or reconnecting clients. `finished`
-    is the number of ended turns that are kept.
+    `kept_bytes` is the number of bytes of a turn's latest events that are kept for slow or reconnecting clients.
+    `kept_turns` is the number of ended turns that are kept.
     """
 
-    def __init__(self, *, kept: int = KEPT, finished: int = 32) -> None:
-        self._kept, self._finished = kept, finished
+    def __init__(self, *, kept_bytes: int = KEPT_BYTES, kept_turns: int = 32) -> None:
+        self._kept_bytes, self._kept_turns = kept_bytes, kept_turns
         self._running: dict[str, Live] = {}
         self._over: OrderedDict[str, Live] = OrderedDict()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -124,7 +124,7 @@ class Hub:
 
     def begin(self, turn: str, conversation: str, events: Events) -> Live:
         """Run a turn in the background. If the hub is stopping, interrupt the turn at once."""
-        live = Live(turn, conversation, self._kept)
+        live = Live(turn, conversation, self._kept_bytes)
         if self.is_stopping:
             live.interrupt()
         self._running[turn] = live
@@ -191,5 +191,5 @@ class Hub:
     def _retire(self, live: Live) -> None:
         del self._running[live.turn]
         self._over[live.turn] = live
-        while len(self._over) > self._finished:
+        while len(self._over) > self._kept_turns:
             self._over.popitem(last=False)

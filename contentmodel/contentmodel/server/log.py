@@ -28,7 +28,7 @@ from contentmodel.events import (
 from contentmodel.response import ChatResponse
 from contentmodel.serialize import to_builtins
 
-KEPT = 256_000
+KEPT_BYTES = 256_000
 """Default number of bytes of events that a log keeps."""
 CHUNK = 32_000
 """Bytes of events that a reader returns at once. A single longer event is returned alone."""
@@ -54,9 +54,9 @@ def encoded_event(event: StreamEvent, number: int | None = None) -> EncodedEvent
 class Log:
     """The events of one turn. `last` is the number of the latest event, 0 if there is none."""
 
-    def __init__(self, kept: int = KEPT) -> None:
+    def __init__(self, kept_bytes: int = KEPT_BYTES) -> None:
         self.last = 0
-        self._limit = kept
+        self._limit = kept_bytes
         self._kept: list[EncodedEvent] = []
         self._size = 0
         self._fold = Fold()

@@ -61,12 +61,12 @@ def check_answers(turn: Turn, stored: Sequence[Any], contents: Sequence[AIConten
         for c in turn_contents
         if isinstance(c, ToolApprovalRequestContent | InputRequestContent)
     }
-    settled = {c.call_id for c in turn_contents if isinstance(c, ToolResultContent)}
-    settled |= {c.request_id for c in turn_contents if isinstance(c, ANSWERS)}
+    resolved = {c.call_id for c in turn_contents if isinstance(c, ToolResultContent)}
+    resolved |= {c.request_id for c in turn_contents if isinstance(c, ANSWERS)}
     answers: list[Any] = [content for content in contents if isinstance(content, ANSWERS)]
     for answer in answers:
         name = answer.request_id
         if (QUESTIONS[type(answer)], name) not in waiting:
             raise NotFoundError(f"the turn {turn.id} has no question {name[:100]!r}")
-        if name in settled:
+        if name in resolved:
             raise ConflictError(f"the question {name[:100]!r} is already answered")

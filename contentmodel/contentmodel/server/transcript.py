@@ -15,7 +15,7 @@ import msgspec
 from contentmodel.message import ChatMessage
 from contentmodel.pairs import TranscriptIndex, is_clients
 from contentmodel.request import ChatOptions, ChatRequest
-from contentmodel.runner.turns import with_every_id, without, without_settled_questions
+from contentmodel.runner.turns import with_every_id, without, without_resolved_approvals
 
 
 def prepared(request: ChatRequest, defaults: ChatRequest) -> ChatRequest:
@@ -35,8 +35,8 @@ def prepared(request: ChatRequest, defaults: ChatRequest) -> ChatRequest:
 def sendable(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     """Drop resolved questions and their answers, and put the results of calls in order."""
     # Keep an empty assistant message: its turn ended before the first block, but calls before it may have run in it.
-    settled = without_settled_questions(with_every_id(messages))
-    remaining = [message for message in settled if message.contents or _is_assistant(message)]
+    remaining_messages = without_resolved_approvals(with_every_id(messages))
+    remaining = [message for message in remaining_messages if message.contents or _is_assistant(message)]
     return [message for section in _sections(remaining) for message in _in_order(section)]
 
 

@@ -62,7 +62,7 @@ def lowered(schema: Any) -> Any:
 def with_separated_texts(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Return the messages of an answer with an empty line between texts that have other contents between them."""
     is_parted: bool | None = None
-    apart = []
+    separated = []
     for message in messages:
         contents: list[Any] = []
         for content in message.contents:
@@ -72,8 +72,8 @@ def with_separated_texts(messages: list[ChatMessage], context: EncodeContext) ->
                 contents += [context.replaced(content, TextContent(text=EMPTY_LINE))] if is_parted else []
                 is_parted = False
             contents.append(content)
-        apart.append(context.with_contents(message, contents))
-    return apart
+        separated.append(context.with_contents(message, contents))
+    return separated
 
 
 def with_counted_usage(response: ChatResponse, context: EncodeContext) -> ChatResponse:

@@ -15,10 +15,10 @@ from contentmodel.authoring import (
     TextDelta,
     WireEvent,
     Written,
+    append_text,
     growing,
     is_incomplete_call,
-    laid_out,
-    lengthen,
+    layout_of,
     list_of,
     merge_into,
     object_of,
@@ -124,7 +124,7 @@ class Decoder(StreamDecoder):
                 self._lengthen(last, before[-1], inner["text"], ReasoningDelta)
 
     def _lengthen(self, block: BlockState, owner: dict[str, Any], text: str, event: Any) -> None:
-        lengthen(owner, "text", text)
+        append_text(owner, "text", text)
         if text:
             self.emit(event(index=block.index, text=text))
 
@@ -146,7 +146,7 @@ class Decoder(StreamDecoder):
             message.calls.append(block)
             message.places[call.get("index", -1)] = block
         if isinstance(text, str):
-            lengthen(block.wire["function"], "arguments", text)
+            append_text(block.wire["function"], "arguments", text)
             if text:
                 self.emit(ArgumentsDelta(index=block.index, text=text))
 
@@ -184,7 +184,7 @@ class Decoder(StreamDecoder):
             for block, content in zip(blocks, contents, strict=True):
                 self.stop(block, content, is_complete=is_complete)
             order.append([block.index for block in blocks])
-        return laid_out(response, order)
+        return layout_of(response, order)
 
 
 class Encoder(StreamEncoder):
@@ -209,7 +209,7 @@ class Encoder(StreamEncoder):
         choice = {"index": number, "delta": {**role, **delta}, "finish_reason": None, **rest}
         self.put({**self._head, "choices": [choice]})
 
-    def open(self, block: OutgoingBlock) -> None:
+    def open_block(self, block: OutgoingBlock) -> None:
         if not isinstance(block.content, TextContent | ReasoningContent):
             return
         message = self.encode_start(block.content)
@@ -234,7 +234,7 @@ class Encoder(StreamEncoder):
         parted, self._parted[block.choice] = self._parted.get(block.choice), False
         return EMPTY_LINE if parted else ""
 
-    def shut(self, block: OutgoingBlock) -> None:
+    def close_block(self, block: OutgoingBlock) -> None:
         if block.choice in self._parted and not isinstance(block.content, TextContent):
             self._parted[block.choice] = True
         if is_incomplete_call(block):

@@ -57,7 +57,7 @@ def reports_deltas_to_everybody(original: Any, self: Any) -> Any:
     return self.events
 
 
-@change(decoder, "laid_out", CHAT, "stream-section/written")
+@change(decoder, "layout_of", CHAT, "stream-section/written")
 def lays_blocks_out_backwards(original: Any, response: Any, blocks: Any) -> Any:
     """Reverse the blocks of a message."""
     return [[list(reversed(message)) for message in choice] for choice in original(response, blocks)]
@@ -92,7 +92,7 @@ def gives_all_streamed_calls_one_id(original: Any, self: Any, index: Any, choice
 @change(StreamEncoder, "_close", ANTHROPIC, "stream-crossing/foreign")
 def closes_blocks_twice(original: Any, self: Any, block: Any) -> None:
     """Write the end of a block twice."""
-    self.shut(block)
+    self.close_block(block)
     original(self, block)
 
 
@@ -111,7 +111,7 @@ def calls_broken_blocks_complete(
     original(self, block, content)
 
 
-@change(BlockState, "settle", ANTHROPIC, "stream-deltas/written")
+@change(BlockState, "merge_pieces", ANTHROPIC, "stream-deltas/written")
 def keeps_the_last_piece(original: Any, self: Any) -> Any:
     """Keep only the last piece of a block."""
     self.pieces = {field: pieces[-1:] for field, pieces in self.pieces.items()}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence, Set
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -35,6 +34,7 @@ from contentmodel.engine.pipeline.call_ids import with_call_ids
 from contentmodel.engine.pipeline.instructions import INSTRUCTION_ROLES
 from contentmodel.engine.pipeline.origins import is_native
 from contentmodel.engine.pipeline.sentinels import LEFT_OUT, NO_TURN
+from contentmodel.engine.pipeline.steps import has_annotations
 from contentmodel.message import ChatMessage, contents_of
 from contentmodel.pairs import Place, TranscriptIndex, is_clients
 
@@ -236,12 +236,9 @@ def leave_empty_text(content: AIContent, context: EncodeContext) -> None:
 _NONE_CITED: frozenset[Source] = frozenset()
 
 
-_ANNOTATIONS = attrgetter("annotations")
-
-
 def _cited_sources(message: ChatMessage) -> frozenset[Source]:
     """Return the address and title of each listed source that citations of a message refer to."""
-    if not any(map(_ANNOTATIONS, message.contents)):
+    if not has_annotations(message.contents):
         return _NONE_CITED
     citations = (citation for content in message.contents for citation in content.annotations or ())
     return frozenset((citation.url, citation.title) for citation in citations if citation.source_indices is not None)

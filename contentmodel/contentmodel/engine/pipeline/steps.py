@@ -6,7 +6,7 @@ messages take and return such a value. Passes over a payload take and return the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,6 +19,7 @@ from contentmodel.engine.pipeline.origins import is_all_native
 from contentmodel.message import contents_of
 
 if TYPE_CHECKING:
+    from contentmodel.content.base import AIContent
     from contentmodel.engine.context import EncodeContext
     from contentmodel.message import ChatMessage
     from contentmodel.request import ChatRequest
@@ -111,13 +112,18 @@ def kinds_in(messages: Sequence[ChatMessage]) -> frozenset[type]:
     contents: list[Any] = list(contents_of(messages))
     kinds: set[type] = set(map(type, contents))
     holders: set[Any] = {kind for kind in kinds if "outputs" in kind.__struct_fields__}  # type: ignore[attr-defined]
-    if any(map(_ANNOTATIONS, contents)):
+    if has_annotations(contents):
         kinds.add(Citation)
     if holders:
         for content in contents:
             if content.__class__ in holders:
                 kinds.update(map(type, content.outputs or ()))
     return frozenset(kinds)
+
+
+def has_annotations(contents: Iterable[AIContent]) -> bool:
+    """Return whether a content has annotations."""
+    return any(map(_ANNOTATIONS, contents))
 
 
 _ANNOTATIONS = attrgetter("annotations")

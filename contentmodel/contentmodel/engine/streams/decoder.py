@@ -79,7 +79,7 @@ class BlockState:
         else:
             pieces.append(text)
 
-    def settle(self) -> JsonObject:
+    def merge_pieces(self) -> JsonObject:
         """Merge all pieces into the wire object and return it."""
         for field, pieces in self.pieces.items():
             existing = self.wire.get(field)
@@ -456,7 +456,7 @@ class StreamDecoder:
         self.fail(response.error or ErrorContent(code=MALFORMED, message="the API sent an error without a description"))
 
 
-def laid_out(response: ChatResponse, blocks: Iterable[Iterable[int]]) -> Layout:
+def layout_of(response: ChatResponse, blocks: Iterable[Iterable[int]]) -> Layout:
     """Return the layout. `blocks` are the indices of the blocks of each choice, in the order of the contents."""
     layout: Layout = []
     for choice, indices in zip(response.choices, blocks, strict=True):
@@ -480,7 +480,7 @@ def _both(old: JsonObject, new: JsonObject) -> JsonObject:
     return {**old, **{key: value for key, value in new.items() if value is not None or key not in old}}
 
 
-def longer(old: object, new: Mapping[str, object]) -> JsonObject:
+def extended(old: object, new: Mapping[str, object]) -> JsonObject:
     """Return `old` merged with `new`: lists are extended, other values replaced. Nulls are ignored."""
     merged = dict(old) if old.__class__ is dict else {}
     for key, value in new.items():
@@ -492,7 +492,7 @@ def longer(old: object, new: Mapping[str, object]) -> JsonObject:
     return merged
 
 
-def longer_list(old: object, new: JsonArray, by_index: dict[bytes, Json]) -> JsonArray:
+def extended_list(old: object, new: JsonArray, by_index: dict[bytes, Json]) -> JsonArray:
     """Append entries to a list and return it. An entry with a known index is merged into the entry in `by_index`."""
     if old.__class__ is not list:
         by_index.clear()
@@ -507,14 +507,14 @@ def longer_list(old: object, new: JsonArray, by_index: dict[bytes, Json]) -> Jso
     return merged
 
 
-def lengthen(owner: JsonObject, key: str, more: str) -> None:
+def append_text(owner: JsonObject, key: str, more: str) -> None:
     """Append to the string at `key`. A string with a single reference grows in place, so take it out of its owner."""
     text, owner[key] = owner[key], None
     text += more
     owner[key] = text
 
 
-def settle_entry(block: BlockState) -> None:
+def merge_entry_pieces(block: BlockState) -> None:
     """Merge the pieces of a call, a reasoning detail or audio into the wire object. The field `a.b` is a nested one."""
     for field, pieces in block.pieces.items():
         outer, _, inner = field.rpartition(".")

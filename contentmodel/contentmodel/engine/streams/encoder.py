@@ -226,10 +226,10 @@ class StreamEncoder:
 
     def _open(self, block: OutgoingBlock) -> None:
         """Start to write a block that need not wait for another one."""
-        if block.is_stopped or self.waits(block):
+        if block.is_stopped or self.is_deferred(block):
             return
         if not self._may_change(block.content):
-            self.open(block)
+            self.open_block(block)
         if block.grow is None:
             block.is_held = True
             return
@@ -303,7 +303,7 @@ class StreamEncoder:
             self.empty[block.index] = block
         else:
             self._compare(block)
-            self.shut(block)
+            self.close_block(block)
         self._written[block.index] = Written(block)
 
     def _compare(self, block: OutgoingBlock) -> None:
@@ -353,7 +353,7 @@ class StreamEncoder:
             if block.choice in choices_with_content:
                 self._record([(block.choice, index)], self._without_empty([block.content]))
             else:
-                self.shut(block)
+                self.close_block(block)
 
     # -- the turn ----------------------------------------------------------------------------------------------
 
@@ -372,7 +372,7 @@ class StreamEncoder:
         for queue in self._queues.values():
             for block in list(queue):
                 # A block that never stopped has the content received so far.
-                block.settle()
+                block.merge_pieces()
                 self._close(block)
         self._write_rest_of_blocks()
         self.finish(event)
@@ -383,7 +383,7 @@ class StreamEncoder:
             for queue in self._queues.values():
                 for block in list(queue):
                     block.is_complete = False
-                    block.settle()
+                    block.merge_pieces()
                     self._close(block)
             self._write_rest_of_blocks()
         encoded = self.adapter.encode_response(ChatResponse(error=event.error, origin=event.response.origin))
@@ -403,14 +403,14 @@ class StreamEncoder:
     def start(self, block: OutgoingBlock) -> None:
         """Register a block. Blocks are registered in the order of their start, and opened when they can be written."""
 
-    def waits(self, block: OutgoingBlock) -> bool:
+    def is_deferred(self, block: OutgoingBlock) -> bool:
         """Return whether to postpone a block: a text that is still empty is opened with its first characters."""
         return growing_field(block.content) == "text" and not block.content.text and not block.deltas
 
-    def open(self, block: OutgoingBlock) -> None:
+    def open_block(self, block: OutgoingBlock) -> None:
         """Write the start of a block that can be live, and set its `grow`. If `grow` stays None, the block is held."""
 
-    def shut(self, block: OutgoingBlock) -> None:
+    def close_block(self, block: OutgoingBlock) -> None:
         """Write the remaining content of a block; all of it if it was held."""
         raise NotImplementedError
 

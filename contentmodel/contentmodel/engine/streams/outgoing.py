@@ -60,7 +60,7 @@ class OutgoingBlock:
         """Return the part of the text that is not written yet."""
         return text[self.sent :]
 
-    def settle(self) -> Any:
+    def merge_pieces(self) -> Any:
         """Return the content with everything received so far, written or not."""
         field = growing_field(self.content)
         if self.pieces and field is not None and not self.is_stopped:

@@ -12,7 +12,7 @@ from http.cookiejar import CookieJar, DefaultCookiePolicy
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from contentmodel.tools.aside import apart
+from contentmodel.tools.background import run_in_background
 
 if TYPE_CHECKING:
     import httpx2
@@ -48,7 +48,7 @@ class Clients:
                 self._calls += Counter()  # drops what is 0
                 self._left -= {client} if is_free else set()
             if is_free:
-                apart(client.close, "closing")
+                run_in_background(client.close, "closing")
 
     def leave(self, client: httpx2.Client) -> None:
         """Stop lending this client: a call was abandoned in it. A client that the caller gave stays open."""

@@ -21,7 +21,7 @@ from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent
 from contentmodel.display import count_of
 from contentmodel.extras import needs_extra
-from contentmodel.tools.aside import Late, within
+from contentmodel.tools.background import TimedOut, run_within
 from contentmodel.tools.config.clients import Clients, authorization, private_url, redact_log, shown_url
 from contentmodel.tools.config.faults import ExecutorError, ExecutorTimeoutError
 from contentmodel.tools.outcome import ToolOutcome
@@ -106,8 +106,8 @@ class Endpoint:
         with self._clients.lent() as client:
             call = partial(self._exchange, client, method, url, body, accept)
             try:
-                return within(call, self._timeout, "HTTP call")
-            except Late:
+                return run_within(call, self._timeout, "HTTP call")
+            except TimedOut:
                 self._clients.leave(client)
                 raise _late(self._timeout) from None
 

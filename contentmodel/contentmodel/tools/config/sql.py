@@ -20,7 +20,7 @@ from contentmodel.display import count_of
 from contentmodel.engine.json import write
 from contentmodel.errors import Fault
 from contentmodel.extras import needs_extra
-from contentmodel.tools.aside import Late, within
+from contentmodel.tools.background import TimedOut, run_within
 from contentmodel.tools.config.faults import ExecutorError, ExecutorTimeoutError
 from contentmodel.tools.config.format import Operation
 from contentmodel.tools.config.statements import Statement, check_sql, placeholders_of, read_statement
@@ -97,8 +97,8 @@ class SqlExecutor:
             # A connection may belong to this thread. SQLite can be stopped without another thread.
             return call()
         try:
-            return within(call, self._timeout + _GRACE, "SQL")
-        except Late:
+            return run_within(call, self._timeout + _GRACE, "SQL")
+        except TimedOut:
             raise self._late() from None
 
     def _run(self, statement: Statement, bound: dict[str, Any]) -> ToolOutcome:

@@ -27,7 +27,7 @@ API = "mcp"
 ERROR_MARK = "contentmodel/error"
 """The key in a block's `_meta` that marks its text as an error, with its code and details."""
 
-LINK = Hint[dict[str, Any]](API, "link", "the resource link that a text stands for")
+LINK = Hint[dict[str, Any]](API, "link", "the resource link that was sent as a text")
 _TYPE = Hint[Literal["audio", "image"]](API, "type", "the type of a block whose media type does not imply it")
 _SPELLING = Hint[Literal[True]](API, "spelling", "the base64 of a medium is not in the standard spelling")
 _UNNAMED = Hint[Literal[True]](API, "unnamed", "a resource has an address without a name")

@@ -38,7 +38,7 @@ class McpOptions(TypedDict, total=False):
 
     - `name`: the server's name in errors, which a model may read. Default: its own name, or its command or host.
     - `prefix`: put before every tool's name, so that tools of several servers have unique names.
-    - `only`: the server's names of the tools to use. Missing ones are added to `refused`.
+    - `only`: the server's names of the tools to use. Missing ones are added to `faults`.
     - `approval`: whether a tool needs approval before it runs. False: never; True: always; "destructive": if the tool
       may be destructive. By MCP's rule it may, unless the server sets `readOnlyHint` or `destructiveHint: false`; rely
       on these hints only if you trust the server. Or a function of the server's name of the tool and the arguments.
@@ -94,7 +94,7 @@ class McpTool(Tool):
 class McpTools:
     """An MCP server, open between `async with` or `with`.
 
-    `tools` are its tools. `refused` has the reason for each tool that cannot be used, each output schema that cannot be
+    `tools` are its tools. `faults` has the reason for each tool that cannot be used, each output schema that cannot be
     checked, and each pattern that is not enforced. Both are read once, when the server is opened. Raise McpError if the
     server cannot be opened.
     """
@@ -105,7 +105,7 @@ class McpTools:
             raise ValueError(f'approval must be a bool, "destructive" or a function, not {approval!r}')
         self.name = options.get("name", label)
         self.tools: list[McpTool] = []
-        self.refused: list[Fault] = []
+        self.faults: list[Fault] = []
         self._opening, self._options = opening, options
         self._validators: dict[str, SchemaValidator] = {}
         self._session: Any = None
@@ -287,18 +287,18 @@ class McpTools:
         if "name" not in self._options and self._session.server_info is not None:
             self.name = self._session.server_info.name
         received, faults = await sessions.list_tools(self._session, self.name, self._connect_timeout)
-        self.refused = faults
+        self.faults = faults
         names = None if self._options.get("only") is None else list(self._options["only"] or ())
         for tool in received:
             if names is None or tool["name"] in names:
                 self._take(tool)
         missing = set(names or ()) - {tool["name"] for tool in received}
-        self.refused += [Fault("$.tools", f"{name}: the server has no tool with this name") for name in sorted(missing)]
+        self.faults += [Fault("$.tools", f"{name}: the server has no tool with this name") for name in sorted(missing)]
 
     def _take(self, received: dict[str, Any]) -> None:
         tool = McpTool(self, received, self._options)
         if any(other.name == tool.name for other in self.tools):
-            self.refused.append(Fault("$.tools", f"{tool.remote_name}: another tool of the server has this name"))
+            self.faults.append(Fault("$.tools", f"{tool.remote_name}: another tool of the server has this name"))
             return
         self.tools.append(tool)
         self._report_patterns(tool.remote_name, "inputSchema", received["inputSchema"])
@@ -307,14 +307,14 @@ class McpTools:
             return
         wrong = _returns_faults(returns)
         if wrong:
-            self.refused.append(Fault("$.tools", f"{tool.remote_name}: its outputSchema is ignored: {wrong}"))
+            self.faults.append(Fault("$.tools", f"{tool.remote_name}: its outputSchema is ignored: {wrong}"))
         else:
             tool.returns = returns
             self._validators[tool.remote_name] = SchemaValidator(returns)
             self._report_patterns(tool.remote_name, "outputSchema", returns)
 
     def _report_patterns(self, name: str, field: str, schema: dict[str, Any]) -> None:
-        self.refused += [Fault("$.tools", f"{name}: its {field}: {fault}") for fault in unenforced_patterns(schema)]
+        self.faults += [Fault("$.tools", f"{name}: its {field}: {fault}") for fault in unenforced_patterns(schema)]
 
 
 def _returns_faults(schema: Any) -> str:

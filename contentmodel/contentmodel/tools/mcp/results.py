@@ -53,7 +53,7 @@ class _Structured(TypedDict):
 
 
 _EMPTY = Hint[Literal[True]](API, "empty", "a result had no blocks")
-_ERROR = Hint[Literal["added"]](API, "error", "an error stands for the flag of a result alone")
+_ERROR = Hint[Literal["added"]](API, "error", "an error that was added, because a result had only a failure flag")
 _RESULT = Hint[dict[str, Any]](API, "result", "the fields of a result beside its blocks")
 _STRUCTURED = Hint[_Structured](API, "structured", "the structured content that a text repeats, or was added for")
 

@@ -14,7 +14,7 @@ ErrorBody = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Door:
+class Endpoint:
     """The routes of one API at the loopback server.
 
     `paths` and `stream_paths` are Starlette paths. A request at `paths` is streamed if the payload has `stream: true`
@@ -101,10 +101,10 @@ def _gemini(method: str) -> tuple[str, ...]:
     return (f"/{{version}}/models/{{model}}:{method}", f"/{{version}}/{{parent:path}}/models/{{model}}:{method}")
 
 
-DOORS: tuple[Door, ...] = (
-    Door("openai-chat", ("/v1/chat/completions",), OPENAI_CODES, _openai_error, base="/v1", id_prefix="chatcmpl-"),
-    Door("openai-responses", ("/v1/responses",), OPENAI_CODES, _openai_error, base="/v1"),
-    Door(
+ENDPOINTS: tuple[Endpoint, ...] = (
+    Endpoint("openai-chat", ("/v1/chat/completions",), OPENAI_CODES, _openai_error, base="/v1", id_prefix="chatcmpl-"),
+    Endpoint("openai-responses", ("/v1/responses",), OPENAI_CODES, _openai_error, base="/v1"),
+    Endpoint(
         "anthropic-messages",
         ("/v1/messages",),
         ANTHROPIC_CODES,
@@ -112,7 +112,7 @@ DOORS: tuple[Door, ...] = (
         id_header="request-id",
         id_prefix="msg_",
     ),
-    Door(
+    Endpoint(
         "google-generate-content",
         _gemini("generateContent"),
         GOOGLE_CODES,

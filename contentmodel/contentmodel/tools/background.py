@@ -12,11 +12,11 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-class Late(Exception):
+class TimedOut(Exception):
     """The work was not done in time. It continues, but its result is ignored."""
 
 
-class Aside:
+class WorkerThread:
     """A thread that runs one piece of work at a time, in a copy of the context in which it was created.
 
     It is a daemon, so that hanging work does not keep the application alive.
@@ -30,15 +30,15 @@ class Aside:
         threading.Thread(target=work, args=(self._work,), name=name, daemon=True).start()
 
     def call(self, work: Callable[[], T], seconds: float) -> T:
-        """Return what `work` returns, or raise what it raises. Raise Late if that takes longer than `seconds`."""
+        """Return what `work` returns, or raise what it raises. Raise TimedOut if that takes longer than `seconds`."""
         if self.is_busy:
-            raise Late
+            raise TimedOut
         self.is_busy = True
         self._todo.put(work)
         try:
             value, error = self._done.get(timeout=min(max(0.0, seconds), threading.TIMEOUT_MAX))
         except Empty:
-            raise Late from None
+            raise TimedOut from None
         self.is_busy = False
         if error is not None:
             raise error
@@ -58,18 +58,18 @@ class Aside:
             self._done.put(done)
 
 
-def within(work: Callable[[], T], seconds: float | None, name: str) -> T:
-    """Return the result of `work`. Raise Late if it takes longer than `seconds`; None means no limit."""
+def run_within(work: Callable[[], T], seconds: float | None, name: str) -> T:
+    """Return the result of `work`. Raise TimedOut if it takes longer than `seconds`; None means no limit."""
     if seconds is None:
         return work()
-    aside = Aside(name)
+    thread = WorkerThread(name)
     try:
-        return aside.call(work, seconds)
+        return thread.call(work, seconds)
     finally:
-        aside.end()
+        thread.end()
 
 
-def apart(work: Callable[[], Any], name: str) -> None:
+def run_in_background(work: Callable[[], Any], name: str) -> None:
     """Run `work` on a new thread, and do not wait for it. Exceptions are ignored."""
 
     def quietly() -> None:
