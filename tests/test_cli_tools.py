@@ -89,6 +89,14 @@ def test_tools_check_reports_all_faults_of_all_files(faulty: Path) -> None:
     assert {fault["tool"] for fault in listed} == {"a"}
 
 
+def test_tools_check_names_executor_with_missing_driver(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pymysql", None)
+    result = run("tools", "check", SHOP, "--executor", "shop=mysql+pymysql://me:hunter2@localhost/shop")
+    assert result.exit_code == 2
+    assert "--executor shop: this needs pymysql, which is not installed" in result.stderr
+    assert "hunter2" not in result.stderr
+
+
 def test_tools_check_validates_given_executors(shop_db: str) -> None:
     assert run("tools", "check", SHOP, "--executor", shop_db).exit_code == 0
     result = run("tools", "check", SHOP, "--executor", "other=sqlite://")

@@ -125,6 +125,15 @@ EXEMPT = {
 }
 
 
+# Modules that no extra installs.
+WITHOUT_EXTRA = [
+    ("MySQLdb", EXECUTOR.format("SqlExecutor", "mysql://localhost/shop")),
+    ("pymysql", EXECUTOR.format("SqlExecutor", "mysql+pymysql://localhost/shop")),
+    ("psycopg2", EXECUTOR.format("SqlExecutor", "postgresql+psycopg2://localhost/shop")),
+    ("pyodbc", EXECUTOR.format("SqlExecutor", "mssql://localhost/shop")),
+]
+
+
 def imports() -> Iterator[tuple[str, str]]:
     """Yield the file and the module of each import of a third-party module, except for type checkers."""
     for package in PACKAGES:
@@ -162,3 +171,11 @@ def test_missing_module_is_reported_with_its_extra(row: Row) -> None:
     assert done.returncode != 0
     assert f"this needs {module}" in last
     assert last.endswith(f'which is not installed: pip install "contentmodel[{extra}]"')
+
+
+@pytest.mark.parametrize(("module", "program"), WITHOUT_EXTRA, ids=[module for module, _ in WITHOUT_EXTRA])
+def test_missing_module_that_no_extra_installs_is_reported(module: str, program: str) -> None:
+    command = [sys.executable, "-W", "ignore", "-c", f"import sys; sys.modules[{module!r}] = None\n{program}"]
+    last = subprocess.run(command, capture_output=True, text=True, check=False).stderr.strip().rpartition("\n")[2]
+    assert last.startswith("contentmodel.errors.MissingExtraError: ")
+    assert last.endswith(f"this needs {module}, which is not installed: install the package that has this module")

@@ -48,11 +48,15 @@ class UnknownApiError(ContentModelError, LookupError):
 
 
 class MissingExtraError(ContentModelError, ModuleNotFoundError):
-    """An optional dependency is not installed. The message contains the `pip` command; `name` is the missing module."""
+    """An optional dependency is not installed. `name` is the missing module, and the message contains what to install.
 
-    def __init__(self, extra: str, name: str) -> None:
+    `extra` is the extra that installs it; None if no extra does (the driver of a database, for example).
+    """
+
+    def __init__(self, extra: str | None, name: str) -> None:
         self.extra = extra
-        super().__init__(f'this needs {name}, which is not installed: pip install "contentmodel[{extra}]"', name=name)
+        fix = "install the package that has this module" if extra is None else f'pip install "contentmodel[{extra}]"'
+        super().__init__(f"this needs {name}, which is not installed: {fix}", name=name)
 
 
 class ToolArgumentsError(ContentModelError, ValueError):

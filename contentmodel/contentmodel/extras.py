@@ -14,10 +14,10 @@ from contentmodel.errors import MissingExtraError
 
 
 @contextmanager
-def needs_extra(extra: str, *modules: str) -> Iterator[None]:
+def needs_extra(extra: str | None, *modules: str) -> Iterator[None]:
     """Raise MissingExtraError with `extra` if one of `modules` is missing, or if the body imports a missing module.
 
-    `modules` are searched for without importing them.
+    `modules` are searched for without importing them. `extra` is None if no extra installs them.
     """
     try:
         for module in modules:

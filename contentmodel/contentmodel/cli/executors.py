@@ -53,11 +53,8 @@ def parse_executors(texts: list[str], headers: list[str]) -> dict[str, Executor]
             executors[name] = HttpExecutor(url, header_map) if scheme in ("http", "https") else _sql(url)
         except ValueError as error:
             raise Problem(f"--executor {name}: {error}", hint=_EXAMPLE) from None
-        except MissingExtraError:
-            raise
-        except ModuleNotFoundError as error:
-            hint = "install the Python driver of this database"
-            raise Problem(f"--executor {name}: the driver {error.name} is not installed", hint=hint) from None
+        except MissingExtraError as error:
+            raise Problem(f"--executor {name}: {error}") from None
     return executors
 
 

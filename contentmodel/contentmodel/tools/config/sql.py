@@ -53,8 +53,8 @@ class SqlExecutor:
     without a JSON form are text. Duplicate column names become name_2, name_3. A statement without rows returns the
     number of changed rows. Arrays and objects are bound as JSON text, and a missing argument as NULL.
 
-    Raise ValueError if the URL is invalid, MissingExtraError if SQLAlchemy or psycopg is not installed, and ImportError
-    if the driver of another database is not installed.
+    Raise ValueError if the URL is invalid, and MissingExtraError if SQLAlchemy or the driver of the database is not
+    installed.
     """
 
     def __init__(
@@ -221,7 +221,7 @@ def _engine_of(url_or_text: str | URL, timeout: float) -> Engine:
                 # One connection for all threads: otherwise each thread would get a new, empty database.
                 options["poolclass"] = StaticPool
         # No extra installs the drivers of other databases.
-        with needs_extra("postgresql") if url.drivername == "postgresql+psycopg" else nullcontext():
+        with needs_extra("postgresql" if url.drivername == "postgresql+psycopg" else None):
             return create_engine(url, **options)
     except (SQLAlchemyError, ValueError, TypeError) as error:
         # Without the cause and its message: they show the URL.
