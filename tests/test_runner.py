@@ -599,6 +599,26 @@ def test_run_with_answer_on_limit_forbids_tools_in_the_last_iteration() -> None:
     assert all(request.tools for request in client.requests)
 
 
+@pytest.mark.parametrize(
+    ("script", "limits"),
+    [
+        ([answer(*(call("work", name, what="ok") for name in "abc"))], {"max_calls": 2}),
+        (again(2, "raise"), {"max_failures": 2}),
+    ],
+)
+def test_run_with_answer_on_limit_asks_for_text_after_a_limit_of_calls(script: list[Any], limits: Any) -> None:
+    [reason] = limits
+    result, client = run([*script, answer("Done.")], answer_on_limit=True, **limits)
+    assert (result.stop, result.text) == ("completed", "Done.")
+    choices = [request.options.tool_choice for request in client.requests]
+    assert choices == [*[None] * len(script), ToolChoice(mode="none")]
+    result, client = run([*script, *again(2)], answer_on_limit=True, **limits)
+    assert (result.stop, len(client.requests)) == (reason, len(script) + 1)
+    check_pairs(result.request.messages)
+    result, client = run([*script, answer("Done.")], answer_on_limit=True, max_iterations=len(script), **limits)
+    assert (result.stop, len(client.requests)) == (reason, len(script))
+
+
 def test_terminating_tool_ends_the_run_only_if_it_succeeds() -> None:
     script = [
         answer(call("finish", "a", what="raise")),

@@ -133,6 +133,8 @@ class Loop:
         self._approvals: list[ToolApprovalRequestContent] = []
         self._handed_back: list[ToolCallContent] = []
         self._failures = 0
+        self._answered_limit: StopReason | None = None
+        """The limit of calls after which `answer_on_limit` has sent the last request."""
         self._stop: StopReason | None = None
         self._error: ErrorContent | None = None
 
@@ -156,17 +158,29 @@ class Loop:
             return "cancelled"
         if self.deadline is not None and self._clock() >= self.deadline:
             return "time_limit"
-        if settings.max_failures is not None and self._failures >= settings.max_failures:
+        was_last = len(self._answers) >= settings.max_iterations
+        limit = self._answered_limit or self._limit_of_calls()
+        if limit is not None and (was_last or self._answered_limit or not self._can_forbid_calls):
+            return limit
+        return "max_iterations" if was_last else None
+
+    def _limit_of_calls(self) -> StopReason | None:
+        """Return the reason why the model may make no further calls, or None."""
+        most = self._settings.max_failures
+        if most is not None and self._failures >= most:
             return "max_failures"
-        if self._triage.is_spent:
-            return "max_calls"
-        return "max_iterations" if len(self._answers) >= settings.max_iterations else None
+        return "max_calls" if self._triage.is_spent else None
+
+    @property
+    def _can_forbid_calls(self) -> bool:
+        return self._settings.answer_on_limit and bool(self._request.tools)
 
     def _next_request(self) -> ChatRequest:
         request = self._request
         options = request.options
-        is_last = len(self._answers) + 1 >= self._settings.max_iterations
-        if is_last and self._settings.answer_on_limit and request.tools:
+        self._answered_limit = self._limit_of_calls()
+        is_last = len(self._answers) + 1 >= self._settings.max_iterations or self._answered_limit is not None
+        if is_last and self._can_forbid_calls:
             options = msgspec.structs.replace(options, tool_choice=ToolChoice(mode="none"))
         messages = unsent(self._history) if self._server_keeps else list(self._history)
         return msgspec.structs.replace(request, messages=messages, options=options)

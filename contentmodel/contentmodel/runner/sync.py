@@ -36,10 +36,14 @@ class ToolRunner(BaseRunner):
     | `request_timeout` | seconds for an answer, as the client understands it | None |
     | `input_limits` | size, depth and work of the arguments of one call: an `InputLimits` | `InputLimits()` |
 
-    `answer_on_limit` sends the last request with the tool choice "none", so that the run ends in text. `details` sends
-    the type and traceback of an exception to the model. `state` is passed to tools that take a ToolContext. `observer`
-    observes the run. A run offers the tools that the request declares, then `tools`. Calls of tools that only the
-    request declares are handed back. A runner has no state: it may drive several runs at once if its client may.
+    `answer_on_limit` sends the last request with the tool choice "none", so that the run ends in text: the last request
+    that `max_iterations` allows, or one more if `max_calls` or `max_failures` is reached before. `max_seconds` is not
+    affected.
+
+    `details` sends the type and traceback of an exception to the model. `state` is passed to tools that take a
+    ToolContext. `observer` observes the run. A run offers the tools that the request declares, then `tools`. Calls of
+    tools that only the request declares are handed back. A runner has no state: it may drive several runs at once if
+    its client may.
 
     `messages` stores one conversation; it is a `MessageLog` of a tool configuration file, for example. A run begins
     with the loaded messages, followed by the request's. At its end the request's messages and the new ones are saved.
