@@ -25,6 +25,9 @@ demo: $(VENV)/.installed-cli ## Show an agent transcript, then convert it to ano
 test: $(VENV)/.installed-dev ## Run the tests that are not marked slow: 4 minutes
 	$(VENV)/bin/python -m pytest -m "not slow" $(PYTEST_ARGS)
 
+# Tests start Python hundreds of times. Without compiled files, every start compiles the library again.
+test slow: export PYTHONDONTWRITEBYTECODE :=
+
 slow: $(VENV)/.installed-dev ## Run the slow tests: recordings, PostgreSQL, browsers, kills, mutants, costly checks
 	$(VENV)/bin/python -m pytest -m slow $(PYTEST_ARGS)
 

@@ -138,11 +138,14 @@ def imports() -> Iterator[tuple[str, str]]:
     """Yield the file and the module of each import of a third-party module, except for type checkers."""
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*.py")):
-            tree = ast.parse(path.read_text())
-            for node in ast.walk(tree):
-                if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-                    node.body = []
-            for node in ast.walk(tree):
+            source = path.read_text()
+            nodes = list(ast.walk(ast.parse(source)))
+            if "TYPE_CHECKING" in source:
+                for node in nodes:
+                    if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+                        node.body = []
+                nodes = list(ast.walk(nodes[0]))
+            for node in nodes:
                 names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
                 names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
                 for name in {name.partition(".")[0] for name in names} - sys.stdlib_module_names - OURS - REQUIRED:
