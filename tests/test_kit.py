@@ -108,7 +108,7 @@ def test_finding_has_path_both_values_and_minimal_input() -> None:
 
 @pytest.mark.slow
 def test_exception_of_adapter_is_reported_as_totality_finding() -> None:
-    report = check_adapter(Raising(), only=["identity/sdk", "settling"], others=[])
+    report = check_adapter(Raising(), only=["identity/sdk", "stability"], others=[])
     (finding,) = one(report, "identity/sdk").findings
     assert finding.law == "totality"
     assert finding.detail.startswith("KeyError: ")
@@ -195,14 +195,14 @@ def test_face_check_notes_payload_kind_that_adapter_does_not_support() -> None:
         def encode_response(self, response: Any, *rest: Any) -> Any:
             raise NotImplementedError("it is never answered")
 
-    report = check_adapter(Asking(), only=["face", "settling"], others=[])
+    report = check_adapter(Asking(), only=["face", "stability"], others=[])
     assert (
         one(report, "face/adapter").note
         == "the adapter does not support responses, so they were not tried: it is never answered"
     )
-    assert one(report, "settling/foreign").status == "passed"
+    assert one(report, "stability/foreign").status == "passed"
     given: Any = {"response": [{"choices": []}]}
-    assert not check_adapter(Asking(), only=["settling/foreign"], others=[], payloads=given).ok, "it was said to"
+    assert not check_adapter(Asking(), only=["stability/foreign"], others=[], payloads=given).ok, "it was said to"
 
 
 def test_stream_check_fails_if_adapter_of_api_with_sdk_has_no_streams() -> None:
@@ -223,7 +223,7 @@ def test_run_without_tried_checks_has_exit_code_1() -> None:
 def test_checks_use_given_payloads_and_limits() -> None:
     said = {"model": "m", "messages": [{"role": "user", "content": "Hi."}]}
     given: dict[str, Any] = {"payloads": {"request": [said]}, "limits": LIMITS["openai-chat"]}
-    report = check_adapter(Silent(), only=["identity/given", "identity/given-unknown", "prefixes/home"], **given)
+    report = check_adapter(Silent(), only=["identity/given", "identity/given-unknown", "prefixes/own"], **given)
     assert [outcome.status for outcome in report.outcomes] == ["passed"] * 3
 
 

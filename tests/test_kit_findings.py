@@ -60,7 +60,7 @@ def test_finding_on_model_value_shows_payload() -> None:
             raw = msgspec.json.encode(request).replace(b"Look it up.", b"LOOK IT UP.")
             return msgspec.json.decode(raw, type=contentmodel.ChatRequest)
 
-    (outcome,) = check_adapter(Shouting(), only=["section/home"], others=[]).outcomes
+    (outcome,) = check_adapter(Shouting(), only=["section/own"], others=[]).outcomes
     finding = outcome.findings[0]
     assert finding.minimal.startswith('{"model"')
     assert '"role": "user", "content": "Look it up."' in finding.wire

@@ -89,7 +89,7 @@ def identity(adapter: Any, kind: str, payload: Any) -> None:
         raise LawBroken("identity", loss.path, f"a loss was reported: {loss.what}: {loss.why}", Label("no loss"), loss)
 
 
-def settling(adapter: Any, kind: str, value: Any) -> None:
+def stability(adapter: Any, kind: str, value: Any) -> None:
     """Any model value encodes to a payload of this API that decodes, and encodes again to the same payload."""
     identity(adapter, kind, encode(adapter, kind, value).payload)
 

@@ -9,7 +9,7 @@ from contentmodel_conformance.checks.values import FOREIGN, NATIVE, foreign, on_
 from contentmodel_conformance.subject import Subject
 from contentmodel_conformance.trying import Trial
 
-on_values(fairness.pairing, "home", own, NATIVE, "limits")
+on_values(fairness.pairing, "own", own, NATIVE, "limits")
 on_values(fairness.pairing, "foreign", foreign, FOREIGN)
 on_values(fairness.pairing, "repeated", repeated, "transcripts from an API without an adapter, with repeated ids")
 on_values(fairness.honesty, "foreign", foreign, FOREIGN)

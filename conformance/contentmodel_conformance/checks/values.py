@@ -99,10 +99,10 @@ def on_requests(law: Callable[[Any, Any], None], name: str, values: Made, on: st
                 trial.each(made, lambda request: law(subject.adapter, request), kind)
 
 
-on_values(laws.settling, "home", own, NATIVE, "limits")
-on_values(laws.settling, "foreign", foreign, FOREIGN)
-on_values(laws.settling, "any", anything, "any value of the model")
-on_values(laws.section, "home", own, NATIVE, "limits")
+on_values(laws.stability, "own", own, NATIVE, "limits")
+on_values(laws.stability, "foreign", foreign, FOREIGN)
+on_values(laws.stability, "any", anything, "any value of the model")
+on_values(laws.section, "own", own, NATIVE, "limits")
 on_values(laws.section, "foreign", foreign, FOREIGN)
 
 
@@ -211,5 +211,5 @@ def apart_in_streams(subject: Subject, trial: Trial) -> None:
 
 on_values(mapping.sharing, "foreign", foreign, FOREIGN)
 on_requests(laws.addressing, "foreign", foreign, "transcripts from an API without an adapter")
-on_requests(laws.prefixes, "home", own, "transcripts of this API", "limits")
+on_requests(laws.prefixes, "own", own, "transcripts of this API", "limits")
 on_requests(laws.prefixes, "foreign", foreign, "transcripts from an API without an adapter")

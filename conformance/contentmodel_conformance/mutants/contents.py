@@ -115,7 +115,7 @@ def _without_null(value: Any) -> Any:
     return {key: item for key, item in value.items() if item is not None} if isinstance(value, dict) else value
 
 
-@mutant(ANTHROPIC, "identity/sdk", "settling/home")
+@mutant(ANTHROPIC, "identity/sdk", "stability/own")
 class ForgetsTheSignature(Broken):
     """Decode reasoning without its signature."""
 
@@ -222,7 +222,7 @@ class WritesOneAsTrue(Broken):
         return changed(payload, lambda item: bool(item) if item.__class__ is int and item in (0, 1) else item)
 
 
-@mutant(CHAT, "settling/foreign")
+@mutant(CHAT, "stability/foreign")
 class TrimsText(Broken):
     """Strip white space from both ends of texts."""
 
@@ -230,7 +230,7 @@ class TrimsText(Broken):
         return each_content(value, lambda c: replace(c, text=c.text.strip()) if isinstance(c, TextContent) else c)
 
 
-@mutant(ANTHROPIC, "settling/foreign")
+@mutant(ANTHROPIC, "stability/foreign")
 class TidiesCharacters(Broken):
     """Normalize texts to composed characters, so that their bytes change."""
 
@@ -365,7 +365,7 @@ class SendsTheSignatureAbroad(Broken):
         return replace(content, protected=replace(content.protected, issuer=self.inner.issuer))
 
 
-@mutant(CHAT, "prefixes/foreign", "prefixes/home")
+@mutant(CHAT, "prefixes/foreign", "prefixes/own")
 class RewritesEarlierTurns(Broken):
     """Shorten the texts before the last turn, so that no cached prefix is valid."""
 

@@ -26,9 +26,9 @@ class HttpExecutor:
         """Yield the faults of an operation."""
         return self._of(operation).check(operation)
 
-    def takes(self, operation: Operation) -> frozenset[str]:
+    def arguments_of(self, operation: Operation) -> frozenset[str]:
         """Return the names of the arguments that the operation uses."""
-        return self._of(operation).takes(operation)
+        return self._of(operation).arguments_of(operation)
 
     def run(self, operation: Operation, arguments: Mapping[str, Any]) -> Any:
         """Run a call."""

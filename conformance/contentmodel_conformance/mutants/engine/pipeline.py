@@ -119,19 +119,19 @@ def tells_titles_alone(original: Any, content: Any) -> Any:
     return original(content).partition("\n")[0]
 
 
-@change(sentinels, "announced", CHAT, "settling/foreign")
+@change(sentinels, "announced", CHAT, "stability/foreign")
 def leaves_announcements_in_results(original: Any, result: Any) -> Any:
     """Keep the sentinel for following media in the text of a result."""
     return result.outputs, original(result)[1]
 
 
-@change(sentinels, "with_error_read", CHAT, "settling/foreign")
+@change(sentinels, "with_error_read", CHAT, "stability/foreign")
 def reads_no_failures(original: Any, result: Any) -> Any:
     """Keep the sentinel of a failure in the text of a result."""
     return result
 
 
-@change(detached_media, "with_detached_media", CHAT, "settling/foreign")
+@change(detached_media, "with_detached_media", CHAT, "stability/foreign")
 def leaves_media_in_results(original: Any, messages: Any, api: Any) -> Any:
     """Leave detached media in their own message when a payload is decoded."""
     return messages

@@ -16,8 +16,8 @@ from contentmodel.tools.config.statements import check_sql, placeholders_of
 class Executor(Protocol):
     """An executor of the calls of a file's `api` tools. It is used from many threads at once.
 
-    An executor may also have a method `takes(operation)`, which returns the names of the arguments that a call accepts.
-    Without it, a message log passes every field of a message.
+    An executor may also have a method `arguments_of(operation)`, which returns the names of the arguments that a call
+    accepts. Without it, a message log passes every field of a message.
     """
 
     def check(self, operation: Operation) -> Iterable[Fault]:
@@ -42,10 +42,10 @@ def check_operation(operation: Operation, executor: Executor | None) -> Iterable
 
 
 def taken_by(executor: Executor | None, operation: Operation) -> frozenset[str] | None:
-    """Return the arguments that a call accepts; None if its executor has no `takes`."""
+    """Return the arguments that a call accepts; None if its executor has no `arguments_of`."""
     if executor is not None:
-        takes = getattr(executor, "takes", None)
-        return None if takes is None else frozenset(takes(operation))
+        arguments_of = getattr(executor, "arguments_of", None)
+        return None if arguments_of is None else frozenset(arguments_of(operation))
     if operation.path:
         return places_of(operation)
     return frozenset(variables_of(operation.query) if is_graphql(operation.query) else placeholders_of(operation.query))

@@ -52,7 +52,7 @@ class GraphQLExecutor:
         else:
             yield from check_graphql(operation)
 
-    def takes(self, operation: Operation) -> frozenset[str]:
+    def arguments_of(self, operation: Operation) -> frozenset[str]:
         """Return the variables of the query."""
         return frozenset(variables_of(operation.query))
 

@@ -40,7 +40,7 @@ class Internal:
 
     @property
     def taken(self) -> frozenset[str] | None:
-        """The arguments that the call accepts; None if its executor has no `takes`."""
+        """The arguments that the call accepts; None if its executor has no `arguments_of`."""
         return taken_by(self.executor, self.operation)
 
     def run(self, fields: Mapping[str, Any]) -> list[Any]:

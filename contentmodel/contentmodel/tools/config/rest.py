@@ -70,7 +70,7 @@ class RestExecutor:
         else:
             yield from check_path(operation)
 
-    def takes(self, operation: Operation) -> frozenset[str]:
+    def arguments_of(self, operation: Operation) -> frozenset[str]:
         """Return the arguments that a call accepts."""
         return places_of(operation)
 

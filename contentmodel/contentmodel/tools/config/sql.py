@@ -81,7 +81,7 @@ class SqlExecutor:
         else:
             yield from check_sql(operation, self._engine.dialect.name)
 
-    def takes(self, operation: Operation) -> frozenset[str]:
+    def arguments_of(self, operation: Operation) -> frozenset[str]:
         """Return the placeholders of the statement."""
         return frozenset(placeholders_of(operation.query, self._engine.dialect.name))
 
