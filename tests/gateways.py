@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any, Self
 
+import httpx2
 import uvicorn
 from starlette.applications import Starlette
 
-from contentmodel.gateway import GatewayConfig, create_app, read_config
+from contentmodel.gateway import GatewayConfig, Report, create_app, read_config
+from test_official_clients import Reader
 
 MODELS = {
     "openai-chat": "gpt-5.2",
@@ -36,7 +38,7 @@ class _Server(uvicorn.Server):
 @contextmanager
 def served(app: Any) -> Iterator[str]:
     """Run an ASGI app on a free port in a thread, and yield its URL."""
-    listening = socket.socket()
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.bind(("127.0.0.1", 0))
     server = _Server(uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=1))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
@@ -67,3 +69,63 @@ def gateway(config: GatewayConfig, **options: Any) -> Iterator[tuple[str, Starle
 def base_url(api: str, url: str) -> str:
     """Return the base URL of the official client of an API."""
     return f"{url}/v1" if api.startswith("openai") else url
+
+
+ASKED: dict[str, tuple[str, dict[str, Any]]] = {
+    "openai-chat": ("/v1/chat/completions", {"model": "m", "messages": [{"role": "user", "content": "?"}]}),
+    "openai-responses": ("/v1/responses", {"model": "m", "input": "?"}),
+    "anthropic-messages": (
+        "/v1/messages",
+        {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "?"}]},
+    ),
+    "google-generate-content": (
+        "/v1beta/models/m:generateContent",
+        {"contents": [{"role": "user", "parts": [{"text": "?"}]}]},
+    ),
+}
+"""A path and a small request of each API."""
+
+
+class Gateways:
+    """Gateways in front of one upstream, one for each API of the upstream. Each is started when it is first used."""
+
+    def __init__(self, config_of: Callable[[str], GatewayConfig]) -> None:
+        self._config_of = config_of
+        self._stack = ExitStack()
+        self._running: dict[str, tuple[str, Starlette]] = {}
+        self._readers: dict[tuple[str, str], Reader] = {}
+        self._client = self._stack.enter_context(httpx2.Client(trust_env=False))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def _gateway(self, upstream: str) -> tuple[str, Starlette]:
+        if upstream not in self._running:
+            self._running[upstream] = self._stack.enter_context(gateway(self._config_of(upstream)))
+        return self._running[upstream]
+
+    def reader(self, api: str, upstream: str) -> Reader:
+        """Return the official client of an API, for the gateway in front of an upstream."""
+        if (api, upstream) not in self._readers:
+            self._readers[api, upstream] = Reader(api, base_url(api, self._gateway(upstream)[0]))
+        return self._readers[api, upstream]
+
+    def post(self, api: str, upstream: str, **options: Any) -> httpx2.Response:
+        """Send a small request of an API, or another one (`path`, `content`, `headers`)."""
+        path, payload = ASKED[api]
+        url = self._gateway(upstream)[0] + options.pop("path", path)
+        body = options if "content" in options else {"json": payload, **options}
+        return self._client.post(url, **body)
+
+    def report(self, upstream: str) -> Report:
+        """Return the report of the latest request, when it is complete."""
+        reports = self._gateway(upstream)[1].state.reports
+        report: Report = next(reversed(reports._reports.values()))
+        for _ in range(6000):
+            if report.seconds is not None:
+                break
+            threading.Event().wait(0.01)
+        return report

@@ -8,7 +8,7 @@ import os
 import time
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 from functools import partial
 from typing import Any
 
@@ -16,6 +16,7 @@ import httpx2
 import msgspec
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.requests import Request as HttpRequest
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route as HttpRoute
@@ -26,9 +27,9 @@ from contentmodel.adapter import adapter
 from contentmodel.gateway.config import GatewayConfig, check_config, http_apis, key_source
 from contentmodel.gateway.counting import count_tokens
 from contentmodel.gateway.exchange import Exchange
-from contentmodel.gateway.front import Front, GatewayError, Incoming, Reply, client_key, read_request
+from contentmodel.gateway.front import BrokenStreamError, Front, GatewayError, Incoming, Reply, client_key, read_request
 from contentmodel.gateway.models import model_list
-from contentmodel.gateway.report import ID_HEADER, Report, Reports
+from contentmodel.gateway.report import ID_HEADER, Report, Reports, log
 from contentmodel.gateway.upstream import Sender
 
 Answering = Callable[[Exchange], Awaitable[Reply]]
@@ -122,7 +123,12 @@ class Gateway:
         except GatewayError as error:
             reply = front.error(error.error, error.limits)
             report.status, report.error = reply.status, error.error.kind
+            log(report)
             return Reply(reply.status, reply.body, {**reply.headers, ID_HEADER: report.id})
+        except (ClientDisconnect, asyncio.CancelledError):
+            report.ended = "left"
+            log(report)
+            raise
         report.model, report.streamed = incoming.model, incoming.streams
         key = client_key(incoming.headers, incoming.query, self.apis) if self._key is None else None
         return await answer(Exchange(self.config, self.senders, self.client, incoming, report, key))
@@ -227,7 +233,9 @@ class Endpoint:
         request._receive = receive_body
 
         async def work() -> None:
-            await _send(await answering(), send)
+            # A client that leaves gets no answer.
+            with suppress(ClientDisconnect, BrokenStreamError):
+                await _send(await answering(), send)
 
         working = asyncio.ensure_future(work())
         leaving = asyncio.ensure_future(_left(body_read, receive))
@@ -238,8 +246,10 @@ class Endpoint:
             if not working.done():
                 working.cancel()
                 await asyncio.wait({working})
-        if not working.cancelled():
-            working.result()
+        has_left = leaving.done() and not leaving.cancelled()
+        if working.cancelled() or (working.exception() is not None and has_left):
+            return
+        working.result()
 
 
 async def _left(body_read: asyncio.Event, receive: Receive) -> None:
@@ -258,7 +268,11 @@ async def _send(reply: Reply, send: Send) -> None:
         return
     assert isinstance(reply.body, AsyncGenerator)
     async with aclosing(reply.body) as chunks:
+        # A generator that has not begun would not close its upstream.
+        first = await anext(chunks, b"")
         await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+        if first:
+            await send({"type": "http.response.body", "body": first, "more_body": True})
         async for chunk in chunks:
             if chunk:
                 await send({"type": "http.response.body", "body": chunk, "more_body": True})

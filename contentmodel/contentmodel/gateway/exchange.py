@@ -5,30 +5,39 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import aclosing
 from functools import partial
 from typing import Any, TypeVar
 
 import anyio.to_thread
 import httpx2
+import msgspec
 
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.errors import DecodeError
+from contentmodel.events import TurnError
 from contentmodel.gateway.config import GatewayConfig, Route
-from contentmodel.gateway.front import Front, GatewayError, Incoming, Reply, without
+from contentmodel.gateway.front import BrokenStreamError, Front, GatewayError, Incoming, Reply, without
 from contentmodel.gateway.report import ID_HEADER, LOSSES_HEADER, UPSTREAM_HEADER, Attempt, Report, counted, log, logger
+from contentmodel.gateway.streams import Conversion
 from contentmodel.gateway.translation import Answer, Framing, Outgoing, Request
-from contentmodel.gateway.upstream import Sender, TooLargeError, UpstreamError, bounded, wait_to_repeat
+from contentmodel.gateway.upstream import (
+    Sender,
+    TooLargeError,
+    UpstreamError,
+    bad_answer,
+    bounded,
+    has_contents,
+    headers_to_pass,
+    refusal,
+    wait_to_repeat,
+)
 from contentmodel.limits import read_limits, write_limits
 from contentmodel.message import Origin
 from contentmodel.streams import StreamConverter
 
 LARGE = 256 * 1024
 """Bytes of a body from which on it is converted in a thread, so that other requests go on."""
-
-HOP_HEADERS = frozenset(
-    ("connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "te", "trailer", "transfer-encoding")
-) | {"upgrade", "content-length", "set-cookie", "server", "date", "alt-svc", "strict-transport-security"}
-"""Headers that belong to one connection or one host. They are not passed on."""
 
 T = TypeVar("T")
 
@@ -61,6 +70,15 @@ class Exchange:
         except GatewayError as error:
             self.report.error = error.error.kind
             return self.finished(self._front.error(error.error, error.limits))
+        except asyncio.CancelledError:
+            self.report.ended = "left"
+            self._complete()
+            raise
+        except Exception:
+            logger.exception("request %s failed", self.report.id)
+            failure = ErrorContent(message="the gateway failed: its log has the cause", kind="server")
+            self.report.error = failure.kind
+            return self.finished(self._front.error(failure))
 
     async def _answered(self) -> Reply:
         route = route_of(self.config, self.incoming.model)
@@ -89,9 +107,9 @@ class Exchange:
             outgoing.violations,
         )
 
-    async def _run(self, function: Callable[..., T], *arguments: Any) -> T:
-        """Call a function, in a thread if the body is large."""
-        if len(self.incoming.body) < LARGE:
+    async def _run(self, function: Callable[..., T], *arguments: Any, size: int = 0) -> T:
+        """Call a function, in a thread if the request, or an answer of `size` bytes, is large."""
+        if max(size, len(self.incoming.body)) < LARGE:
             return function(*arguments)
         return await anyio.to_thread.run_sync(partial(function, *arguments))
 
@@ -120,6 +138,8 @@ class Exchange:
     async def _sent(self, sender: Sender, outgoing: Outgoing, route: Route) -> Reply:
         headers = sender.headers(self.incoming.headers, self.key, same_api=outgoing.passes)
         method = sender.http.method(streams=outgoing.streams)
+        if outgoing.passes and self.incoming.framing == "array":
+            method = msgspec.structs.replace(method, query={})
         response = await sender.send(self.client, method, outgoing.model, outgoing.body, headers)
         try:
             if outgoing.passes:
@@ -136,23 +156,35 @@ class Exchange:
     # -- whole answers -------------------------------------------------------------------------------------------------
 
     async def _whole(self, sender: Sender, response: httpx2.Response, answer: Answer) -> Reply:
+        body = await self._body(sender, response, response.aiter_bytes())
         try:
-            body = b"".join([c async for c in bounded(response.aiter_bytes(), self.config.limits.answer_bytes)])
-        except TooLargeError:
-            raise _bad_answer(sender, "it is larger than the limit answer_bytes of the gateway") from None
-        except (httpx2.HTTPError, OSError) as error:
-            raise sender.broken(error) from None
-        await response.aclose()
-        try:
+            value, trace = await self._run(answer.read, body, size=len(body))
+            if value.error is not None and not has_contents(value):
+                raise refusal(sender, response, value.error)
             if self.incoming.streams:
-                data = b"".join(await self._run(lambda: list(answer.as_stream(body, self.report))))
+                data = await self._run(answer.as_stream, value, self.report, size=len(body))
                 framing = Framing(self.incoming.framing)
                 reply = Reply(200, framing.feed(data) + framing.close(), {"content-type": framing.media_type})
             else:
-                reply = await self._run(answer.whole, body, self.report)
+                reply = await self._run(answer.whole, value, trace, self.report, size=len(body))
         except DecodeError as error:
-            raise _bad_answer(sender, str(error)) from None
-        return self.finished(Reply(reply.status, reply.body, {**self._passed_on(sender, response), **reply.headers}))
+            raise bad_answer(sender, str(error)) from None
+        assert isinstance(reply.body, bytes)
+        passed_on = self._passed_on(sender, response)
+        return self.finished(
+            Reply(reply.status, self._without_keys(sender, reply.body), {**passed_on, **reply.headers})
+        )
+
+    async def _body(self, sender: Sender, response: httpx2.Response, chunks: AsyncIterator[bytes]) -> bytes:
+        """Read the body of an answer, and close the response."""
+        try:
+            body = b"".join([chunk async for chunk in bounded(chunks, self.config.limits.answer_bytes)])
+        except TooLargeError:
+            raise bad_answer(sender, "it is larger than the limit answer_bytes of the gateway") from None
+        except (httpx2.HTTPError, OSError) as error:
+            raise sender.broken(error) from None
+        await response.aclose()
+        return body
 
     def _passed_on(self, sender: Sender, response: httpx2.Response) -> dict[str, str]:
         """Return the headers of a converted answer: the id of the upstream's request, and the rate limits."""
@@ -163,76 +195,65 @@ class Exchange:
     # -- streams -------------------------------------------------------------------------------------------------------
 
     async def _streamed(self, sender: Sender, response: httpx2.Response, answer: Answer) -> Reply:
-        """Return a stream. Its first bytes are awaited here: until then, another upstream can be tried."""
-        chunks = response.aiter_bytes()
+        """Return a stream. Its first event is awaited here: until then, another upstream can be tried.
+
+        An upstream that sends comments only is working. After a heartbeat without an event, the stream begins.
+        """
+        converter, framing = answer.converter(), Framing(self.incoming.framing)
+        conversion = Conversion(response.aiter_bytes(), converter, self._front)
+        pieces = conversion.pieces(self.config.limits.heartbeat)
+        first: bytes | None = b""
         try:
-            first = await anext(chunks, None)
-        except (httpx2.HTTPError, OSError) as error:
-            raise sender.broken(error) from None
-        if first is None:
-            raise _bad_answer(sender, "it is empty")
-        framing = Framing(self.incoming.framing)
-        body = self._converted(first, chunks, response, answer.converter(), framing)
+            while first == b"" and converter.end is None:
+                first = await anext(pieces, None)
+            if isinstance(converter.end, TurnError) and not has_contents(converter.end.response):
+                if conversion.failure is not None:
+                    raise sender.broken(conversion.failure)
+                raise refusal(sender, response, converter.end.error)
+        except BaseException:
+            await pieces.aclose()
+            raise
+        body = self._sending(first, pieces, sender, response, converter, framing)
         headers = {**self._passed_on(sender, response), "content-type": framing.media_type}
         return self._begun(Reply(200, body, headers))
 
-    async def _converted(
+    async def _sending(
         self,
-        first: bytes,
-        chunks: AsyncIterator[bytes],
+        first: bytes | None,
+        pieces: AsyncGenerator[bytes | None, None],
+        sender: Sender,
         response: httpx2.Response,
         converter: StreamConverter,
         framing: Framing,
     ) -> AsyncGenerator[bytes, None]:
-        """Yield a converted stream, with keep-alives while the upstream is silent. Close the response at the end."""
-        self.report.ended = "left"
+        """Yield the pieces of a converted stream for the client. Close the response at the end."""
         try:
-            yield framing.feed(converter.feed(first))
-            async for chunk in self._with_keep_alives(chunks, framing):
-                yield framing.feed(converter.feed(chunk)) if chunk is not None else self._keep_alive(framing)
-                if converter.end is not None:
-                    # Some hosts keep the connection open after the last event.
-                    break
+            async with aclosing(pieces):
+                yield self._framed(first, sender, framing)
+                async for piece in pieces:
+                    yield self._framed(piece, sender, framing)
             self.report.ended = "complete"
-        except (httpx2.HTTPError, OSError):
-            self.report.ended = "failed"
-        except Exception:
-            logger.exception("the stream of request %s could not be converted", self.report.id)
-            self.report.ended = "failed"
         finally:
             await response.aclose()
-            last = framing.feed(converter.close()) if self.report.ended != "left" else b""
             self._end_stream(converter)
-        yield last + self._final_comment(framing) + framing.close()
+        yield self._final_comment(framing) + framing.close()
+
+    def _framed(self, piece: bytes | None, sender: Sender, framing: Framing) -> bytes:
+        if piece is None:
+            return b"\n" if framing.is_array else self._front.http.keep_alive
+        return framing.feed(self._without_keys(sender, piece))
 
     def _end_stream(self, converter: StreamConverter) -> None:
         self.report.answer = converter.losses
+        self.report.ended = self.report.ended or "left"
         if converter.end is not None:
+            # A client may leave after the last event.
+            self.report.ended = "complete"
             self.report.usage = converter.end.response.usage
-            error = converter.end.response.error
-            if error is not None and self.report.ended != "left":
-                self.report.ended, self.report.error = "failed", error.kind or error.code
+        if isinstance(converter.end, TurnError):
+            error = converter.end.error
+            self.report.ended, self.report.error = "failed", error.kind or error.code
         self._complete()
-
-    async def _with_keep_alives(
-        self, chunks: AsyncIterator[bytes], framing: Framing
-    ) -> AsyncGenerator[bytes | None, None]:
-        """Yield the chunks, and None whenever none arrived for the time of a heartbeat."""
-        while True:
-            waiting = asyncio.ensure_future(anext(chunks, b""))
-            try:
-                while not (await asyncio.wait({waiting}, timeout=self.config.limits.heartbeat))[0]:
-                    yield None
-            except BaseException:
-                waiting.cancel()
-                raise
-            chunk = waiting.result()
-            if not chunk:
-                return
-            yield chunk
-
-    def _keep_alive(self, framing: Framing) -> bytes:
-        return b"\n" if framing.is_array else self._front.http.keep_alive
 
     def _final_comment(self, framing: Framing) -> bytes:
         """Return a comment with the counts of all losses, if the clients of this API ignore comments."""
@@ -243,9 +264,11 @@ class Exchange:
     # -- the same API --------------------------------------------------------------------------------------------------
 
     async def _passed(self, sender: Sender, response: httpx2.Response) -> Reply:
-        """Pass the bytes of an answer through."""
-        headers = {name: value for name, value in response.headers.items() if name not in HOP_HEADERS}
+        """Pass the bytes of an answer through. A whole one is read first: until then, another upstream can be tried."""
+        headers = headers_to_pass(response.headers, is_decoded=False)
         chunks = response.aiter_raw()
+        if not self.incoming.streams:
+            return self.finished(Reply(response.status_code, await self._body(sender, response, chunks), headers))
         try:
             first = await anext(chunks, b"")
         except (httpx2.HTTPError, OSError) as error:
@@ -255,18 +278,18 @@ class Exchange:
     async def _raw(
         self, first: bytes, chunks: AsyncIterator[bytes], response: httpx2.Response
     ) -> AsyncGenerator[bytes, None]:
-        self.report.ended = "left"
         try:
             yield first
             async for chunk in chunks:
                 yield chunk
             self.report.ended = "complete"
         except (httpx2.HTTPError, OSError):
-            # The client's connection is closed in the middle as well: it sees what happened upstream.
-            self.report.ended = "failed"
-            raise
+            # The client's connection is closed in the middle as well: the client gets what the upstream sent.
+            self.report.ended, self.report.error = "failed", "server"
+            raise BrokenStreamError from None
         finally:
             await response.aclose()
+            self.report.ended = self.report.ended or "left"
             self._complete()
 
     # -- ends ----------------------------------------------------------------------------------------------------------
@@ -274,16 +297,19 @@ class Exchange:
     def failed(self, sender: Sender, error: UpstreamError) -> Reply:
         """Return the error of the last upstream in the client's API; unchanged, if it is the same API."""
         self.report.error = error.kind
-        secrets = (sender.key, self.key)
         if error.status is not None and error.body and sender.api == self._front.api:
-            headers = {name: value for name, value in error.headers.items() if name not in HOP_HEADERS}
-            return self.finished(Reply(error.status, without(error.body, secrets), headers))
-        origin = Origin(api=sender.api, issuer=sender.adapter.issuer) if error.body else None
+            headers = headers_to_pass(error.headers, is_decoded=True)
+            return self.finished(Reply(error.status, self._without_keys(sender, error.body), headers))
+        origin = Origin(api=sender.api, issuer=sender.adapter.issuer) if error.is_reported else None
         reply = self._front.error(error.error, error.limits, origin)
         name = error.headers.get(sender.http.request_id)
         headers = reply.headers if name is None else {**reply.headers, self._front.http.request_id: name}
         assert isinstance(reply.body, bytes)
-        return self.finished(Reply(reply.status, without(reply.body, secrets), headers))
+        return self.finished(Reply(reply.status, self._without_keys(sender, reply.body), headers))
+
+    def _without_keys(self, sender: Sender, body: bytes) -> bytes:
+        """Return a body without keys: an upstream's error may repeat the one that it was sent."""
+        return without(body, (sender.key, self.key))
 
     def _begun(self, reply: Reply) -> Reply:
         """Return the reply of a stream with the gateway's headers."""
@@ -314,8 +340,3 @@ def route_of(config: GatewayConfig, model: str) -> Route:
             return route
     known = ", ".join(pattern for route in config.routes for pattern in route.models)
     raise GatewayError("not_found", f"the gateway has no route for the model {model!r:.200}: it has {known}")
-
-
-def _bad_answer(sender: Sender, why: str) -> UpstreamError:
-    """Return the error for an answer that is not valid."""
-    return UpstreamError(ErrorContent(message=f"{sender.shown} sent no valid answer: {why}", kind="server"), status=502)

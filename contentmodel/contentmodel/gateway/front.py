@@ -35,6 +35,10 @@ class Reply:
     headers: dict[str, str] = field(default_factory=dict)
 
 
+class BrokenStreamError(Exception):
+    """The body of an answer broke. The connection of the client is closed in the middle."""
+
+
 class Front:
     """One API that clients use."""
 

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import msgspec
 
-from contentmodel.adapter import traced
+from contentmodel.adapter import as_json, traced
 from contentmodel.engine.json import JsonObject, write
 from contentmodel.engine.losses.loss import Loss, significant
 from contentmodel.engine.pipeline.names import Renames
 from contentmodel.engine.streams.framing import SseParser
-from contentmodel.errors import DecodeError, EncodeError
+from contentmodel.errors import DecodeError, EncodeError, Fault
 from contentmodel.gateway.config import Route
 from contentmodel.gateway.front import JSON_TYPE, SSE_TYPE, Front, GatewayError, Incoming, Reply
 from contentmodel.gateway.report import Report
-from contentmodel.gateway.upstream import Sender
+from contentmodel.gateway.upstream import Sender, has_contents
 from contentmodel.request import ChatRequest, FunctionTool, HostedTool
 from contentmodel.response import ChatResponse
 from contentmodel.streams import StreamConverter
@@ -177,30 +177,35 @@ class Answer:
         chunk = {"stream_usage": "chunk"} if incoming.asks_usage else {}
         self._policies = {**policies, **chunk}
 
-    def whole(self, body: bytes, report: Report) -> Reply:
-        """Convert a whole answer. Raise DecodeError if it is not an answer of the upstream's API."""
-        encoded, response = self._encoded(body)
-        report.answer, report.usage = encoded.losses, response.usage
-        return Reply(encoded.status or 200, write(encoded.payload), {"content-type": JSON_TYPE})
-
-    def _encoded(self, body: bytes) -> tuple[Any, ChatResponse]:
+    def read(self, body: bytes) -> tuple[ChatResponse, Any]:
+        """Return a whole answer, and its trace. Raise DecodeError if it is not an answer of the upstream's API."""
         reader = self._sender.adapter
-        value, trace = traced(reader, "response", body)
+        payload = as_json(body, reader.api)
+        value, trace = traced(reader, "response", payload)
         assert isinstance(value, ChatResponse)
+        is_empty = value.error is None and value.finish_reason is None and not has_contents(value)
+        if is_empty and "response" not in reader.recognises(payload):
+            raise DecodeError(reader.api, [Fault("$", "expected an answer of this API")])
+        return value, trace
+
+    def whole(self, value: ChatResponse, trace: Any, report: Report) -> Reply:
+        """Convert a whole answer."""
+        reader = self._sender.adapter
         replaced = None if trace is None else trace[1].replaced
         restored = self._outgoing.maps.restored_names(value, reader.restore_arguments, replaced)
         encoded = self._front.adapter.encode_response(restored, self._policies)
-        return (encoded if trace is None else encoded.trace_to(*trace)), value
+        if trace is not None:
+            encoded.trace_to(*trace)
+        report.answer, report.usage = encoded.losses, value.usage
+        return Reply(encoded.status or 200, write(encoded.payload), {"content-type": JSON_TYPE})
 
-    def as_stream(self, body: bytes, report: Report) -> Iterator[bytes]:
-        """Convert a whole answer to a stream, for an upstream that does not stream. Raise DecodeError."""
-        reader = self._sender.adapter
-        value = self._outgoing.maps.restored_names(reader.decode_response(body), reader.restore_arguments)
+    def as_stream(self, value: ChatResponse, report: Report) -> bytes:
+        """Convert a whole answer to a stream, for an upstream that does not stream."""
+        restored = self._outgoing.maps.restored_names(value, self._sender.adapter.restore_arguments)
         encoder = self._front.adapter.stream_encoder(self._policies)
-        for event in unfold(value):
-            yield encoder.feed(event)
-        yield encoder.close()
+        data = b"".join([*map(encoder.feed, unfold(restored)), encoder.close()])
         report.answer, report.usage = encoder.losses, value.usage
+        return data
 
     def converter(self) -> StreamConverter:
         """Return the converter of a streamed answer."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -14,10 +13,12 @@ import msgspec
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.engine.json import parse
 from contentmodel.errors import DecodeError
+from contentmodel.events import ENDED, MALFORMED
 from contentmodel.failures import error_kind, kind_of_status
 from contentmodel.gateway.config import Upstream
 from contentmodel.http_api import HttpApi, HttpMethod
 from contentmodel.limits import RateLimits, read_limits
+from contentmodel.response import ChatResponse
 
 MAX_ERROR = 2**20
 """The size of an upstream's error in bytes that is read."""
@@ -32,7 +33,8 @@ REQUEST_FAULTS = ("invalid_request", "context_length", "too_large", "conflict", 
 class UpstreamError(Exception):
     """An upstream gave no answer. `error` is the reason, `status` and `body` are its own if it sent a response.
 
-    `sent` is false if the upstream certainly did not work on the request.
+    `sent` is false if the upstream certainly did not work on the request. `is_reported` is true if the upstream
+    reported the error itself.
     """
 
     def __init__(
@@ -44,8 +46,10 @@ class UpstreamError(Exception):
         headers: Mapping[str, str] | None = None,
         limits: RateLimits | None = None,
         sent: bool = True,
+        is_reported: bool = False,
     ) -> None:
         super().__init__(error.message)
+        self.is_reported = is_reported
         self.error, self.status, self.body, self.sent = error, status, body, sent
         self.headers = dict(headers or {})
         self.limits = limits or RateLimits()
@@ -124,14 +128,16 @@ class Sender:
         status = response.status_code
         try:
             body = b"".join([chunk async for chunk in bounded(response.aiter_bytes(), MAX_ERROR)])
-        except (httpx2.HTTPError, TooLargeError):
+        except (httpx2.HTTPError, OSError, TooLargeError):
             body = b""
         if status < 400:
             error = ErrorContent(message=f"{self.shown} redirected the request (HTTP {status})", kind="server")
             return UpstreamError(error, status=502)
         error = self._error_in(body, status)
         limits = read_limits(response.headers, self.api, body=_json(body))
-        return UpstreamError(error, status=status, body=body, headers=response.headers, limits=limits)
+        return UpstreamError(
+            error, status=status, body=body, headers=headers_of(response), limits=limits, is_reported=bool(body)
+        )
 
     def _error_in(self, body: bytes, status: int) -> ErrorContent:
         """Return the error of a body. A body that is not of this API becomes the message."""
@@ -142,7 +148,10 @@ class Sender:
         if error is None:
             text = " ".join(body[:2000].decode("utf-8", "replace").split())
             error = ErrorContent(message=text or f"{self.shown} answered with HTTP {status}")
-        return error if error.kind else msgspec.structs.replace(error, kind=kind_of_status(status))
+        if error_kind(error) in (None, "invalid_request", "server"):
+            # The general error types are sent with many statuses: OpenAI's invalid_request_error also with 403 and 413.
+            return msgspec.structs.replace(error, kind=kind_of_status(status))
+        return error
 
     def broken(self, error: Exception) -> UpstreamError:
         """Return the error for a failure of the transport. Its text may contain a URL or a header: it is left out."""
@@ -186,9 +195,48 @@ async def wait_to_repeat(error: UpstreamError, attempt: int, longest: float) -> 
     return True
 
 
-def now() -> float:
-    """Return the time in seconds since 1970."""
-    return time.time()
+def bad_answer(sender: Sender, why: str) -> UpstreamError:
+    """Return the error for an answer that is not valid."""
+    return UpstreamError(ErrorContent(message=f"{sender.shown} sent no valid answer: {why}", kind="server"), status=502)
+
+
+def refusal(sender: Sender, response: httpx2.Response, error: ErrorContent) -> UpstreamError:
+    """Return the error for a response without an answer, although its status is one of success."""
+    if error.code in (ENDED, MALFORMED):
+        return bad_answer(sender, error.message)
+    if error.kind is None:
+        error = msgspec.structs.replace(error, kind=error_kind(error) or "server")
+    limits = read_limits(response.headers, sender.api)
+    return UpstreamError(
+        error, status=response.status_code, headers=headers_of(response), limits=limits, is_reported=True
+    )
+
+
+def headers_of(response: httpx2.Response) -> dict[str, str]:
+    """Return the headers of a response, with names in lower case. A str has the bytes of a value, as Latin-1."""
+    headers: dict[str, str] = {}
+    for name, value in response.headers.raw:
+        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
+        headers[key] = f"{headers[key]}, {text}" if key in headers else text
+    return headers
+
+
+HOP_HEADERS = frozenset(
+    ("connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "te", "trailer", "transfer-encoding")
+) | {"upgrade", "content-length", "set-cookie", "server", "date", "alt-svc", "strict-transport-security"}
+"""Headers that belong to one connection or one host. They are not passed on."""
+
+
+def headers_to_pass(headers: Mapping[str, str], *, is_decoded: bool) -> dict[str, str]:
+    """Return the headers of an answer that is passed through. `is_decoded` is whether its body was decompressed."""
+    named = {name.strip().lower() for name in headers.get("connection", "").split(",")}
+    left_out = HOP_HEADERS | named | ({"content-encoding"} if is_decoded else set())
+    return {name: value for name, value in headers.items() if name not in left_out}
+
+
+def has_contents(response: ChatResponse) -> bool:
+    """Return whether a response has any content."""
+    return any(message.contents for choice in response.choices for message in choice.messages)
 
 
 def _json(body: bytes) -> Any:

@@ -1,0 +1,84 @@
+"""Convert a stream while it arrives: keep-alives while the upstream is silent, and an error if it breaks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, suppress
+
+import httpx2
+
+from contentmodel.content.outcomes import ErrorContent
+from contentmodel.events import TurnError
+from contentmodel.gateway.front import Front
+from contentmodel.gateway.report import logger
+from contentmodel.response import ChatResponse
+from contentmodel.streams import StreamConverter
+
+LAST_WAIT = 0.25
+"""The seconds to wait for the end of a body after the last event of its stream.
+
+A connection is used again only if its body was read to the end. Some hosts keep the connection open instead.
+"""
+
+
+class Conversion:
+    """The conversion of one stream for a client.
+
+    `failure` is the failure of the transport that ended the upstream's stream, if it broke.
+    """
+
+    def __init__(self, chunks: AsyncIterator[bytes], converter: StreamConverter, front: Front) -> None:
+        self.converter = converter
+        self.failure: Exception | None = None
+        self._chunks, self._front = chunks, front
+
+    async def pieces(self, heartbeat: float) -> AsyncGenerator[bytes | None, None]:
+        """Yield the client's stream, and None whenever no chunk arrived for `heartbeat` seconds.
+
+        If the upstream's stream broke, the last piece has the error.
+        """
+        async with aclosing(_with_silences(self._chunks, heartbeat)) as arriving:
+            try:
+                async for chunk in arriving:
+                    yield None if chunk is None else self.converter.feed(chunk)
+                    if self.converter.end is not None:
+                        break
+                last = self.converter.close()
+            except (httpx2.HTTPError, OSError) as error:
+                self.failure = error
+                last = self.converter.close()
+            except Exception:
+                logger.exception("the stream could not be converted to %s", self._front.api)
+                last = self._defect()
+            yield last
+            if self.failure is None:
+                with suppress(TimeoutError, httpx2.HTTPError, OSError):
+                    async with asyncio.timeout(LAST_WAIT):
+                        async for _ in arriving:
+                            pass
+
+    def _defect(self) -> bytes:
+        """End the stream after a failure of the conversion itself."""
+        error = ErrorContent(message="the gateway could not convert the stream: its log has the cause", kind="server")
+        self.converter.end = TurnError(error=error, response=ChatResponse())
+        encoder = self._front.adapter.stream_encoder()
+        return encoder.feed(self.converter.end) + encoder.close()
+
+
+async def _with_silences(chunks: AsyncIterator[bytes], heartbeat: float) -> AsyncGenerator[bytes | None, None]:
+    """Yield the chunks, and None whenever none arrived for `heartbeat` seconds."""
+    while True:
+        reading = asyncio.ensure_future(anext(chunks, b""))
+        try:
+            while not (await asyncio.wait({reading}, timeout=heartbeat))[0]:
+                yield None
+        finally:
+            if not reading.done():
+                # The connection can be closed only when the read has ended.
+                reading.cancel()
+                await asyncio.wait({reading})
+        chunk = reading.result()
+        if not chunk:
+            return
+        yield chunk
