@@ -232,6 +232,20 @@ def test_compare_finds_joined_swapped_and_added_texts(damage: str) -> None:
         compare(before, after, excuses)
 
 
+def test_compare_finds_system_texts_that_one_field_joins() -> None:
+    payload = {
+        "model": "claude-opus-4-8",
+        "max_tokens": 9,
+        "system": [{"type": "text", "text": "Be brief."}, {"type": "text", "text": "Be kind."}],
+        "messages": [{"role": "user", "content": "Hello."}],
+    }
+    before, after, excuses = readings_of("request", payload, ANTHROPIC, RESPONSES)
+    compare(before, after, excuses)
+    after.facts = [fact for fact in after.facts if fact.kind != SYSTEM] + [Fact(SYSTEM, "Be brief.", ("$.x",), True)]
+    with pytest.raises(laws.LawBroken, match="system text"):
+        compare(before, after, excuses)
+
+
 def test_loss_excuses_only_facts_under_its_path() -> None:
     payload = {**REQUEST, "messages": [*REQUEST["messages"][:2], {"role": "user", "content": "Thanks."}]}
     before, after, _ = readings_of("request", payload, CHAT, ANTHROPIC)

@@ -38,7 +38,7 @@ def read(kind: str, payload: dict[str, Any]) -> Reading:
     reading = Reading()
     if kind == "request":
         for path, text in texts(payload.get("instructions"), "$.instructions", _TEXTS):
-            reading.add(SYSTEM, text, path)
+            reading.add(SYSTEM, text, path, alone=path == "$.instructions")
         if isinstance(payload.get("input"), str):
             reading.add(USER, payload["input"], "$.input")
         _items(reading, payload.get("input"), "$.input")
