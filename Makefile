@@ -6,6 +6,8 @@ BENCH_VENV ?= .venv-bench
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$python" && break; done)
 PYTEST_ARGS ?= -n auto
+# --agent NAME, --to API, --scenario task|faults, --keep FOLDER
+AGENTS_ARGS ?=
 # --quick, --alone (no peers), --streams (their tables alone), --markdown (writes docs/performance.md)
 BENCH_ARGS ?=
 
@@ -13,7 +15,7 @@ SAMPLE := examples/agent_turns.anthropic.json
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test slow check lint types deep bench docs format clean
+.PHONY: help demo test slow check lint types deep bench agents docs format clean
 
 help: ## Say what each target does
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +49,9 @@ deep: test slow ## Run all tests, with a hundred times the generated examples
 bench: $(BENCH_VENV)/.installed-bench ## Measure against the peers, in an environment of its own
 	$(BENCH_VENV)/bin/python benchmarks/run.py $(BENCH_ARGS)
 
+agents: $(VENV)/.installed-dev ## Run coding agents (from npm) through the gateway, offline
+	$(VENV)/bin/python agents/run.py $(AGENTS_ARGS)
+
 docs: $(VENV)/.installed-dev ## Build the documentation into site/
 	$(VENV)/bin/python -m contentmodel_conformance.pages docs
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict --quiet
@@ -56,7 +61,7 @@ format: $(VENV)/.installed-dev ## Format the code, and mend what lint can mend
 	$(VENV)/bin/ruff format .
 
 clean: ## Remove the environments, and everything else that was built
-	rm -rf $(VENV) $(BENCH_VENV) build dist site .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(BENCH_VENV) build dist site .agents .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # One stamp for each extra that an environment has; a change of pyproject.toml installs again.

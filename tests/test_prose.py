@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-FOLDERS = ("adapters", "benchmarks", "conformance", "contentmodel")
+FOLDERS = ("adapters", "agents", "benchmarks", "conformance", "contentmodel")
 
 ANYWHERE = {
     r"\b(nobody|somebody|anybody|whoever|no one)\b": "name the actor (the caller, the model, the user)",

@@ -1,0 +1,189 @@
+"""Whole answers of each API, written by hand as the provider sends them: reasoning with its opaque state, and calls."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Called:
+    """A call of an answer. `free` is set for a tool that takes free text."""
+
+    id: str
+    name: str
+    arguments: dict[str, Any] | str
+
+    @property
+    def free(self) -> bool:
+        """True if the tool takes free text."""
+        return isinstance(self.arguments, str)
+
+
+@dataclass(frozen=True)
+class Said:
+    """The contents of one answer. `number` is the number of the turn."""
+
+    number: int
+    reasoning: str
+    text: str
+    calls: tuple[Called, ...]
+
+    @property
+    def state(self) -> str:
+        """The opaque state of the reasoning: different for each turn."""
+        return base64.b64encode(f"opaque state of turn {self.number}, ".encode() * 4).decode()
+
+
+def _chat(said: Said) -> dict[str, Any]:
+    calls = [
+        {"id": call.id, "type": "custom", "custom": {"name": call.name, "input": call.arguments}}
+        if call.free
+        else {
+            "id": call.id,
+            "type": "function",
+            "function": {"name": call.name, "arguments": json.dumps(call.arguments)},
+        }
+        for call in said.calls
+    ]
+    message = {"role": "assistant", "content": said.text or None, "refusal": None, "reasoning_content": said.reasoning}
+    return {
+        "id": f"chatcmpl-{said.number}",
+        "object": "chat.completion",
+        "created": 1790000000,
+        "model": "gpt-5.2-2025-12-11",
+        "choices": [
+            {
+                "index": 0,
+                "message": {**message, **({"tool_calls": calls} if calls else {})},
+                "logprobs": None,
+                "finish_reason": "tool_calls" if calls else "stop",
+            }
+        ],
+        "usage": {
+            "prompt_tokens": 5000,
+            "completion_tokens": 70,
+            "total_tokens": 5070,
+            "prompt_tokens_details": {"cached_tokens": 4000},
+            "completion_tokens_details": {"reasoning_tokens": 20},
+        },
+    }
+
+
+def _responses(said: Said) -> dict[str, Any]:
+    output: list[dict[str, Any]] = [
+        {
+            "type": "reasoning",
+            "id": f"rs_{said.number:032d}",
+            "summary": [{"type": "summary_text", "text": said.reasoning}],
+            "encrypted_content": said.state,
+        }
+    ]
+    if said.text:
+        part = {"type": "output_text", "text": said.text, "annotations": [], "logprobs": []}
+        name = f"msg_{said.number:032d}"
+        output.append({"type": "message", "id": name, "status": "completed", "role": "assistant", "content": [part]})
+    for place, call in enumerate(said.calls):
+        shared = {"call_id": call.id, "name": call.name, "status": "completed"}
+        if call.free:
+            name = f"ctc_{said.number:030d}_{place}"
+            output.append({"type": "custom_tool_call", "id": name, "input": call.arguments, **shared})
+        else:
+            name = f"fc_{said.number:030d}_{place}"
+            output.append({"type": "function_call", "id": name, "arguments": json.dumps(call.arguments), **shared})
+    return {
+        "id": f"resp_{said.number:032d}",
+        "object": "response",
+        "created_at": 1790000000,
+        "status": "completed",
+        "model": "gpt-5.2-2025-12-11",
+        "output": output,
+        "error": None,
+        "incomplete_details": None,
+        "instructions": None,
+        "metadata": {},
+        "parallel_tool_calls": True,
+        "temperature": None,
+        "top_p": None,
+        "tool_choice": "auto",
+        "tools": [],
+        "usage": {
+            "input_tokens": 5000,
+            "input_tokens_details": {"cached_tokens": 4000},
+            "output_tokens": 70,
+            "output_tokens_details": {"reasoning_tokens": 20},
+            "total_tokens": 5070,
+        },
+    }
+
+
+def _anthropic(said: Said) -> dict[str, Any]:
+    content: list[dict[str, Any]] = [{"type": "thinking", "thinking": said.reasoning, "signature": said.state}]
+    if said.text:
+        content.append({"type": "text", "text": said.text})
+    content += [{"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments} for call in said.calls]
+    return {
+        "id": f"msg_{said.number:024d}",
+        "type": "message",
+        "role": "assistant",
+        "model": "claude-opus-4-8",
+        "content": content,
+        "stop_reason": "tool_use" if said.calls else "end_turn",
+        "stop_sequence": None,
+        "usage": {
+            "input_tokens": 1000,
+            "cache_read_input_tokens": 4000,
+            "cache_creation_input_tokens": 0,
+            "output_tokens": 70,
+        },
+    }
+
+
+def _google(said: Said) -> dict[str, Any]:
+    parts: list[dict[str, Any]] = [{"text": said.reasoning, "thought": True}]
+    if said.text:
+        parts.append({"text": said.text})
+    # Gemini signs the first of the calls, and sends no ids (ai.google.dev/gemini-api/docs/thought-signatures).
+    for place, call in enumerate(said.calls):
+        signature = {} if place else {"thoughtSignature": said.state}
+        parts.append({"functionCall": {"name": call.name, "args": call.arguments}, **signature})
+    return {
+        "candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}],
+        "usageMetadata": {
+            "promptTokenCount": 5000,
+            "cachedContentTokenCount": 4000,
+            "candidatesTokenCount": 50,
+            "thoughtsTokenCount": 20,
+            "totalTokenCount": 5070,
+        },
+        "modelVersion": "gemini-3-pro-preview",
+        "responseId": f"response-{said.number}",
+    }
+
+
+ANSWERS: dict[str, Callable[[Said], dict[str, Any]]] = {
+    "openai-chat": _chat,
+    "openai-responses": _responses,
+    "anthropic-messages": _anthropic,
+    "google-generate-content": _google,
+}
+"""The function that writes an answer, by API."""
+
+CALL_IDS = {
+    "openai-chat": "call_{:024d}",
+    "openai-responses": "call_{:024d}",
+    "anthropic-messages": "toolu_{:024d}",
+    "google-generate-content": "{:d}",
+}
+"""The form of the ids of calls, by API."""
+
+MODELS = {
+    "openai-chat": "gpt-5.2",
+    "openai-responses": "gpt-5.2",
+    "anthropic-messages": "claude-opus-4-8",
+    "google-generate-content": "gemini-3-pro-preview",
+}
+"""The model of the upstream, by API."""
