@@ -52,17 +52,29 @@ def served(app: Any) -> Iterator[str]:
         listening.close()
 
 
-def config_for(api: str, base_url: str, /, *, upstream: dict[str, Any] | None = None, **route: Any) -> GatewayConfig:
+def config_for(
+    api: str,
+    base_url: str,
+    /,
+    *,
+    upstream: dict[str, Any] | None = None,
+    limits: dict[str, Any] | None = None,
+    environment: dict[str, str] | None = None,
+    **route: Any,
+) -> GatewayConfig:
     """Return a configuration with one upstream without a key."""
     upstreams = {"up": {"api": api, "base_url": base_url, "key": "none", "retries": 0, **(upstream or {})}}
-    return read_config({"upstreams": upstreams, "routes": [{"to": "up", "model": MODELS[api], **route}]})
+    routes = [{"to": "up", "model": MODELS[api], **route}]
+    return read_config({"upstreams": upstreams, "routes": routes, "limits": limits or {}}, environment=environment)
 
 
 @contextmanager
-def gateway(config: GatewayConfig, **options: Any) -> Iterator[tuple[str, Starlette]]:
-    """Run a gateway, and yield its URL and its app."""
+def gateway(
+    config: GatewayConfig, *, wrap: Callable[[Any], Any] = lambda app: app, **options: Any
+) -> Iterator[tuple[str, Starlette]]:
+    """Run a gateway, inside of another ASGI app if `wrap` returns one, and yield its URL and its app."""
     app = create_app(config, **options)
-    with served(app) as url:
+    with served(wrap(app)) as url:
         yield url, app
 
 
@@ -112,6 +124,19 @@ class Gateways:
         if (api, upstream) not in self._readers:
             self._readers[api, upstream] = Reader(api, base_url(api, self._gateway(upstream)[0]))
         return self._readers[api, upstream]
+
+    def new_reader(self, api: str, upstream: str) -> Reader:
+        """Return a new official client: an async one belongs to one event loop."""
+        return Reader(api, base_url(api, self._gateway(upstream)[0]))
+
+    def stream(self, api: str, upstream: str) -> Any:
+        """Send a small request for a stream, and return the context of its response."""
+        path, payload = ASKED[api]
+        if api == "google-generate-content":
+            path = path.replace("generateContent", "streamGenerateContent?alt=sse")
+        else:
+            payload = {**payload, "stream": True}
+        return self._client.stream("POST", self._gateway(upstream)[0] + path, json=payload)
 
     def post(self, api: str, upstream: str, **options: Any) -> httpx2.Response:
         """Send a small request of an API, or another one (`path`, `content`, `headers`)."""

@@ -14,13 +14,13 @@ import pytest
 from google.genai import errors as google_errors
 
 from conftest import APIS, slow
-from contentmodel_conformance.server import DOORS, say
+from contentmodel_conformance.server import ENDPOINTS, say
 from contentmodel_conformance.server.answers import body_of, dressed
 from gateways import Gateways, base_url, config_for, gateway
 from raw_upstreams import CUT, HOLD, RawUpstream, Step, answer, head, raw_upstream, stream, zipped
 from test_official_clients import Reader
 
-DOOR = {door.api: door for door in DOORS}
+ENDPOINT = {endpoint.api: endpoint for endpoint in ENDPOINTS}
 TEXT = "Hello there, how are you?"
 QUICK = list(zip(APIS, APIS[2:] + APIS[:2], strict=True))
 OTHER_PAIRS = QUICK + [slow(a, b) for a in APIS for b in APIS if a != b and (a, b) not in QUICK]
@@ -91,18 +91,18 @@ def gateways(upstream: RawUpstream) -> Iterator[Gateways]:
 
 
 def whole(api: str) -> bytes:
-    response = dressed(say(TEXT), DOOR[api], "m", 1)
-    return b"".join(body_of(response, DOOR[api]).frames)
+    response = dressed(say(TEXT), ENDPOINT[api], "m", 1)
+    return b"".join(body_of(response, ENDPOINT[api]).frames)
 
 
 def frames(api: str) -> list[bytes]:
-    response = dressed(say(TEXT), DOOR[api], "m", 1)
-    return list(body_of(response, DOOR[api], streams="sse", size=8).frames)
+    response = dressed(say(TEXT), ENDPOINT[api], "m", 1)
+    return list(body_of(response, ENDPOINT[api], streams="sse", size=8).frames)
 
 
 def error_event(api: str, status: int = 500) -> bytes:
     """Return an event that reports an error inside of a stream."""
-    body = DOOR[api].error_body(status, "oops")
+    body = ENDPOINT[api].error_body(status, "oops")
     if api == "openai-responses":
         body = {"type": "error", "code": "server_error", "message": "oops", "param": None, "sequence_number": 9}
     name = b"" if api in ("openai-chat", "google-generate-content") else b"event: error\n"
@@ -148,7 +148,7 @@ def test_error_of_an_upstream_becomes_the_error_of_the_client_api(
 ) -> None:
     reader = gateways.reader(api, target)
     for status, kind in KINDS.items():
-        body = DOOR[target].error_body(status, "oops")
+        body = ENDPOINT[target].error_body(status, "oops")
         upstream.will(answer(body, status))
         for how in ("plain", "streamed") if status in (401, 429, 529) else ("plain",):
             error = outcome(reader, how)
@@ -199,7 +199,7 @@ def test_compressed_answers_and_errors_are_read(
     upstream.will(zipped(whole(target)), zipped(b"".join(frames(target)), "text/event-stream"))
     assert TEXT in str(outcome(reader))
     assert not isinstance(outcome(reader, "streamed"), Exception)
-    upstream.will(zipped(json.dumps(DOOR[target].error_body(401, "oops")).encode(), status=401))
+    upstream.will(zipped(json.dumps(ENDPOINT[target].error_body(401, "oops")).encode(), status=401))
     check_error(api, outcome(reader), "authentication", "oops")
 
 
@@ -207,7 +207,7 @@ def test_compressed_answers_and_errors_are_read(
 def test_whole_answer_to_a_client_that_streams_is_sent_as_a_stream(
     api: str, target: str, upstream: RawUpstream, gateways: Gateways
 ) -> None:
-    upstream.will(answer(whole(target)), answer(DOOR[target].error_body(429, "oops")))
+    upstream.will(answer(whole(target)), answer(ENDPOINT[target].error_body(429, "oops")))
     reader = gateways.reader(api, target)
     assert reader.streamed()[1] == TEXT
     check_error(api, outcome(reader, "streamed"), "rate_limit", "oops")
@@ -306,9 +306,9 @@ LIMITS: dict[str, dict[str, str]] = {
 @pytest.mark.parametrize(("api", "target"), OTHER_PAIRS)
 def test_rate_limits_are_translated(api: str, target: str, upstream: RawUpstream, gateways: Gateways) -> None:
     limits = {name.replace("_", "-"): value for name, value in LIMITS[api].items() if LIMITS[target]}
-    refused = answer(DOOR[target].error_body(429, "oops", 7), 429, retry_after=7, **LIMITS[target])
+    refused = answer(ENDPOINT[target].error_body(429, "oops", 7), 429, retry_after=7, **LIMITS[target])
     if target == "google-generate-content":
-        refused = answer(DOOR[target].error_body(429, "oops", 7), 429)
+        refused = answer(ENDPOINT[target].error_body(429, "oops", 7), 429)
     upstream.will(refused, answer(whole(target), **LIMITS[target]))
     refusal, good = (gateways.post(api, target) for _ in range(2))
     assert refusal.status_code == 429
