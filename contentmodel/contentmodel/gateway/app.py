@@ -30,6 +30,7 @@ from contentmodel.gateway.exchange import Exchange
 from contentmodel.gateway.front import BrokenStreamError, Front, GatewayError, Incoming, Reply, client_key, read_request
 from contentmodel.gateway.models import model_list
 from contentmodel.gateway.report import ID_HEADER, Report, Reports, log
+from contentmodel.gateway.telemetry import Spans
 from contentmodel.gateway.upstream import Sender
 
 Answering = Callable[[Exchange], Awaitable[Reply]]
@@ -40,17 +41,19 @@ def create_app(
     *,
     client: httpx2.AsyncClient | None = None,
     environment: Mapping[str, str] | None = None,
+    tracer_provider: Any = None,
 ) -> Starlette:
     """Return the ASGI app of a gateway.
 
     `client` sends the requests, instead of a new one; it is not closed. `environment` has the keys, instead of the
-    environment of the process. `app.state.reports` has the reports of the latest requests.
+    environment of the process. `tracer_provider` is OpenTelemetry's; the default is the global
+    one. `app.state.reports` has the reports of the latest requests.
 
     Raise ConfigError with every fault of the configuration.
     """
     variables = os.environ if environment is None else environment
     check_config(config, environment=variables)
-    gateway = Gateway(config, variables)
+    gateway = Gateway(config, variables, Spans(tracer_provider))
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -74,8 +77,9 @@ class Gateway:
 
     client: httpx2.AsyncClient
 
-    def __init__(self, config: GatewayConfig, environment: Mapping[str, str]) -> None:
+    def __init__(self, config: GatewayConfig, environment: Mapping[str, str], spans: Spans) -> None:
         self.config = config
+        self._spans = spans
         self.apis = http_apis()
         self.reports = Reports(config.limits.reports)
         self.senders = {name: self._sender(name, environment) for name in config.upstreams}
@@ -122,16 +126,26 @@ class Gateway:
             incoming = await self._incoming(request, front, stream_method=stream_method)
         except GatewayError as error:
             reply = front.error(error.error, error.limits)
-            report.status, report.error = reply.status, error.error.kind
-            log(report)
+            report.status, report.error, report.seconds = (
+                reply.status,
+                error.error.kind,
+                round(time.time() - report.started, 4),
+            )
+            self._completed(dict(request.headers), report)
             return Reply(reply.status, reply.body, {**reply.headers, ID_HEADER: report.id})
         except (ClientDisconnect, asyncio.CancelledError):
             report.ended = "left"
-            log(report)
+            self._completed(dict(request.headers), report)
             raise
         report.model, report.streamed = incoming.model, incoming.streams
         key = client_key(incoming.headers, incoming.query, self.apis) if self._key is None else None
-        return await answer(Exchange(self.config, self.senders, self.client, incoming, report, key))
+        completed = partial(self._completed, incoming.headers)
+        return await answer(Exchange(self.config, self.senders, self.client, incoming, report, key, completed))
+
+    def _completed(self, headers: Mapping[str, str], report: Report) -> None:
+        """Log a finished request, and record its spans."""
+        log(report)
+        self._spans.record(report, headers)
 
     async def _incoming(self, request: HttpRequest, front: Front, *, stream_method: bool) -> Incoming:
         body = await self._body(request)

@@ -53,10 +53,12 @@ class Exchange:
         incoming: Incoming,
         report: Report,
         key: str | None,
+        on_complete: Callable[[Report], None] = log,
     ) -> None:
         self.config, self.senders, self.client = config, senders, client
         self.incoming, self.report, self.key = incoming, report, key
         self._front: Front = incoming.front
+        self._on_complete = on_complete
         self._began = time.monotonic()
 
     async def answer(self) -> Reply:
@@ -66,10 +68,10 @@ class Exchange:
     async def guarded(self, work: Callable[[], Awaitable[Reply]]) -> Reply:
         """Return the reply of `work`. A refusal of the gateway becomes an error in the client's API."""
         try:
-            return await work()
+            reply = await work()
         except GatewayError as error:
             self.report.error = error.error.kind
-            return self.finished(self._front.error(error.error, error.limits))
+            reply = self.finished(self._front.error(error.error, error.limits))
         except asyncio.CancelledError:
             self.report.ended = "left"
             self._complete()
@@ -78,7 +80,10 @@ class Exchange:
             logger.exception("request %s failed", self.report.id)
             failure = ErrorContent(message="the gateway failed: its log has the cause", kind="server")
             self.report.error = failure.kind
-            return self.finished(self._front.error(failure))
+            reply = self.finished(self._front.error(failure))
+        if isinstance(reply.body, bytes):
+            self._complete()
+        return reply
 
     async def _answered(self) -> Reply:
         route = route_of(self.config, self.incoming.model)
@@ -118,22 +123,34 @@ class Exchange:
     async def _tried(self, sender: Sender, outgoing: Outgoing, route: Route) -> Reply | UpstreamError:
         """Send the request, and again after failures that certainly caused no answer."""
         for attempt in range(sender.upstream.retries + 1):
+            began = time.time()
             try:
                 reply = await self._sent(sender, outgoing, route)
             except UpstreamError as error:
-                self._note(sender, error.status, error.kind)
+                self._note(sender, outgoing, began, error.status, error.kind)
                 is_last = attempt == sender.upstream.retries
                 if is_last or not error.may_repeat:
                     return error
                 if not await wait_to_repeat(error, attempt, sender.upstream.retry_wait):
                     return error
             else:
-                self._note(sender, 200, None)
+                self._note(sender, outgoing, began, 200)
                 return reply
         raise AssertionError("unreachable: the last try returns")
 
-    def _note(self, sender: Sender, status: int | None, error: str | None) -> None:
-        self.report.attempts = [*self.report.attempts, Attempt(upstream=sender.name, status=status, error=error)]
+    def _note(
+        self, sender: Sender, outgoing: Outgoing, began: float, status: int | None, error: str | None = None
+    ) -> None:
+        attempt = Attempt(
+            upstream=sender.name,
+            api=sender.api,
+            model=outgoing.model,
+            status=status,
+            error=error,
+            started=round(began, 4),
+            seconds=round(time.time() - began, 4),
+        )
+        self.report.attempts = [*self.report.attempts, attempt]
 
     async def _sent(self, sender: Sender, outgoing: Outgoing, route: Route) -> Reply:
         headers = sender.headers(self.incoming.headers, self.key, same_api=outgoing.passes)
@@ -318,9 +335,8 @@ class Exchange:
         return Reply(reply.status, reply.body, {**stream_headers, **reply.headers, **self._own_headers()})
 
     def finished(self, reply: Reply) -> Reply:
-        """Return a whole reply with the gateway's headers, and complete the report."""
+        """Return a whole reply with the gateway's headers."""
         self.report.status = reply.status
-        self._complete()
         return Reply(reply.status, reply.body, {**reply.headers, **self._own_headers()})
 
     def _own_headers(self) -> dict[str, str]:
@@ -330,7 +346,7 @@ class Exchange:
 
     def _complete(self) -> None:
         self.report.seconds = round(time.monotonic() - self._began, 4)
-        log(self.report)
+        self._on_complete(self.report)
 
 
 def route_of(config: GatewayConfig, model: str) -> Route:

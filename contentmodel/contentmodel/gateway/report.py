@@ -23,9 +23,16 @@ MAX_LOSSES = 1000
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One try of an upstream: its name, the HTTP status, and the kind of the error."""
+    """One try of an upstream: its name, API and model, the HTTP status, the kind of the error, and the time.
+
+    `started` is in seconds since 1970. `seconds` is the time until the first bytes of the answer, or the failure.
+    """
 
     upstream: str
+    api: str
+    model: str
+    started: float
+    seconds: float
     status: int | None = None
     error: str | None = None
 

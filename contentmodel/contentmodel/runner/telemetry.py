@@ -26,6 +26,7 @@ from contentmodel.content.outcomes import CompactionContent, ErrorContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, ToolCallContent, ToolResultContent
+from contentmodel.conventions import PROVIDERS, SCOPE, present, token_totals, usage_attributes
 from contentmodel.extras import needs_extra
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatOptions, ChatRequest
@@ -35,27 +36,11 @@ from contentmodel.runner.observer import Observer
 from contentmodel.runner.report import RunResult
 from contentmodel.tools.definition import Tool
 from contentmodel.tools.outcome import error_of, writable
-from contentmodel.usage import Usage
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
     from opentelemetry.metrics import MeterProvider
     from opentelemetry.trace import Span, TracerProvider
-
-SCOPE = "contentmodel"
-"""The name of the tracer and of the meter."""
-
-PROVIDERS = {
-    "openai-chat": "openai",
-    "openai-responses": "openai",
-    "anthropic-messages": "anthropic",
-    # The API does not show which of Google's two services answers.
-    "google-generate-content": "gcp.gen_ai",
-    "bedrock-converse": "aws.bedrock",
-    "mistral-chat": "mistral_ai",
-    "cohere-chat": "cohere",
-}
-"""The conventions' name of the provider, by API id. Other APIs use their id."""
 
 OPTIONS = {
     "max_output_tokens": "gen_ai.request.max_tokens",
@@ -145,8 +130,8 @@ class OpenTelemetry(Observer):
         from opentelemetry import context
         from opentelemetry.trace import SpanKind
 
-        attributes = _present({"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": self._agent})
-        attributes |= _present({"gen_ai.conversation.id": request.options.conversation_id})
+        attributes = present({"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": self._agent})
+        attributes |= present({"gen_ai.conversation.id": request.options.conversation_id})
         caller = context.get_current()
         begin = partial(
             self._tracer.start_span,
@@ -162,9 +147,9 @@ class OpenTelemetry(Observer):
         span = run.span
         try:
             span.set_attribute("contentmodel.run.stop", result.stop)
-            span.set_attributes(_of_usage(result.report.usage))
+            span.set_attributes(usage_attributes(result.report.usage))
             last = result.responses[-1] if result.responses else ChatResponse()
-            span.set_attributes(_present({"gen_ai.response.finish_reasons": _finish_reasons(last)}))
+            span.set_attributes(present({"gen_ai.response.finish_reasons": _finish_reasons(last)}))
             if result.stop in ("error", "cancelled"):
                 failure = error or result.error
                 _fail(span, "cancelled" if failure is None else _type_of(failure), _error_text(failure))
@@ -180,7 +165,7 @@ class OpenTelemetry(Observer):
         """Begin the span of an answer."""
         from opentelemetry.trace import SpanKind
 
-        attributes = _present({"gen_ai.provider.name": self._providers.get(api, api), "gen_ai.request.model": model})
+        attributes = present({"gen_ai.provider.name": self._providers.get(api, api), "gen_ai.request.model": model})
         run.span.set_attributes(attributes)
         attributes["gen_ai.operation.name"] = "chat"
         span = self._tracer.start_span(
@@ -217,16 +202,16 @@ class OpenTelemetry(Observer):
             span.end()
 
     def _answered(self, ask: _Ask, response: ChatResponse) -> None:
-        ask.attributes |= _present({"gen_ai.response.model": response.model})
+        ask.attributes |= present({"gen_ai.response.model": response.model})
         ask.span.set_attributes(ask.attributes)
-        ask.span.set_attributes(_of_usage(response.usage))
+        ask.span.set_attributes(usage_attributes(response.usage))
         ask.span.set_attributes(
-            _present({"gen_ai.response.id": response.id, "gen_ai.response.finish_reasons": _finish_reasons(response)})
+            present({"gen_ai.response.id": response.id, "gen_ai.response.finish_reasons": _finish_reasons(response)})
         )
         if self._contents and ask.span.is_recording():
             ask.span.set_attribute("gen_ai.output.messages", _json(_outputs(response)))
         counted = {name: value for name, value in ask.attributes.items() if name != "error.type"}
-        for kind, tokens in _totals(response.usage).items():
+        for kind, tokens in token_totals(response.usage).items():
             self._tokens.record(tokens, {**counted, "gen_ai.token.type": kind}, ask.context)
 
     # -- calls -------------------------------------------------------------------------------------------------
@@ -247,7 +232,7 @@ class OpenTelemetry(Observer):
             writable(f"execute_tool {tool.name}"),
             context=run.context,
             kind=SpanKind.INTERNAL,
-            attributes=_present(attributes),
+            attributes=present(attributes),
         )
         try:
             if self._contents and span.is_recording():
@@ -318,17 +303,6 @@ def _current(span: Span) -> AbstractContextManager[Span]:
 # -- attributes --------------------------------------------------------------------------------------------------------
 
 
-def _present(attributes: Attributes) -> Attributes:
-    """Return the attributes that have a value, with texts that every exporter can write."""
-    return {name: _exportable(value) for name, value in attributes.items() if value is not None}
-
-
-def _exportable(value: Any) -> Any:
-    if isinstance(value, str):
-        return writable(value)
-    return [_exportable(item) for item in value] if isinstance(value, list) else value
-
-
 def _of_options(options: ChatOptions) -> Attributes:
     attributes = {name: getattr(options, option) for option, name in OPTIONS.items()}
     for option in DOUBLES:
@@ -336,32 +310,7 @@ def _of_options(options: ChatOptions) -> Attributes:
         attributes[OPTIONS[option]] = float(value) if isinstance(value, int) else value
     if options.response_format is not None and options.response_format.kind in ("text", "json", "json_schema"):
         attributes["gen_ai.output.type"] = options.response_format.kind.partition("_")[0]
-    return _present(attributes)
-
-
-def _of_usage(usage: Usage | None) -> Attributes:
-    """Return usage as the conventions count it: input includes cached tokens, output includes reasoning tokens."""
-    if usage is None:
-        return {}
-    totals = _totals(usage)
-    return _present(
-        {
-            "gen_ai.usage.input_tokens": totals.get("input"),
-            "gen_ai.usage.output_tokens": totals.get("output"),
-            "gen_ai.usage.cache_read.input_tokens": usage.cache_read_tokens,
-            "gen_ai.usage.cache_creation.input_tokens": usage.cache_write_tokens,
-            "gen_ai.usage.reasoning.output_tokens": usage.reasoning_tokens,
-        }
-    )
-
-
-def _totals(usage: Usage | None) -> dict[str, int]:
-    """Return the total input and output tokens that the provider counted."""
-    if usage is None:
-        return {}
-    totals = {"input": usage.all_input_tokens, "output": usage.all_output_tokens}
-    counted = {"input": usage.input_tokens, "output": usage.output_tokens}
-    return {kind: tokens for kind, tokens in totals.items() if counted[kind] is not None}
+    return present(attributes)
 
 
 def _finish_reasons(response: ChatResponse) -> list[str] | None:
@@ -432,7 +381,7 @@ def _opened(text: str) -> Any:
 
 
 def _message(message: ChatMessage) -> Attributes:
-    return _present(
+    return present(
         {"role": message.role, "name": message.author_name, "parts": [_part(content) for content in message.contents]}
     )
 
@@ -463,7 +412,7 @@ def _part(content: Any) -> Attributes:
     if isinstance(content, DataContent | UriContent | HostedFileContent):
         return _media(content)
     fields = {name: getattr(content, name) for name in content.__struct_fields__ if name not in _INNER}
-    return {"type": kind, **_present(fields)}
+    return {"type": kind, **present(fields)}
 
 
 _INNER = AIContent.__struct_fields__
