@@ -9,6 +9,7 @@ import httpx2
 import pytest
 
 from conftest import APIS
+from contentmodel import fold_stream
 from contentmodel_conformance.server import LoopbackServer, say
 from gateways import base_url, config_for, gateway
 from test_official_clients import Reader, decoded, text_of
@@ -47,3 +48,16 @@ def test_report_lists_the_losses_of_a_request() -> None:
     assert "no-field=1" in answer.headers["contentmodel-losses"]
     assert [(loss["path"], loss["code"]) for loss in report["request"]] == [("$.store", "no-field")]
     assert report["upstream"] == "up"
+
+
+def test_answer_may_contain_the_clients_placeholder_key() -> None:
+    """A client's key may be an ordinary word. Only errors are searched for keys, and only for long ones."""
+    with LoopbackServer([say(TEXT)], repeat=True) as server:
+        config = config_for("anthropic-messages", server.base_url("anthropic-messages"), upstream={"key": "client"})
+        with gateway(config) as (url, _):
+            for key in ("Hello", TEXT):
+                headers = {"authorization": f"Bearer {key}"}
+                answer = post(url, "/v1/chat/completions", CHAT, headers=headers).json()
+                assert answer["choices"][0]["message"]["content"] == TEXT
+                stream = post(url, "/v1/chat/completions", {**CHAT, "stream": True}, headers=headers).content
+                assert fold_stream(stream, "openai-chat").messages[0].text == TEXT

@@ -186,11 +186,7 @@ class Exchange:
                 reply = await self._run(answer.whole, value, trace, self.report, size=len(body))
         except DecodeError as error:
             raise bad_answer(sender, str(error)) from None
-        assert isinstance(reply.body, bytes)
-        passed_on = self._passed_on(sender, response)
-        return self.finished(
-            Reply(reply.status, self._without_keys(sender, reply.body), {**passed_on, **reply.headers})
-        )
+        return self.finished(Reply(reply.status, reply.body, {**self._passed_on(sender, response), **reply.headers}))
 
     async def _body(self, sender: Sender, response: httpx2.Response, chunks: AsyncIterator[bytes]) -> bytes:
         """Read the body of an answer, and close the response."""
@@ -246,19 +242,20 @@ class Exchange:
         """Yield the pieces of a converted stream for the client. Close the response at the end."""
         try:
             async with aclosing(pieces):
-                yield self._framed(first, sender, framing)
+                yield self._framed(first, framing)
                 async for piece in pieces:
-                    yield self._framed(piece, sender, framing)
+                    is_failed = piece is not None and isinstance(converter.end, TurnError)
+                    yield self._framed(self._without_keys(sender, piece or b"") if is_failed else piece, framing)
             self.report.ended = "complete"
         finally:
             await response.aclose()
             self._end_stream(converter)
         yield self._final_comment(framing) + framing.close()
 
-    def _framed(self, piece: bytes | None, sender: Sender, framing: Framing) -> bytes:
+    def _framed(self, piece: bytes | None, framing: Framing) -> bytes:
         if piece is None:
             return b"\n" if framing.is_array else self._front.http.keep_alive
-        return framing.feed(self._without_keys(sender, piece))
+        return framing.feed(piece)
 
     def _end_stream(self, converter: StreamConverter) -> None:
         self.report.answer = converter.losses
@@ -325,7 +322,7 @@ class Exchange:
         return self.finished(Reply(reply.status, self._without_keys(sender, reply.body), headers))
 
     def _without_keys(self, sender: Sender, body: bytes) -> bytes:
-        """Return a body without keys: an upstream's error may repeat the one that it was sent."""
+        """Return the body of an error without keys: an upstream may repeat the one that it was sent."""
         return without(body, (sender.key, self.key))
 
     def _begun(self, reply: Reply) -> Reply:

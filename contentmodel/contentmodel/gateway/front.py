@@ -17,6 +17,10 @@ from contentmodel.response import ChatResponse
 JSON_TYPE, SSE_TYPE = "application/json", "text/event-stream; charset=utf-8"
 
 
+MIN_KEY = 16
+"""The number of characters of the shortest API key."""
+
+
 class GatewayError(Exception):
     """The gateway refuses a request itself. `error.kind` gives the status of the answer."""
 
@@ -114,8 +118,11 @@ def client_key(headers: Mapping[str, str], query: Mapping[str, str], apis: Mappi
 
 
 def without(text: bytes, secrets: tuple[str | None, ...]) -> bytes:
-    """Return a body without keys: an upstream's error may repeat the one that it was sent."""
+    """Return the body of an error without keys: an upstream may repeat the one that it was sent.
+
+    A text shorter than MIN_KEY is no key of a provider, but a placeholder, which may be an ordinary word.
+    """
     for secret in secrets:
-        if secret:
+        if secret and len(secret) >= MIN_KEY:
             text = text.replace(secret.encode(), b"[key]")
     return text
