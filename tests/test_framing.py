@@ -279,6 +279,12 @@ def test_parsers_accept_any_bytes(data: bytes, cuts: set[int]) -> None:
         (b'[{"a":1},\r\n{"b":2}]', [b'{"a":1}', b'{"b":2}']),
         (BOM + b'\n [ {"a":1} ] ', [b'{"a":1}']),
         (b'{"error":{"message":"no"}}', [b'{"error":{"message":"no"}}']),
+        # An error of Google in the middle of a stream is a bare object, on one line or several.
+        (b'data: {"a":1}\n\n{"error":{}}', [b'{"a":1}', b'{"error":{}}']),
+        (b'data: {"a":1}\n\n{"error":{}}\n\n', [b'{"a":1}', b'{"error":{}}']),
+        (b'data: {"a":1}\n\n{\n  "error": {\n  }\n}\n', [b'{"a":1}', b'{\n  "error": {\n  }\n}']),
+        (b'data: {"a":1}\r\n\r\n{"error":1}\r\n', [b'{"a":1}', b'{"error":1}']),
+        (b'data: {"a":1}\n{"error":1}\n', [b'{"error":1}']),
     ],
 )
 def test_any_framing_detects_the_framing_of_a_stream(stream: bytes, frames: list[bytes]) -> None:

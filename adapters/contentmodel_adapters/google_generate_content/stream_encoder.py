@@ -175,7 +175,8 @@ class Encoder(JoiningEncoder):
         if self._has_begun:
             # Send what was received before the error: the tokens, and the finish reason if there is one.
             self._put_end(event)
-        self.put({"error": payload.get("error")})
+        # A bare object, as the API sends it: the JavaScript SDK ignores an error in an event.
+        self.put_raw(write({"error": payload.get("error")}) + b"\n\n")
 
     def _put_end(self, event: TurnComplete | TurnError) -> None:
         """Write the fields of the whole answer, and those beside each choice's parts."""

@@ -12,7 +12,7 @@ from contentmodel.adapter import adapter
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.engine.json import write
 from contentmodel.engine.losses.loss import Loss, significant
-from contentmodel.engine.streams.framing import SseParser
+from contentmodel.engine.streams.framing import AnyFraming
 from contentmodel.events import TurnComplete, TurnError
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
@@ -163,7 +163,7 @@ def split_frames(data: bytes) -> list[bytes]:
 
 def _as_array(body: Body) -> Body:
     """Return the events as elements of one JSON array, as Gemini sends them without `alt=sse`."""
-    parsed = SseParser().feed(b"".join(body.frames))
+    parsed = AnyFraming().feed(b"".join(body.frames))
     frames = [(b"," if place else b"[") + data for place, (_, data) in enumerate(parsed)]
     return Body(body.status, JSON_TYPE, (*frames, b"]" if frames else b"[]"), body.closing, body.losses)
 

@@ -13,7 +13,7 @@ from contentmodel.adapter import as_json, traced
 from contentmodel.engine.json import JsonObject, write
 from contentmodel.engine.losses.loss import Loss, significant
 from contentmodel.engine.pipeline.names import Renames
-from contentmodel.engine.streams.framing import SseParser
+from contentmodel.engine.streams.framing import AnyFraming
 from contentmodel.errors import DecodeError, EncodeError, Fault
 from contentmodel.gateway.config import Route
 from contentmodel.gateway.front import JSON_TYPE, SSE_TYPE, Front, GatewayError, Incoming, Reply
@@ -222,7 +222,7 @@ class Framing:
 
     def __init__(self, kind: str) -> None:
         self.media_type = SSE_TYPE if kind == "sse" else JSON_TYPE
-        self._parser = SseParser() if kind == "array" else None
+        self._parser = AnyFraming() if kind == "array" else None
         self._is_first = True
 
     @property

@@ -207,6 +207,41 @@ class JsonParser:
         return None
 
 
+class _EventsThenJson(SseParser):
+    """Parse server-sent events, and JSON values from the first line on that begins with a brace.
+
+    Google reports an error in the middle of a stream as a bare object, without `data:` and on several lines. Its SDKs
+    read it so (google-genai 3.4, _api_client.py: HttpResponse).
+    """
+
+    _json: JsonParser | None = None
+
+    def feed(self, data: bytes) -> list[Frame]:
+        if self._json is not None:
+            return self._json.feed(data)
+        frames = super().feed(data)
+        if self._pieces and (self._json is not None or self._pieces[0].startswith(b"{")):
+            self._json = self._json or JsonParser()
+            pieces, self._pieces = self._pieces, []
+            frames += self._json.feed(b"".join(pieces))
+        return frames
+
+    def close(self) -> bytes:
+        return super().close() if self._json is None else self._json.close()
+
+    def _read_lines(self, lines: bytes, frames: list[Frame]) -> None:
+        if self._json is None:
+            start = 0 if lines.startswith(b"{") else lines.find(b"\n{") + 1
+            if start == 0 and not lines.startswith(b"{"):
+                super()._read_lines(lines, frames)
+                return
+            if start:
+                super()._read_lines(lines[: start - 1], frames)
+            self._json = JsonParser()
+            lines = lines[start:]
+        frames += self._json.feed(lines + b"\n")
+
+
 class AnyFraming:
     """Split server-sent events or JSON values into frames, depending on the first byte."""
 
@@ -224,7 +259,7 @@ class AnyFraming:
         text = begun.removeprefix(BOM).lstrip()
         if not text or BOM.startswith(begun):
             return []
-        self._framing = JsonParser() if text[:1] in b"{[" else SseParser()
+        self._framing = JsonParser() if text[:1] in b"{[" else _EventsThenJson()
         return self._framing.feed(begun)
 
     def close(self) -> bytes:
