@@ -6,7 +6,7 @@ import json
 import struct
 import zlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +64,8 @@ def task(program: Program, project: Path, *, short: bool = False) -> list[Step]:
     ]
     last = Step("That is all.", DONE)
     if short:
-        return [write, *count[:3], last]
+        long = replace(count[2], text=" ".join(f"{n} squared is {n * n}." for n in range(200)))
+        return [write, *count[:2], long, last]
     both = tuple(program.command(f"sleep 0.{3 - n}; echo 'result of {n}'") for n in (1, 2))
     parallel = [Step("Two commands are independent.", "Two at once.", both, ("result of 1", "result of 2"))]
     return [

@@ -99,8 +99,8 @@ def turns(model: Model, scenario: str) -> list[Any]:
     """Return the script of the upstream."""
     if scenario == "task":
         return [model]
-    limited = Fault(status=429, retry_after=1)
-    return [model, Turn(model, limited), model, Turn(model, Fault(drop_after=400)), *[model] * 20]
+    faults = (Fault(status=429, retry_after=1), Fault(drop_after=400), Fault(drop_after=9000))
+    return [model, *(Turn(model, fault) for fault in faults), *[model] * 20]
 
 
 def config_of(api: str, base_url: str, scenario: str) -> str:

@@ -114,14 +114,15 @@ def _work(run: Run) -> Iterator[str]:
 
 def _requests(run: Run) -> Iterator[str]:
     scripted = [record for record in run.records if record.fault is not None]
-    failed = [asked for asked in run.asked if asked.status is None or asked.status >= 400 or asked.broke]
-    statuses = Counter(record.status for record in scripted)
-    for asked in failed:
-        if asked.status in statuses and statuses[asked.status] > 0:
-            statuses[asked.status] -= 1
+    # A stream that breaks before its first content becomes an error of the gateway.
+    allowed = [status for record in scripted for status in ((record.status,) if record.status != 200 else (500, 502))]
+    for asked in run.asked:
+        if (asked.status or 500) < 400 and not asked.broke:
+            continue
+        if asked.status in allowed:
+            allowed.remove(asked.status)
         elif asked.path.partition("?")[0] != "/":
-            detail = bytes(asked.answer[:200])
-            yield f"{asked.method} {asked.path} was answered with {asked.status}: {detail!r}"
+            yield f"{asked.method} {asked.path} was answered with {asked.status}: {bytes(asked.answer[:200])!r}"
     ended = [report.get("ended") for report in run.reports.values() if report.get("ended") not in (None, "complete")]
     broken = [record for record in scripted if record.status == 200]
     if len(ended) > len(broken):
