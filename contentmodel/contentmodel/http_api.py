@@ -74,6 +74,7 @@ class HttpApi(msgspec.Struct, frozen=True, kw_only=True):
     - `retry_in_body`: whether an error body, and not a header, contains the time to wait before a retry.
     - `keep_alive`: bytes that clients ignore between two events of a stream. `comments`: whether the official clients
       ignore comments in a stream.
+    - `keeps_conversations`: whether a request can refer to answers and conversations that the server keeps.
     """
 
     base_url: str
@@ -92,6 +93,7 @@ class HttpApi(msgspec.Struct, frozen=True, kw_only=True):
     retry_in_body: bool = False
     keep_alive: bytes = b": keep-alive\n\n"
     comments: bool = True
+    keeps_conversations: bool = False
 
     @property
     def names_model_in_path(self) -> bool:

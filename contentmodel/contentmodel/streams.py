@@ -5,7 +5,7 @@ The decoders and encoders do no I/O. These functions pass them chunks of bytes f
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from contentmodel.adapter import adapter
@@ -90,7 +90,8 @@ class StreamConverter:
 
     `maps` are the `maps` of the converted request that the stream answers: the original ids and tool names are
     restored. `losses` are the losses so far, with paths in the folded response. If `on_loss`
-    is "raise", `feed` and `close` raise LossError instead of returning bytes with a significant loss.
+    is "raise", `feed` and `close` raise LossError instead of returning bytes with a significant loss. `each` is called
+    with each restored event, and returns the event to encode.
     """
 
     def __init__(
@@ -101,6 +102,7 @@ class StreamConverter:
         maps: Renames | None = None,
         policies: Policies | None = None,
         on_loss: OnLoss = "report",
+        each: Callable[[StreamEvent], StreamEvent] | None = None,
     ) -> None:
         chosen = check_choices(policies, on_loss)
         self.source, self.target = source, target
@@ -111,6 +113,7 @@ class StreamConverter:
         self._encoder = adapter(target).stream_encoder(chosen)
         self._restore = None if maps in (None, Renames()) else maps.restoring(self._reader.restore_arguments)
         self._raises = on_loss == "raise"
+        self._each = each
         self.end: TurnComplete | TurnError | None = None
         """The last event of the stream, with the whole response; None before it."""
 
@@ -136,6 +139,8 @@ class StreamConverter:
     def _encoded(self, events: list[StreamEvent]) -> bytes:
         if self._restore is not None:
             events = [restored for event in events for restored in self._restore(event)]
+        if self._each is not None:
+            events = [self._each(event) for event in events]
         if events and isinstance(events[-1], TurnComplete | TurnError):
             self.end = events[-1]
         feed = self._encoder.feed

@@ -21,4 +21,5 @@ HTTP = HttpApi(
     forwarded=("openai-organization", "openai-project", "openai-beta"),
     # The other APIs store no answers.
     foreign={"store": False},
+    keeps_conversations=True,
 )

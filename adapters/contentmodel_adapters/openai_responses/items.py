@@ -5,6 +5,7 @@ Read off openai 3.52 (types/responses), seen November 2026.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from hashlib import sha256
@@ -519,6 +520,8 @@ PREFIXES = {
     "local_shell_call_output": "lsho",
 }
 
+_STORED = re.compile(r"resp_([0-9a-f]{32})")
+
 
 class ItemIds:
     """Generate ids for the items of one answer that have none.
@@ -528,10 +531,15 @@ class ItemIds:
     An id is a hash of the answer's id, or of its time and model if it has none, of the id of the call, and of the
     number of the item among those of its kind. So the items of a conversation differ, and an answer has the same ids
     whether it is streamed or not.
+
+    If the answer's id is `resp_` and 32 hexadecimal digits, the ids of its items begin with these digits, so that a
+    server that stores answers finds the answer of an item. (OpenAI's ids begin with the same digits, too.)
     """
 
     def __init__(self, answer: Mapping[str, Any]) -> None:
         self._answer = answer.get("id") or [answer.get("created_at"), answer.get("model")]
+        stored = _STORED.fullmatch(text_of(answer, "id"))
+        self._begin = stored[1] if stored is not None else ""
         self._counts: Counter[bytes] = Counter()
 
     def named(self, item: dict[str, Any]) -> dict[str, Any]:
@@ -541,7 +549,8 @@ class ItemIds:
             return item
         key = write([prefix, self._answer, item.get("call_id")])
         self._counts[key] += 1
-        return with_id(item, f"{prefix}_{sha256(b'%b%d' % (key, self._counts[key])).hexdigest()[:32]}")
+        digits = sha256(b"%b%d" % (key, self._counts[key])).hexdigest()
+        return with_id(item, f"{prefix}_{self._begin}{digits[: 16 if self._begin else 32]}")
 
 
 def with_id(item: dict[str, Any], item_id: str) -> dict[str, Any]:

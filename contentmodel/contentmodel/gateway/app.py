@@ -25,6 +25,7 @@ from starlette.types import Receive, Scope, Send
 import contentmodel
 from contentmodel.adapter import adapter
 from contentmodel.gateway.config import GatewayConfig, check_config, http_apis, key_source
+from contentmodel.gateway.conversations import Conversations
 from contentmodel.gateway.counting import count_tokens
 from contentmodel.gateway.exchange import Exchange
 from contentmodel.gateway.front import BrokenStreamError, Front, GatewayError, Incoming, Reply, client_key, read_request
@@ -49,7 +50,8 @@ def create_app(
     environment of the process. `tracer_provider` is OpenTelemetry's; the default is the global
     one. `app.state.reports` has the reports of the latest requests.
 
-    Raise ConfigError with every fault of the configuration.
+    Raise ConfigError with every fault of the configuration, and MissingExtraError if it has a store whose extra is not
+    installed.
     """
     variables = os.environ if environment is None else environment
     check_config(config, environment=variables)
@@ -57,15 +59,16 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        if client is not None:
-            gateway.client = client
-            yield
-            return
-        limits = httpx2.Limits(max_connections=None, max_keepalive_connections=100)
-        # Without the proxies and the netrc file of the environment: requests go where the configuration says.
-        async with httpx2.AsyncClient(limits=limits, trust_env=False) as made:
-            gateway.client = made
-            yield
+        async with gateway.conversations.running():
+            if client is not None:
+                gateway.client = client
+                yield
+                return
+            limits = httpx2.Limits(max_connections=None, max_keepalive_connections=100)
+            # Without the proxies and the netrc file of the environment: requests go where the configuration says.
+            async with httpx2.AsyncClient(limits=limits, trust_env=False) as made:
+                gateway.client = made
+                yield
 
     app = Starlette(routes=list(gateway.routes()), lifespan=lifespan, exception_handlers={HTTPException: _unknown_path})
     app.state.reports = gateway.reports
@@ -85,6 +88,7 @@ class Gateway:
         self.senders = {name: self._sender(name, environment) for name in config.upstreams}
         self._key = None if config.key is None else environment[config.key.partition(":")[2]]
         self._running = 0
+        self.conversations = _conversations(config)
 
     def _sender(self, name: str, environment: Mapping[str, str]) -> Sender:
         upstream = self.config.upstreams[name]
@@ -102,6 +106,8 @@ class Gateway:
                 yield from self._posts(http.stream.routes, front, Exchange.answer, stream=True)
             if http.count is not None:
                 yield from self._posts(http.count.method.routes, front, count_tokens)
+            if http.keeps_conversations:
+                yield from self.conversations.routes(front, self._check_key)
         for path in ("/v1/models", "/v1beta/models"):
             yield HttpRoute(path, self.get_models, methods=["GET"])
         yield HttpRoute("/contentmodel/losses/{id}", self.get_losses, methods=["GET"])
@@ -140,7 +146,8 @@ class Gateway:
         report.model, report.streamed = incoming.model, incoming.streams
         key = client_key(incoming.headers, incoming.query, self.apis) if self._key is None else None
         completed = partial(self._completed, incoming.headers)
-        return await answer(Exchange(self.config, self.senders, self.client, incoming, report, key, completed))
+        shared = self.config, self.senders, self.client
+        return await answer(Exchange(*shared, incoming, report, key, completed, self.conversations))
 
     def _completed(self, headers: Mapping[str, str], report: Report) -> None:
         """Log a finished request, and record its spans."""
@@ -171,6 +178,7 @@ class Gateway:
         return b"".join(chunks)
 
     def _check_key(self, request: HttpRequest) -> None:
+        """Raise GatewayError if the gateway has a key, and the request does not send it."""
         if self._key is None:
             return
         headers = {name.lower(): value for name, value in request.headers.items()}
@@ -213,6 +221,14 @@ class Gateway:
             self._check_key(request)
         except GatewayError as error:
             raise HTTPException(401, error.error.message) from None
+
+
+def _conversations(config: GatewayConfig) -> Conversations:
+    if config.store is None:
+        return Conversations()
+    from contentmodel.gateway.keeping import stored_conversations
+
+    return stored_conversations(config.store)
 
 
 class Endpoint:

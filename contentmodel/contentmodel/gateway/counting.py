@@ -11,6 +11,7 @@ import msgspec
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
 from contentmodel.engine.json import parse, write
 from contentmodel.errors import DecodeError
+from contentmodel.gateway.conversations import Thread
 from contentmodel.gateway.exchange import Exchange, route_of
 from contentmodel.gateway.front import JSON_TYPE, Reply
 from contentmodel.gateway.translation import Request
@@ -41,19 +42,20 @@ async def _counted(exchange: Exchange) -> Reply:
     route = route_of(exchange.config, incoming.model)
     request = Request(replace(incoming, payload=own.payload_of(incoming.payload), streams=False), route)
     sender = exchange.senders[route.upstreams[0]]
+    thread = await exchange.thread(request, sender)
     try:
-        tokens, how = await _asked(exchange, sender, request)
+        tokens, how = await _asked(exchange, sender, request, thread)
     except UpstreamError as error:
         if not error.may_fall_back or error.kind in ("authentication", "permission"):
             return exchange.failed(sender, error)
         tokens, how = None, "estimated"
     if tokens is None:
-        tokens, how = estimated(request.value), "estimated"
+        tokens, how = estimated(request.value if thread is None else thread.decoded[0]), "estimated"
     headers = {"content-type": JSON_TYPE, COUNTED_HEADER: how}
     return exchange.finished(Reply(200, write(own.write(tokens)), headers))
 
 
-async def _asked(exchange: Exchange, sender: Sender, request: Request) -> tuple[int | None, str]:
+async def _asked(exchange: Exchange, sender: Sender, request: Request, thread: Thread | None) -> tuple[int | None, str]:
     """Return the upstream's count, and how it was asked; None if it has no such method."""
     count = sender.http.count
     if count is None:
@@ -63,7 +65,7 @@ async def _asked(exchange: Exchange, sender: Sender, request: Request) -> tuple[
         model = request.route.model or exchange.incoming.model
         body, how = request.passed(model), "upstream"
     else:
-        outgoing = request.outgoing(sender)
+        outgoing = request.outgoing(sender, thread)
         exchange.describe(sender, outgoing)
         model, how = outgoing.model, "converted"
         body = write(count.request_of(parse(outgoing.body), model))

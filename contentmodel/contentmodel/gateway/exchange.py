@@ -17,6 +17,7 @@ from contentmodel.content.outcomes import ErrorContent
 from contentmodel.errors import DecodeError
 from contentmodel.events import TurnError
 from contentmodel.gateway.config import GatewayConfig, Route
+from contentmodel.gateway.conversations import Conversations, Thread
 from contentmodel.gateway.front import BrokenStreamError, Front, GatewayError, Incoming, Reply, without
 from contentmodel.gateway.report import ID_HEADER, LOSSES_HEADER, UPSTREAM_HEADER, Attempt, Report, counted, log, logger
 from contentmodel.gateway.streams import Conversion
@@ -54,7 +55,10 @@ class Exchange:
         report: Report,
         key: str | None,
         on_complete: Callable[[Report], None] = log,
+        conversations: Conversations | None = None,
     ) -> None:
+        self._conversations = conversations or Conversations()
+        self._thread: Thread | None = None
         self.config, self.senders, self.client = config, senders, client
         self.incoming, self.report, self.key = incoming, report, key
         self._front: Front = incoming.front
@@ -71,7 +75,7 @@ class Exchange:
             reply = await work()
         except GatewayError as error:
             self.report.error = error.error.kind
-            reply = self.finished(self._front.error(error.error, error.limits))
+            reply = self.finished(self._front.refusal(error))
         except asyncio.CancelledError:
             self.report.ended = "left"
             self._complete()
@@ -89,18 +93,36 @@ class Exchange:
         route = route_of(self.config, self.incoming.model)
         request = Request(self.incoming, route)
         last: tuple[Sender, UpstreamError] | None = None
-        for name in route.upstreams:
-            sender = self.senders[name]
-            outgoing = await self._run(request.outgoing, sender)
-            self.describe(sender, outgoing)
-            reply = await self._tried(sender, outgoing, route)
-            if isinstance(reply, Reply):
-                return reply
-            last = sender, reply
-            if not reply.may_fall_back:
-                break
+        try:
+            for name in route.upstreams:
+                sender = self.senders[name]
+                outgoing = await self._run(request.outgoing, sender, await self.thread(request, sender))
+                self.describe(sender, outgoing)
+                if outgoing.thread is not None:
+                    await outgoing.thread.begin()
+                reply = await self._tried(sender, outgoing, route)
+                if isinstance(reply, Reply):
+                    self._thread = None if self._thread is outgoing.thread else self._thread
+                    return reply
+                last = sender, reply
+                if not reply.may_fall_back:
+                    break
+        finally:
+            if self._thread is not None:
+                await self._thread.abandon()
         assert last is not None
         return self.failed(*last)
+
+    async def thread(self, request: Request, sender: Sender) -> Thread | None:
+        """Return the kept conversation of a request; None if its API keeps none, or if the upstream has the same API.
+
+        Raise GatewayError if the request refers to something that the gateway does not have.
+        """
+        if sender.api == self._front.api or not self._front.http.keeps_conversations:
+            return None
+        if self._thread is None:
+            self._thread = await self._conversations.thread(request, self.report.notes)
+        return self._thread
 
     def describe(self, sender: Sender, outgoing: Outgoing) -> None:
         """Record where the request goes, and what it lost."""
@@ -186,6 +208,8 @@ class Exchange:
                 reply = await self._run(answer.whole, value, trace, self.report, size=len(body))
         except DecodeError as error:
             raise bad_answer(sender, str(error)) from None
+        if answer.thread is not None:
+            await answer.thread.end()
         return self.finished(Reply(reply.status, reply.body, {**self._passed_on(sender, response), **reply.headers}))
 
     async def _body(self, sender: Sender, response: httpx2.Response, chunks: AsyncIterator[bytes]) -> bytes:
@@ -213,7 +237,7 @@ class Exchange:
         An upstream that sends comments only is working. After a heartbeat without an event, the stream begins.
         """
         converter, framing = answer.converter(), Framing(self.incoming.framing)
-        conversion = Conversion(response.aiter_bytes(), converter, self._front)
+        conversion = Conversion(response.aiter_bytes(), converter, self._front, answer.thread)
         pieces = conversion.pieces(self.config.limits.heartbeat)
         first: bytes | None = b""
         try:
@@ -226,7 +250,7 @@ class Exchange:
         except BaseException:
             await pieces.aclose()
             raise
-        body = self._sending(first, pieces, sender, response, converter, framing)
+        body = self._sending(first, pieces, sender, response, answer, converter, framing)
         headers = {**self._passed_on(sender, response), "content-type": framing.media_type}
         return self._begun(Reply(200, body, headers))
 
@@ -236,6 +260,7 @@ class Exchange:
         pieces: AsyncGenerator[bytes | None, None],
         sender: Sender,
         response: httpx2.Response,
+        answer: Answer,
         converter: StreamConverter,
         framing: Framing,
     ) -> AsyncGenerator[bytes, None]:
@@ -249,6 +274,8 @@ class Exchange:
             self.report.ended = "complete"
         finally:
             await response.aclose()
+            if answer.thread is not None:
+                await answer.thread.end()
             self._end_stream(converter)
         yield self._final_comment(framing) + framing.close()
 

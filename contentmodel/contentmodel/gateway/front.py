@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from contentmodel.adapter import Adapter, adapter, as_json
 from contentmodel.content.outcomes import ErrorContent
-from contentmodel.engine.json import JsonObject, write
+from contentmodel.engine.json import JsonObject, parse, write
 from contentmodel.errors import DecodeError
 from contentmodel.http_api import HttpApi
 from contentmodel.limits import RateLimits, with_wait_in_body, write_limits
@@ -22,10 +22,16 @@ MIN_KEY = 16
 
 
 class GatewayError(Exception):
-    """The gateway refuses a request itself. `error.kind` gives the status of the answer."""
+    """The gateway refuses a request itself. `error.kind` gives the status of the answer.
 
-    def __init__(self, kind: str, message: str, *, retry_after: float | None = None) -> None:
+    `fields` are added to the error in the body of an API that has them.
+    """
+
+    def __init__(
+        self, kind: str, message: str, *, retry_after: float | None = None, fields: JsonObject | None = None
+    ) -> None:
         super().__init__(message)
+        self.fields = fields
         self.error = ErrorContent(message=message, kind=kind)
         self.limits = RateLimits(retry_after=retry_after)
 
@@ -62,6 +68,14 @@ class Front:
             body = with_wait_in_body(body, limits.retry_after)
         headers = {"content-type": JSON_TYPE, **write_limits(limits, self.api)}
         return Reply(encoded.status or 500, write(body), headers)
+
+    def refusal(self, refused: GatewayError) -> Reply:
+        """Return an error of the gateway itself in this API."""
+        reply = self.error(refused.error, refused.limits)
+        if not refused.fields or not isinstance(reply.body, bytes):
+            return reply
+        body = parse(reply.body)
+        return Reply(reply.status, write({**body, "error": {**body["error"], **refused.fields}}), reply.headers)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import httpx2
 
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.events import TurnError
+from contentmodel.gateway.conversations import Thread
 from contentmodel.gateway.front import Front
 from contentmodel.gateway.report import logger
 from contentmodel.response import ChatResponse
@@ -28,8 +29,11 @@ class Conversion:
     `failure` is the failure of the transport that ended the upstream's stream, if it broke.
     """
 
-    def __init__(self, chunks: AsyncIterator[bytes], converter: StreamConverter, front: Front) -> None:
-        self.converter = converter
+    def __init__(
+        self, chunks: AsyncIterator[bytes], converter: StreamConverter, front: Front, thread: Thread | None = None
+    ) -> None:
+        """`thread` stores the answer: each block is stored before its end is yielded."""
+        self.converter, self._thread = converter, thread
         self.failure: Exception | None = None
         self._chunks, self._front = chunks, front
 
@@ -41,7 +45,7 @@ class Conversion:
         async with aclosing(_with_silences(self._chunks, heartbeat)) as arriving:
             try:
                 async for chunk in arriving:
-                    yield None if chunk is None else self.converter.feed(chunk)
+                    yield None if chunk is None else await self._fed(chunk)
                     if self.converter.end is not None:
                         break
                 last = self.converter.close()
@@ -57,6 +61,12 @@ class Conversion:
                     async with asyncio.timeout(LAST_WAIT):
                         async for _ in arriving:
                             pass
+
+    async def _fed(self, chunk: bytes) -> bytes:
+        converted = self.converter.feed(chunk)
+        if self._thread is not None:
+            await self._thread.write()
+        return converted
 
     def _defect(self) -> bytes:
         """End the stream after a failure of the conversion itself."""

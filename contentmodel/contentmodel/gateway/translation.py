@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
@@ -24,6 +24,9 @@ from contentmodel.response import ChatResponse
 from contentmodel.streams import StreamConverter
 from contentmodel.unfolding import unfold
 
+if TYPE_CHECKING:
+    from contentmodel.gateway.conversations import Thread
+
 OUTPUT_LIMIT = "32000"
 """The limit of output tokens for an API that requires one, if the client sets none. Agents write whole files."""
 
@@ -39,11 +42,16 @@ PARAMETERS = {
 """The parameter of a hosted tool that is offered as a function, by kind. Other kinds take any arguments."""
 
 
+Decoded: TypeAlias = tuple[ChatRequest, tuple[Any, Any] | None]
+"""A decoded request, and its payload with the record of source paths, if its adapter makes one."""
+
+
 @dataclass
 class Outgoing:
     """A request as an upstream gets it, and what is needed to convert its answer.
 
-    If `passes` is true, the APIs of both sides are the same, and bytes are passed through.
+    If `passes` is true, the APIs of both sides are the same, and bytes are passed through. `thread` takes the answer if
+    it is kept.
     """
 
     body: bytes
@@ -53,6 +61,7 @@ class Outgoing:
     maps: Renames = field(default_factory=Renames)
     losses: tuple[Loss, ...] = ()
     violations: list[str] = field(default_factory=list)
+    thread: Thread | None = None
 
 
 class Request:
@@ -63,7 +72,8 @@ class Request:
         self.front: Front = incoming.front
 
     @cached_property
-    def _decoded(self) -> tuple[ChatRequest, Any]:
+    def decoded(self) -> Decoded:
+        """The decoded request with its trace. Raise GatewayError if it is not valid."""
         try:
             value, trace = traced(self.front.adapter, "request", self.incoming.payload)
         except DecodeError as error:
@@ -77,24 +87,24 @@ class Request:
     @property
     def value(self) -> ChatRequest:
         """The decoded request. Raise GatewayError if it is not valid."""
-        return self._decoded[0]
+        return self.decoded[0]
 
-    def outgoing(self, sender: Sender, history: ChatRequest | None = None) -> Outgoing:
-        """Return the request for an upstream. `history` replaces the decoded request.
+    def outgoing(self, sender: Sender, thread: Thread | None = None) -> Outgoing:
+        """Return the request for an upstream, with the messages of its thread.
 
         Raise GatewayError if the request is not valid, or if the route refuses its losses.
         """
         incoming = self.incoming
         model = self.route.model or incoming.model
-        if sender.api == self.front.api and history is None:
+        if sender.api == self.front.api:
             return Outgoing(self.passed(model), model, incoming.streams, passes=True)
-        value, trace = self._decoded
-        request = self._with_hosted_tools(value if history is None else history, sender, model)
+        value, trace = self.decoded if thread is None else thread.decoded
+        request = self._with_hosted_tools(value, sender, model)
         try:
             encoded = sender.adapter.encode_request(request, self._policies(), model)
         except EncodeError as error:
             raise GatewayError("invalid_request", str(error)) from None
-        if trace is not None and history is None:
+        if trace is not None:
             encoded.trace_to(*trace)
         losses = tuple(loss for loss in encoded.losses if loss.path != "$.model")
         self._refuse(losses, sender)
@@ -102,9 +112,7 @@ class Request:
         if incoming.streams and sender.http.usage_fields:
             payload = sender.http.with_usage(payload)
         violations = [f"{v.rule} at {v.path}" for v in sender.adapter.check_request(payload, model)]
-        return Outgoing(
-            write(payload), model, incoming.streams, maps=encoded.maps, losses=losses, violations=violations
-        )
+        return Outgoing(write(payload), model, incoming.streams, False, encoded.maps, losses, violations, thread)
 
     def passed(self, model: str) -> bytes:
         """Return the bytes of the client. If the payload names another model, only its value is replaced."""
@@ -174,6 +182,7 @@ class Answer:
     def __init__(self, incoming: Incoming, sender: Sender, outgoing: Outgoing, policies: dict[str, str]) -> None:
         self.incoming, self._sender, self._outgoing = incoming, sender, outgoing
         self._front = incoming.front
+        self.thread = outgoing.thread
         chunk = {"stream_usage": "chunk"} if incoming.asks_usage else {}
         self._policies = {**policies, **chunk}
 
@@ -193,7 +202,10 @@ class Answer:
         reader = self._sender.adapter
         replaced = None if trace is None else trace[1].replaced
         restored = self._outgoing.maps.restored_names(value, reader.restore_arguments, replaced)
-        encoded = self._front.adapter.encode_response(restored, self._policies)
+        shown = restored if self.thread is None else self.thread.whole(restored, self._outgoing.maps)
+        if replaced is not None and shown is not restored:
+            replaced(restored, shown)
+        encoded = self._front.adapter.encode_response(shown, self._policies)
         if trace is not None:
             encoded.trace_to(*trace)
         report.answer, report.usage = encoded.losses, value.usage
@@ -203,7 +215,8 @@ class Answer:
         """Convert a whole answer to a stream, for an upstream that does not stream."""
         restored = self._outgoing.maps.restored_names(value, self._sender.adapter.restore_arguments)
         encoder = self._front.adapter.stream_encoder(self._policies)
-        data = b"".join([*map(encoder.feed, unfold(restored)), encoder.close()])
+        shown = restored if self.thread is None else self.thread.whole(restored, self._outgoing.maps)
+        data = b"".join([*map(encoder.feed, unfold(shown)), encoder.close()])
         report.answer, report.usage = encoder.losses, value.usage
         return data
 
@@ -214,6 +227,7 @@ class Answer:
             self._front.api,
             maps=self._outgoing.maps,
             policies=self._policies,  # type: ignore[arg-type]
+            each=None if self.thread is None else self.thread.events(self._outgoing.maps),
         )
 
 

@@ -28,7 +28,7 @@ from contentmodel.history.common import (
     turns_of_request,
 )
 from contentmodel.history.engines import IMMEDIATE
-from contentmodel.history.errors import HistoryError
+from contentmodel.history.errors import HistoryError, NotFoundError
 from contentmodel.history.leases import Leases, SessionLeases
 from contentmodel.history.migrations import migrate
 from contentmodel.history.steps import Call, Page, Pages, Steps, Work, operation, paged
@@ -242,6 +242,23 @@ class StoreOperations(Generic[E]):
     def blocks(self, turn: TurnOrId) -> Steps[list[Block]]:
         """Return the stored blocks of a turn, in order."""
         return self._read(reading.blocks, _id(turn))
+
+    @operation
+    def messages(self, turn: TurnOrId) -> Steps[list[ChatMessage]]:
+        """Return the messages of one turn. Raise NotFoundError if it does not exist."""
+        (part,) = (yield from self._read(reading.stored, [_id(turn)])) or (None,)
+        if part is None:
+            raise NotFoundError(f"there is no turn {_id(turn)!r}")
+        return part.messages
+
+    @operation
+    def response(self, turn: TurnOrId) -> Steps[ChatResponse]:
+        """Return the response that a turn was recorded from. Raise NotFoundError if the turn does not exist."""
+        (row,) = (yield from self._read(reading.wires, [_id(turn)])) or (None,)
+        if row is None:
+            raise NotFoundError(f"there is no turn {_id(turn)!r}")
+        with translated_errors(self.name):
+            return rows.response_of(row)
 
     @operation
     def turns(self, conversation: str, limit: int = 100, after: Turn | None = None) -> Steps[list[Turn]]:

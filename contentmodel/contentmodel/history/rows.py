@@ -210,6 +210,15 @@ def stored_turn(row: Mapping[Any, Any], blocks: Iterable[Mapping[Any, Any]]) -> 
     return StoredTurn(turn=turn_of(row), messages=rows().decode_messages(turn))
 
 
+def response_of(wire: Json) -> ChatResponse:
+    """Return the response of a turn's row, without the columns of the store itself."""
+    envelope = (wire.get("envelope") or {}).get("response") or {}
+    own = {key: wire[key] for key in ("role", *COLUMNS, "envelope", "blocks") if key in wire}
+    response: ChatResponse = rows().decode_response({**own, **({"id": envelope["id"]} if "id" in envelope else {})})
+    extra = {api: residue for api, residue in (response.extra or {}).items() if api != API}
+    return msgspec.structs.replace(response, extra=extra or None)
+
+
 # -- conversations -----------------------------------------------------------------------------------------------------
 
 

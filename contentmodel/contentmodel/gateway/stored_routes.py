@@ -1,0 +1,235 @@
+"""The endpoints of kept answers and conversations, in the form of the Responses API.
+
+(resources/responses/responses.py and resources/conversations of openai 3.54.)
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from starlette.requests import Request as HttpRequest
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from contentmodel.engine.json import JsonObject, parse
+from contentmodel.errors import DecodeError
+from contentmodel.gateway.conversations import not_found, unreadable
+from contentmodel.gateway.front import Front, GatewayError
+from contentmodel.gateway.stored_items import KEY, answer_of, items_of, listed
+from contentmodel.history import START, AsyncConversationLog, ConflictError, HistoryError, NotFoundError, Turn
+
+if TYPE_CHECKING:
+    from contentmodel.gateway.keeping import StoredConversations
+
+CONVERSATION = "conv_"
+"""The prefix of the ids of conversations that clients create."""
+CHAIN = "chain_"
+"""The prefix of the stored conversations of answers that follow each other."""
+DELETED, METADATA = "deleted", "metadata"
+"""The kinds of log entries: an answer that was deleted while others follow it, and the metadata of a conversation."""
+MOST, USUAL = 100, 20
+"""The longest and the usual number of items of a page."""
+
+Handler = Callable[[HttpRequest], Awaitable[JsonObject]]
+
+
+class Endpoints:
+    """The endpoints of one API."""
+
+    def __init__(self, kept: StoredConversations, front: Front, check_key: Callable[[HttpRequest], None]) -> None:
+        self._kept, self._front, self._check_key = kept, front, check_key
+
+    def routes(self) -> Iterator[Route]:
+        """Yield the routes."""
+        answer, conversation = "/v1/responses/{id}", "/v1/conversations/{id}"
+        for path, method, handler in (
+            (answer, "GET", self.get_answer),
+            (answer, "DELETE", self.delete_answer),
+            (f"{answer}/input_items", "GET", self.list_input),
+            ("/v1/conversations", "POST", self.create_conversation),
+            (conversation, "GET", self.get_conversation),
+            (conversation, "POST", self.update_conversation),
+            (conversation, "DELETE", self.delete_conversation),
+            (f"{conversation}/items", "GET", self.list_items),
+            (f"{conversation}/items", "POST", self.add_items),
+            (f"{conversation}/items/{{item}}", "GET", self.get_item),
+        ):
+            yield Route(path, partial(self._answered, handler), methods=[method])
+
+    async def _answered(self, handler: Handler, request: HttpRequest) -> Response:
+        """Return the answer of a handler, or an error of the API."""
+        try:
+            self._check_key(request)
+            return JSONResponse(await handler(request))
+        except GatewayError as error:
+            refused = error
+        except ConflictError:
+            refused = GatewayError("conflict", "an answer is still in progress: wait until it is complete")
+        except NotFoundError:
+            kind = "Conversation" if "conversations" in request.url.path else "Response"
+            refused = not_found(kind, request.path_params.get("id", ""))
+        except HistoryError as error:
+            refused = unreadable(error)
+        reply = self._front.refusal(refused)
+        return Response(reply.body, reply.status, reply.headers)
+
+    # -- answers -------------------------------------------------------------------------------------------------------
+
+    async def get_answer(self, request: HttpRequest) -> JsonObject:
+        """Return an answer."""
+        if request.query_params.get("stream") == "true":
+            raise GatewayError("invalid_request", "the gateway does not stream kept answers: leave `stream` out")
+        turn = await self._turn(request)
+        answer = answer_of(await self._kept.store.response(turn), turn, self._front.api)
+        payload: JsonObject = self._front.adapter.encode_response(answer).payload
+        return payload
+
+    async def list_input(self, request: HttpRequest) -> JsonObject:
+        """Return the items of the input of an answer, without those of the answers before it."""
+        turn = await self._turn(request)
+        return _page(request, await self._items(await self._input(turn)))
+
+    async def delete_answer(self, request: HttpRequest) -> JsonObject:
+        """Delete an answer with its input. If others follow it, they keep its text until the last one is deleted."""
+        turn = await self._turn(request)
+        await self._log.add(turn.conversation, DELETED, turn=turn)
+        if turn.conversation.startswith(CHAIN):
+            await self._clear(turn)
+        return {"id": request.path_params["id"], "object": "response.deleted", "deleted": True}
+
+    async def _clear(self, turn: Turn | None) -> None:
+        """Delete the turns of deleted answers that no others follow."""
+        store = self._kept.store
+        while turn is not None:
+            followed = {other.previous async for other in self._all(turn.conversation)}
+            deleted = await self._log.entries(turn.conversation, 1, kinds=(DELETED,), turn=turn)
+            if turn.id in followed or not deleted:
+                return
+            first = [*await self._input(turn), turn][0]
+            await store.delete_turn(first)
+            if (await store.conversation(turn.conversation)).turns == 0:
+                await store.delete(turn.conversation)
+                return
+            turn = None if first.previous is None else await store.turn(first.previous)
+
+    async def _all(self, conversation: str) -> Any:
+        after = None
+        while page := await self._kept.store.turns(conversation, after=after):
+            for turn in page:
+                yield turn
+            after = page[-1]
+
+    async def _turn(self, request: HttpRequest) -> Turn:
+        turn = await self._kept.answer(request.path_params["id"])
+        if turn is None:
+            raise NotFoundError(request.path_params["id"])
+        return turn
+
+    async def _input(self, turn: Turn) -> list[Turn]:
+        """Return the turns of the input of an answer."""
+        store = self._kept.store
+        extra = (await store.response(turn)).extra or {}
+        turns: list[Turn] = []
+        while len(turns) < extra.get(KEY, {}).get("inputs", 0) and turn.previous is not None:
+            turn = await store.turn(turn.previous)
+            turns.insert(0, turn)
+        return turns
+
+    async def _items(self, turns: list[Turn]) -> list[JsonObject]:
+        store, adapter = self._kept.store, self._front.adapter
+        return [item for turn in turns for item in (await items_of(store, turn, adapter)).items]
+
+    # -- conversations -------------------------------------------------------------------------------------------------
+
+    async def create_conversation(self, request: HttpRequest) -> JsonObject:
+        """Create a conversation, with items and metadata."""
+        body, name = await _body(request), f"{CONVERSATION}{uuid.uuid4().hex}"
+        await self._add(name, body.get("items") or [], START)
+        await self._log.add(name, METADATA, content=body.get("metadata") or {})
+        return await self._conversation(name)
+
+    async def get_conversation(self, request: HttpRequest) -> JsonObject:
+        """Return a conversation."""
+        return await self._conversation(_name(request))
+
+    async def update_conversation(self, request: HttpRequest) -> JsonObject:
+        """Replace the metadata of a conversation."""
+        body = await _body(request)
+        await self._log.add(_name(request), METADATA, content=body.get("metadata") or {})
+        return await self._conversation(_name(request))
+
+    async def delete_conversation(self, request: HttpRequest) -> JsonObject:
+        """Delete a conversation with all of its items."""
+        await self._kept.store.delete(_name(request))
+        return {"id": _name(request), "object": "conversation.deleted", "deleted": True}
+
+    async def list_items(self, request: HttpRequest) -> JsonObject:
+        """Return the items of a conversation."""
+        return _page(request, await self._items(await self._path(_name(request))))
+
+    async def get_item(self, request: HttpRequest) -> JsonObject:
+        """Return one item of a conversation."""
+        name = request.path_params["item"]
+        items = await self._items(await self._path(_name(request)))
+        found = next((item for item in items if item["id"] == name), None)
+        if found is None:
+            raise GatewayError("not_found", f"Item with id {name!r} not found.", fields={"code": None})
+        return found
+
+    async def add_items(self, request: HttpRequest) -> JsonObject:
+        """Add items to a conversation, and return them."""
+        body, name = await _body(request), _name(request)
+        head = (await self._kept.store.conversation(name)).head
+        turns = await self._add(name, body.get("items") or [], START if head is None else head)
+        items = await self._items(turns)
+        return listed(items, None, len(items), "asc")
+
+    async def _add(self, name: str, items: Any, previous: str) -> list[Turn]:
+        try:
+            messages = self._front.adapter.decode_request({"input": items}).messages
+        except DecodeError as error:
+            raise GatewayError("invalid_request", str(error)) from None
+        return await self._kept.store.add_messages(name, messages, previous)
+
+    async def _conversation(self, name: str) -> JsonObject:
+        kept = await self._kept.store.conversation(name)
+        entries = [entry async for entry in self._log.stream(name, kinds=(METADATA,))]
+        metadata = entries[-1].content if entries else {}
+        created = int(kept.created_at.timestamp())
+        return {"id": name, "object": "conversation", "created_at": created, "metadata": metadata}
+
+    async def _path(self, name: str) -> list[Turn]:
+        return [part.turn async for part in self._kept.store.stream(name)]
+
+    @property
+    def _log(self) -> AsyncConversationLog:
+        return AsyncConversationLog(self._kept.store)
+
+
+def _name(request: HttpRequest) -> str:
+    """Return the id of the conversation in the path. Raise NotFoundError if clients did not create it."""
+    name: str = request.path_params["id"]
+    if not name.startswith(CONVERSATION):
+        raise NotFoundError(name)
+    return name
+
+
+async def _body(request: HttpRequest) -> JsonObject:
+    try:
+        body = parse(await request.body() or b"{}")
+    except DecodeError as error:
+        raise GatewayError("invalid_request", str(error)) from None
+    if not isinstance(body, dict) or not isinstance(body.get("metadata") or {}, dict):
+        raise GatewayError("invalid_request", "expected a JSON object")
+    return body
+
+
+def _page(request: HttpRequest, items: list[JsonObject]) -> JsonObject:
+    query = request.query_params
+    limit = query.get("limit", str(USUAL))
+    if not limit.isdecimal() or not 1 <= int(limit) <= MOST:
+        raise GatewayError("invalid_request", f"`limit` must be from 1 to {MOST}", fields={"param": "limit"})
+    return listed(items, query.get("after"), int(limit), query.get("order", "desc"))
