@@ -899,6 +899,14 @@ def test_deprecated_chat_functions_stay_unchanged_within_chat(choice: Any, tools
     assert adapter(CHAT).encode_request(adapter(CHAT).decode_request(beside)).payload == beside
 
 
+def test_function_call_that_names_a_custom_tool_is_unchanged() -> None:
+    """Found by the deep law of identity: `function_call` was written as a `tool_choice` of a custom tool."""
+    custom = {"type": "custom", "custom": {"name": "now"}}
+    payload = a_request(CHAT, custom, function_call={"name": "now"})
+    request = adapter(CHAT).decode_request(payload)
+    assert adapter(CHAT).encode_request(request).payload == payload
+
+
 def test_edited_tool_choice_moves_from_function_call_to_tool_choice() -> None:
     request = adapter(CHAT).decode_request(a_request(CHAT, functions=OLD_FUNCTIONS, function_call="auto"))
     options = msgspec.structs.replace(request.options, tool_choice=ToolChoice(mode="required"))

@@ -36,7 +36,7 @@ from contentmodel.authoring import (
     with_known_tools,
 )
 from contentmodel.message import ChatMessage
-from contentmodel.request import ChatRequest, CustomTool, FunctionTool, HostedTool, ToolGroup
+from contentmodel.request import ChatRequest, CustomTool, FunctionTool, HostedTool, ToolChoice, ToolGroup
 from contentmodel.response import ChatResponse
 from contentmodel_adapters.openai_chat.blocks import API, TABLE
 from contentmodel_adapters.openai_chat.http import HTTP
@@ -136,6 +136,9 @@ def read_aliases(request: ChatRequest) -> ChatRequest:
         changed["max_output_tokens"] = own.pop(OLD_LIMIT)
         own |= MAX_TOKENS.entry(True)
     choice = read_old_choice(own.get(OLD_CHOICE))
+    if choice is not None and _names_custom_tool(choice, request):
+        # Only `tool_choice` can name a custom tool. The API refuses this one, and it stays as it is.
+        choice = None
     if choice is not None and request.options.tool_choice is None and "tool_choice" not in own:
         changed["tool_choice"] = choice
         del own[OLD_CHOICE]
@@ -147,6 +150,10 @@ def read_aliases(request: ChatRequest) -> ChatRequest:
         return request
     options = msgspec.structs.replace(request.options, **changed)
     return msgspec.structs.replace(request, options=options, extra={**(request.extra or {}), API: own})
+
+
+def _names_custom_tool(choice: ToolChoice, request: ChatRequest) -> bool:
+    return any(isinstance(tool, CustomTool) and tool.name in (choice.tools or ()) for tool in request.tools)
 
 
 def with_aliases(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
