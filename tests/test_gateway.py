@@ -61,3 +61,19 @@ def test_answer_may_contain_the_clients_placeholder_key() -> None:
                 assert answer["choices"][0]["message"]["content"] == TEXT
                 stream = post(url, "/v1/chat/completions", {**CHAT, "stream": True}, headers=headers).content
                 assert fold_stream(stream, "openai-chat").messages[0].text == TEXT
+
+
+@pytest.mark.parametrize("hosted_tools", ["encode", "function"])
+def test_losses_of_a_changed_request_have_paths_in_the_payload(hosted_tools: str) -> None:
+    contents = [{"role": "user", "parts": [{"text": "?"}]}]
+    tools = [{"urlContext": {}}]
+    payload = {"contents": contents, "generationConfig": {"topK": 64}, "cachedContent": "cachedContents/1"}
+    with LoopbackServer([say(TEXT)]) as server:
+        config = config_for("openai-responses", server.base_url("openai-responses"), hosted_tools=hosted_tools)
+        with gateway(config) as (url, _):
+            answer = post(url, "/v1beta/models/gemini-3-pro:streamGenerateContent", {**payload, "tools": tools})
+            name = answer.headers["contentmodel-request-id"]
+            report = httpx2.get(f"{url}/contentmodel/losses/{name}").json()
+    lost = {loss["path"] for loss in report["request"]}
+    assert lost >= {"$.generationConfig.topK", "$.cachedContent"}
+    assert not any(path.startswith(("$.options", "$.extra")) for path in lost)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import msgspec
 
@@ -26,6 +26,8 @@ from contentmodel.unfolding import unfold
 
 if TYPE_CHECKING:
     from contentmodel.gateway.conversations import Thread
+
+_M = TypeVar("_M", bound=msgspec.Struct)
 
 OUTPUT_LIMIT = "32000"
 """The limit of output tokens for an API that requires one, if the client sets none. Agents write whole files."""
@@ -81,7 +83,8 @@ class Request:
         assert isinstance(value, ChatRequest)
         stream = True if self.incoming.streams else None
         if (value.options.stream or None) is not stream:
-            value = msgspec.structs.replace(value, options=msgspec.structs.replace(value.options, stream=stream))
+            options = _changed(trace, value.options, stream=stream)
+            value = _changed(trace, value, options=options)
         return value, trace
 
     @property
@@ -99,7 +102,7 @@ class Request:
         if sender.api == self.front.api:
             return Outgoing(self.passed(model), model, incoming.streams, passes=True)
         value, trace = self.decoded if thread is None else thread.decoded
-        request = self._with_hosted_tools(value, sender, model)
+        request = self._with_hosted_tools(value, trace, sender, model)
         try:
             encoded = sender.adapter.encode_request(request, self._policies(), model)
         except EncodeError as error:
@@ -139,7 +142,7 @@ class Request:
 
     # -- hosted tools --------------------------------------------------------------------------------------------------
 
-    def _with_hosted_tools(self, request: ChatRequest, sender: Sender, model: str) -> ChatRequest:
+    def _with_hosted_tools(self, request: ChatRequest, trace: Any, sender: Sender, model: str) -> ChatRequest:
         """Apply the route's choice for hosted tools that the upstream lacks."""
         choice = self.route.hosted_tools
         if choice not in ("function", "refuse"):
@@ -152,7 +155,15 @@ class Request:
             raise GatewayError("invalid_request", f"{sender.shown} has no such hosted tools: {names}")
         taken = {getattr(tool, "name", None) for tool in request.tools if tool not in lacking}
         tools = [_as_function(tool, taken) if tool in lacking else tool for tool in request.tools]
-        return msgspec.structs.replace(request, tools=tools)
+        return _changed(trace, request, tools=tools)
+
+
+def _changed(trace: Any, value: _M, **fields: Any) -> _M:
+    """Return a value with other fields. The trace gets both, so that the paths of losses lead to the payload."""
+    changed = msgspec.structs.replace(value, **fields)
+    if trace is not None:
+        trace[1].replaced(value, changed)
+    return changed
 
 
 def _lacks(sender: Sender, tool: HostedTool, model: str) -> bool:
