@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any, Self
 
 import httpx2
+import pytest
 import uvicorn
 from starlette.applications import Starlette
 
@@ -108,6 +109,13 @@ class Gateways:
         self._readers: dict[tuple[str, str], Reader] = {}
         self._client = self._stack.enter_context(httpx2.Client(trust_env=False))
 
+    @classmethod
+    def of(cls, url: str, app: Starlette) -> Self:
+        """Return one gateway that is running, as the one in front of ""."""
+        made = cls(lambda _: pytest.fail("the gateway is running"))
+        made._running[""] = url, app
+        return made
+
     def __enter__(self) -> Self:
         return self
 
@@ -142,8 +150,16 @@ class Gateways:
         """Send a small request of an API, or another one (`path`, `content`, `headers`)."""
         path, payload = ASKED[api]
         url = self._gateway(upstream)[0] + options.pop("path", path)
-        body = options if "content" in options else {"json": payload, **options}
+        body = options if {"content", "json"} & options.keys() else {"json": payload, **options}
         return self._client.post(url, **body)
+
+    def get(self, path: str, upstream: str = "") -> httpx2.Response:
+        """Send a GET request."""
+        return self._client.get(self._gateway(upstream)[0] + path)
+
+    def port(self, upstream: str) -> int:
+        """Return the port of the gateway in front of an upstream."""
+        return int(self._gateway(upstream)[0].rpartition(":")[2])
 
     def report(self, upstream: str) -> Report:
         """Return the report of the latest request, when it is complete."""

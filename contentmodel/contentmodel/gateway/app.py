@@ -24,7 +24,7 @@ from starlette.types import Receive, Scope, Send
 
 import contentmodel
 from contentmodel.adapter import adapter
-from contentmodel.gateway.config import GatewayConfig, check_config, http_apis, key_source
+from contentmodel.gateway.config import GatewayConfig, check_config, http_apis, is_header_value, key_source
 from contentmodel.gateway.conversations import Conversations
 from contentmodel.gateway.counting import count_tokens
 from contentmodel.gateway.exchange import Exchange
@@ -87,6 +87,7 @@ class Gateway:
         self.reports = Reports(config.limits.reports)
         self.senders = {name: self._sender(name, environment) for name in config.upstreams}
         self._key = None if config.key is None else environment[config.key.partition(":")[2]]
+        self._key_headers = {http.key_header for http in self.apis.values()}
         self._running = 0
         self.conversations = _conversations(config)
 
@@ -128,15 +129,11 @@ class Gateway:
         )
         self.reports.add(report)
         try:
-            self._check_key(request)
+            key = self._check_key(request)
             incoming = await self._incoming(request, front, stream_method=stream_method)
         except GatewayError as error:
             reply = front.error(error.error, error.limits)
-            report.status, report.error, report.seconds = (
-                reply.status,
-                error.error.kind,
-                round(time.time() - report.started, 4),
-            )
+            report.status, report.error = reply.status, error.error.kind
             self._completed(dict(request.headers), report)
             return Reply(reply.status, reply.body, {**reply.headers, ID_HEADER: report.id})
         except (ClientDisconnect, asyncio.CancelledError):
@@ -144,19 +141,23 @@ class Gateway:
             self._completed(dict(request.headers), report)
             raise
         report.model, report.streamed = incoming.model, incoming.streams
-        key = client_key(incoming.headers, incoming.query, self.apis) if self._key is None else None
         completed = partial(self._completed, incoming.headers)
         shared = self.config, self.senders, self.client
         return await answer(Exchange(*shared, incoming, report, key, completed, self.conversations))
 
     def _completed(self, headers: Mapping[str, str], report: Report) -> None:
         """Log a finished request, and record its spans."""
+        if report.seconds is None:
+            report.seconds = round(time.time() - report.started, 4)
         log(report)
         self._spans.record(report, headers)
 
     async def _incoming(self, request: HttpRequest, front: Front, *, stream_method: bool) -> Incoming:
         body = await self._body(request)
         headers = {name.lower(): value for name, value in request.headers.items()}
+        if self._key is not None:
+            # They have the key of the gateway, which no upstream may see.
+            headers = {name: value for name, value in headers.items() if name not in self._key_headers}
         return read_request(
             front,
             request.url.path,
@@ -177,14 +178,17 @@ class Gateway:
             chunks.append(chunk)
         return b"".join(chunks)
 
-    def _check_key(self, request: HttpRequest) -> None:
-        """Raise GatewayError if the gateway has a key, and the request does not send it."""
-        if self._key is None:
-            return
+    def _check_key(self, request: HttpRequest) -> str | None:
+        """Return the key of the client for upstreams; None if it is the gateway's own, or if there is none."""
         headers = {name.lower(): value for name, value in request.headers.items()}
         key = client_key(headers, dict(request.query_params), self.apis)
+        if self._key is None:
+            if key is not None and not is_header_value(key):
+                raise GatewayError("authentication", "the API key has characters that a header cannot have")
+            return key
         if key is None or not hmac.compare_digest(key.encode(), self._key.encode()):
             raise GatewayError("authentication", "the gateway requires its own key: set it as the API key")
+        return None
 
     def begin(self) -> bool:
         """Count a request that begins. Return False if too many are running."""

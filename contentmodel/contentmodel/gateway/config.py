@@ -203,6 +203,13 @@ def _key_faults(path: str, source: str, environment: Mapping[str, str], *, other
         yield Fault(path, f"expected {choices}: a key is read from an environment variable, not from this file")
     elif not environment.get(variable):
         yield Fault(path, f"the environment variable {variable} is not set")
+    elif not is_header_value(environment[variable]):
+        yield Fault(path, f"the environment variable {variable} has characters that a header cannot have")
+
+
+def is_header_value(text: str) -> bool:
+    """Return whether a text can be sent as a header."""
+    return text.isascii() and text.isprintable() and text == text.strip()
 
 
 # -- faults of values --------------------------------------------------------------------------------------------------
@@ -212,6 +219,8 @@ def _config_faults(config: GatewayConfig, environment: Mapping[str, str]) -> Ite
     apis = http_apis()
     for name, upstream in config.upstreams.items():
         yield from _upstream_faults(f"upstreams.{name}", upstream, apis, environment)
+        if upstream.key == "client" and config.key is not None:
+            yield Fault(f"upstreams.{name}.key", "clients send the key of the gateway: expected env:NAME or none")
     for number, route in enumerate(config.routes):
         yield from _route_faults(f"routes[{number}]", route, config)
     yield from _shadowed(config.routes)
@@ -234,7 +243,7 @@ def _upstream_faults(
     if upstream.base_url is not None and not _is_url(upstream.base_url):
         yield Fault(f"{path}.base_url", "expected http:// or https://, a host, and no user, query or fragment")
     for header, value in upstream.headers.items():
-        if not header.isascii() or not header.replace("-", "").isalnum() or not value.isprintable():
+        if not header.isascii() or not header.replace("-", "").isalnum() or not is_header_value(value):
             yield Fault(f"{path}.headers.{header}", "not a valid header")
 
 

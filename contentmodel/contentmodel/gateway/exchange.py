@@ -339,7 +339,8 @@ class Exchange:
         """Return the error of the last upstream in the client's API; unchanged, if it is the same API."""
         self.report.error = error.kind
         if error.status is not None and error.body and sender.api == self._front.api:
-            headers = headers_to_pass(error.headers, is_decoded=True)
+            passed = headers_to_pass(error.headers, is_decoded=True)
+            headers = {name: without(value, (sender.key, self.key)) for name, value in passed.items()}
             return self.finished(Reply(error.status, self._without_keys(sender, error.body), headers))
         origin = Origin(api=sender.api, issuer=sender.adapter.issuer) if error.is_reported else None
         reply = self._front.error(error.error, error.limits, origin)

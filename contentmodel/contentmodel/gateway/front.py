@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from contentmodel.adapter import Adapter, adapter, as_json
 from contentmodel.content.outcomes import ErrorContent
@@ -131,12 +132,19 @@ def client_key(headers: Mapping[str, str], query: Mapping[str, str], apis: Mappi
     return next((key for http in apis.values() if (key := http.key_of(headers, query)) is not None), None)
 
 
-def without(text: bytes, secrets: tuple[str | None, ...]) -> bytes:
-    """Return the body of an error without keys: an upstream may repeat the one that it was sent.
+Text = TypeVar("Text", bytes, str)
+
+
+def without(text: Text, secrets: tuple[str | None, ...]) -> Text:
+    """Return a body or a header without keys: an upstream's error may repeat the one that it was sent.
 
     A text shorter than MIN_KEY is no key of a provider, but a placeholder, which may be an ordinary word.
     """
     for secret in secrets:
-        if secret and len(secret) >= MIN_KEY:
+        if secret is None or len(secret) < MIN_KEY:
+            continue
+        if isinstance(text, str):
+            text = text.replace(secret, "[key]")
+        else:
             text = text.replace(secret.encode(), b"[key]")
     return text

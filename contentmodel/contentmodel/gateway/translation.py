@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import msgspec
 
 from contentmodel.adapter import as_json, traced
-from contentmodel.engine.json import JsonObject, write
+from contentmodel.engine.json import JsonObject, parse, write
 from contentmodel.engine.losses.loss import Loss, significant
 from contentmodel.engine.pipeline.names import Renames
 from contentmodel.engine.streams.framing import AnyFraming
@@ -122,8 +123,7 @@ class Request:
         body = self.incoming.body
         if self.front.http.names_model_in_path or model == self.incoming.model:
             return body
-        members = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
-        return msgspec.json.encode({**members, "model": msgspec.Raw(msgspec.json.encode(model))})
+        return with_model(body, model)
 
     def _policies(self) -> dict[str, str]:
         hosted = {"hosted_tools": "drop"} if self.route.hosted_tools == "drop" else {}
@@ -182,6 +182,25 @@ def _as_function(tool: HostedTool, taken: set[str | None]) -> FunctionTool:
     if parameter is not None:
         schema |= {"properties": {parameter: {"type": "string"}}, "required": [parameter]}
     return FunctionTool(name=name, description=f"The tool {tool.kind} of the client.", parameters=schema)
+
+
+_TOKEN = re.compile(rb'("[^"\\]*(?:\\.[^"\\]*)*")(\s*:\s*)?|[\[{]|[\]}]', re.DOTALL)
+"""A string or a bracket of JSON. Group 1 is the string, and group 2 is set if it is a key."""
+
+
+def with_model(body: bytes, model: str) -> bytes:
+    """Return a JSON object with another value of its member `model`. All other bytes are unchanged."""
+    depth, end, pieces = 0, 0, []
+    value_at = -1
+    for token in _TOKEN.finditer(body):
+        if token[1] is None:
+            depth += 1 if token[0] in b"[{" else -1
+        elif depth == 1 and token[2] is not None and parse(token[1]) == "model":
+            value_at = token.end()
+        elif token.start() == value_at:
+            pieces += [body[end : token.start(1)], msgspec.json.encode(model)]
+            end = token.end(1)
+    return b"".join([*pieces, body[end:]])
 
 
 # -- answers -----------------------------------------------------------------------------------------------------------

@@ -90,8 +90,8 @@ class Sender:
     def headers(self, client: Mapping[str, str], client_key: str | None, *, same_api: bool) -> dict[str, str]:
         """Return the headers of a request. Those of the client are only sent to its own API."""
         names = self.http.forwarded if same_api else ()
-        if same_api and self.takes_client_key and self.http.key_header not in client:
-            # A client may log in with a token in place of a key.
+        if same_api and self.takes_client_key and self.http.key_header not in client and "authorization" in client:
+            # The client logs in with a token in place of a key.
             names, client_key = (*names, "authorization"), None
         key = client_key if self.takes_client_key else self.key
         return {
@@ -110,9 +110,8 @@ class Sender:
 
         The caller closes the response.
         """
-        request = client.build_request(
-            "POST", self.url(method, model), content=body, headers=headers, timeout=self._timeout
-        )
+        url, sent = self.url(method, model), [(n.encode("latin-1"), v.encode("latin-1")) for n, v in headers.items()]
+        request = client.build_request("POST", url, content=body, headers=sent, timeout=self._timeout)
         try:
             response = await client.send(request, stream=True, follow_redirects=False)
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:

@@ -1,0 +1,145 @@
+"""Retries and fallbacks of the gateway: only what certainly caused no answer, and only before the first byte."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from contentmodel.gateway import Report, read_config
+from gateways import Gateways
+from raw_upstreams import CUT, RawUpstream, Step, answer, head, raw_upstream, stream
+from test_gateway_errors import ENDPOINT, TEXT, error_event, frames, whole
+
+CHAT, CLAUDE = "openai-chat", "anthropic-messages"
+GOOD = answer(whole(CLAUDE))
+
+
+@pytest.fixture(scope="module")
+def first() -> Iterator[RawUpstream]:
+    with raw_upstream() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def second() -> Iterator[RawUpstream]:
+    with raw_upstream() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def gateways(first: RawUpstream, second: RawUpstream) -> Iterator[Gateways]:
+    """Two upstreams of different APIs, under the name of the first one; and one that no one listens at."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        free = listening.getsockname()[1]
+
+    def config_of(name: str) -> Any:
+        shared = {"key": "none", "retries": 2, "retry_wait": 0.01}
+        url = f"http://127.0.0.1:{free}" if name == "unreachable" else first.url
+        upstreams = {
+            "first": {"api": CLAUDE, "base_url": url, **shared},
+            "second": {"api": "google-generate-content", "base_url": second.url, **shared, "retries": 0},
+        }
+        return read_config({"upstreams": upstreams, "routes": [{"to": ["first", "second"]}]})
+
+    with Gateways(config_of) as running:
+        yield running
+
+
+def refused(status: int, **headers: Any) -> list[Step]:
+    return answer(ENDPOINT[CLAUDE].error_body(status, "oops"), status, **headers)
+
+
+def attempts(report: Report) -> list[tuple[str, int | None, str | None]]:
+    return [(attempt.upstream, attempt.status, attempt.error) for attempt in report.attempts]
+
+
+@pytest.mark.parametrize(
+    ("steps", "status", "kind"),
+    [
+        (refused(429), 429, "rate_limit"),
+        (refused(503), 503, "overloaded"),
+        (refused(529, retry_after=0), 529, "overloaded"),
+        (answer("<html>busy</html>", 503, "text/html"), 503, "overloaded"),
+    ],
+)
+def test_request_is_repeated_if_it_certainly_caused_no_answer(
+    steps: list[Step], status: int, kind: str, first: RawUpstream, second: RawUpstream, gateways: Gateways
+) -> None:
+    first.will(steps, steps, GOOD)
+    assert TEXT in gateways.post(CHAT, CLAUDE).text
+    report = gateways.report(CLAUDE)
+    assert attempts(report) == [("first", status, kind)] * 2 + [("first", 200, None)]
+    assert report.error is None
+    assert len({request.body for request in first.requests}) == 1
+
+
+def test_stream_that_begins_with_an_overload_is_repeated(first: RawUpstream, gateways: Gateways) -> None:
+    first.will(stream(error_event(CLAUDE, 529)), stream(*frames(CLAUDE)))
+    assert gateways.reader(CHAT, CLAUDE).streamed()[1] == TEXT
+    assert attempts(gateways.report(CLAUDE)) == [("first", 200, "overloaded"), ("first", 200, None)]
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [refused(500), refused(504), refused(401), refused(404), [CUT], [head(content_length=9) + b"{", CUT], answer("{")],
+    ids=["500", "504", "401", "404", "no response", "body that breaks", "body that is not JSON"],
+)
+def test_request_that_may_have_caused_an_answer_goes_to_the_next_upstream_at_once(
+    steps: list[Step], first: RawUpstream, second: RawUpstream, gateways: Gateways
+) -> None:
+    first.will(steps)
+    second.will(answer(whole("google-generate-content")))
+    response = gateways.post(CHAT, CLAUDE)
+    assert TEXT in response.text
+    assert response.headers["contentmodel-upstream"] == "second"
+    report = gateways.report(CLAUDE)
+    assert [attempt.upstream for attempt in report.attempts] == ["first", "second"]
+    assert (report.upstream_api, report.status, report.error) == ("google-generate-content", 200, None)
+
+
+@pytest.mark.parametrize("status", [400, 413])
+def test_fault_of_the_request_goes_to_no_other_upstream(
+    status: int, first: RawUpstream, second: RawUpstream, gateways: Gateways
+) -> None:
+    first.will(refused(status))
+    second.will(answer(whole("google-generate-content")))
+    assert gateways.post(CHAT, CLAUDE).status_code == status
+    assert (len(first.requests), len(second.requests)) == (1, 0)
+
+
+def test_longer_wait_than_retry_wait_is_left_to_the_client(
+    first: RawUpstream, second: RawUpstream, gateways: Gateways
+) -> None:
+    first.will(refused(429, retry_after=60))
+    second.will(answer(ENDPOINT["google-generate-content"].error_body(429, "oops", 90), 429))
+    response = gateways.post(CHAT, CLAUDE)
+    assert (response.status_code, response.headers["retry-after"]) == (429, "90")
+    assert attempts(gateways.report(CLAUDE)) == [("first", 429, "rate_limit"), ("second", 429, "rate_limit")]
+
+
+def test_upstream_that_cannot_be_reached_is_tried_again(second: RawUpstream, gateways: Gateways) -> None:
+    second.will(answer(whole("google-generate-content")))
+    assert TEXT in gateways.post(CHAT, "unreachable").text
+    assert attempts(gateways.report("unreachable")) == [("first", None, "overloaded")] * 3 + [("second", 200, None)]
+
+
+def test_stream_that_breaks_after_its_first_byte_goes_to_no_other_upstream(
+    first: RawUpstream, second: RawUpstream, gateways: Gateways
+) -> None:
+    sent = frames(CLAUDE)
+    first.will(stream(*sent[: len(sent) // 2], ends=False))
+    second.will(stream(*frames("google-generate-content")))
+    with gateways.stream(CHAT, CLAUDE) as response:
+        assert b"the stream ended" in response.read()
+    assert len(second.requests) == 0
+
+
+def test_error_of_the_last_upstream_is_returned(first: RawUpstream, second: RawUpstream, gateways: Gateways) -> None:
+    first.will(refused(500))
+    second.will(answer(ENDPOINT["google-generate-content"].error_body(403, "no access"), 403))
+    response = gateways.post(CHAT, CLAUDE)
+    assert (response.status_code, response.json()["error"]["message"]) == (403, "no access")
+    assert gateways.report(CLAUDE).error == "permission"
