@@ -85,7 +85,7 @@ class Conversations:
         """Open the store while the gateway runs."""
         yield
 
-    def routes(self, front: Front, check_key: Callable[[HttpRequest], None]) -> Iterator[Route]:
+    def routes(self, front: Front, check_key: Callable[[HttpRequest], object]) -> Iterator[Route]:
         """Yield the routes of the kept answers and conversations. `check_key` raises GatewayError."""
         yield from ()
 

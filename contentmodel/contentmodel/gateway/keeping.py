@@ -82,7 +82,7 @@ class StoredConversations(Conversations):
         async with await AsyncTurnStore.open(self.location) as self.store:
             yield
 
-    def routes(self, front: Front, check_key: Callable[[HttpRequest], None]) -> Iterator[Route]:
+    def routes(self, front: Front, check_key: Callable[[HttpRequest], object]) -> Iterator[Route]:
         yield from Endpoints(self, front, check_key).routes()
 
     async def thread(self, request: Request, notes: list[str]) -> Thread:

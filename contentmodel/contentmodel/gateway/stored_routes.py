@@ -39,7 +39,7 @@ Handler = Callable[[HttpRequest], Awaitable[JsonObject]]
 class Endpoints:
     """The endpoints of one API."""
 
-    def __init__(self, kept: StoredConversations, front: Front, check_key: Callable[[HttpRequest], None]) -> None:
+    def __init__(self, kept: StoredConversations, front: Front, check_key: Callable[[HttpRequest], object]) -> None:
         self._kept, self._front, self._check_key = kept, front, check_key
 
     def routes(self) -> Iterator[Route]:
