@@ -509,3 +509,31 @@ def test_gateway_requires_its_key_for_kept_answers(tmp_path: Path) -> None:
                 wrong.responses.retrieve(answer.id)
             with pytest.raises(openai.AuthenticationError):
                 wrong.conversations.create()
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_answer_of_the_second_upstream_is_kept_if_the_first_one_fails(tmp_path: Path, stream: bool) -> None:
+    store = tmp_path / "kept.db"
+    broken = Turn(say("a"), fault=Fault(drop_after=20, times=9))
+    with LoopbackServer([broken], repeat=True) as first, LoopbackServer([say("b"), say("c")]) as second:
+        up = {
+            name: {"api": CLAUDE, "base_url": server.base_url(CLAUDE), "key": "none", "retries": 0}
+            for name, server in (("one", first), ("two", second))
+        }
+        routes = [{"to": ["one", "two"], "model": MODELS[CLAUDE]}]
+        config = read_config({"store": str(store), "upstreams": up, "routes": routes})
+        with gateway(config) as (url, app):
+            runs = Running(second, url, app, store)
+            answer = (runs.stream if stream else runs.ask)("1")
+            assert answer.output_text == "b"
+            assert runs.statuses() == ["complete", "complete"]
+            runs.ask("2", answer.id)
+            assert texts(runs.sent) == ["1", "b", "2"]
+
+
+def test_chain_is_kept_in_postgresql(database: str) -> None:
+    with LoopbackServer([SIGNED, say("Done.")]) as server, gateway(storing(server, database)) as (url, app):
+        runs = Running(server, url, app, Path())
+        first = runs.stream("Read it.", tools=TOOLS)
+        runs.ask("Go on.", first.id, tools=TOOLS)
+        assert runs.sent[1]["content"][0] == THINKING
