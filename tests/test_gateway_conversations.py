@@ -537,3 +537,14 @@ def test_chain_is_kept_in_postgresql(database: str) -> None:
         first = runs.stream("Read it.", tools=TOOLS)
         runs.ask("Go on.", first.id, tools=TOOLS)
         assert runs.sent[1]["content"][0] == THINKING
+
+
+def test_hosted_blocks_return_unchanged_beside_a_renamed_tool(tmp_path: Path) -> None:
+    search = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "a"}}
+    page = {"type": "web_search_result", "url": "https://a.example", "title": "t", "encrypted_content": "e"}
+    found = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": [{**page, "page_age": None}]}
+    blocks = [THINKING, search, found, {"type": "text", "text": "Found."}, CALL]
+    with running(tmp_path, claude(*blocks, stop="tool_use"), say("Done.")) as runs:
+        first = runs.ask("Search.", tools=[*TOOLS, {"type": "web_search"}])
+        runs.ask("Go on.", first.id, tools=[*TOOLS, {"type": "web_search"}])
+        assert runs.sent[1]["content"] == blocks

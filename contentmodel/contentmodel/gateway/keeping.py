@@ -260,7 +260,7 @@ class StoredThread(Thread):
         self._origin: Origin | None = None
         self._actions: list[Any] = []
         self._inputs = 0
-        self._has_failed = self._is_renamed = False
+        self._has_failed = self._is_changed = False
         self._lock = asyncio.Lock()
 
     # -- the input -----------------------------------------------------------------------------------------------------
@@ -323,15 +323,15 @@ class StoredThread(Thread):
         # An upstream may fail before its first block, and the request may be sent again.
         self._taking = None if self._turn is None else Taking(self._turn)
         self._last, self._begun, self._actions = None, ChatResponse(), []
-        # A message with restored names is not what the upstream's API sent: it is encoded like one of the client.
-        self._is_renamed = bool(maps.ids or maps.names or maps.schemas or maps.tools)
+        # A message with restored arguments is not what the upstream's API sent: it is encoded like one of the client.
+        self._is_changed = bool(maps.ids or maps.schemas or maps.tools)
         return self._taken
 
     def _taken(self, event: StreamEvent) -> StreamEvent:
         if self._turn is None or self._taking is None:
             return event
         stored = event
-        if self._is_renamed and isinstance(event, TurnStart | TurnComplete | TurnError):
+        if self._is_changed and isinstance(event, TurnStart | TurnComplete | TurnError):
             stored = msgspec.structs.replace(event, response=with_origin(event.response, None))
         if isinstance(stored, TurnComplete | TurnError):
             self._last = stored

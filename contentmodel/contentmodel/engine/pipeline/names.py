@@ -365,7 +365,11 @@ class _Renamer:
     def message(self, message: ChatMessage) -> ChatMessage:
         if is_native(message, self._context):
             self._take(message)
-            return message
+            # A stored answer has the source's names. A tool of this request that was renamed is renamed here, too.
+            if not any(c.__class__ in NAMED and c.name in self._names.changed for c in message.contents):
+                return message
+            contents = [self._content(c) if c.__class__ in NAMED else c for c in message.contents]
+            return self._context.with_contents(message, contents)
         same_ids, same_names = self._ids.same, self._names.same
         for content in message.contents:
             if content.__class__ not in NAMED:
@@ -386,7 +390,7 @@ class _Renamer:
             if content.__class__ in NAMED:
                 if content.call_id is not None:
                     self._ids.take(content.call_id)
-                if content.name is not None:
+                if content.name is not None and content.name not in self._names.changed:
                     self._names.take(content.name)
 
     def _content(self, content: ToolCallContent | ToolResultContent) -> AIContent:
