@@ -15,10 +15,10 @@ SAMPLE := examples/agent_turns.anthropic.json
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test slow check lint types deep bench agents docs format clean
+.PHONY: help demo test slow check lint types deep bench bench-gateway agents docs format clean
 
 help: ## Say what each target does
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.installed-cli ## Show an agent transcript, then convert it to another API
 	$(VENV)/bin/contentmodel show $(SAMPLE)
@@ -51,6 +51,9 @@ bench: $(BENCH_VENV)/.installed-bench ## Measure against the peers, in an enviro
 
 agents: $(VENV)/.installed-dev ## Run coding agents (from npm) through the gateway, offline
 	$(VENV)/bin/python agents/run.py $(AGENTS_ARGS)
+
+bench-gateway: $(VENV)/.installed-dev ## Load the gateway with 200 streams, beside a plain pass-through
+	$(VENV)/bin/python benchmarks/gateway.py $(BENCH_ARGS)
 
 docs: $(VENV)/.installed-dev ## Build the documentation into site/
 	$(VENV)/bin/python -m contentmodel_conformance.pages docs

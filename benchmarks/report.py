@@ -10,7 +10,8 @@ from pathlib import Path
 
 from peers import Peer
 
-BEGIN = "<!-- figures: written by `make bench BENCH_ARGS=--markdown` -->"
+COMMAND = "make bench BENCH_ARGS=--markdown"
+BEGIN = "<!-- figures: written by `{command}` -->"
 END = "<!-- /figures -->"
 
 
@@ -87,16 +88,17 @@ class Report:
                 table.row(peer.name, peer.version, peer.failure or peer.through)
             self.add(table)
 
-    def write(self, path: Path) -> None:
-        """Write the tables between the markers of a page. Raises SystemExit if it has no markers."""
+    def write(self, path: Path, command: str = COMMAND) -> None:
+        """Write the tables between the markers of a page. Raises SystemExit if it has none of this command."""
         page = path.read_text("utf-8")
-        before, begin, rest = page.partition(BEGIN)
+        marker = BEGIN.format(command=command)
+        before, begin, rest = page.partition(marker)
         _, end, after = rest.partition(END)
         if not begin or not end:
             raise SystemExit(f"{path.name} has no markers to write the figures between")
         facts = "\n".join(f"- {fact}" for fact in _circumstances())
         body = "\n\n".join(table.markdown() for table in self.tables)
-        path.write_text(f"{before}{BEGIN}\n\n{facts}\n\n{body}\n\n{END}{after}", "utf-8")
+        path.write_text(f"{before}{marker}\n\n{facts}\n\n{body}\n\n{END}{after}", "utf-8")
 
 
 def _circumstances() -> list[str]:
