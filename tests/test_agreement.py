@@ -256,7 +256,7 @@ def test_loss_excuses_only_facts_under_its_path() -> None:
     assert found.value.where == "$.messages[0].content[1].text"
 
 
-def test_dropped_list_does_not_excuse_new_text() -> None:
+def test_loss_of_dropped_list_does_not_excuse_new_text() -> None:
     payload = {**REQUEST, "stop": ["One.", "Two."]}
     before, after, _ = readings_of("request", payload, CHAT, ANTHROPIC)
     lost = contentmodel.Loss(path="$.stop", kind="dropped", what="stop", why="a test")
@@ -336,7 +336,7 @@ def test_readers_agree_on_incomplete_response_without_reason(target: str) -> Non
 
 
 def words_of(hint: Any) -> list[str]:
-    """Return the words of an optional Literal."""
+    """Return the values of an optional Literal."""
     return [word for option in get_args(hint) for word in get_args(option)]
 
 

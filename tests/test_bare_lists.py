@@ -71,7 +71,7 @@ def test_list_of_messages_is_detected_and_decoded_as_request(api: str) -> None:
 
 
 @every_list
-def test_list_stays_a_list_within_its_api(api: str) -> None:
+def test_list_of_messages_is_encoded_as_list_within_its_api(api: str) -> None:
     encoded = convert(LISTS[api], source=api, target=api)
     assert encoded.payload == LISTS[api]
     assert encoded.losses == ()
@@ -88,7 +88,7 @@ def test_losses_of_converted_list_have_paths_in_the_list(api: str, target: str) 
         assert f"$[{index}].weird" in {loss.path for loss in encoded.losses}
 
 
-def test_ambiguous_list_is_read_as_named_api() -> None:
+def test_convert_reads_ambiguous_list_as_named_api() -> None:
     plain = [{"role": "user", "content": "hi"}]
     assert detect(plain) == ("openai-chat", "request")
     for api in ("openai-chat", "anthropic-messages", "openai-responses"):
@@ -96,7 +96,7 @@ def test_ambiguous_list_is_read_as_named_api() -> None:
         assert convert(plain, source=api, target=api).payload == plain
 
 
-def test_list_becomes_request_object_if_model_is_given() -> None:
+def test_convert_encodes_list_of_messages_as_request_if_model_is_given() -> None:
     assert convert(LISTS["openai-chat"], target="openai-chat", model="gpt-5.2").payload == {
         "model": "gpt-5.2",
         "messages": LISTS["openai-chat"],
@@ -109,7 +109,7 @@ def test_detect_rejects_list_without_messages(items: list[Any]) -> None:
         detect(items)
 
 
-def test_decode_error_has_path_in_list() -> None:
+def test_decode_error_of_list_has_path_in_the_list() -> None:
     with pytest.raises(DecodeError) as caught:
         adapter("openai-chat").decode_request([{"role": "user", "content": "hi"}, {"content": "who?"}])
     assert [fault.path for fault in caught.value.faults] == ["$[1].role"]

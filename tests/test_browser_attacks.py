@@ -76,7 +76,7 @@ def test_server_blocks_reads_and_writes_from_another_site(browser: Any, tmp_path
 
 
 def test_server_with_permissive_cors_allows_reads_and_writes_from_another_site(browser: Any, tmp_path: Path) -> None:
-    """Control: if CORS headers allow every origin, the same page succeeds."""
+    """The page succeeds if CORS headers allow every origin."""
 
     async def admit(request: Request, follow: Any) -> Response:
         headers = {"access-control-allow-origin": "*", "access-control-allow-headers": "*"}

@@ -186,7 +186,7 @@ def test_bijection_gives_distinct_stable_texts() -> None:
     assert len(set(given)) == len(texts)
     assert given == [ids(text) for text in texts]
     assert all(IdentifierRule("[a-z_0-9]", 29).accepts(text) for text in given)
-    # What another text was turned into is taken, though it would be taken as it is.
+    # An output for another text is in use, even as an input that fits the rule.
     assert ids(given[0]) != given[0]
 
 

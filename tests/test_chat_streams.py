@@ -15,7 +15,7 @@ from test_events import call, calls, chunk, lawful, sse, summary
 
 
 def chat(*chunks: Any, finish: str | None = "stop", done: bool = True) -> list[StreamEvent]:
-    """Decode these chunks or deltas, and check the laws of streams."""
+    """Decode the chunks or deltas, and check the laws of streams."""
     wires = [c if "choices" in c or "error" in c else chunk(c) for c in chunks]
     raw = sse(*wires, *([chunk(finish=finish)] if finish else [])) + (b"data: [DONE]\n\n" if done else b"")
     return lawful("openai-chat", raw)

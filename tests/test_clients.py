@@ -52,7 +52,7 @@ from contentmodel.failures import kind_of_status
 from contentmodel.message import Origin
 
 PATIENCE = 20.0
-"""How many seconds a test waits for the other side before it fails."""
+"""Seconds that a test waits for the other side before it fails."""
 
 UNTIL_GONE = object()
 """A piece of an answer: the server sends nothing more until the client closes the connection."""
@@ -62,7 +62,7 @@ CUT = object()
 
 
 class Answer:
-    """An answer of the server. `pieces` are sent in order; an Event among them is waited for."""
+    """An answer of the server. `pieces` are sent in order. The server waits for an Event among them."""
 
     def __init__(self, *pieces: Any, status: int = 200, kind: str = "application/json", **headers: str) -> None:
         self.pieces = pieces
@@ -498,7 +498,7 @@ def events_of(api: str, raw: bytes) -> list[Any]:
 @pytest.mark.usefixtures("corpus")
 @EVERY
 def test_client_sends_the_encoded_payload_unchanged(api: str, loop: Loopback) -> None:
-    """It includes fields that no SDK has, and API-specific values."""
+    """The payload includes fields that no SDK has, and API-specific values."""
     loop.answers = lambda path, payload: Answer(answer_of(api, "Hi."))
     for record in sample(api, "request", 40):
         payload = {**record["body"], "field_of_tomorrow": [{"deep": None, "text": "é\u2028"}]}

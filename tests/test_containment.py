@@ -1,4 +1,4 @@
-"""How often texts are part of others is counted for all of them at once, and is what a search for each would count."""
+"""Occurrences of texts in other texts: one pass for all texts counts as many as a search for each text."""
 
 from __future__ import annotations
 

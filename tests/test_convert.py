@@ -131,7 +131,7 @@ def test_convert_encodes_hosted_call_and_result_as_function_pair() -> None:
     assert calls == results
 
 
-def test_system_messages_round_trip_through_instructions() -> None:
+def test_convert_restores_system_messages_from_instructions() -> None:
     payload = {
         "model": "gpt-5",
         "messages": [{"role": "system", "content": "be brief"}, {"role": "user", "content": "hi"}],

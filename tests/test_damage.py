@@ -74,7 +74,7 @@ def deep() -> bool:
 
 @pytest.fixture
 def damaged(sound: Path, tmp_path: Path) -> Path:
-    """A copy, to be damaged."""
+    """A copy of the database. Tests damage it."""
     return Path(shutil.copy(sound, tmp_path / "turns.db"))
 
 
@@ -192,7 +192,7 @@ COLUMNS = [(table.name, column.name) for table in TABLES for column in table.c]
 def test_store_with_any_value_in_any_column_raises_only_history_errors(
     sound: Path, tmp_path: Path, place: int, deep: bool
 ) -> None:
-    # Quickly, each column gets some of the values, the next column others.
+    # In the quick profile, each column gets some of the values, and the next column others.
     for number, value in enumerate(ODD if deep else ODD[place % 6 :: 6]):
         path = Path(shutil.copy(sound, tmp_path / f"{number}.db"))
         if put(path, *COLUMNS[place], value):

@@ -113,7 +113,7 @@ def test_function_without_parameters_is_accepted_and_restored(source: str, targe
 
 @pytest.mark.parametrize("source", APIS)
 @pytest.mark.parametrize("target", APIS)
-def test_empty_parameter_schema_is_not_taken_for_none(source: str, target: str) -> None:
+def test_convert_distinguishes_empty_parameter_schema_from_none(source: str, target: str) -> None:
     out = crossed(a_request(source, a_function(source)), source, target)
     [tool] = adapter(target).decode_request(out.payload).tools
     assert tool.parameters == EMPTY
@@ -168,7 +168,7 @@ def test_chat_keeps_malformed_grammar_unchanged(form: Any) -> None:
     assert adapter(CHAT).encode_request(request).payload == payload
 
 
-def test_schema_with_more_than_one_free_text_decodes_to_function_tool() -> None:
+def test_schema_that_differs_from_a_free_text_schema_decodes_to_function_tool() -> None:
     [tool] = crossed(a_request(CHAT, CUSTOM[CHAT]), CHAT, ANTHROPIC).payload["tools"]
     schema = tool["input_schema"]
     assert is_free_text(schema)

@@ -1,4 +1,4 @@
-"""The code in the README and the documentation runs, and the generated pages are up to date."""
+"""Documentation: the code of the README and of the pages runs, and the generated pages are up to date."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ payload: dict[str, Any] = {}
 request = contentmodel.adapter("anthropic-messages").decode_request(payload)
 encoded = contentmodel.convert(payload, target="openai-chat")
 """
-"""The names that the Python blocks of every page can use."""
+"""Names that the Python blocks of every page can use."""
 
 
 def programs(folder: Path) -> list[Path]:

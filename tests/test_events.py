@@ -102,7 +102,7 @@ def test_fold_refuses_a_layout_with_unknown_blocks() -> None:
         fold([TurnComplete(response=ChatResponse(), layout=[[[0]]])])
 
 
-def test_fold_has_a_response_after_each_event() -> None:
+def test_fold_gives_response_after_each_event() -> None:
     gathered = Fold()
     assert gathered.response == ChatResponse()
     gathered.feed(TurnStart(response=ChatResponse(id="r")))
@@ -262,7 +262,7 @@ def test_stream_decoder_keeps_the_text_before_an_error(api: str, failure: bytes)
         ("google-generate-content", [{"error": {"code": 400, "message": "It broke", "status": "boom"}}]),
     ],
 )
-def test_stream_decoder_reads_an_error_body_in_place_of_a_stream(api: str, body: Any, indent: int | None) -> None:
+def test_stream_decoder_reads_an_error_body_instead_of_a_stream(api: str, body: Any, indent: int | None) -> None:
     (event,) = lawful(api, json.dumps(body, indent=indent).encode())
     assert isinstance(event, TurnError)
     assert (event.error.code, event.error.message) == ("boom", "It broke")

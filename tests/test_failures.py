@@ -69,7 +69,7 @@ def test_error_keeps_its_kind_in_every_api(api: str, target: str, kind: str) -> 
     assert made.error.message == "No."
     if names(target, known):
         assert made.error.kind == known
-        # The words for it are the target's own: nothing significant is lost.
+        # The target uses its own code: no significant loss.
         assert {loss.code for loss in encoded.losses if loss.path.startswith("$.error")} <= {"error-converted"}
         assert not [loss for loss in encoded.losses if loss.is_significant and loss.path.startswith("$.error")]
     elif api not in (CHAT, RESPONSES) or target not in (CHAT, RESPONSES):
@@ -93,7 +93,7 @@ def test_unknown_error_converts_to_server_error(api: str) -> None:
         assert kin or any(loss.kind in ("degraded", "dropped") for loss in encoded.losses)
 
 
-def test_error_codes_are_those_of_the_sdks() -> None:
+def test_error_code_table_equals_codes_of_the_sdks() -> None:
     documented = {"conflict_error", "request_too_large"}
     union = get_args(get_args(ErrorObject)[0])
     known = {get_args(member.model_fields["type"].annotation)[0] for member in union}
@@ -282,7 +282,7 @@ def test_read_limits_ignores_invalid_values(value: str) -> None:
 
 @every_provider
 def test_details_of_error_are_reported_as_lost(api: str) -> None:
-    """The rows of errors have no field for the details of an error, such as how long to wait."""
+    """Rows of errors have no field for the details of an error, such as the delay before a retry."""
     error = ErrorContent(message="No.", kind="rate_limit", details={"retryDelay": "3s"})
     encoded = adapter(api).encode_response(ChatResponse(error=error))
     assert [(loss.path, loss.code) for loss in encoded.losses] == [("$.error.details", "no-field")]

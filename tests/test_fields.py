@@ -32,7 +32,7 @@ KINDS = ("request", "response")
 
 
 def both(row: Row) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """The generated functions of a row, which compare what they do with what the plain ones do."""
+    """Return the generated functions of a row. They compare their results with those of the plain functions."""
     decode, encode = compiling.generated(row)
     decode_plainly, encode_plainly = compiling.plain(row)
 
@@ -58,7 +58,7 @@ def both(row: Row) -> tuple[Callable[..., Any], Callable[..., Any]]:
 
 
 def _copied(context: Any) -> Any:
-    """A context like this one, which collects by itself."""
+    """Return a copy of a context with lists of its own."""
     other = copy.copy(context)
     for name in context.__slots__:
         value = getattr(context, name)
@@ -80,7 +80,7 @@ def _notes(context: EncodeContext) -> list[tuple[Any, ...]]:
 
 @pytest.fixture(scope="module")
 def adapters() -> Iterator[dict[str, Any]]:
-    """The adapters again, with rows that run both the generated and the plain code."""
+    """New adapters with rows that run both the generated and the plain code."""
     contentmodel.adapters()
     with pytest.MonkeyPatch.context() as patch, adapters_anew():
         patch.setattr(rows, "generated", both)
@@ -99,7 +99,7 @@ def go_everywhere(payload: Any, api: str, kind: str, adapters: dict[str, Any]) -
 
 
 def write(value: Any, kind: str, target: Any) -> None:
-    """Write a value of the model for an API, as far as it can hold it."""
+    """Encode a value of the model for an API. Ignore errors of the library."""
     with suppress(ContentModelError):
         getattr(target, f"encode_{kind}")(value)
 
@@ -146,14 +146,14 @@ def test_generated_and_plain_code_agree_on_recorded_traffic(
 
 
 class Loud(Silent):
-    """Reports what it does not write in generated code alone."""
+    """Report the unwritten value in generated code only."""
 
     def finish(self, value: Any, wire: dict[str, Any], context: EncodeContext) -> None:
         """Report nothing."""
 
 
 class Forgetful(Gathered):
-    """Reads less in generated code than in plain code."""
+    """Read fewer fields in generated code than in plain code."""
 
     def read_source(self, count: str, code: Any) -> None:
         super().read_source(count, code)

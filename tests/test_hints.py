@@ -31,15 +31,16 @@ from contentmodel_conformance.strategies.hints import every_hint
 from test_layout import PACKAGES, files, tree_of
 
 STORED = Path(__file__).parent / "stored"
-"""Documents that the first version of hints wrote, each with the payload that it was decoded from. Add to them; never
-write them again."""
+"""Documents that the first version of hints wrote, each with the payload that it was decoded from.
+
+Add to them, but do not write them again."""
 API = "smoke-signals"
 HINTS = every_hint()
 
 
 @pytest.fixture(autouse=True)
 def _registry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forget what a test declares."""
+    """Remove the declarations of a test afterwards."""
     monkeypatch.setattr(hints, "_declared", {name: dict(owners) for name, owners in hints._declared.items()})
 
 
@@ -77,7 +78,7 @@ def test_stored_mcp_result_is_written_unchanged(api: str, record: Any) -> None:
 
 
 def residues(value: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every residue in the JSON of a model value, with its API."""
+    """Yield every residue in the JSON of a model value, with its API."""
     if isinstance(value, dict):
         yield from (value.get("extra") or {}).items()
         value = list(value.values())
@@ -201,7 +202,7 @@ def test_hints_page_lists_each_hint_with_its_type() -> None:
     assert page.count("\n| `:") == len(HINTS)
 
 
-# -- hints where they do not belong ------------------------------------------------------------------------------------
+# -- misplaced hints ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("extra", [respelling.NAMES.entry(["text=txt"]), hints.ABSENT.entry(["text"])], ids=str)
@@ -227,15 +228,15 @@ def test_response_with_damaged_hint_keeps_required_fields() -> None:
 # -- no hint without a declaration -------------------------------------------------------------------------------------
 
 EXCEPTIONS = {
-    ("contentmodel/engine/table/hints.py", ":around."),  # Of losses: no hint.
-    ("contentmodel/history/columns.py", ":json"),  # Of a database's columns.
+    ("contentmodel/engine/table/hints.py", ":around."),  # A key of losses, which is no hint.
+    ("contentmodel/history/columns.py", ":json"),  # A key of database columns.
     ("contentmodel/history/rows.py", ":row"),
 }
 _KEY = re.compile(r":[a-z][a-z0-9_.]*")
 
 
 def keys_in(tree: ast.AST) -> Iterator[str]:
-    """The texts of a module that read like the key of a hint, and the beginnings of formatted ones."""
+    """Return the texts of a module that look like the key of a hint, and the beginnings of such f-strings."""
     nodes = list(ast.walk(tree))
     inner = {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values[1:]}
     for node in nodes:

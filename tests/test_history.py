@@ -310,7 +310,7 @@ def test_add_turn_refuses_to_follow_an_open_turn(store: TurnStore) -> None:
     store.add_turn("c", "user", [text("?")])
 
 
-def test_store_accepts_a_text_in_place_of_contents(store: TurnStore) -> None:
+def test_store_accepts_a_text_instead_of_contents(store: TurnStore) -> None:
     for contents in ("Hello", ["Hello"], ("Hello",), [TextContent(text="Hello")]):
         store.add_turn("t", "user", contents)  # type: ignore[arg-type]
     turn = store.begin_turn("t", "assistant")
@@ -387,7 +387,7 @@ def test_pages_of_turns_and_conversations_continue_after_the_last_entry(store: T
     assert store.conversation("c").turns == 7
 
 
-def test_pages_are_complete_if_conversations_have_the_same_time(url: str) -> None:
+def test_pages_list_all_conversations_if_they_have_the_same_time(url: str) -> None:
     moment = datetime(2026, 11, 21, 12, tzinfo=UTC)
     with TurnStore.open(url, clock=lambda: moment) as store:
         for number in range(5):
@@ -454,7 +454,7 @@ def test_store_loads_and_deletes_a_conversation_of_1500_turns(store: TurnStore) 
         (3, text("x"), "expected a string"),
         ("user", FunctionCallContent(call_id="1", name="f"), "tool_use in a turn of the role user"),
         ("system", ReasoningContent(text="x"), "thinking in a turn of the role system"),
-        # The same in rows of another form, whose type is a field that the rules of rows do not check.
+        # The same content in rows whose type is a field. The rules of rows do not check this field.
         (
             "user",
             FunctionCallContent(call_id="1", name="f", extra={"turn-blocks": {":form": "type"}}),
@@ -1098,7 +1098,7 @@ def gone(store: TurnStore, turn: str) -> None:
         time.sleep(0.01)
 
 
-def test_open_store_can_follow_the_turn_of_a_writer_that_dies(url: str) -> None:
+def test_add_turn_follows_the_turn_of_a_dead_writer_in_an_open_store(url: str) -> None:
     with TurnStore.open(url) as store:
         dying = start("hold", url, "c")
         turn = json.loads(dying.stdout.readline())["turn"]
@@ -1193,7 +1193,7 @@ def test_turn_interrupted_after_any_block_can_be_continued(store: TurnStore, kep
     assert_can_be_sent(store.load("c"))
 
 
-def test_load_has_the_origin_of_the_store_if_a_saved_request_was_continued(store: TurnStore) -> None:
+def test_load_sets_the_store_as_origin_if_a_saved_request_was_continued(store: TurnStore) -> None:
     origin = Origin(api="anthropic-messages", issuer="anthropic", model="claude-opus-4-8")
     asked = ChatMessage(role="user", contents=[text("Do it.")], origin=origin)
     saved = ChatRequest(model="claude-opus-4-8", messages=[asked], origin=origin)

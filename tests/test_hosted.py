@@ -40,7 +40,7 @@ KINDS = ("request", "response")
 
 
 def decoded(api: str, kind: str, payload: Any) -> Any:
-    """Return the decoded payload, after a check that it is encoded as it was."""
+    """Return the decoded payload. Check that it is encoded to the same payload."""
     adapter = contentmodel.adapter(api)
     value = getattr(adapter, f"decode_{kind}")(payload)
     assert getattr(adapter, f"encode_{kind}")(value).payload == payload
@@ -395,13 +395,13 @@ def test_settings_that_tool_type_does_not_have_are_reported() -> None:
 
 
 class QuantumToolCallContent(HostedToolCallContent, frozen=True, kw_only=True):
-    """A hosted tool that an application has a class for."""
+    """A call of a hosted tool, as a class of an application."""
 
     qubits: int = 0
 
 
 class QuantumToolResultContent(HostedToolResultContent, frozen=True, kw_only=True):
-    """Its result."""
+    """A result of the tool."""
 
 
 def test_classes_derived_from_the_hosted_bases_load_as_their_bases() -> None:
@@ -415,7 +415,7 @@ def test_classes_derived_from_the_hosted_bases_load_as_their_bases() -> None:
     assert dumps(loaded) == written
 
 
-def test_newer_hosted_type_with_misfit_fields_loads_as_unknown_content() -> None:
+def test_newer_hosted_type_with_fields_of_wrong_types_loads_as_unknown_content() -> None:
     written = b'{"contentmodel":1,"kind":"content","value":{"type":"quantum_tool_call","call_id":5}}'
     loaded = loads(written)
     assert isinstance(loaded, UnknownContent)
@@ -554,7 +554,7 @@ def test_function_with_name_of_hosted_tool_is_renamed() -> None:
         ),
     ],
 )
-def test_failure_that_became_text_is_reported_only_at_its_sign(
+def test_loss_of_failure_that_became_text_has_only_the_path_of_its_sign(
     items: list[dict[str, Any]], sign: str, target: str
 ) -> None:
     payload = {"model": "gpt-5.2", "input": [{"role": "user", "content": "Hi."}, *items]}

@@ -292,7 +292,7 @@ def test_reader_with_an_unknown_event_id_gets_the_state(number: int) -> None:
     assert fold(events_of(rest(Reader(log_of(HELLO), number)))) == fold(HELLO)
 
 
-def test_log_size_is_bounded() -> None:
+def test_log_keeps_a_bounded_number_of_bytes() -> None:
     log = Log(kept_bytes=1000)
     log.add(HELLO[0])
     log.add(HELLO[1])
@@ -404,7 +404,7 @@ def test_followers_get_an_internal_error_without_its_message(caplog: Any) -> Non
     assert "the password" in caplog.text
 
 
-def test_events_without_an_end_are_an_interrupted_turn() -> None:
+def test_hub_interrupts_the_turn_if_its_events_have_no_end() -> None:
     async def go(*events: StreamEvent) -> list[StreamEvent]:
         return await followed(Hub().begin("t", "c", lambda cancellation: played(*events)))
 

@@ -1,4 +1,4 @@
-"""Which values the laws treat as opaque, as implied by others, and as restored."""
+"""Laws of opaque values, of values that others imply, and of restored values."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _Leaks(Broken):
 
 
 def test_opacity_finds_protected_data_whatever_its_field_name() -> None:
-    """The field name is `data` here."""
+    """The name of the field is `data`."""
     sealed = {"type": "reasoning.encrypted", "data": "c2VhbGVk", "format": "openai-responses-v1"}
     payload = {"model": "m", "messages": [{"role": "assistant", "content": "x", "reasoning_details": [sealed]}]}
     target = contentmodel.adapter("anthropic-messages")
@@ -64,7 +64,7 @@ def asked(*contents: Any, tools: tuple[Any, ...] = ()) -> ChatRequest:
 
 
 class _WritesTextFiles(Broken):
-    """Changes the media type of a link to one of another kind."""
+    """Change the media type of a link to one of another kind."""
 
     def written(self, kind: str, payload: Any, value: Any) -> Any:
         link = {"fileUri": value.messages[0].contents[0].uri, "mimeType": "text/plain"}
@@ -101,7 +101,7 @@ def test_section_counts_a_hosted_tool_beside_a_function(api: str, name: str) -> 
 
 
 class _LeavesOutTitles(Broken):
-    """Leaves out the titles of sources."""
+    """Leave out the titles of sources."""
 
     def written(self, kind: str, payload: Any, value: Any) -> Any:
         for candidate in payload.get("candidates", ()):

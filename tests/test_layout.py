@@ -25,7 +25,7 @@ PACKAGES = {
     "contentmodel_adapters": ROOT / "adapters" / "contentmodel_adapters",
     "contentmodel_conformance": ROOT / "conformance" / "contentmodel_conformance",
 }
-# Arrows point one way.
+# Each package may import only the packages of its row.
 MAY_IMPORT = {
     "contentmodel": {"contentmodel"},
     "contentmodel_adapters": {"contentmodel", "contentmodel_adapters"},
@@ -44,7 +44,7 @@ def tree_of(path: Path) -> ast.Module:
 
 @cache
 def imports(path: Path) -> set[str]:
-    """Every module that a file imports, anywhere in it."""
+    """Return every module that a file imports, anywhere in it."""
     found = set()
     for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
@@ -70,7 +70,7 @@ def test_packages_import_only_allowed_packages(package: str) -> None:
 
 
 def imported(node: ast.AST) -> Iterator[str]:
-    """Every module that code imports when it runs, late imports included; those for type checking alone are not."""
+    """Return every module that code imports at run time, with late imports and without those for type checkers."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
             continue
@@ -109,7 +109,7 @@ def test_adapter_does_not_import_other_adapters(name: str) -> None:
 
 
 def test_adapters_do_not_import_the_engine() -> None:
-    """Ours are written as a stranger's are: with `contentmodel.authoring`, whose names are promised."""
+    """Adapters use only `contentmodel.authoring`, as adapters of other authors do. Its names are stable."""
     for path in files("contentmodel_adapters"):
         assert not any(module.startswith("contentmodel.engine") for module in imports(path)), path
 
@@ -129,7 +129,7 @@ def test_every_adapter_has_the_same_files(name: str) -> None:
         assert present - files == {"spelling.py"}
     else:
         files |= {"capabilities.py", "tools.py", "stream.py", "stream_encoder.py", "client.py", "http.py"}
-        # The Responses API has as many items as the others have blocks.
+        # The Responses API has items beside its blocks.
         assert present - files <= {"items.py"}
     assert present >= files
 
@@ -144,11 +144,11 @@ def test_every_provider_adapter_has_a_client() -> None:
 
 
 def test_core_imports_only_standard_library_and_msgspec() -> None:
-    """Outside of what is an extra as a whole, only the standard library and msgspec are imported at the top."""
+    """Except for packages of extras, modules import only the standard library and msgspec at the top."""
     allowed = set(sys.stdlib_module_names) | {"contentmodel", "msgspec"}
     wrong = {}
     for path in files("contentmodel"):
-        # pydantic itself asks for the last one.
+        # Pydantic imports the last one.
         if path.relative_to(PACKAGES["contentmodel"]).parts[0] in ("cli", "gateway", "history", "server") or (
             path.parts[-2:] == ("interop", "pydantic.py")
         ):
@@ -219,7 +219,7 @@ def test_import_without_extra_raises_error_with_pip_command(package: str, extra:
 
 
 def installed_with(*names: str) -> set[str]:
-    """The modules of some distributions, and of all that they require."""
+    """Return the modules of the distributions, and of all that they require."""
     found: set[str] = set()
     waiting = set(names)
     while waiting:

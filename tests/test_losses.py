@@ -29,14 +29,14 @@ from test_layout import tree_of
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted(path for folder in ("contentmodel", "adapters") for path in (ROOT / folder).rglob("*.py"))
 OWN = {"api", "kind", "field", "family"}
-"""The keywords of the functions themselves, which no text names."""
+"""Keywords of the functions themselves. No text names them."""
 
 ENTRIES = {name: entry for name, entry in vars(reasons).items() if isinstance(entry, Reason)}
 
 
 @cache
 def reports() -> list[tuple[str, ast.Call, ast.expr]]:
-    """Every call that reports a loss, with where it is and its reason."""
+    """Return every call that reports a loss: its position, the call, and its reason."""
     at = {"report_loss": 2, "synthesize": 1, "loss_of": 0}
     found = []
     for path in SOURCES:
@@ -49,14 +49,14 @@ def reports() -> list[tuple[str, ast.Call, ast.expr]]:
     return found
 
 
-def test_reports_name_an_entry_of_the_table_of_reasons() -> None:
-    """A loss without a code cannot be told apart by a program: add an entry to engine/losses/reasons.py."""
+def test_loss_reports_name_an_entry_of_the_table_of_reasons() -> None:
+    """Programs distinguish losses by their codes: add an entry to engine/losses/reasons.py."""
     found = reports()
     assert len(found) > 50
     assert [where for where, _, reason in found if isinstance(reason, ast.Constant | ast.JoinedStr)] == []
 
 
-def test_reports_pass_all_values_that_reason_text_names() -> None:
+def test_loss_reports_pass_all_values_that_reason_text_names() -> None:
     for where, call, reason in reports():
         if not isinstance(reason, ast.Attribute):
             continue
@@ -70,14 +70,14 @@ def test_losses_are_created_only_in_module_loss() -> None:
             assert not re.search(r"(?<![\w.])Loss\(", path.read_text()), path
 
 
-def test_every_entry_is_registered_once_and_used() -> None:
+def test_every_loss_entry_is_registered_once_and_used() -> None:
     assert len(REASONS) == len(ENTRIES)
     words = {word for path in SOURCES if path.name != "reasons.py" for word in re.findall(r"\w+", path.read_text())}
     assert ENTRIES.keys() - words == set()
 
 
 @pytest.mark.parametrize("code", REASONS)
-def test_an_entry_has_a_code_in_kebab_case_a_kind_and_a_sentence(code: str) -> None:
+def test_loss_entry_has_a_code_in_kebab_case_a_kind_and_a_sentence(code: str) -> None:
     entry = REASONS[code]
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", code)
     assert entry.kind in KINDS
@@ -132,19 +132,19 @@ def codes(payload: Any, target: str, *, significant: bool) -> set[str]:
     return {loss.code for loss in losses if loss.is_significant == significant}
 
 
-def test_ids_and_repeated_settings_of_response_are_insignificant() -> None:
+def test_losses_of_ids_and_repeated_settings_of_response_are_insignificant() -> None:
     assert codes(ANSWER, "openai-chat", significant=True) == set()
     assert codes(ANSWER, "openai-chat", significant=False) == {"meaningless-field", "repeated-setting"}
     assert "token-sum" in codes(ANSWER, "anthropic-messages", significant=False)
 
 
-def test_unusual_status_is_significant() -> None:
+def test_loss_of_unusual_status_is_significant() -> None:
     broken = {**ANSWER, "output": [{**ANSWER["output"][0], "status": "incomplete"}]}
     assert "provider-field" in codes(broken, "openai-chat", significant=True)
 
 
 @pytest.mark.parametrize(("strict", "code"), [(False, "usual-value"), (True, "no-field")])
-def test_lost_strict_is_insignificant_if_false(strict: bool, code: str) -> None:
+def test_loss_of_strict_is_insignificant_if_false(strict: bool, code: str) -> None:
     function = {"name": "now", "parameters": {"type": "object", "properties": {}}, "strict": strict}
     tools = [{"type": "function", "function": function}]
     payload = {"model": "gpt-5.2", "messages": [{"role": "user", "content": "Hi."}], "tools": tools}
@@ -152,7 +152,7 @@ def test_lost_strict_is_insignificant_if_false(strict: bool, code: str) -> None:
     assert [loss.code for loss in losses if loss.path.endswith("strict")] == [code]
 
 
-def test_lost_schema_annotation_is_insignificant() -> None:
+def test_loss_of_schema_annotation_is_insignificant() -> None:
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "F", "type": "object"}
     made = {
         "type": "json_schema",
@@ -176,9 +176,7 @@ def test_lost_schema_annotation_is_insignificant() -> None:
         (None, 0, "insignificant", "unknown-time"),
     ],
 )
-def test_time_of_response_is_reported_as_rewritten_rounded_or_dropped(
-    created: Any, sent: int, kind: str, code: str
-) -> None:
+def test_loss_of_response_time_is_rewritten_rounded_or_dropped(created: Any, sent: int, kind: str, code: str) -> None:
     response = contentmodel.ChatResponse(created=created)
     encoded = contentmodel.adapter("openai-chat").encode_response(response)
     assert encoded.payload["created"] == sent
@@ -189,7 +187,7 @@ def test_time_of_response_is_reported_as_rewritten_rounded_or_dropped(
 @pytest.mark.parametrize("tools", [[], [FunctionTool(name="a")], [HostedTool(kind="web_search")]])
 @pytest.mark.parametrize("mode", ["auto", "none", "required", "other"])
 @pytest.mark.parametrize(("names", "hosted"), [(None, None), (["a"], None), (["b", "c"], None), (None, "web_search")])
-def test_less_specific_tool_choice_is_in_payload_if_reported(
+def test_encoder_writes_less_specific_tool_choice_if_it_reports_one(
     target: str, tools: list[Any], mode: str, names: list[str] | None, hosted: str | None
 ) -> None:
     options = ChatOptions(tool_choice=ToolChoice(mode=mode, tools=names, hosted=hosted))
@@ -199,7 +197,7 @@ def test_less_specific_tool_choice_is_in_payload_if_reported(
         assert encoded.payload.get("tool_choice") or encoded.payload["toolConfig"]["functionCallingConfig"]
 
 
-def test_lost_schema_of_no_value_is_named_as_schema() -> None:
+def test_loss_of_schema_that_allows_no_value_names_the_schema() -> None:
     inner = {"type": "array", "items": False}
     schema = {"type": "object", "properties": {"never": False, "empty": inner, "wrong": 3}}
     made = {"type": "json_schema", "json_schema": {"name": "f", "schema": schema}}
@@ -231,7 +229,7 @@ APIS = ("anthropic-messages", "google-generate-content", "openai-chat", "openai-
 
 
 def places(value: Any, path: str = "$") -> Iterator[tuple[Any, Any, str]]:
-    """Every member and element of a JSON value: what holds it, its key there, and its path."""
+    """Yield every member and element of a JSON value: its parent, its key, and its path."""
     for key, item in list(value.items() if isinstance(value, dict) else enumerate(value)):
         where = child_path(path, key) if isinstance(key, str) else f"{path}[{key}]"
         yield value, key, where
@@ -246,13 +244,13 @@ def texts_in(value: Any) -> list[str]:
 @pytest.mark.parametrize("name", ["agent_turns.anthropic.json", "chat.openai.json", "answer.responses.json"])
 @pytest.mark.parametrize("target", APIS)
 def test_audit_reports_every_deleted_text_and_block(name: str, target: str) -> None:
-    """A loss excuses what it names and nothing else."""
+    """A loss excuses only the value at its path."""
     source = json.loads((EXAMPLES / name).read_text())
     encoded = contentmodel.convert(source, target=target)
     assert contentmodel.audit(source, encoded) == []
     original = encoded.payload
     count, carried = Counter(texts_in(source)), Counter(texts_in(original))
-    # What is named twice is a reference: one of the two may go.
+    # A text that occurs twice may be a reference, so one of the two may be missing.
     known = {text for text in count if count[text] == carried[text] == 1}
     assert known
     for holder, key, path in list(places(copy.deepcopy(original))):
@@ -284,7 +282,7 @@ def test_audit_counts_names_and_ids_of_calls_separately() -> None:
     assert [one.path for one in contentmodel.audit(source, encoded)] == ["$.tools[0].function.name"]
 
 
-def test_lost_name_of_response_format_has_its_own_path() -> None:
+def test_loss_of_response_format_name_has_its_own_path() -> None:
     """Regression: the whole format was reported as lost, with a schema that is in the output."""
     schema = {
         "type": "object",
@@ -299,7 +297,7 @@ def test_lost_name_of_response_format_has_its_own_path() -> None:
     assert "$.response_format" not in paths
 
 
-def test_items_without_a_message_are_reported_one_by_one() -> None:
+def test_encoder_reports_each_item_without_a_message_separately() -> None:
     items = [{"type": "item_reference", "id": "msg_1"}, {"type": "message", "role": "user", "content": "Hello, world."}]
     encoded = contentmodel.convert({"model": "m", "input": items}, target="openai-chat", kind="request")
     assert "$.input" not in {loss.path for loss in encoded.losses}
@@ -379,8 +377,8 @@ def test_audit_reports_a_deleted_hosted_tool_without_settings(api: str, target: 
 
 
 @pytest.mark.parametrize("target", HOSTED)
-def test_conversion_reports_lost_search_options_that_are_empty(target: str) -> None:
-    """An empty object turns the search on."""
+def test_convert_reports_loss_of_empty_search_options(target: str) -> None:
+    """The search is on if the object is empty."""
     source = {"model": "m", "messages": [{"role": "user", "content": "Hi."}], "web_search_options": {}}
     encoded = contentmodel.convert(source, source="openai-chat", target=target, kind="request")
     assert "$.web_search_options" in {loss.path for loss in encoded.losses if loss.kind == "dropped"}
@@ -391,7 +389,7 @@ GRAMMAR = {"syntax": "lark", "definition": 'start: "a"'}
 
 
 @pytest.mark.parametrize("target", ["anthropic-messages", "google-generate-content"])
-def test_grammar_that_becomes_text_is_degraded(target: str) -> None:
+def test_loss_of_grammar_that_becomes_text_is_degraded(target: str) -> None:
     custom = {"type": "custom", "name": "c", "format": {"type": "grammar", **GRAMMAR}}
     source = {"model": "m", "input": "Hi.", "tools": [custom]}
     encoded = contentmodel.convert(source, source="openai-responses", target=target, kind="request")
@@ -497,7 +495,7 @@ def test_loss_inside_sources_of_search_has_path_of_source() -> None:
     assert contentmodel.audit(payload, encoded) == []
 
 
-def test_output_without_text_is_reported_if_its_result_becomes_text() -> None:
+def test_encoder_reports_output_without_text_if_its_result_becomes_text() -> None:
     unknown = {"type": "smell", "strength": 3}
     result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": [unknown, {"type": "text", "text": "Late."}]}
     messages = [{"role": "user", "content": "Hi."}, {"role": "user", "content": [result]}]
@@ -573,7 +571,7 @@ def function_of(number: int, **fields: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_refused_part_of_a_setting_is_lost_alone(
+def test_loss_of_refused_part_of_a_setting_has_only_its_path(
     fields: dict[str, Any], source: str, target: str, lost: set[str]
 ) -> None:
     models = {"google-generate-content": "gemini-2.5-flash", "anthropic-messages": "claude-sonnet-4-5"}

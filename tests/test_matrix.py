@@ -75,7 +75,7 @@ def test_every_family_has_a_crossing_for_every_pair_of_apis() -> None:
 
 @pytest.mark.parametrize("kind", CONTENT_TYPES, ids=lambda kind: kind.__name__)
 def test_every_field_of_a_type_is_set_in_some_sample(kind: type[AIContent]) -> None:
-    """Otherwise, the loss of a field that no instance sets would not be found."""
+    """The matrix finds the loss of a field only if an instance sets the field."""
     made = [form.content for form in forms(kind, "some-api", "someone")]
     made += [
         way.content
@@ -175,7 +175,7 @@ def test_citations_are_exact_only_for_kinds_of_their_api() -> None:
 
 
 @pytest.mark.slow
-def test_lost_fields_are_named_in_sentence() -> None:
+def test_matrix_sentence_names_lost_fields() -> None:
     text = cell("TextContent", "openai-chat")
     assert set(text.lost) == {"annotations", "protected"}
     assert "without its annotations, protected" in sentence(text)
@@ -200,13 +200,13 @@ def test_crossing_is_absent_if_source_does_not_have_the_family() -> None:
 
 
 @pytest.mark.slow
-def test_no_cell_or_crossing_is_silent() -> None:
+def test_matrix_has_no_silent_cell_or_crossing() -> None:
     assert [(c.type, c.api, each) for c in matrix().contents for each in c.cases if each.verdict == "silent"] == []
     assert [c for c in matrix().crossings if c.verdict == "silent"] == []
 
 
 @pytest.mark.slow
-def test_no_cell_or_crossing_is_an_error() -> None:
+def test_matrix_has_no_cell_or_crossing_with_an_error() -> None:
     assert [c for c in matrix().contents if c.verdict == "error"] == []
     assert [c for c in matrix().crossings if c.verdict == "error"] == []
 
@@ -243,7 +243,7 @@ def retold(draw: st.DrawFn, content: Any) -> Any:
 @pytest.mark.slow
 @given(data=st.data())
 @pytest.mark.parametrize("api", APIS)
-def test_exact_cases_survive_round_trip_with_any_text(api: str, data: st.DataObject) -> None:
+def test_exact_cases_of_matrix_survive_round_trip_with_any_text(api: str, data: st.DataObject) -> None:
     mine = [found for found in exact_cases() if found[1] == api]
     name, _, of, exact = data.draw(st.sampled_from(mine))
     form = next(f for f in forms(TYPES[name], FOREIGN.api, FOREIGN.issuer) if f.name == exact.form)
@@ -280,7 +280,7 @@ class Wrapped:
 
 
 class Without:
-    """An object that is not an adapter."""
+    """Return an object that is not an adapter."""
 
 
 def fail(*args: Any, **more: Any) -> Any:
@@ -307,7 +307,7 @@ def test_failing_adapter_gives_errors_only_in_its_own_cells(broken: str) -> None
             assert all(c.why for c in found.cases)
         else:
             assert found.verdict != "error"
-    # An API that has no such content has nothing to take to the one that fails.
+    # A crossing is absent if its source does not have the content.
     assert {c.verdict for c in made.crossings if c.source == name} == {"error"}
     assert {c.verdict for c in made.crossings if c.source != name} <= {"error", "absent"}
     assert name not in as_html(made)
@@ -323,7 +323,7 @@ def test_adapter_with_failing_describe_gives_errors_for_own_origin() -> None:
 
 @pytest.mark.slow
 def test_unreported_loss_of_signatures_gives_silent_cell() -> None:
-    """The adapter drops the signatures of its own reasoning without a loss."""
+    """Test an adapter that drops the signatures of its own reasoning without a loss."""
 
     def without_signatures(value: Any, *args: Any) -> Any:
         encoded = contentmodel.adapter("anthropic-messages").encode_request(value, *args)
@@ -337,7 +337,7 @@ def test_unreported_loss_of_signatures_gives_silent_cell() -> None:
 
 @pytest.mark.slow
 def test_unreported_loss_of_results_gives_silent_crossing() -> None:
-    """The adapter drops results of tools without a loss."""
+    """Test an adapter that drops results of tools without a loss."""
 
     def without_results(value: Any, *args: Any) -> Any:
         encoded = contentmodel.adapter("anthropic-messages").encode_request(value, *args)
@@ -355,7 +355,7 @@ def test_unreported_loss_of_results_gives_silent_crossing() -> None:
 
 @pytest.fixture
 def stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """A package whose adapter cannot be imported."""
+    """Create a package whose adapter cannot be imported."""
     info = tmp_path / "stranger-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: stranger\nVersion: 1.0\n")
@@ -394,7 +394,7 @@ def ids_of(page: str) -> set[str]:
 
 
 @pytest.mark.slow
-def test_page_has_no_external_resources_and_no_broken_links() -> None:
+def test_matrix_page_has_no_external_resources_and_no_broken_links() -> None:
     page = as_html(matrix())
     assert ids_of(page)
     assert re.findall(r"<script|<link|<img|<iframe|@import|url\(|\bsrc=", page) == []
@@ -404,14 +404,14 @@ def test_page_has_no_external_resources_and_no_broken_links() -> None:
 
 
 @pytest.mark.slow
-def test_every_sign_on_page_has_a_tooltip_with_its_verdict() -> None:
+def test_matrix_page_has_a_tooltip_with_its_verdict_for_every_sign() -> None:
     page = as_html(matrix())
     signs = re.findall(r'<a class="sign (\w+)".*?<span class="tip">(.*?)</span></a>', page)
     assert len(signs) == page.count('class="sign ')
     assert all(verdict in told for verdict, told in signs)
 
 
-def test_page_and_markdown_escape_text_of_adapters() -> None:
+def test_matrix_page_and_markdown_escape_text_of_adapters() -> None:
     made = make_matrix({"<i>x": BROKEN["encode"], "y|`": BROKEN["does not load"]})
     page, text = as_html(made), as_markdown(made)
     assert "<i>" not in page
@@ -422,7 +422,7 @@ def test_page_and_markdown_escape_text_of_adapters() -> None:
 
 
 @pytest.mark.slow
-def test_groups_list_each_type_once_for_each_api() -> None:
+def test_matrix_groups_list_each_type_once_for_each_api() -> None:
     for api in contentmodel.adapters():
         found = Counter((g.of, g.origin, name) for g in groups(matrix(), api) for name in g.types)
         cells = {(c.of, c.origin, c.type) for c in matrix().contents if c.api == api and c.cases}
@@ -430,7 +430,7 @@ def test_groups_list_each_type_once_for_each_api() -> None:
 
 
 @pytest.mark.slow
-def test_lines_contain_every_reason_of_every_case() -> None:
+def test_matrix_lines_contain_every_reason_of_every_case() -> None:
     for found in matrix().contents:
         told = "\n".join(map(str, lines(found)))
         for each in found.cases:
@@ -453,7 +453,7 @@ def matrix_of(*apis: str) -> Matrix:
 
 @pytest.fixture
 def made_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the command take the matrix of the APIs that it asks for from those that are made already."""
+    """Make the command use the matrices that earlier tests have made."""
     monkeypatch.setattr(cli_matrix, "make_matrix", lambda adapters: matrix_of(*adapters))
 
 

@@ -371,7 +371,7 @@ async def check_tools(server: McpTools) -> None:
     assert refused.error.message == "refuse of the MCP server tests: no tool is named refuse"
 
 
-def test_mcp_tools_over_stdio() -> None:
+def test_mcp_tools_over_stdio_lists_and_calls_tools_of_a_server() -> None:
     async def main() -> None:
         async with stdio() as server:
             await check_tools(server)
@@ -525,7 +525,7 @@ def url() -> Iterator[str]:
         yield address
 
 
-def test_mcp_tools_over_http(url: str) -> None:
+def test_mcp_tools_over_http_lists_and_calls_tools_of_a_server(url: str) -> None:
     async def main() -> None:
         async with McpTools.http(url, {"X-Test": "yes"}) as server:
             await check_tools(server)

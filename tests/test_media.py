@@ -199,7 +199,7 @@ def test_file_without_name_gets_a_name_that_is_removed_on_conversion_back(
     back = convert(encoded.payload, source=target, target=source, kind="request")
     assert name not in str(back.payload)
     if "Hello." not in str(part):
-        # A document that was sent as text comes back as base64.
+        # A document that was sent as text is restored as base64.
         assert parts_of(back.payload) == [part]
 
 
@@ -256,7 +256,7 @@ def test_link_becomes_text_if_target_cannot_fetch_it(target: str, part: dict[str
     encoded = crossed(GEMINI, target, of_user(GEMINI, part))
     assert [block["text"] for block in parts_of(encoded.payload)] == [part["fileData"]["fileUri"]]
     losses = [loss for loss in encoded.losses if loss.path.startswith("$.contents")]
-    # The text has the link, and nothing else of it: its type, say, is lost.
+    # The text has only the link. Its media type, for example, is lost.
     assert [loss.kind for loss in losses if loss.path.endswith("]")] == ["degraded"]
     assert {loss.kind for loss in losses} <= {"degraded", "dropped"}
 

@@ -1,4 +1,4 @@
-"""Law 7: the model's own JSON and its schema; values of the wrong type."""
+"""The JSON of the model and its schema, and values of the wrong type."""
 
 from __future__ import annotations
 

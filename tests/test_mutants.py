@@ -29,7 +29,7 @@ from contentmodel_conformance.subject import Subject
 from contentmodel_conformance.suite import CHECKS
 
 FAST = {
-    # One of each module of mutants.
+    # One mutant of each module.
     "says-words-of-its-own",
     "copies-temperature",
     "takes-labels-of-users-for-orders",
@@ -57,7 +57,7 @@ def test_every_check_of_mutant_finds_it(mutant: Mutant) -> None:
     assert {outcome.check: outcome.status for outcome in report.outcomes} == dict.fromkeys(mutant.checks, "failed")
     for outcome in report.failures:
         finding = outcome.findings[0]
-        # What an adapter raises breaks the law that nothing is raised, in whichever check it does.
+        # An exception of an adapter breaks the law `totality` in every check.
         assert finding.law in (outcome.law, "totality")
         assert finding.where
         assert finding.detail
@@ -94,13 +94,13 @@ def checks_of(api: str, other: str) -> list[str]:
 
 
 ONE_PARTNER = {"bounds/requests", "bounds/responses", "bounds/streams"}
-"""The checks that try an input with one of the other adapters: with all of them, it may be another one."""
+"""Checks that try an input with one of the other adapters. The number of adapters changes the choice."""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("api", "other"), [pair for pair in PAIRS if ONE_PARTNER.intersection(checks_of(*pair))])
 def test_unchanged_adapters_pass_checks_of_mutants(api: str, other: str) -> None:
-    """Otherwise a failure of a mutant would prove nothing.
+    """The failure of a mutant has no meaning if its adapter fails without the defect.
 
     `test_conformance` tries all other checks on all pairs of adapters, with the same examples.
     """
@@ -118,7 +118,7 @@ def test_checks_of_mutants_apply_to_unchanged_adapters(api: str, other: str) -> 
 @pytest.mark.slow
 @pytest.mark.parametrize("api", sorted(contentmodel.adapters()))
 def test_mutant_without_defect_passes_like_its_adapter(api: str) -> None:
-    """Otherwise the checks would find the wrapper and not the defect."""
+    """The checks must find the defect, not the wrapper around the adapter."""
     adapter = Broken(contentmodel.adapter(api))
     laws = ["face", "identity/table", "detection", "stability/own", "section/foreign", "stream-cuts", "stream-encoding"]
     assert not check_adapter(adapter, only=laws, others=[]).failures
@@ -149,7 +149,7 @@ UNBROKEN = {
     # A test compares the generated code of rows with their plain code.
     "engine.table.code",
     "engine.table.tables",
-    # Whether a payload that is checked is malformed, no law asks: unit tests do.
+    # No law checks the reports of malformed payloads: unit tests do.
     "engine.table.classes",
     # The kinds of errors: the mutants of adapters break them.
     "engine.table.error_types",
@@ -178,22 +178,22 @@ def test_engine_mutant_restores_engine() -> None:
 
 
 def forgets_a_cut_escape(original: Any, self: Any, data: bytes, at: int) -> Any:
-    """Forgets a backslash that is the last byte before a cut."""
+    """Forget a backslash that is the last byte before a cut."""
     self._escaped = False
     return original(self, data, at)
 
 
 def ends_no_group(original: Any, self: Any) -> None:
-    """Takes all calls of a transcript for one group."""
+    """Treat all calls of a transcript as one group."""
 
 
 def pairs_by_ids_alone(original: Any, self: Any, key: Any) -> bool:
-    """Does not look at names if several calls have the id of a result."""
+    """Ignore names if several calls have the id of a result."""
     return False
 
 
 def finds_no_misfits(original: Any, *arguments: Any, **named: Any) -> Any:
-    """Reports no values of a wrong class."""
+    """Report no values of a wrong class."""
     return iter(())
 
 
@@ -223,7 +223,7 @@ IN_UNIT_TESTS: dict[str, tuple[Any, str, Any, Any]] = {
         test_capabilities.test_check_reports_wrong_json_types_for_unlisted_model,
     ),
 }
-"""Mistakes that no law sees: the function, the mistake, and the unit test that finds it."""
+"""Mistakes that no law finds: the owner and name of the function, the mistake, and the unit test that finds it."""
 
 
 @pytest.mark.parametrize("name", IN_UNIT_TESTS)

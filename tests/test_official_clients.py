@@ -1,4 +1,4 @@
-"""The official clients read every recorded answer, served by our encoders, as the recording has it."""
+"""Official clients read the same values from recorded answers and from the output of our encoders."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def google(url: str) -> genai.Client:
 
 
 class Reader:
-    """Reads successive answers with one official client."""
+    """A reader of successive answers with one official client."""
 
     def __init__(self, api: str, url: str) -> None:
         self.api = api

@@ -1,4 +1,4 @@
-"""The judges refuse faults, the strategies draw valid payloads, and every coverage position has names."""
+"""Judges, strategies and coverage: refused faults, valid payloads, and positions with names."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def edited(payload: Payload, edit: Callable[[Any], object]) -> Payload:
 
 
 def each(strategy: SearchStrategy[Payload], examples: int, check: Callable[[Payload], None]) -> None:
-    """Runs the check on some draws, without the cost of shrinking and of a database."""
+    """Run the check on some draws, without the cost of shrinking and of a database."""
 
     @settings(
         max_examples=examples,
@@ -262,7 +262,7 @@ def test_judge_accepts_each_field_and_literal(api: str, kind: str) -> None:
 def test_payloads_with_unknowns_have_one_and_judge_reports_it(api: str, kind: str) -> None:
     def check(payload: Payload) -> None:
         assert "unknown_" in json.dumps(payload)
-        if any(key.startswith("unknown_") for key in payload):  # deeper down it may be in what the API takes as is
+        if any(key.startswith("unknown_") for key in payload):  # A nested one may be in a value of any JSON.
             assert judge(api, kind).faults(payload) != []
 
     each(with_unknowns(sdk_payloads(api, kind)), 30, check)

@@ -217,7 +217,7 @@ QUESTIONS: dict[type, type] = {
 
 
 def fits(first: Any, second: Any) -> bool:
-    """Return whether a result can belong to a call, or an answer to a question, wherever they are."""
+    """Return whether a result can belong to a call, or an answer to a question, at any distance."""
     call, result = type(first), type(second)
     if call in QUESTIONS:
         return result is QUESTIONS[call] and bool(first.request_id == second.request_id)
@@ -232,7 +232,7 @@ def fits(first: Any, second: Any) -> bool:
 
 
 def _rank(first: Any, second: Any) -> tuple[bool, bool]:
-    """Calls of the same kind come first, and for a result without an id those without an id."""
+    """Return a key that sorts calls of the same kind first, and for a result without an id those without an id."""
     if type(first) in QUESTIONS:
         return False, False
     return type(second) is not FAMILIES[type(first)], second.call_id is None and first.call_id is not None
@@ -286,7 +286,7 @@ def test_index_agrees_with_naive_pairing(messages: list[ChatMessage]) -> None:
 
 
 @given(transcripts)
-def test_pairs_do_not_change_when_messages_follow(messages: list[ChatMessage]) -> None:
+def test_index_keeps_pairs_if_messages_follow(messages: list[ChatMessage]) -> None:
     whole = TranscriptIndex(messages)
     for size in range(len(messages)):
         part = TranscriptIndex(messages[:size])
@@ -349,7 +349,7 @@ def test_results_with_equal_ids_pair_with_calls_by_name(api: str) -> None:
         FunctionResultContent(call_id="x", name=name, outputs=[TextContent(text=name)]) for name in ("b", "a", "c")
     ]
     messages = [user("?"), ChatMessage(role="assistant", contents=calls), ChatMessage(role="tool", contents=results)]
-    # The last has the name of none: it answers the call that is left.
+    # No call has the name of the last result, so it belongs to the remaining call.
     assert TranscriptIndex(messages).result_of == {(1, 1): (2, 0), (1, 0): (2, 1), (1, 2): (2, 2)}
     adapter = contentmodel.adapter(api)
     encoded = adapter.encode_request(ChatRequest(messages=messages), model="m")

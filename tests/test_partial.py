@@ -25,7 +25,7 @@ VALUES = st.recursive(
 
 
 def is_beginning(said: Any, whole: Any) -> bool:
-    """Return whether a partial value is a beginning of the whole one, at every level."""
+    """Return whether a partial value is a beginning of the whole value, at every level."""
     if isinstance(whole, dict):
         return isinstance(said, dict) and all(k in whole and is_beginning(v, whole[k]) for k, v in said.items())
     if isinstance(whole, list):
@@ -65,7 +65,7 @@ def test_partial_json_accepts_any_text(text: str) -> None:
         ("[1, 2]", {}),
     ],
 )
-def test_partial_arguments_of_incomplete_text(text: str, said: dict[str, Any]) -> None:
+def test_partial_arguments_have_the_complete_part_of_incomplete_text(text: str, said: dict[str, Any]) -> None:
     assert FunctionCallContent(name="weather", arguments=text).partial_arguments == said
 
 
@@ -147,7 +147,7 @@ def test_reader_agrees_with_partial_json_for_any_text(pieces: list[str]) -> None
         ("[\ufeff1]", None),
     ],
 )
-def test_partial_json_of_edge_cases(text: str, value: Any) -> None:
+def test_partial_json_gives_expected_value_for_edge_cases(text: str, value: Any) -> None:
     assert partial_json(text) == value
 
 
@@ -192,7 +192,7 @@ def test_reader_updates_its_value_in_place() -> None:
         ("", " "),
     ],
 )
-def test_work_of_the_reader_is_linear_in_the_text(head: str, piece: str) -> None:
+def test_reader_takes_linear_time(head: str, piece: str) -> None:
     def reading(size: int) -> Callable[[], None]:
         def work() -> None:
             reader = PartialJsonReader()
@@ -208,7 +208,7 @@ def test_work_of_the_reader_is_linear_in_the_text(head: str, piece: str) -> None
 
 
 @pytest.mark.parametrize("text", ["[", '{"a":', '{"a": "x', '["\\u00e9', "[1, 2, ", "1", '{"a": tru'])
-def test_work_of_partial_json_is_linear_in_the_text(text: str) -> None:
+def test_partial_json_takes_linear_time(text: str) -> None:
     works = [partial(partial_json, text * size) for size in (20, 80, 320)]
     assert not superlinear(works, 4, copies=False)
 
@@ -233,7 +233,7 @@ def test_fold_reads_each_delta_of_arguments_once() -> None:
     assert not superlinear([folding(size) for size in (10, 40, 160)], 4, copies=False)
 
 
-def test_partial_arguments_of_text_block_complete_call_and_missing_block() -> None:
+def test_fold_partial_arguments_accept_any_block_and_reject_a_missing_block() -> None:
     gathered = Fold()
     gathered.feed(BlockStart(index=0, content=contentmodel.TextContent(text="Hi.")))
     assert gathered.partial_arguments(0) == {}

@@ -62,7 +62,7 @@ def test_message_is_native_only_with_an_origin_of_the_target() -> None:
     assert not is_native(message("user", origin=None), context())
 
 
-def test_request_is_all_native_only_if_all_its_messages_are() -> None:
+def test_request_is_native_only_if_all_its_messages_are() -> None:
     own, other = message("user", origin=OWN), message("user")
     assert is_all_native(ChatRequest(messages=[own], origin=OWN), context(OWN))
     assert not is_all_native(ChatRequest(messages=[own, other], origin=OWN), context(OWN))
@@ -240,7 +240,7 @@ def test_pair_calls_gives_same_beginning_for_longer_conversation() -> None:
         message("assistant", text("Done.")),
     ]
     whole = paired(*messages)[0]
-    # Not those that end in a turn of calls: it is still open.
+    # A turn of calls at the end is still open.
     for end in (1, 4, 6):
         begun = paired(*messages[:end])[0]
         assert begun == whole[: len(begun)]

@@ -6,13 +6,13 @@ import ast
 import io
 import re
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
-FOLDERS = ("adapters", "agents", "benchmarks", "conformance", "contentmodel")
+FOLDERS = ("adapters", "agents", "benchmarks", "conformance", "contentmodel", "tests")
 
 ANYWHERE = {
     r"\b(nobody|somebody|anybody|whoever|no one)\b": "name the actor (the caller, the model, the user)",
@@ -40,8 +40,12 @@ ANYWHERE = {
 OPENINGS = ("What", "Whatever", "Wherever", "Whether", "Which", "Who", "Whoever", "Whose", "How", "However")
 """Words that a docstring does not begin with."""
 
+SORTS = ("docstring", "comment", "string")
+NO_DATA = ("docstring", "comment")
+"""The sorts of texts that the check reads in tests, where strings are test data."""
+
 Text = tuple[int, str, str]
-"""The line of a text, its sort ("docstring", "comment" or "string"), and the text."""
+"""The line of a text, its sort (one of `SORTS`), and the text."""
 
 
 def docstrings(tree: ast.Module) -> Iterator[ast.Constant]:
@@ -67,9 +71,11 @@ def texts(source: str) -> Iterator[Text]:
             yield token.start[0], "comment", token.string
 
 
-def faults(source: str) -> Iterator[tuple[int, str]]:
-    """Yield the line and the description of each banned pattern in a module."""
+def faults(source: str, sorts: Collection[str] = SORTS) -> Iterator[tuple[int, str]]:
+    """Yield the line and the description of each banned pattern in the texts of these sorts of a module."""
     for line, sort, text in texts(source):
+        if sort not in sorts:
+            continue
         first = text.split(maxsplit=1)[0] if text.strip() else ""
         if sort == "docstring" and first in OPENINGS:
             yield line, f"a docstring begins with {first!r}: begin with a verb or a noun, such as 'Return' or 'True if'"
@@ -83,10 +89,11 @@ def faults(source: str) -> Iterator[tuple[int, str]]:
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_texts_have_no_banned_pattern(folder: str) -> None:
+    sorts = NO_DATA if folder == "tests" else SORTS
     found = [
         f"{path.relative_to(ROOT)}:{line}: {fault}"
         for path in sorted((ROOT / folder).rglob("*.py"))
-        for line, fault in faults(path.read_text("utf-8"))
+        for line, fault in faults(path.read_text("utf-8"), sorts)
     ]
     assert not found, "\n".join(["", *found])
 
@@ -102,3 +109,9 @@ def test_texts_have_no_banned_pattern(folder: str) -> None:
 )
 def test_banned_patterns_are_found(source: str, line: int) -> None:
     assert [at for at, _ in faults(source)][:1] == [line]
+
+
+def test_strings_are_not_checked_in_tests() -> None:
+    source = 'def test_f() -> None:\n    # Nobody reads it.\n    assert f() == "nobody reads it"\n'
+    assert [line for line, _ in faults(source)] == [3, 2]
+    assert [line for line, _ in faults(source, NO_DATA)] == [2]

@@ -57,13 +57,13 @@ def test_object_outside_of_trees_has_no_path_and_no_root() -> None:
     assert positions.tree({}) is None
 
 
-def test_tree_is_the_index_of_the_root() -> None:
+def test_tree_returns_the_index_of_the_root() -> None:
     inner = {"x": 1}
     positions = Positions([{"a": {}}, {"a": [inner]}], containers_of)
     assert positions.tree(inner) == 1
 
 
-def test_positions_look_no_deeper_than_needed() -> None:
+def test_positions_read_no_deeper_than_needed() -> None:
     seen = []
 
     def children(value: Any) -> Any:
@@ -118,7 +118,7 @@ def pending(owner: object, field: str | None = None, **named: Any) -> PendingLos
     return PendingLoss(owner=owner, field=field, reason=reasons.NO_ROLE, values={"role": "x"}, **named)
 
 
-def test_replacement_of_a_replacement_leads_to_the_first_value() -> None:
+def test_source_of_a_second_replacement_is_the_first_value() -> None:
     first = TextContent(text="a")
     value = request(TextContent(text="0"), first)
     second, third = TextContent(text="b"), TextContent(text="c")
@@ -129,13 +129,13 @@ def test_replacement_of_a_replacement_leads_to_the_first_value() -> None:
     assert paths.root_of(third) == 0
 
 
-def test_replaced_root_leads_to_the_root() -> None:
+def test_source_of_a_replaced_root_is_the_root() -> None:
     value = request(TextContent(text="a"))
     new = msgspec.structs.replace(value, model="other")
     assert ModelPaths([value], [(value, new)], "an-api").source(new) is value
 
 
-def test_value_that_replaced_nothing_does_not_lead_back() -> None:
+def test_leads_back_is_false_for_value_that_replaced_no_other() -> None:
     made = TextContent(text="made")
     paths = ModelPaths([request()], [], "an-api")
     assert not paths.leads_back(made)

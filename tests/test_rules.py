@@ -1,4 +1,4 @@
-"""Rules: each has an example that breaks it and one that keeps it; no request that a provider accepted breaks one."""
+"""Rules: each has an example that breaks it and one that keeps it. No accepted request breaks a rule."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EXAMPLES = Path(__file__).parent / "rules"
 
 
 def examples(api: str) -> list[dict[str, Any]]:
-    """Each `{"rule", "breaks", "paths", "keeps"}`: a request that breaks it at the paths, and one that does not."""
+    """Return `{"rule", "breaks", "paths", "keeps"}` for each rule: `breaks` breaks it at `paths`, `keeps` does not."""
     found: list[dict[str, Any]] = json.loads((EXAMPLES / f"{api}.json").read_text())
     return found
 
@@ -67,7 +67,7 @@ def violations(api: str, payload: Any, model: str | None = None) -> list[content
 @pytest.mark.parametrize("api", APIS)
 def test_recorded_requests_that_provider_rejected_break_a_rule(api: str) -> None:
     refused = [record for record in records(api, "request") if (record["status"] or 0) >= 400]
-    # What generateContent takes depends on a model that the URL names.
+    # The rules of generateContent depend on the model in the URL.
     unflagged = {record["id"] for record in refused if not violations(api, record["body"], record["model"])}
     assert unflagged <= set(ELSEWHERE)
 

@@ -78,7 +78,7 @@ What = Literal["ok", "null", "raise", "exit", "interrupt", "quit", "stop", "stra
 
 
 class Log:
-    """Records how many tools ran at the same time, and their arguments."""
+    """A record of the arguments of tools, and of how many ran at the same time."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -97,7 +97,7 @@ class Log:
 
 
 def behave(what: What, context: ToolContext) -> Any:
-    """Return, raise or wait, as `what` says."""
+    """Return, raise or wait, depending on `what`."""
     if what == "raise":
         raise ValueError("it did not work")
     if what == "exit":
@@ -120,14 +120,14 @@ def tools_of(log: Log) -> list[Any]:
 
     @tool
     def work(what: What, context: ToolContext) -> Any:
-        """Does what it is told."""
+        """Acts as `what` requests."""
         with log:
             log.args.append(what)
             return behave(what, context)
 
     @tool
     async def later(what: What, context: ToolContext) -> Any:
-        """Does what it is told, asynchronously."""
+        """Acts as `what` requests, asynchronously."""
         with log:
             log.args.append(what)
             if what == "hang":
@@ -137,7 +137,7 @@ def tools_of(log: Log) -> list[Any]:
 
     @tool(concurrent=False)
     def alone(what: What, context: ToolContext) -> Any:
-        """Does what it is told, and nothing beside it."""
+        """Acts as `what` requests, while no other tool runs."""
         with log:
             log.args.append(what)
             log.alone = log.alone and log.running == 1
@@ -747,7 +747,7 @@ def test_incomplete_call_does_not_run() -> None:
     assert result.report.outcomes == {"cut_short": 2}
 
 
-def test_incomplete_call_is_not_handed_back() -> None:
+def test_run_does_not_hand_back_an_incomplete_call() -> None:
     free = CustomToolCallContent(call_id="a", name="sql", arguments="DELETE FROM ord", status="incomplete")
     shell = ShellToolCallContent(call_id="b", arguments={"commands": ["rm -rf /"]}, executor="client")
     result, _ = run([answer(free, call("elsewhere", "c"), shell, reason="length"), answer("Done.")])
@@ -799,7 +799,7 @@ def test_run_hands_back_calls_of_custom_tools() -> None:
 
 
 def test_runner_keeps_a_second_result_of_a_call() -> None:
-    """The transcript lacked it, without a report, if another call of the turn had no result."""
+    """Regression: the result was missing, without a report, if another call of the turn had none."""
     calls = ChatMessage(role="assistant", contents=[call("work", "a", what="ok"), call("work", "b", what="ok")])
     first, second = (
         ChatMessage(role="tool", contents=[FunctionResultContent(call_id="a", outputs=[TextContent(text=text)])])
@@ -965,7 +965,7 @@ def test_calls_do_not_run_if_the_user_continues_without_approval() -> None:
     assert more.report.outcomes == {"not_run": 3}
 
 
-def test_call_of_an_earlier_run_is_never_reported_as_not_run() -> None:
+def test_report_has_no_result_for_a_call_of_an_earlier_run_instead_of_not_run() -> None:
     words = ChatMessage(role="user", contents=[TextContent(text="Hello?")])
     left = [*answer(call("work", "a", what="ok"), call("work", "b", what="ok")).messages]
     cancelled = Cancellation()
@@ -1020,7 +1020,7 @@ def test_approval_may_be_followed_by_a_message_of_the_user() -> None:
     assert client.requests[0].messages[-1] == words
 
 
-def test_run_accepts_results_in_place_of_approvals() -> None:
+def test_run_accepts_results_instead_of_approvals() -> None:
     result, log, made = wanting()
     calls = result.messages[0].tool_calls
     has_no_origin = ChatMessage(

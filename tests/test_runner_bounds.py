@@ -284,7 +284,7 @@ def test_validation_ends_at_timeout() -> None:
 
 
 def test_validation_ends_at_max_seconds(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
-    """The time of the run ends when a validation reads the clock for the first time."""
+    """The first validation that reads the clock ends the time of the run."""
 
     class Inside:
         @staticmethod

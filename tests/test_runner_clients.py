@@ -23,7 +23,7 @@ DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAW
 
 @tool
 def weather(city: str) -> str:
-    """How the weather is.
+    """Returns the weather of a city.
 
     Args:
         city: The name of a city.
@@ -33,7 +33,7 @@ def weather(city: str) -> str:
 
 @tool
 async def clock(zone: str = "UTC") -> dict[str, str]:
-    """What time it is."""
+    """Returns the time."""
     return {"zone": zone, "time": "12:00"}
 
 
@@ -64,7 +64,7 @@ def delete(path: str) -> str:
 
 @tool(terminates=True)
 def finish(text: str) -> str:
-    """Says that the work is done."""
+    """Reports that the work is done."""
     return text
 
 

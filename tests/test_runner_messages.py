@@ -98,7 +98,7 @@ def texts_of(messages: list[ChatMessage]) -> list[tuple[str, str]]:
 
 
 def lost(result: RunResult) -> list[str]:
-    """Return the values that were lost, except for the origins of answers, which no row has."""
+    """Return the names of lost values, except for the origins of answers, which no row has."""
     return [loss.what for loss in result.losses if loss.path != "$.origin"]
 
 

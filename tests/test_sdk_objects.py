@@ -1,4 +1,4 @@
-"""Payloads as objects of the official SDKs: what they were parsed from is what is decoded."""
+"""Payloads as objects of the official SDKs: they decode like the payloads from which they were parsed."""
 
 from __future__ import annotations
 

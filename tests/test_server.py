@@ -405,7 +405,7 @@ def test_status_fault_has_the_error_body_of_each_api(loopback: Serve) -> None:
 
 @pytest.mark.parametrize("after", [0, 1, 40, 200])
 @pytest.mark.parametrize(("api", "is_stream"), SERVED)
-def test_drop_after_cuts_the_connection_after_that_many_bytes(
+def test_drop_after_cuts_the_connection_after_the_given_number_of_bytes(
     loopback: Serve, api: str, is_stream: bool, after: int
 ) -> None:
     server = loopback([Turn(ANSWER, Fault(drop_after=after))])
@@ -703,7 +703,7 @@ def test_invalid_turn_is_reported_with_its_position(value: Any, message: str, tm
         assert message in str(raised.value)
 
 
-def test_server_refuses_a_turn_in_place_of_a_script() -> None:
+def test_server_refuses_a_turn_instead_of_a_script() -> None:
     for value in ("hi", say("hi"), {"text": "hi"}):
         with pytest.raises(ScriptError, match="put it into a list"):
             LoopbackServer(value)  # type: ignore[arg-type]

@@ -962,7 +962,7 @@ def test_call_of_an_interrupted_run_does_not_run_again(url: str, is_approved: bo
     run(go())
 
 
-def test_message_in_place_of_an_approval_refuses_the_call(path: str) -> None:
+def test_message_instead_of_an_approval_refuses_the_call(path: str) -> None:
     async def go() -> None:
         ran = []
 
@@ -1016,7 +1016,7 @@ def test_conversations_and_turns_are_listed_in_pages(path: str) -> None:
     run(go())
 
 
-def test_delete_removes_a_conversation_with_its_turns_and_keys(path: str) -> None:
+def test_delete_removes_a_conversation_with_its_turns_and_idempotency_keys(path: str) -> None:
     async def go() -> None:
         model = Paced([answer("Hi."), answer("Hi.")], free=False)
         async with serving(path, model) as front:

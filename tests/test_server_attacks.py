@@ -113,7 +113,7 @@ REQUIRED: dict[str, Any] = {
 
 @pytest.mark.slow
 def test_server_refuses_every_content_type_that_is_not_accepted(path: str) -> None:
-    """The test covers every type of the model that is not in the table, so future types too."""
+    """The test covers every type of the model that is not in the table, and so future types too."""
 
     async def go() -> None:
         async with serving(path, echo()) as front:
@@ -132,7 +132,7 @@ def test_server_refuses_every_content_type_that_is_not_accepted(path: str) -> No
     run(go())
 
 
-def test_accepted_types_are_the_types_of_the_samples() -> None:
+def test_accepted_content_types_equal_the_types_of_the_samples() -> None:
     assert set(ACCEPTED_TYPES) == set(SAMPLES)
 
 
@@ -228,7 +228,7 @@ def test_server_refuses_invalid_values_of_contents(path: str) -> None:
     run(go())
 
 
-def test_link_schemes_can_be_set(path: str) -> None:
+def test_server_accepts_only_the_given_link_schemes(path: str) -> None:
     async def go() -> None:
         async with serving(path, echo(), link_schemes=["GS"]) as front:
             assert await stored_by(front, [{"type": "uri", "uri": "gs://b/o"}]) == [UriContent(uri="gs://b/o")]
@@ -394,7 +394,7 @@ def test_approval_with_fields_beside_the_decision_is_refused(path: str, fields: 
     run(go())
 
 
-def test_contradictory_approvals_are_refused(path: str) -> None:
+def test_server_refuses_contradictory_approvals(path: str) -> None:
     async def go() -> None:
         async with booking(path) as (front, booked, begun):
             where = f"/turns/{begun['turn']}/approvals"
@@ -421,7 +421,7 @@ def test_approval_request_can_be_answered_only_once(url: str) -> None:
             more = next(response.json() for response in responses if response.status_code == 201)
             await front.ended(more["turn"])
             assert booked.ran == ["city_0"]
-            # Later: after the same turn, in a branch, and after the turn that answered it.
+            # After the same turn, in a branch, and after the turn that answered it.
             await post(front, where, {"call_0": True}, 409)
             await post(front, TURNS, {"content": [approval()], "previous": begun["turn"]}, 409)
             await refused(front, {"content": [approval()], "previous": begun["turn"], "branch": True}, "$.branch")
@@ -658,7 +658,7 @@ ODD_NAMES = [
 ]
 
 
-def test_unusual_names_in_paths_are_refused_or_not_found(url: str) -> None:
+def test_server_refuses_or_does_not_find_unusual_names_in_paths(url: str) -> None:
     async def go() -> None:
         async with serving(url, echo()) as front:
             for name in ODD_NAMES:
@@ -684,7 +684,7 @@ def test_unusual_names_in_paths_are_refused_or_not_found(url: str) -> None:
     run(go())
 
 
-def test_invalid_event_ids_are_refused(path: str) -> None:
+def test_server_refuses_invalid_event_ids(path: str) -> None:
     async def go() -> None:
         async with serving(path, echo()) as front:
             begun = await front.ask()
@@ -738,7 +738,7 @@ def test_errors_quote_a_bounded_part_of_the_request(path: str) -> None:
     run(go())
 
 
-def test_limits_can_be_set(path: str) -> None:
+def test_server_applies_the_given_limits(path: str) -> None:
     async def go() -> None:
         limits = Limits(body_bytes=2000, answer_bytes=100, contents=2, key_length=3, id_length=40, running=1)
         model = Paced([answer("Hi.")] * 3, free=False)
@@ -761,7 +761,7 @@ def test_limits_can_be_set(path: str) -> None:
     run(go())
 
 
-def test_limits_refuse_zero() -> None:
+def test_limits_class_refuses_zero() -> None:
     with pytest.raises(ValueError, match="contents=0"):
         Limits(contents=0)
 
@@ -795,7 +795,7 @@ def test_server_keeps_a_bounded_number_of_keys_without_bodies(path: str) -> None
     run(go())
 
 
-def test_a_page_of_turns_with_blocks_is_bounded_in_bytes(path: str) -> None:
+def test_page_of_turns_with_blocks_is_bounded_in_bytes(path: str) -> None:
     async def go() -> None:
         async with serving(path, echo(), limits=Limits(page_bytes=25_000)) as front:
             for _ in range(10):

@@ -1,4 +1,4 @@
-"""The log of a conversation behind a server: what a turn shows its user is kept there, and an endpoint reads it."""
+"""The log of a conversation of a server: it has the notices of each turn, and an endpoint returns it."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_log_has_the_notices_of_a_turn_after_a_restart(url: str) -> None:
     run(go())
 
 
-def test_reason_why_a_turn_waits_is_in_the_log(path: str) -> None:
+def test_log_has_the_reason_why_a_turn_waits(path: str) -> None:
     async def go() -> None:
         model = Paced([answer(call("book", "c1", city="Oslo")), answer("Done.")])
         async with serving(path, AsyncToolRunner(model, [book])) as front:
@@ -172,7 +172,7 @@ def test_log_hides_requests_of_the_application_and_their_errors(path: str) -> No
     ("query", "status"),
     [("limit=0", 400), ("after=x", 400), ("kind=", 400), ("kind=%00", 400), ("turn=%00", 400), ("turn=nowhere", 404)],
 )
-def test_wrong_query_of_a_log_is_refused(path: str, query: str, status: int) -> None:
+def test_server_refuses_an_invalid_query_of_a_log(path: str, query: str, status: int) -> None:
     async def go() -> None:
         async with serving(path, Paced([answer("Hi.")])) as front:
             await front.ended((await front.ask())["turn"])

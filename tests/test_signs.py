@@ -46,7 +46,7 @@ def test_sign_reads_the_message_the_code_and_the_details(value: Any, error: Erro
 
 
 @pytest.mark.parametrize(("value", "reports"), [("failed", True), ("ok", False), (None, False), (["failed"], False)])
-def test_sign_with_listed_values_reports_only_those(value: Any, reports: bool) -> None:
+def test_sign_with_listed_values_reports_only_the_listed_values(value: Any, reports: bool) -> None:
     error = Sign("a.state", ("failed",)).error({"a": {"state": value}})
     assert error == (ErrorContent(code="failed") if reports else None)
 
@@ -117,14 +117,14 @@ def test_sign_on_a_successful_result_is_a_loss() -> None:
     assert [(reason.code, field) for _, field, reason, _, _ in here.pending_losses] == [("error-added", "outputs")]
 
 
-def test_place_of_error_is_path_of_its_sign() -> None:
+def test_place_of_returns_path_of_the_sign_of_an_error() -> None:
     wire = {"meta": {"is_error": "no disk"}}
     (error,) = FLAG.errors(wire, API)
     assert FLAG.place_of(error, wire, "$.a", API) == ("$.a.meta.is_error", "no disk")
     assert FLAG.place_of(ErrorContent(message="no disk"), wire, "$.a", API) is None
 
 
-def test_error_is_alone_unless_a_decoder_made_it() -> None:
+def test_explicit_error_excludes_errors_that_a_decoder_made() -> None:
     own = ErrorContent(message="x")
     assert not has_explicit_error(result(TextContent(text="x")))
     made = FAILURE.on(own, API, "sign")

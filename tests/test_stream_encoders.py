@@ -352,7 +352,7 @@ def test_responses_items_of_two_answers_are_valid_in_one_request() -> None:
     assert adapter.check_request({"model": "gpt-5.2", "input": request}) == []
 
 
-def test_generated_item_ids_are_no_significant_loss() -> None:
+def test_losses_of_generated_item_ids_are_insignificant() -> None:
     output = contentmodel.adapter(RESPONSES).encode_response(answer([TextContent(text="x"), CALL])).payload
     for target in (CHAT, ANTHROPIC, GOOGLE):
         losses = contentmodel.convert(output, source=RESPONSES, target=target, kind="response").losses

@@ -92,7 +92,7 @@ def gists(response: Any) -> list[Any]:
 
 
 def text_and_calls(response: Any) -> list[Any]:
-    """Return the text and the arguments of an answer. If two answers have the same, they can be compared."""
+    """Return the text and the arguments of an answer. Answers are comparable if these are equal."""
     contents = [content for message in response.messages for content in message.contents]
     return [response.text, *[c.arguments_object for c in contents if isinstance(c, ToolCallContent)]]
 

@@ -59,7 +59,7 @@ MESSAGE = {
 
 
 class Started(SpanProcessor):
-    """Collects every span that is started, and its baggage."""
+    """A span processor that collects every started span, and its baggage."""
 
     def __init__(self) -> None:
         self.spans: list[Any] = []
@@ -195,7 +195,7 @@ def drive(way: str, api: str, server: Any, tools: list[Any], observer: OpenTelem
 def test_run_has_a_tree_of_spans_with_their_attributes(watch: Watch, loopback: Any, api: str, way: str) -> None:
     @tool
     def weather(city: str) -> str:
-        """How the weather is."""
+        """Returns the weather."""
         with watch.tracer.start_as_current_span("look out"):
             return "mild"
 
@@ -254,7 +254,7 @@ def test_run_has_a_tree_of_spans_with_their_attributes(watch: Watch, loopback: A
         "gen_ai.tool.name": "weather",
         "gen_ai.tool.call.id": result.report.calls[0].call_id,
         "gen_ai.tool.type": "function",
-        "gen_ai.tool.description": "How the weather is.",
+        "gen_ai.tool.description": "Returns the weather.",
     }
     names = {name for span in watch.spans for name in span.attributes if name.startswith("gen_ai.")}
     assert names <= NAMES
@@ -327,7 +327,7 @@ def test_parent_of_a_stream_is_the_span_that_created_it(watch: Watch, loopback: 
 
 def test_pending_calls_that_start_at_once_share_the_span_of_the_run(watch: Watch) -> None:
     class Slow(SpanProcessor):
-        """Gives other threads time to start the same span again."""
+        """Give other threads time to start the same span again."""
 
         def on_start(self, span: Any, parent_context: Any = None) -> None:
             threading.Event().wait(0.05)

@@ -1,4 +1,4 @@
-"""Conversion of token counts: each target has its own way of counting, and a correct total."""
+"""Conversion of token counts: each target counts in its own way, with a correct total."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def answer(api: str, usage: dict[str, Any]) -> dict[str, Any]:
 
 
 def converted(payload: dict[str, Any], source: str, target: str) -> list[Any]:
-    """The usage of an answer and of its stream, converted and read as the target's own."""
+    """Return the usage of an answer and of its stream after conversion to the target."""
     whole = convert(payload, source=source, target=target, kind="response").payload
     stream = encode_stream(unfold(adapter(source).decode_response(payload)), source)
     streamed = fold_stream(convert_stream(stream, source=source, target=target), target)
@@ -80,7 +80,7 @@ def converted(payload: dict[str, Any], source: str, target: str) -> list[Any]:
 
 @pytest.mark.parametrize("source", USAGE)
 @pytest.mark.parametrize("target", [CHAT, RESPONSES, GEMINI])
-def test_missing_total_is_computed_from_counters_of_target(source: str, target: str) -> None:
+def test_convert_computes_missing_total_from_counters_of_target(source: str, target: str) -> None:
     if source == target:
         assert convert(answer(source, USAGE[source]), target=source).payload == answer(source, USAGE[source])
         return

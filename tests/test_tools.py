@@ -553,7 +553,7 @@ def test_tool_decorator_sets_name_and_run_settings() -> None:
     assert [remove.needs_approval({"path": path}) for path in ("/", "/tmp")] == [True, False]
 
 
-def test_default_value_need_not_be_json() -> None:
+def test_tool_accepts_default_value_that_is_not_json() -> None:
     missing = object()
 
     @tool

@@ -426,8 +426,8 @@ def is_there(wire: Any, path: str) -> bool:
     return isinstance(wire, dict | list)
 
 
-# What only rows have: places and origins; who can read a signature; a failure, which Chat and Responses have as a text
-# of the result; and the note of a codec that names the form of a tool.
+# Fields that only rows have: sequence numbers, origins, the issuer of a signature, the failure of a result (a text in
+# Chat and Responses), and the form of a tool as a hint.
 STORED = {"sequence", "origin", "issuer", "is_error", ":row"}
 
 

@@ -115,13 +115,13 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("target", [ANTHROPIC, CHAT, RESPONSES, GEMINI])
-def test_values_that_replacement_cannot_hold_are_reported(name: str, target: str) -> None:
+def test_encoder_reports_values_that_replacement_cannot_hold(name: str, target: str) -> None:
     source, payload, kind = CASES[name]
     assert audit(payload, convert(payload, source=source, target=target, kind=kind)) == []
 
 
 @pytest.mark.parametrize("target", [ANTHROPIC, CHAT, RESPONSES])
-def test_each_lost_member_of_tool_is_one_loss(target: str) -> None:
+def test_encoder_reports_each_lost_member_of_tool_once(target: str) -> None:
     """Members that are not objects are included."""
     said = [{"role": "user", "parts": [{"text": "hi"}]}]
     payload = {"contents": said, "tools": [{"newTool": 5}, {"googleMaps": {}, "more": "text"}]}
@@ -129,7 +129,7 @@ def test_each_lost_member_of_tool_is_one_loss(target: str) -> None:
     assert sorted(paths) == ["$.tools[0].newTool", "$.tools[1].googleMaps", "$.tools[1].more"]
 
 
-def test_lost_role_of_added_tools_is_insignificant() -> None:
+def test_loss_of_role_of_added_tools_is_insignificant() -> None:
     losses = convert({"model": "m", "input": [ADDED]}, source=RESPONSES, target=CHAT, kind="request").losses
     assert {loss.path: loss.kind for loss in losses}["$.input[0].role"] == "insignificant"
 
@@ -171,7 +171,9 @@ def test_unaccounted_counts_number_written_as_text_once() -> None:
     ],
     ids=["a hosted call and its result", "the tool of a choice"],
 )
-def test_value_dropped_as_a_whole_is_one_loss(target: str, payload: dict[str, Any], kind: str, path: str) -> None:
+def test_encoder_reports_value_dropped_as_a_whole_as_one_loss(
+    target: str, payload: dict[str, Any], kind: str, path: str
+) -> None:
     losses = [loss for loss in convert(payload, source=RESPONSES, target=target, kind=kind).losses if loss.path == path]
     assert len(losses) == 1 or all(loss.kind != "dropped" for loss in losses)
 

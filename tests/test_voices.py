@@ -110,11 +110,11 @@ def test_tool_output_that_imitates_failure_mark_stays_unchanged(source: str, mar
 
 @pytest.mark.parametrize("target", [CHAT, RESPONSES])
 @pytest.mark.parametrize("failed", [True, None])
-def test_tool_output_that_copies_its_failure_mark_survives_a_round_trip(target: str, failed: bool | None) -> None:
+def test_tool_output_that_equals_its_encoded_failure_survives_a_round_trip(target: str, failed: bool | None) -> None:
     adapter = contentmodel.adapter(target)
     text = "boom"
     for _ in range(3):
-        # What the encoder writes of a failure is the next thing that the tool says.
+        # The tool repeats the failure that the encoder wrote.
         payload = adapter.encode_request(_failing(text, True)).payload
         text = adapter.encode_request(adapter.decode_request(payload)).payload[
             "messages" if target == CHAT else "input"
@@ -205,7 +205,7 @@ def test_undefined_role_converts_to_user_and_is_reported(source: str, role: str)
 @pytest.mark.parametrize("before", [[], [{"role": "user", "content": "a"}, {"role": "system", "content": "b"}]])
 @pytest.mark.parametrize("target", [ANTHROPIC, RESPONSES, GOOGLE])
 def test_message_of_unknown_role_without_contents_is_reported(target: str, before: list[dict[str, Any]]) -> None:
-    """A system message before it, which some targets take as the user's, changes nothing."""
+    """A system message before the message, which some targets send as the user's, does not change the result."""
     call = called()[1]["tool_calls"][0]
     payload = chat(*before, {"role": "model", "tool_calls": [call]}, {"role": "user", "content": "c"})
     encoded = contentmodel.convert(payload, source=CHAT, target=target, kind="request")
@@ -272,7 +272,7 @@ def test_wire_key_that_imitates_hint_is_dropped_and_reported(key: str, value: An
     assert (message.role, message.text) == ("user", "obey")
     encoded = contentmodel.convert(payload, source=GOOGLE, target=CHAT, kind="request")
     assert [m["content"] for m in encoded.payload["messages"]] == ["obey"]
-    # None of them vanishes without a loss.
+    # Each of them is converted or reported as a loss.
     assert len({loss.path for loss in encoded.losses if loss.kind == "dropped"}) == 3
     assert contentmodel.audit(payload, encoded) == []
 

@@ -24,7 +24,7 @@ class Delegate:
 
 
 def _spin(value: Any) -> Any:
-    # The limit is short here alone: a slow machine ends nothing else.
+    # The limit is short only in this function, so that a slow machine ends no other work.
     limit, watchdog.LIMIT = watchdog.LIMIT, 0.1
     try:
         while True:
@@ -61,7 +61,7 @@ def outcome_of(adapter: Any, check: str, *, in_thread: bool = False) -> Outcome:
 @pytest.mark.parametrize("in_thread", [False, slow(True)])
 @pytest.mark.parametrize("check", ["section/own", "notes/wire", "face/adapter"])
 def test_watchdog_ends_hanging_check_and_reports_input(check: str, in_thread: bool) -> None:
-    # In a law, in a strategy that encodes what it draws, and where it is found out what an adapter does.
+    # The call is in a law, in a strategy that encodes its draws, or in the check of the adapter's attributes.
     adapter = HangsAlways() if check == "face/adapter" else HangsAtAWord()
     outcome = outcome_of(adapter, check, in_thread=in_thread)
     assert outcome.status == "failed"

@@ -34,7 +34,7 @@ SLOW = {"bounds", "precision"}
 
 
 def files_of(page: str) -> dict[str, str]:
-    """Return the files of a page: their blocks one below the other. Later blocks replace one that is so "at first"."""
+    """Return the files of a page: the blocks of each in order. Later blocks replace one that is marked "at first"."""
     files: dict[str, str] = defaultdict(str)
     first: dict[str, str] = {}
     for title, block in re.findall(r'```\w+ title="([^"]+)"\n(.*?)```', page, re.DOTALL):
@@ -47,7 +47,7 @@ def files_of(page: str) -> dict[str, str]:
 
 
 def until(heading: str, folder: Path) -> Path:
-    """Write the files as the page has them before a heading, and return the folder."""
+    """Write the files that the page has before a heading, and return the folder."""
     for name, text in files_of(PAGE.read_text().partition(f"\n## {heading}\n")[0]).items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text)
@@ -56,7 +56,7 @@ def until(heading: str, folder: Path) -> Path:
 
 @contextmanager
 def imported(folder: Path, name: str = "mistral_chat") -> Iterator[Any]:
-    """Import a module from a folder, and forget it and its package afterwards."""
+    """Import a module from a folder, and remove it and its package from `sys.modules` afterwards."""
 
     def forget() -> None:
         for module in [module for module in sys.modules if module.partition(".")[0].startswith("mistral_chat")]:
@@ -90,15 +90,15 @@ def failures(report: Report) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_the_page_has_the_file(name: str) -> None:
+def test_page_of_worked_adapter_has_the_file(name: str) -> None:
     assert files_of(PAGE.read_text())[name] == (WORKED / name).read_text()
 
 
-def test_the_page_has_no_other_files() -> None:
+def test_page_of_worked_adapter_has_no_other_files() -> None:
     assert set(files_of(PAGE.read_text())) == set(FILES)
 
 
-def test_the_adapter_imports_only_the_interface_for_authors() -> None:
+def test_worked_adapter_imports_only_the_interface_for_authors() -> None:
     text = "\n".join(path.read_text() for path in (WORKED / "mistral_chat").glob("*.py"))
     modules = set(re.findall(r"^(?:from|import) ([\w.]+)", text, re.MULTILINE))
     own = {module for module in modules if module.partition(".")[0] == "mistral_chat"}
@@ -116,14 +116,14 @@ def losses_of(page: str) -> list[tuple[int, str, str]]:
     return [(int(count), kind, text) for count, kind, text in rows]
 
 
-def test_the_first_version_keeps_payloads_and_lacks_streams(tmp_path: Path) -> None:
+def test_first_version_of_worked_adapter_keeps_payloads_and_lacks_streams(tmp_path: Path) -> None:
     with imported(until(FIRST, tmp_path)) as module:
         found = failures(checked(module, "face", "detection", "identity"))
     assert set(found) == {"face/adapter"}
     assert found["face/adapter"] in PAGE.read_text()
 
 
-def test_the_first_version_loses_what_the_page_says(tmp_path: Path) -> None:
+def test_first_version_of_worked_adapter_has_losses_of_the_page(tmp_path: Path) -> None:
     with imported(until(FIRST, tmp_path)) as module:
         request = contentmodel.adapter("anthropic-messages").decode_request(requests()[0])
         losses = module.adapter.encode_request(request).losses
@@ -131,7 +131,7 @@ def test_the_first_version_loses_what_the_page_says(tmp_path: Path) -> None:
     assert sorted(f"{loss.what}: {loss.why}" for loss in losses) == sorted(text for _, _, text in on_page)
 
 
-def test_the_adapter_converts_the_request_as_the_page_says() -> None:
+def test_worked_adapter_converts_the_request_with_losses_of_the_page() -> None:
     with imported(WORKED) as module:
         request = contentmodel.adapter("anthropic-messages").decode_request(requests()[0])
         encoded = module.adapter.encode_request(request, model="mistral-large-latest")
@@ -144,7 +144,7 @@ def test_the_adapter_converts_the_request_as_the_page_says() -> None:
     assert [(count, kind) for count, kind, _ in on_page] == [(2, "degraded"), (1, "synthesized")]
 
 
-def test_the_rules_find_what_the_page_says() -> None:
+def test_rules_of_worked_adapter_report_violations_of_the_page() -> None:
     refused = requests()[1]
     user, call, result, _ = refused["messages"]
     two = {**call, "tool_calls": call["tool_calls"] * 2}
@@ -163,25 +163,25 @@ def test_the_rules_find_what_the_page_says() -> None:
 
 
 @pytest.mark.slow
-def test_the_kit_accepts_the_adapter() -> None:
-    """All laws but the slowest, with two other adapters: the report of the page has all of them."""
+def test_worked_adapter_passes_checks_of_the_kit() -> None:
+    """Check all laws except the slowest with two other adapters. The report on the page has all laws."""
     with imported(WORKED, "mistral_chat_tests") as module:
         report = checked(module, *(law for law in LAWS if law not in SLOW))
     assert failures(report) == {}
     assert sum(one.status == "passed" for one in report.outcomes) > 70
 
 
-def test_the_tests_of_the_page_are_collected() -> None:
+def test_conformance_class_of_the_page_has_tests() -> None:
     with imported(WORKED, "mistral_chat_tests") as module:
         assert callable(module.TestMistralChat.test_identity_table)
 
 
-def test_the_streams_of_the_adapter_are_independent_of_cuts() -> None:
+def test_streams_of_worked_adapter_are_independent_of_cuts() -> None:
     with imported(WORKED, "mistral_chat_tests") as module:
         assert failures(checked(module, "stream-cuts/written")) == {}
 
 
-def test_the_mistake_of_the_page_is_found(tmp_path: Path) -> None:
+def test_kit_finds_the_mistake_of_the_page(tmp_path: Path) -> None:
     folder = until("(the end)", tmp_path)
     file = folder / "mistral_chat" / "stream.py"
     (tempting,) = re.findall(r"```text\n(EMPTY: .*?)```", PAGE.read_text(), re.DOTALL)
@@ -194,8 +194,8 @@ def test_the_mistake_of_the_page_is_found(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif("CONTENTMODEL_CORPUS" not in os.environ, reason="no recorded traffic")
-def test_recorded_traffic_comes_back() -> None:
-    # Some parts have no row, on purpose.
+def test_recorded_traffic_survives_a_round_trip_through_worked_adapter() -> None:
+    # Some parts have no row by design.
     names = [name for name in CHECKS if name.endswith("/recorded") and name != "known/recorded"]
     with imported(WORKED, "mistral_chat_tests") as module:
         report = checked(module, *names, corpus=os.environ["CONTENTMODEL_CORPUS"])
@@ -240,7 +240,7 @@ def installed(target: Path, source: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_the_command_finds_the_installed_adapter(tmp_path: Path) -> None:
+def test_convert_command_finds_the_installed_worked_adapter(tmp_path: Path) -> None:
     path = installed(tmp_path / "installed", tmp_path / "source")
     words = ("contentmodel.cli", "convert", "-", "--from", "mistral-chat", "--to", "openai-chat")
     done = run(*words, folder=tmp_path, path=path, given=(WORKED / "request.json").read_text())

@@ -197,7 +197,7 @@ class Encoder(StreamEncoder):
         self._head: dict[str, Any] = {}
         self._begun: set[int] = set()
         self._parted: dict[int, bool] = {}
-        """Whether another content follows the last text of a choice."""
+        """For each choice, True if another content follows its last text."""
 
     def begin(self, payload: dict[str, Any]) -> None:
         head = {key: value for key, value in payload.items() if key not in ("choices", "usage")}
