@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import contentmodel
 from conftest import APIS, records
-from contentmodel import ChatOptions, ReasoningOptions
+from contentmodel import ChatOptions, ChatRequest, ReasoningOptions, adapter, convert, user
 from contentmodel.capabilities import Capabilities, canonical, nearest_effort
 from contentmodel_conformance.strategies.sdk import sdk_payloads
 
@@ -554,3 +554,26 @@ def test_gemini_thinking_level_is_decoded_in_any_case(level: str) -> None:
     options = msgspec.structs.replace(request.options, reasoning=less)
     lowered = reader.encode_request(msgspec.structs.replace(request, options=options)).payload
     assert lowered["generationConfig"]["thinkingConfig"]["thinkingLevel"] == "LOW"
+
+
+def test_policy_output_limit_replaces_the_default_limit() -> None:
+    request = ChatRequest(model="claude-opus-4-8", messages=[user("?")])
+    encode = adapter("anthropic-messages").encode_request
+    assert encode(request).payload["max_tokens"] == 4096
+    encoded = encode(request, {"output_limit": "32000"})
+    assert encoded.payload["max_tokens"] == 32000
+    assert [loss.code for loss in encoded.losses] == ["output-limit"]
+    limited = msgspec.structs.replace(request, options=ChatOptions(max_output_tokens=7))
+    assert encode(limited, {"output_limit": "32000"}).payload["max_tokens"] == 7
+
+
+@pytest.mark.parametrize("choice", ["", "0", "-1", "many", "1e9", "²"])
+def test_policy_output_limit_is_a_positive_number(choice: str) -> None:
+    with pytest.raises(ValueError, match="expected a number of tokens"):
+        convert(
+            {"model": "m", "messages": []},
+            source="openai-chat",
+            target="anthropic-messages",
+            kind="request",
+            policies={"output_limit": choice},
+        )

@@ -45,6 +45,7 @@ def test_loss_families_are_values_of_the_literal_type() -> None:
 def test_policies_type_has_the_choices_of_the_table() -> None:
     hints = get_type_hints(literals.Policies)
     assert hints.pop("capabilities") is str
+    assert hints.pop("output_limit") is str
     assert {name: get_args(choices) for name, choices in hints.items()} == contentmodel.POLICIES
 
 

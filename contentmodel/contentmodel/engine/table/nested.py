@@ -268,10 +268,11 @@ class Outputs(Blocks[AIContent]):
         return len(contents) != 1 or not isinstance(contents[0], self._single)
 
     def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> Json:
-        blocks = self.union.encode_list(value, context)
         form = FORM.of(value[0], context.api) if len(value) == 1 else None
-        if form == "string" and value[0].__class__ is TextContent:
+        if form == "string" and value[0].__class__ is TextContent and value[0].annotations is None:
+            # Before the blocks: the union may have no block for a text.
             return value[0].text
+        blocks = self.union.encode_list(value, context)
         is_list = self._is_usually_list(value) if form in (None, "string") else form == "list"
         return blocks or None if is_list or len(blocks) != 1 else blocks[0]
 
