@@ -1,0 +1,72 @@
+"""Official clients read recorded answers of every API through the gateway, as `convert` returns them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from conftest import APIS
+from contentmodel import ChatResponse, adapter
+from contentmodel_conformance.server import LoopbackServer
+from gateways import base_url, config_for, gateway
+from test_official_clients import ASKED, Reader, decoded, essence, report, served
+
+OTHER_PAIRS = [(api, target) for api in APIS for target in APIS if api != target]
+
+
+def expected(api: str, answer: ChatResponse) -> ChatResponse:
+    """Return the answer as it is after its conversion to the client's API."""
+    result: ChatResponse = adapter(api).decode_response(adapter(api).encode_response(answer).payload)
+    return result
+
+
+def joined(response: ChatResponse) -> list[Any]:
+    """Return the essence of an answer, with adjacent texts as one: most streams do not separate them."""
+    choices, tokens = essence(response)
+    read = []
+    for contents, reason in choices:
+        parts: list[Any] = []
+        for content in contents:
+            if parts and content["type"] == parts[-1]["type"] == "text":
+                parts[-1] = {**parts[-1], "text": parts[-1]["text"] + content["text"]}
+            else:
+                parts.append(content)
+        read.append([parts, reason])
+    return [read, tokens]
+
+
+def is_usual(answer: ChatResponse) -> bool:
+    """Return whether an answer is finished, and of the assistant alone: the answers of compaction repeat the user."""
+    roles = {message.role for choice in answer.choices for message in choice.messages}
+    return roles <= {"assistant"} and answer.finish_reason is not None
+
+
+def streamed(reader: Reader) -> Any:
+    """Return what the client streams. The helper of Chat raises for several finish reasons: its chunks are read."""
+    if reader.api != "openai-chat":
+        return reader.streamed()[0]
+    usage = {"include_usage": True}
+    return list(reader.client.chat.completions.create(model="m", messages=ASKED, stream=True, stream_options=usage))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("api", "target"), OTHER_PAIRS)
+def test_official_client_reads_every_recorded_answer(api: str, target: str, corpus: Any) -> None:
+    wanted = [(name, answer) for name, answer in served(target) if is_usual(answer)]
+    wrong = []
+    with (
+        LoopbackServer([answer for _, answer in wanted for _ in range(2)]) as server,
+        gateway(config_for(target, server.base_url(target))) as (url, _),
+    ):
+        reader = Reader(api, base_url(api, url))
+        for name, answer in wanted:
+            want = expected(api, answer)
+            whole = decoded(api, reader.plain())
+            if essence(whole) != essence(want):
+                wrong.append(f"{name}\n  read     {essence(whole)!s:.600}\n  expected {essence(want)!s:.600}")
+            read = joined(decoded(api, streamed(reader)))
+            if read != joined(want):
+                wrong.append(f"{name}, streamed\n  read     {read!s:.600}\n  expected {joined(want)!s:.600}")
+    assert not wrong, report(wrong)
+    assert len(wanted) > 20
