@@ -31,7 +31,7 @@ def second() -> Iterator[RawUpstream]:
 
 @pytest.fixture(scope="module")
 def gateways(first: RawUpstream, second: RawUpstream) -> Iterator[Gateways]:
-    """Two upstreams of different APIs, under the name of the first one; and one that no one listens at."""
+    """Gateways with two upstreams of different APIs, by the name of the first one. `unreachable` has no server."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         free = listening.getsockname()[1]
 
