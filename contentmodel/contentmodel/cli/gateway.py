@@ -237,7 +237,8 @@ def _print_start(settings: GatewayConfig) -> None:
     for number, route in enumerate(settings.routes):
         upstreams = ", ".join(f"{name} ({settings.upstreams[name].api})" for name in route.upstreams)
         lines.append(f"route {number}: {', '.join(route.models)} -> {upstreams}: {route.model or 'the same model'}")
-    lines.append(f"clients: ANTHROPIC_BASE_URL={url} OPENAI_BASE_URL={url}/v1 GOOGLE_GEMINI_BASE_URL={url}")
+    lines.append(f"clients: ANTHROPIC_BASE_URL={url}")
+    lines += [f"         {variable}" for variable in (f"OPENAI_BASE_URL={url}/v1", f"GOOGLE_GEMINI_BASE_URL={url}")]
     for line in lines:
         err().print(visible(line), soft_wrap=True)
 
