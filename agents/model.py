@@ -72,7 +72,7 @@ def task(program: Program, project: Path, *, short: bool = False) -> list[Step]:
         write,
         Step("A missing file is an error.", "", (program.read(project / MISSING),), (NOT_FOUND,)),
         Step("Now the image.", "I look at the image.", (program.image(project / "image.png"),), image=True),
-        *parallel,
+        *(parallel if program.calls_at_once else ()),
         Step("A command can fail.", "", (program.command("echo this went wrong >&2; exit 3"),), ("this went wrong",)),
         *count,
         last,

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ class Program:
 
     `start` writes the files of the agent's home, and returns its command and its variables. `write`, `command`, `read`
     and `image` return the names of tools that do the work, each with the arguments of a call: the first that the
-    request offers is called.
+    request offers is called. `calls_at_once` is false if the agent allows only one call in an answer.
     """
 
     name: str
@@ -95,7 +96,7 @@ CLAUDE = Program(
 # -- Codex -------------------------------------------------------------------------------------------------------------
 
 CODEX_CONFIG = """
-model = "gpt-5.5"
+model = "{model}"
 model_provider = "gateway"
 check_for_update_on_startup = false
 
@@ -118,10 +119,10 @@ apps = false
 """
 
 
-def _start_codex(place: Place, prompt: str) -> tuple[list[str], dict[str, str]]:
+def _start_codex(place: Place, prompt: str, model: str = "gpt-5.5") -> tuple[list[str], dict[str, str]]:
     folder = place.home / ".codex"
     folder.mkdir(parents=True)
-    (folder / "config.toml").write_text(CODEX_CONFIG.format(url=place.url))
+    (folder / "config.toml").write_text(CODEX_CONFIG.format(url=place.url, model=model))
     command = ["codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", prompt]
     return command, {"CODEX_HOME": str(folder), "GATEWAY_KEY": KEY}
 
@@ -148,6 +149,28 @@ CODEX = Program(
     command=_shell,
     read=lambda path: _shell(f"cat '{path}'"),
     image=lambda path: [("view_image", {"path": str(path)})],
+)
+
+
+def _script(code: str) -> list[tuple[str, Arguments]]:
+    return [("functions__exec", code), ("exec", code)]
+
+
+def _tool(name: str, arguments: Arguments) -> str:
+    return f"const result = await tools.{name}({json.dumps(arguments)});"
+
+
+# Newer models call all tools from JavaScript, with one tool that takes free text.
+CODEX_SCRIPTS = Program(
+    "codex-scripts",
+    "openai-responses",
+    "@openai/codex",
+    partial(_start_codex, model="gpt-6-sol"),
+    write=lambda path, text: _script(_tool("apply_patch", _patch(path, text)) + " text(result);"),
+    command=lambda line: _script(_tool("exec_command", {"cmd": line}) + " text(result.output);"),
+    read=lambda path: _script(_tool("exec_command", {"cmd": f"cat '{path}'"}) + " text(result.output);"),
+    image=lambda path: _script(_tool("view_image", {"path": str(path)}) + " image(result);"),
+    calls_at_once=False,
 )
 
 
@@ -186,4 +209,4 @@ GEMINI = Program(
     image=lambda path: [("read_file", {"file_path": str(path)})],
 )
 
-PROGRAMS = {program.name: program for program in (CLAUDE, CODEX, GEMINI)}
+PROGRAMS = {program.name: program for program in (CLAUDE, CODEX, CODEX_SCRIPTS, GEMINI)}

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +83,7 @@ def check(run: Run) -> list[str]:
     faults = [*_work(run), *_requests(run)]
     if run.last is None:
         return [*faults, "the upstream was sent no request with tools"]
-    faults += _transcript(run)
+    faults += [*_transcript(run), *_prefixes(run)]
     for asked, record in _pairs(run):
         faults += _agreement(run, asked, record)
     return faults
@@ -192,6 +193,22 @@ def _results(run: Run, ids: list[str]) -> Iterator[str]:
                 yield f"the result of turn {step.reasoning!r} is {text[:200]!r}"
     if any(step.image for step in run.model.steps) and not any(_is_image(content) for content in _all(contents)):
         yield "the image is not in the request"
+
+
+def _prefixes(run: Run) -> Iterator[str]:
+    """Each request begins with the messages of the one before, so that the upstream's cache has them."""
+    field = {"openai-responses": "input", "google-generate-content": "contents"}.get(run.to, "messages")
+    turns = [r.payload[field] for r in run.records if r.request is not None and r.request.tools]
+    for number, (before, after) in enumerate(pairwise(map(_uncached, turns)), 2):
+        if before != after[: len(before)]:
+            yield f"request {number} of the task changes earlier messages"
+
+
+def _uncached(value: Any) -> Any:
+    """Return a JSON value without marks of the cache: they move from turn to turn."""
+    if isinstance(value, dict):
+        return {key: _uncached(item) for key, item in value.items() if key != "cache_control"}
+    return [_uncached(item) for item in value] if isinstance(value, list) else value
 
 
 def _all(contents: list[Any]) -> Iterator[Any]:

@@ -112,7 +112,7 @@ def _responses(said: Said) -> dict[str, Any]:
         "tools": [],
         "usage": {
             "input_tokens": 5000,
-            "input_tokens_details": {"cached_tokens": 4000},
+            "input_tokens_details": {"cached_tokens": 4000, "cache_write_tokens": 0},
             "output_tokens": 70,
             "output_tokens_details": {"reasoning_tokens": 20},
             "total_tokens": 5070,
