@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from contentmodel.gateway import GatewayConfig
 
 FAULTS_FOUND = 1
+GRACE = 10
+"""The seconds that running streams have when the gateway is interrupted."""
 KEYS = "env:NAME (an environment variable), client (the key that the client sends), or none"
 
 File = Annotated[str | None, typer.Argument(metavar="CONFIG", help="A TOML file.", show_default=False)]
@@ -134,7 +136,14 @@ def serve(
     _print_start(settings)
     logging.basicConfig(stream=sys.stderr, format="%(message)s", level=logging.ERROR if quiet else logging.INFO)
     logging.getLogger("httpx2").setLevel(logging.WARNING)
-    uvicorn.run(app, host=settings.host, port=settings.port, log_level="warning", access_log=False)
+    uvicorn.run(
+        app,
+        host=settings.host,
+        port=settings.port,
+        log_level="warning",
+        access_log=False,
+        timeout_graceful_shutdown=GRACE,
+    )
 
 
 def check(config: CheckedFile) -> None:

@@ -24,12 +24,12 @@ from starlette.types import Receive, Scope, Send
 
 import contentmodel
 from contentmodel.adapter import adapter
+from contentmodel.gateway import models
 from contentmodel.gateway.config import GatewayConfig, check_config, http_apis, is_header_value, key_source
 from contentmodel.gateway.conversations import Conversations
 from contentmodel.gateway.counting import count_tokens
 from contentmodel.gateway.exchange import Exchange
 from contentmodel.gateway.front import BrokenStreamError, Front, GatewayError, Incoming, Reply, client_key, read_request
-from contentmodel.gateway.models import model_list
 from contentmodel.gateway.report import ID_HEADER, Report, Reports, log
 from contentmodel.gateway.telemetry import Spans
 from contentmodel.gateway.upstream import Sender
@@ -111,6 +111,7 @@ class Gateway:
                 yield from self.conversations.routes(front, self._check_key)
         for path in ("/v1/models", "/v1beta/models"):
             yield HttpRoute(path, self.get_models, methods=["GET"])
+            yield HttpRoute(f"{path}/{{model:path}}", self.get_model, methods=["GET"])
         yield HttpRoute("/contentmodel/losses/{id}", self.get_losses, methods=["GET"])
         yield HttpRoute("/", self.get_root, methods=["GET"])
 
@@ -206,7 +207,16 @@ class Gateway:
     async def get_models(self, request: HttpRequest) -> Response:
         """List the models of the routes, in the form of the API that asks."""
         self._require_key(request)
-        return JSONResponse(model_list(self.config, request.url.path, request.headers))
+        return JSONResponse(models.model_list(self.config, request.url.path, request.headers))
+
+    async def get_model(self, request: HttpRequest) -> Response:
+        """Return one model of the list."""
+        self._require_key(request)
+        name = request.path_params["model"]
+        found = models.find_model(self.config, name, request.url.path, request.headers)
+        if found is None:
+            raise HTTPException(404, f"the gateway has no model {name!r:.200}")
+        return JSONResponse(found)
 
     async def get_losses(self, request: HttpRequest) -> Response:
         """Return the report of a request, with the paths and reasons of all losses."""

@@ -14,23 +14,38 @@ EPOCH = "1970-01-01T00:00:00Z"
 def model_list(config: GatewayConfig, path: str, headers: Mapping[str, str]) -> dict[str, Any]:
     """Return the models that clients can name.
 
-    Two APIs have the same path for their list: a client of Anthropic sends the version of its API.
+    Several APIs have the same path for their list: a client of Anthropic sends the version of its API, and one of
+    Google has its own header for the key.
     """
-    names = list(models_of(config))
-    if path.startswith("/v1beta"):
-        methods = ["generateContent", "streamGenerateContent", "countTokens"]
-        models = [{"name": f"models/{n}", "displayName": n, "supportedGenerationMethods": methods} for n in names]
+    models = [_model(name, path, headers) for name in models_of(config)]
+    if _is_google(path, headers):
         return {"models": models}
-    if "anthropic-version" in headers:
-        data = [
-            {"type": "model", "id": n, "display_name": n, "created_at": EPOCH, "lifecycle": "active"} for n in names
-        ]
-        ends = {"first_id": names[0], "last_id": names[-1]} if names else {"first_id": None, "last_id": None}
-        return {"data": data, "has_more": False, **ends}
-    return {
-        "object": "list",
-        "data": [{"id": n, "object": "model", "created": 0, "owned_by": "gateway"} for n in names],
-    }
+    if _is_anthropic(headers):
+        first, last = (models[0]["id"], models[-1]["id"]) if models else (None, None)
+        return {"data": models, "has_more": False, "first_id": first, "last_id": last}
+    return {"object": "list", "data": models}
+
+
+def find_model(config: GatewayConfig, name: str, path: str, headers: Mapping[str, str]) -> dict[str, Any] | None:
+    """Return the entry of a model that a route has, also by a pattern; None if no route has it."""
+    return _model(name, path, headers) if any(route.matches(name) for route in config.routes) else None
+
+
+def _model(name: str, path: str, headers: Mapping[str, str]) -> dict[str, Any]:
+    if _is_google(path, headers):
+        methods = ["generateContent", "streamGenerateContent", "countTokens"]
+        return {"name": f"models/{name}", "displayName": name, "supportedGenerationMethods": methods}
+    if _is_anthropic(headers):
+        return {"type": "model", "id": name, "display_name": name, "created_at": EPOCH, "lifecycle": "active"}
+    return {"id": name, "object": "model", "created": 0, "owned_by": "gateway"}
+
+
+def _is_google(path: str, headers: Mapping[str, str]) -> bool:
+    return path.startswith("/v1beta") or "x-goog-api-key" in headers
+
+
+def _is_anthropic(headers: Mapping[str, str]) -> bool:
+    return "anthropic-version" in headers
 
 
 def models_of(config: GatewayConfig) -> Iterator[str]:
