@@ -197,10 +197,10 @@ IDS = [f"{kind} {source} to {target}" for kind, _, source, target in CASES]
 def test_compare_finds_each_fact_missing_from_output(kind: str, payload: Any, source: str, target: str) -> None:
     before, after, excuses = readings_of(kind, payload, source, target)
     compare(before, after, excuses)
-    told = [fact for fact in after.facts if fact.value in values(before, fact.kind) and fact.kind != TOTAL]
-    assert len(told) >= 5
+    shared = [fact for fact in after.facts if fact.value in values(before, fact.kind) and fact.kind != TOTAL]
+    assert len(shared) >= 5
     facts = after.facts
-    for fact in told:
+    for fact in shared:
         after.facts = [other for other in facts if other is not fact]
         if any(excuses.name(one) for one in before.of(fact.kind)):
             continue
@@ -297,8 +297,8 @@ def test_readers_agree_on_input_of_custom_call(target: str, text: str) -> None:
 
 
 def test_user_text_of_compaction_is_not_converted_to_assistant_text() -> None:
-    said = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "What is 2+2?"}]}
-    payload = {"id": "i", "object": "response.compaction", "created_at": 1, "output": [said]}
+    message = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "What is 2+2?"}]}
+    payload = {"id": "i", "object": "response.compaction", "created_at": 1, "output": [message]}
     for target in (ANTHROPIC, CHAT, GEMINI):
         encoded = convert(payload, source=RESPONSES, target=target, kind="response")
         assert not values(READERS[target]("response", encoded.payload), ASSISTANT)

@@ -35,7 +35,7 @@ def test_gemini_contents_and_parts_as_single_objects_are_decoded(target: str) ->
         "contents": {"role": "user", "parts": {"text": "hi"}},
         "systemInstruction": {"parts": {"text": "Be brief."}},
     }
-    usual = {
+    standard = {
         "contents": [{"role": "user", "parts": [{"text": "hi"}]}],
         "systemInstruction": {"parts": [{"text": "Be brief."}]},
     }
@@ -44,7 +44,7 @@ def test_gemini_contents_and_parts_as_single_objects_are_decoded(target: str) ->
     assert reader.encode_request(reader.decode_request(payload)).payload == payload
     assert check(payload, api="google-generate-content") == []
     encoded = convert(payload, target=target)
-    assert encoded.payload == convert(usual, target=target).payload
+    assert encoded.payload == convert(standard, target=target).payload
     assert audit(payload, encoded) == []
 
 

@@ -78,7 +78,7 @@ def test_server_blocks_reads_and_writes_from_another_site(browser: Any, tmp_path
 def test_server_with_permissive_cors_allows_reads_and_writes_from_another_site(browser: Any, tmp_path: Path) -> None:
     """The page succeeds if CORS headers allow every origin."""
 
-    async def admit(request: Request, follow: Any) -> Response:
+    async def allow_origin(request: Request, follow: Any) -> Response:
         headers = {"access-control-allow-origin": "*", "access-control-allow-headers": "*"}
         headers["access-control-allow-methods"] = "*"
         if request.method == "OPTIONS":
@@ -88,7 +88,7 @@ def test_server_with_permissive_cors_allows_reads_and_writes_from_another_site(b
         return response  # type: ignore[no-any-return]
 
     async def go() -> None:
-        learned, stored = await attacked(tmp_path, browser, admit)
+        learned, stored = await attacked(tmp_path, browser, allow_origin)
         assert SECRET in learned
         assert stored == []
 

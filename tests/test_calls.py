@@ -68,9 +68,9 @@ def test_late_result_becomes_user_text() -> None:
 
 def test_is_error_survives_a_round_trip_as_text_mark() -> None:
     payload = claude("hi", [use("c1")], [result("c1", "boom", is_error=True)])
-    for target, where in ((CHAT, "messages"), (RESPONSES, "input")):
+    for target, key in ((CHAT, "messages"), (RESPONSES, "input")):
         there = convert(payload, source=ANTHROPIC, target=target, kind="request").payload
-        last = there[where][-1]
+        last = there[key][-1]
         assert re.fullmatch(r"\[is_error: true #[0-9a-f]{16}\]\nboom", last.get("content") or last.get("output"))
         back = convert(there, source=target, target=ANTHROPIC, kind="request").payload
         assert back["messages"][-1]["content"][0]["is_error"] is True
@@ -265,11 +265,11 @@ def test_native_signed_turn_stays_unchanged_beside_foreign_messages() -> None:
     turns = claude("hi", [thought, use("an id.with:letters" * 5, "a b")], [result("an id.with:letters" * 5)], "so?")
     payload = {**turns, "tools": [{"name": "a b", "input_schema": {"anyOf": [{"type": "object"}]}}]}
     adapter = contentmodel.adapter(ANTHROPIC)
-    home = adapter.decode_request(payload)
+    native = adapter.decode_request(payload)
     foreign = contentmodel.adapter(CHAT).decode_request(
         {"model": "m", "messages": [{"role": "user", "content": "And now?"}]}
     )
-    mixed = msgspec.structs.replace(home, messages=[*home.messages, *foreign.messages])
+    mixed = msgspec.structs.replace(native, messages=[*native.messages, *foreign.messages])
     encoded = adapter.encode_request(mixed)
     assert encoded.payload["tools"] == payload["tools"]
     written = encoded.payload["messages"]

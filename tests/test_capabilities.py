@@ -168,8 +168,13 @@ _OFF = [
     (chat(reasoning_effort="none"), CHAT),
     ({"model": "gpt-5.2", "input": "Hi", "reasoning": {"effort": "none"}}, RESPONSES),
 ]
-_ABLE = {ANTHROPIC: "claude-haiku-5-5", CHAT: "gpt-5.4", RESPONSES: "gpt-5.6", GOOGLE: "gemini-2.5-flash"}
-_UNABLE = {ANTHROPIC: "claude-opus-5-5", CHAT: "gpt-5", RESPONSES: "gpt-6-astra", GOOGLE: "gemini-3.1-pro-preview"}
+_CAN_DISABLE = {ANTHROPIC: "claude-haiku-5-5", CHAT: "gpt-5.4", RESPONSES: "gpt-5.6", GOOGLE: "gemini-2.5-flash"}
+_CANNOT_DISABLE = {
+    ANTHROPIC: "claude-opus-5-5",
+    CHAT: "gpt-5",
+    RESPONSES: "gpt-6-astra",
+    GOOGLE: "gemini-3.1-pro-preview",
+}
 
 
 @pytest.mark.parametrize("target", APIS)
@@ -179,13 +184,13 @@ def test_convert_keeps_thinking_disabled_if_model_supports_it(
 ) -> None:
     if source == target:
         return
-    encoded = crossed(payload, source, target, _ABLE[target])
+    encoded = crossed(payload, source, target, _CAN_DISABLE[target])
     settings = contentmodel.adapter(target).decode_request(encoded.payload).options.reasoning
     assert settings is not None
     assert (settings.mode == "disabled") or (settings.effort == "none") or (settings.budget_tokens == 0)
     kinds = {loss.kind for loss in encoded.losses if "reasoning" in loss.what}
     assert kinds <= {"insignificant"}
-    least = crossed(payload, source, target, _UNABLE[target])
+    least = crossed(payload, source, target, _CANNOT_DISABLE[target])
     assert [why for _, why in lost(least).values() if "cannot turn thinking off" in why]
 
 
@@ -328,10 +333,10 @@ def test_client_drops_sampling_that_its_api_version_rejects() -> None:
     for sdk, sent in ((new, None), (old, 0.5)):
         call = contentmodel.chat_client(ANTHROPIC, sdk=sdk).prepare(request, stream=False)  # type: ignore[attr-defined]
         assert call.payload.get("temperature") == sent
-        whys = {loss.path: loss.why for loss in call.losses}
-        assert whys["$.options.reasoning.effort"] == "claude-sonnet-4-5 accepts no effort"
+        reasons = {loss.path: loss.why for loss in call.losses}
+        assert reasons["$.options.reasoning.effort"] == "claude-sonnet-4-5 accepts no effort"
         if sent is None:
-            assert whys["$.options.temperature"].startswith("by version 2026-10-21 of the API, the model accepts")
+            assert reasons["$.options.temperature"].startswith("by version 2026-10-21 of the API, the model accepts")
 
 
 # -- checks ------------------------------------------------------------------------------------------------------------
@@ -398,29 +403,29 @@ def refused_paths(payload: dict[str, Any], api: str, model: str | None = None) -
     return {v.path for v in contentmodel.check(payload, api=api, model=model) if v.severity == "refused"}
 
 
-def _said(part: dict[str, Any]) -> dict[str, Any]:
+def _message(part: dict[str, Any]) -> dict[str, Any]:
     return {"role": "user", "content": [part]}
 
 
 _PICTURE = "https://example.org/a.png"
-_UNKNOWN_WORDS = [
+_UNKNOWN_VALUES = [
     (CHAT, chat(tool_choice={"type": "wild"}), "$.tool_choice.type"),
     (CHAT, chat(response_format={"type": "wild"}), "$.response_format.type"),
     (
         CHAT,
-        chat(messages=[_said({"type": "image_url", "image_url": {"url": _PICTURE, "detail": "wild"}})]),
+        chat(messages=[_message({"type": "image_url", "image_url": {"url": _PICTURE, "detail": "wild"}})]),
         "$.messages[0].content[0].image_url.detail",
     ),
     (RESPONSES, {"model": "gpt-5.2", "input": "Hi", "tool_choice": {"type": "wild"}}, "$.tool_choice.type"),
     (RESPONSES, {"model": "gpt-5.2", "input": "Hi", "text": {"format": {"type": "wild"}}}, "$.text.format.type"),
     (
         RESPONSES,
-        {"model": "gpt-5.2", "input": [_said({"type": "input_image", "image_url": _PICTURE, "detail": "wild"})]},
+        {"model": "gpt-5.2", "input": [_message({"type": "input_image", "image_url": _PICTURE, "detail": "wild"})]},
         "$.input[0].content[0].detail",
     ),
     (
         RESPONSES,
-        {"model": "gpt-5.2", "input": [_said({"type": "input_file", "file_id": "f", "detail": "original"})]},
+        {"model": "gpt-5.2", "input": [_message({"type": "input_file", "file_id": "f", "detail": "original"})]},
         "$.input[0].content[0].detail",
     ),
     (ANTHROPIC, claude(tool_choice={"type": "wild"}), "$.tool_choice.type"),
@@ -428,7 +433,7 @@ _UNKNOWN_WORDS = [
 ]
 
 
-@pytest.mark.parametrize(("api", "payload", "path"), _UNKNOWN_WORDS)
+@pytest.mark.parametrize(("api", "payload", "path"), _UNKNOWN_VALUES)
 def test_check_reports_unknown_values_in_nested_objects(api: str, payload: dict[str, Any], path: str) -> None:
     assert path in refused_paths(payload, api)
     if api in (CHAT, RESPONSES):

@@ -73,7 +73,7 @@ def test_chat_stream_decoder_reads_every_form_of_calls(case: str) -> None:
 
 
 TEXT = {"type": "text", "text": "a"}
-SAYING: dict[str, tuple[list[Any], list[Any]]] = {
+TEXT_FORMS: dict[str, tuple[list[Any], list[Any]]] = {
     "parts": ([{"content": [TEXT]}, {"content": [TEXT]}], ["aa"]),
     "parts, then words": ([{"content": [TEXT]}, {"content": "b"}, {"content": "c"}], ["abc"]),
     "words, then parts": ([{"content": "b"}, {"content": [TEXT]}], ["ba"]),
@@ -93,9 +93,9 @@ SAYING: dict[str, tuple[list[Any], list[Any]]] = {
 }
 
 
-@pytest.mark.parametrize("case", sorted(SAYING))
+@pytest.mark.parametrize("case", sorted(TEXT_FORMS))
 def test_chat_stream_decoder_reads_every_form_of_texts(case: str) -> None:
-    chunks, expected = SAYING[case]
+    chunks, expected = TEXT_FORMS[case]
     events = chat(*chunks)
     assert isinstance(events[-1], TurnComplete)
     assert summary(events) == expected

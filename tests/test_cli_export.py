@@ -144,15 +144,15 @@ def test_export_html_of_conversation_has_times_branches_and_log(store: str, tmp_
 def test_export_json_of_conversation_matches_store(store: str, tmp_path: Path) -> None:
     ids = fill(store)
     with TurnStore.open(store) as opened:
-        wanted = opened.load("trip", ids["last"])
+        expected = opened.load("trip", ids["last"])
         rows = opened.export("trip")
     out = tmp_path / "trip.json"
     assert run("export", store, "-c", "trip", "--upto", ids["last"], "-o", out).exit_code == 0
-    assert contentmodel.loads(out.read_bytes()) == wanted == transcript()
+    assert contentmodel.loads(out.read_bytes()) == expected == transcript()
     assert out.read_text().count("\n") > 10
     lines = run("export", store, "-c", "trip", "--upto", ids["last"], "--to", "jsonl").stdout
     assert lines.count("\n") == 1
-    assert contentmodel.loads(lines) == wanted
+    assert contentmodel.loads(lines) == expected
     assert json.loads(run("export", store, "-c", "trip", "--to", "turn-blocks").stdout) == rows
 
 
@@ -161,8 +161,8 @@ def test_export_jsonl_writes_one_line_per_conversation(store: str, tmp_path: Pat
     out = tmp_path / "all.jsonl"
     assert run("export", store, "-o", out).exit_code == 0
     with TurnStore.open(store) as opened:
-        wanted = [opened.load(found.id) for found in opened.conversations()]
-    assert [contentmodel.loads(line) for line in out.read_bytes().splitlines()] == wanted
+        expected = [opened.load(found.id) for found in opened.conversations()]
+    assert [contentmodel.loads(line) for line in out.read_bytes().splitlines()] == expected
     assert run("show", out).exit_code == 0
 
 
@@ -173,9 +173,9 @@ def test_export_converts_conversation_to_request_and_reports_losses(tmp_path: Pa
         "export", tmp_path / "history.db", "-c", "trip", "--upto", ids["last"], "--to", "openai-chat", "-o", out
     )
     assert result.exit_code == 0
-    wanted = contentmodel.adapter("openai-chat").encode_request(transcript())
-    assert json.loads(out.read_text()) == wanted.payload
-    assert f"converted to openai-chat: {len(wanted.losses)} losses" in result.output
+    expected = contentmodel.adapter("openai-chat").encode_request(transcript())
+    assert json.loads(out.read_text()) == expected.payload
+    assert f"converted to openai-chat: {len(expected.losses)} losses" in result.output
     same = run(
         "export", tmp_path / "history.db", "-c", "trip", "--upto", ids["last"], "--to", "anthropic-messages", "-q"
     )
@@ -214,7 +214,7 @@ def test_show_and_export_do_not_modify_the_store(tmp_path: Path) -> None:
 def test_show_and_export_report_invalid_store_arguments(command: str, tmp_path: Path) -> None:
     path = tmp_path / "history.db"
     fill(path)
-    for arguments, wanted in (
+    for arguments, expected in (
         ([path, "-c", "nope"], ["there is no conversation 'nope'", f"`contentmodel show {path}` lists"]),
         ([path, "-c", "trip", "--upto", "t"], ["the conversation 'trip' has no turn 't'"]),
         ([path, "--upto", "t"], ["--upto needs --conversation", "--conversation ID"]),
@@ -232,7 +232,7 @@ def test_show_and_export_report_invalid_store_arguments(command: str, tmp_path: 
     ):
         result = run(command, *arguments)
         assert result.exit_code == 2, arguments
-        assert all(part in result.output for part in wanted), result.output
+        assert all(part in result.output for part in expected), result.output
         assert "hush" not in result.output
     assert not (tmp_path / "none.db").exists()
 
@@ -372,7 +372,7 @@ def test_export_rejects_several_documents_unless_format_is_jsonl(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "wanted"),
+    ("arguments", "expected"),
     [
         (["--to", "pdf"], "--to: unknown format or API 'pdf'"),
         (["--to", "pdf"], "html, json, jsonl, anthropic-messages"),
@@ -381,10 +381,10 @@ def test_export_rejects_several_documents_unless_format_is_jsonl(tmp_path: Path)
         (["-o", str(AGENT)], "is already an input or output of this command"),
     ],
 )
-def test_export_reports_invalid_arguments(arguments: list[str], wanted: str) -> None:
+def test_export_reports_invalid_arguments(arguments: list[str], expected: str) -> None:
     result = run("export", AGENT, *arguments)
     assert result.exit_code == 2
-    assert wanted in result.output
+    assert expected in result.output
 
 
 def test_export_rejects_output_that_is_the_store(tmp_path: Path) -> None:

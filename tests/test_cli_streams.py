@@ -350,12 +350,12 @@ def test_detect_prints_streams_among_several_files() -> None:
 
 
 def test_detect_reports_stream_of_unknown_api(tmp_path: Path) -> None:
-    nobody = tmp_path / "nobody.sse"
-    nobody.write_text('data: {"a": 1}\n\n')
-    result = run("detect", nobody, TIDE)
+    unknown = tmp_path / "nobody.sse"
+    unknown.write_text('data: {"a": 1}\n\n')
+    result = run("detect", unknown, TIDE)
     assert result.exit_code == 2
     assert result.stdout == f"{TIDE} anthropic-messages stream\n"
-    assert f"{nobody}: no event of this stream" in result.stderr
+    assert f"{unknown}: no event of this stream" in result.stderr
 
 
 # show

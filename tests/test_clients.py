@@ -54,7 +54,7 @@ from contentmodel.message import Origin
 PATIENCE = 20.0
 """Seconds that a test waits for the other side before it fails."""
 
-UNTIL_GONE = object()
+UNTIL_DISCONNECT = object()
 """A piece of an answer: the server sends nothing more until the client closes the connection."""
 
 CUT = object()
@@ -127,7 +127,7 @@ class Loopback:
             elif isinstance(piece, threading.Event):
                 assert piece.wait(PATIENCE)
             else:
-                if piece is UNTIL_GONE and self._is_gone(handler.connection):
+                if piece is UNTIL_DISCONNECT and self._is_gone(handler.connection):
                     self.gone.set()
                 handler.close_connection = True
                 handler.connection.shutdown(socket.SHUT_RDWR)
@@ -830,11 +830,11 @@ def test_client_raises_connection_failed_if_no_server_listens(api: str, how: str
     with socket.socket() as taken:
         # Bound, but not listening: the port is reserved, and connections are refused.
         taken.bind(("127.0.0.1", 0))
-        nobody = Loopback.__new__(Loopback)
-        nobody.url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        closed = Loopback.__new__(Loopback)
+        closed.url = f"http://127.0.0.1:{taken.getsockname()[1]}"
         for send in (completed, streamed):
             with pytest.raises(ConnectionFailed, match=f"{api}: the connection failed") as caught:
-                send(how, api, nobody, HELLO)
+                send(how, api, closed, HELLO)
             assert caught.value.retryable
             assert caught.value.__cause__ is not None
 
@@ -859,7 +859,7 @@ def test_stream_whose_connection_is_cut_keeps_the_received_part(api: str, how: s
 @EVERY
 def test_stream_that_times_out_keeps_the_received_part(api: str, how: str, loop: Loopback) -> None:
     first, _ = cut_after(api, "Hello", " there")
-    loop.answers = lambda path, payload: sse(*first, UNTIL_GONE)
+    loop.answers = lambda path, payload: sse(*first, UNTIL_DISCONNECT)
     events, stream = streamed(how, api, loop, HELLO, timeout=0.5)
     assert isinstance(events[-1], TurnError)
     assert isinstance(stream.failure, TimeoutExceeded)
@@ -883,7 +883,7 @@ def test_stream_that_ends_early_keeps_the_received_part(api: str, how: str, loop
 @pytest.mark.parametrize("api", [api for api in APIS if not api.startswith("google")])
 def test_stream_ends_after_its_last_event_if_the_connection_stays_open(api: str, how: str, loop: Loopback) -> None:
     """The client closes the connection. A stream of Google has no last event: it ends with the connection."""
-    loop.answers = lambda path, payload: sse(*stream_of(api, "Hi."), UNTIL_GONE)
+    loop.answers = lambda path, payload: sse(*stream_of(api, "Hi."), UNTIL_DISCONNECT)
 
     async def work(client: Any) -> tuple[list[Any], Any]:
         stream = client.stream(HELLO)
@@ -907,7 +907,7 @@ def test_stream_ends_after_its_last_event_if_the_connection_stays_open(api: str,
 @EVERY
 def test_exit_of_a_stream_closes_its_connection(api: str, loop: Loopback) -> None:
     first, _ = cut_after(api, "Hello", " there")
-    loop.answers = lambda path, payload: sse(*first, UNTIL_GONE)
+    loop.answers = lambda path, payload: sse(*first, UNTIL_DISCONNECT)
     with client_of(api, loop).stream(HELLO) as stream:
         for _ in stream:
             if stream.response.text == "Hello":
@@ -920,7 +920,7 @@ def test_exit_of_a_stream_closes_its_connection(api: str, loop: Loopback) -> Non
 @EVERY
 def test_exit_of_an_async_stream_closes_its_connection(api: str, loop: Loopback) -> None:
     first, _ = cut_after(api, "Hello", " there")
-    loop.answers = lambda path, payload: sse(*first, UNTIL_GONE)
+    loop.answers = lambda path, payload: sse(*first, UNTIL_DISCONNECT)
 
     async def work(client: Any) -> None:
         async with client.stream(HELLO) as stream:
@@ -936,7 +936,7 @@ def test_exit_of_an_async_stream_closes_its_connection(api: str, loop: Loopback)
 @EVERY
 def test_cancelled_task_closes_its_connection(api: str, what: str, loop: Loopback) -> None:
     first, _ = cut_after(api, "Hello", " there")
-    loop.answers = lambda path, payload: sse(*first, UNTIL_GONE)
+    loop.answers = lambda path, payload: sse(*first, UNTIL_DISCONNECT)
 
     async def work(client: Any) -> None:
         reached = asyncio.Event()

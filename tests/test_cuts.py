@@ -28,15 +28,15 @@ from contentmodel.split_points import split_points
 from contentmodel_conformance.strategies.transcripts import transcripts
 
 
-def said(role: str, *contents: Any) -> ChatMessage:
+def message(role: str, *contents: Any) -> ChatMessage:
     return ChatMessage(role=role, contents=list(contents))
 
 
-HELLO = said("user", TextContent(text="hi"))
-CALL = said("assistant", FunctionCallContent(call_id="1", name="f"))
-CUSTOM_CALL = said("assistant", CustomToolCallContent(call_id="1", name="f", arguments=""))
-RESULT = said("tool", FunctionResultContent(call_id="1"))
-ANSWER = said("assistant", TextContent(text="done"))
+HELLO = message("user", TextContent(text="hi"))
+CALL = message("assistant", FunctionCallContent(call_id="1", name="f"))
+CUSTOM_CALL = message("assistant", CustomToolCallContent(call_id="1", name="f", arguments=""))
+RESULT = message("tool", FunctionResultContent(call_id="1"))
+ANSWER = message("assistant", TextContent(text="done"))
 
 
 def thought(issuer: str) -> ReasoningContent:
@@ -56,14 +56,14 @@ def thought(issuer: str) -> ReasoningContent:
         # Calls of two kinds of tool with the same id: each result belongs to the first call without one.
         ([HELLO, CALL, RESULT, HELLO, CUSTOM_CALL, RESULT, ANSWER], [0, 1, 3, 4, 6, 7]),
         # Reasoning stays with the call in the next message.
-        ([HELLO, said("assistant", thought("openai")), CALL, RESULT], [0, 1, 4]),
+        ([HELLO, message("assistant", thought("openai")), CALL, RESULT], [0, 1, 4]),
         # Claude's signature depends on everything before it.
-        ([HELLO, ANSWER, HELLO, said("assistant", thought("anthropic"), TextContent(text="x")), HELLO], [0, 4, 5]),
+        ([HELLO, ANSWER, HELLO, message("assistant", thought("anthropic"), TextContent(text="x")), HELLO], [0, 4, 5]),
         (
             [
                 HELLO,
-                said("assistant", ToolApprovalRequestContent(request_id="a")),
-                said("user", ToolApprovalResponseContent(request_id="a", approved=True)),
+                message("assistant", ToolApprovalRequestContent(request_id="a")),
+                message("user", ToolApprovalResponseContent(request_id="a", approved=True)),
             ],
             [0, 1, 3],
         ),
@@ -74,7 +74,7 @@ def test_split_points_keep_related_messages_together(messages: list[ChatMessage]
 
 
 def test_split_points_ignore_signatures_if_not_prefix_bound() -> None:
-    messages = [HELLO, ANSWER, HELLO, said("assistant", thought("anthropic"), TextContent(text="x"))]
+    messages = [HELLO, ANSWER, HELLO, message("assistant", thought("anthropic"), TextContent(text="x"))]
     assert split_points(messages, prefix_bound=False) == [0, 1, 2, 3, 4]
 
 

@@ -38,7 +38,7 @@ from contentmodel.history import (
 from contentmodel.history.migrations import SCHEMA
 from contentmodel.history.tables import METADATA
 
-HERE = Origin(api="openai-chat", issuer="openai", model="m")
+ORIGIN = Origin(api="openai-chat", issuer="openai", model="m")
 CALL = FunctionCallContent(call_id="1", name="weather", arguments={"city": "Oslo"})
 RESULT = FunctionResultContent(call_id="1", outputs=[TextContent(text="Sunny. " * 400)])
 TABLES: list[Table] = [*METADATA.sorted_tables, SCHEMA]
@@ -47,13 +47,13 @@ ODD += ['{":json": "{"}', '{":row": 1}', "\ufdd0{", "\ufdd01", b"", b"\xff\xfe",
 
 
 @pytest.fixture(scope="session")
-def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def intact(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A database with a conversation, an open turn, an interrupted one and a log."""
     path = tmp_path_factory.mktemp("sound") / "turns.db"
     with TurnStore.open(path) as store:
-        said = [ChatMessage(role="user", contents=[TextContent(text=f"Hello {n} \0")]) for n in range(20)]
-        store.save("c", ChatRequest(messages=said, options=ChatOptions(temperature=0.5), origin=HERE))
-        turn = store.begin_turn("c", "assistant", model="m", origin=HERE)
+        messages = [ChatMessage(role="user", contents=[TextContent(text=f"Hello {n} \0")]) for n in range(20)]
+        store.save("c", ChatRequest(messages=messages, options=ChatOptions(temperature=0.5), origin=ORIGIN))
+        turn = store.begin_turn("c", "assistant", model="m", origin=ORIGIN)
         for sequence, content in enumerate([CALL, RESULT, TextContent(text="\ud83d")]):
             store.put_block(turn, sequence, content)
         store.end_turn(turn, status="failed", usage=Usage(input_tokens=3), error=ErrorContent(message="no"))
@@ -73,9 +73,9 @@ def deep() -> bool:
 
 
 @pytest.fixture
-def damaged(sound: Path, tmp_path: Path) -> Path:
+def damaged(intact: Path, tmp_path: Path) -> Path:
     """A copy of the database. Tests damage it."""
-    return Path(shutil.copy(sound, tmp_path / "turns.db"))
+    return Path(shutil.copy(intact, tmp_path / "turns.db"))
 
 
 def work(store: TurnStore) -> Iterator[Callable[[], Any]]:
@@ -157,10 +157,10 @@ def truncate(data: bytearray, chance: random.Random) -> None:
 
 @pytest.mark.parametrize("damage", [flip, overwrite, truncate])
 def test_store_with_damaged_file_raises_only_history_errors(
-    sound: Path, tmp_path: Path, damage: Callable[[bytearray, random.Random], None], deep: bool
+    intact: Path, tmp_path: Path, damage: Callable[[bytearray, random.Random], None], deep: bool
 ) -> None:
     for seed in range(1_000 if deep else 12):
-        data = bytearray(sound.read_bytes())
+        data = bytearray(intact.read_bytes())
         damage(data, random.Random(f"{damage.__name__} {seed}"))
         path = tmp_path / f"{seed}.db"
         path.write_bytes(data)
@@ -190,11 +190,11 @@ COLUMNS = [(table.name, column.name) for table in TABLES for column in table.c]
 @pytest.mark.slow
 @pytest.mark.parametrize("place", range(len(COLUMNS)), ids=[".".join(names) for names in COLUMNS])
 def test_store_with_any_value_in_any_column_raises_only_history_errors(
-    sound: Path, tmp_path: Path, place: int, deep: bool
+    intact: Path, tmp_path: Path, place: int, deep: bool
 ) -> None:
     # In the quick profile, each column gets some of the values, and the next column others.
     for number, value in enumerate(ODD if deep else ODD[place % 6 :: 6]):
-        path = Path(shutil.copy(sound, tmp_path / f"{number}.db"))
+        path = Path(shutil.copy(intact, tmp_path / f"{number}.db"))
         if put(path, *COLUMNS[place], value):
             use(path)
             if not number:
@@ -202,7 +202,7 @@ def test_store_with_any_value_in_any_column_raises_only_history_errors(
 
 
 @pytest.mark.parametrize(
-    ("table", "column", "value", "says"),
+    ("table", "column", "value", "message"),
     [
         ("turns", "usage", "{", r"turns\.db: the row with id '\w+' of turns: the column usage cannot be read"),
         ("turns", "started_at", 5, "of turns: the column started_at cannot be read: expected str, got int"),
@@ -216,10 +216,10 @@ def test_store_with_any_value_in_any_column_raises_only_history_errors(
     ],
 )
 def test_damaged_error_names_store_table_row_and_column(
-    damaged: Path, table: str, column: str, value: Any, says: str
+    damaged: Path, table: str, column: str, value: Any, message: str
 ) -> None:
     assert put(damaged, table, column, value)
-    with TurnStore.open(damaged) as store, pytest.raises(DamagedError, match=says) as raised:
+    with TurnStore.open(damaged) as store, pytest.raises(DamagedError, match=message) as raised:
         store.load("c")
     assert str(damaged) in str(raised.value)
 
@@ -227,7 +227,7 @@ def test_damaged_error_names_store_table_row_and_column(
         async with await AsyncTurnStore.open(damaged) as store:
             await store.load("c")
 
-    with pytest.raises(DamagedError, match=says) as raised:
+    with pytest.raises(DamagedError, match=message) as raised:
         asyncio.run(load())
     assert str(damaged) in str(raised.value)
 

@@ -86,7 +86,7 @@ def crossed(payload: Any, source: str, target: str, **options: Any) -> Encoded:
     return encoded
 
 
-def told(encoded: Encoded) -> set[str]:
+def significant_codes(encoded: Encoded) -> set[str]:
     """Return the codes of significant losses, without those that occur for every target."""
     return {loss.code for loss in encoded.losses if loss.is_significant} - {"output-limit", "no-model", "in-url"}
 
@@ -138,7 +138,7 @@ def lost_grammar(target: str) -> set[str]:
 @pytest.mark.parametrize("target", APIS)
 def test_custom_tool_and_its_grammar_survive_a_round_trip(source: str, target: str) -> None:
     encoded = crossed(a_request(source, CUSTOM[source]), source, target)
-    assert told(encoded) == lost_grammar(target)
+    assert significant_codes(encoded) == lost_grammar(target)
     [tool] = adapter(target).decode_request(encoded.payload).tools
     assert (tool.name, tool.description, tool.format) == ("edit", "Edits.", GRAMMAR)
     assert crossed(encoded.payload, target, source).payload["tools"] == [CUSTOM[source]]
@@ -349,7 +349,7 @@ def test_choice_among_several_tools_becomes_its_mode_for_anthropic(mode: str, ki
     encoded = crossed(a_request(source, *functions, **a_choice(source, mode, "a", "b")), source, ANTHROPIC)
     assert encoded.payload["tool_choice"] == {"type": kind}
     assert [tool["name"] for tool in encoded.payload["tools"]] == ["a", "b", "c"]
-    assert "no-tool-choice" in told(encoded)
+    assert "no-tool-choice" in significant_codes(encoded)
 
 
 CUSTOM_CHOICE = {
@@ -365,7 +365,7 @@ def test_choice_of_custom_tool_keeps_custom_type(source: str, target: str) -> No
     payload = a_request(source, CUSTOM[source], tool_choice=CUSTOM_CHOICE[source])
     encoded = crossed(payload, source, target)
     assert encoded.payload["tool_choice"] == CUSTOM_CHOICE[target]
-    assert told(encoded) == lost_grammar(target)
+    assert significant_codes(encoded) == lost_grammar(target)
 
 
 def test_choice_of_hosted_tool_uses_name_for_anthropic_and_type_for_responses() -> None:
@@ -450,7 +450,7 @@ def test_custom_call_and_its_result_survive_a_round_trip(source: str, target: st
     payload = with_a_custom_call(source)
     encoded = crossed(payload, source, target, model="m")
     assert check(encoded.payload, api=target, model="m") == []
-    assert told(encoded) - {"placeholder-signature"} == lost_grammar(target)
+    assert significant_codes(encoded) - {"placeholder-signature"} == lost_grammar(target)
     request = adapter(target).decode_request(encoded.payload)
     calls = [call for message in request.messages for call in message.tool_calls]
     assert [(type(call), call.name, call.arguments) for call in calls] == [(CustomToolCallContent, "edit", PATCH)]
@@ -706,8 +706,8 @@ def test_unknown_finish_reason_of_response_with_calls_converts_to_tool_calls(
     target: str, word: str, *, streamed: bool
 ) -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "now", "arguments": "{}"}}
-    told = {"role": "assistant", "content": None, "tool_calls": [{**call, **({"index": 0} if streamed else {})}]}
-    choice = {"index": 0, "finish_reason": "weird", "delta" if streamed else "message": told}
+    message = {"role": "assistant", "content": None, "tool_calls": [{**call, **({"index": 0} if streamed else {})}]}
+    choice = {"index": 0, "finish_reason": "weird", "delta" if streamed else "message": message}
     answer = {"object": "chat.completion.chunk" if streamed else "chat.completion", "choices": [choice]}
     if streamed:
         body = b"data: " + json.dumps(answer).encode() + b"\n\ndata: [DONE]\n\n"
@@ -803,11 +803,11 @@ def test_call_without_arguments_from_another_api_gets_empty_object_in_native_req
 @pytest.mark.parametrize("target", [CHAT, RESPONSES, ANTHROPIC, GEMINI])
 def test_empty_arguments_text_converts_to_empty_object(target: str, kind: str) -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "now", "arguments": ""}}
-    said = {"role": "assistant", "content": None, "refusal": None, "tool_calls": [call]}
-    choice = {"index": 0, "finish_reason": "tool_calls", "logprobs": None, "message": said}
+    message = {"role": "assistant", "content": None, "refusal": None, "tool_calls": [call]}
+    choice = {"index": 0, "finish_reason": "tool_calls", "logprobs": None, "message": message}
     payload: dict[str, Any] = {"object": "chat.completion", "choices": [choice]}
     if kind == "request":
-        payload = a_request(CHAT, messages=[{"role": "user", "content": "Hi."}, said])
+        payload = a_request(CHAT, messages=[{"role": "user", "content": "Hi."}, message])
     encoded = convert(payload, source=CHAT, target=target, kind=kind)
     if target == CHAT:
         assert encoded.payload == payload

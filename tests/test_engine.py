@@ -22,7 +22,7 @@ from contentmodel.engine.table.tables import Row, Table, row
 from contentmodel.message import Origin
 
 API = "anthropic-messages"
-HOME = Origin(api=API, issuer="anthropic")
+ORIGIN = Origin(api=API, issuer="anthropic")
 
 
 def decoding() -> DecodeContext:

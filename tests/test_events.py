@@ -201,7 +201,7 @@ def added(item: dict[str, Any], place: int = 0) -> dict[str, Any]:
     return {"type": "response.output_item.added", "output_index": place, "item": item}
 
 
-def grown(kind: str, delta: str, **rest: Any) -> dict[str, Any]:
+def delta_event(kind: str, delta: str, **rest: Any) -> dict[str, Any]:
     return {"type": f"response.{kind}.delta", "output_index": 0, "delta": delta, **rest}
 
 
@@ -221,7 +221,7 @@ def candidate(*parts: Any, finish: str | None = None, number: int = 0, **rest: A
 BEGINNING = {
     "openai-chat": sse(chunk({"content": "Half"})),
     "anthropic-messages": sse(START, begun(0, {"type": "text", "text": ""}), more(0, type="text_delta", text="Half")),
-    "openai-responses": sse(CREATED, added(ITEM), grown("output_text", "Half", content_index=0)),
+    "openai-responses": sse(CREATED, added(ITEM), delta_event("output_text", "Half", content_index=0)),
     "google-generate-content": sse(candidate({"text": "Half"})),
 }
 BOOM = {"code": "boom", "message": "It broke"}
@@ -303,7 +303,7 @@ def test_stream_decoder_ends_turn_if_value_has_a_wrong_type(api: str) -> None:
             {"tool_calls": [{"index": 0, "function": [1]}, {"index": 0, "function": {"arguments": "{"}}]}
         ),
         "anthropic-messages": more(0, type=["text_delta"], text="x"),
-        "openai-responses": grown("output_text", "x", content_index=0) | {"output_index": {"a": 1}},
+        "openai-responses": delta_event("output_text", "x", content_index=0) | {"output_index": {"a": 1}},
         "google-generate-content": candidate("text"),
     }
     events = lawful(api, BEGINNING[api] + sse(wrong[api]))
@@ -323,7 +323,7 @@ CITY = [{"jsonPath": "$.city", "stringValue": "Lon", "willContinue": True}]
 HALVES = {
     "openai-chat": sse(chunk(calls(call(0, '{"city":"Lon', "f", "a")))),
     "anthropic-messages": sse(START, begun(0, TOOL), more(0, type="input_json_delta", partial_json='{"city":"Lon')),
-    "openai-responses": sse(CREATED, added(CALLED), grown("function_call_arguments", '{"city":"Lon')),
+    "openai-responses": sse(CREATED, added(CALLED), delta_event("function_call_arguments", '{"city":"Lon')),
     "google-generate-content": sse(
         candidate(part(name="f", willContinue=True)), candidate(part(partialArgs=CITY, willContinue=True))
     ),
@@ -381,12 +381,12 @@ def test_incomplete_arguments_stay_text_and_raise_when_parsed() -> None:
 
 
 def test_anthropic_stream_decoder_keeps_unknown_blocks_deltas_and_events() -> None:
-    hologram = {"type": "hologram", "frames": []}
+    unknown = {"type": "hologram", "frames": []}
     events = lawful(
         "anthropic-messages",
         sse(
             START,
-            begun(0, hologram),
+            begun(0, unknown),
             more(0, type="frame_delta", frame=7),
             ended(0),
             begun(1, {"type": "text", "text": "a"}),
@@ -397,7 +397,7 @@ def test_anthropic_stream_decoder_keeps_unknown_blocks_deltas_and_events() -> No
         ),
     )
     contents = fold(events).messages[0].contents
-    assert contents[0].block == {**hologram, "frame": 7}
+    assert contents[0].block == {**unknown, "frame": 7}
     assert contents[1].text == "ab"
     assert [e.delta for e in events if isinstance(e, UnknownDelta)] == [
         {"type": "frame_delta", "frame": 7},
@@ -419,7 +419,7 @@ def test_responses_stream_decoder_keeps_an_unknown_item() -> None:
 def test_responses_stream_decoder_ignores_deltas_after_the_end_of_an_item() -> None:
     whole = {**ITEM, "status": "completed", "content": [{"type": "output_text", "text": "Half", "annotations": []}]}
     late = [
-        grown("output_text", " more", content_index=0),
+        delta_event("output_text", " more", content_index=0),
         {"type": "response.content_part.added", "output_index": 0, "content_index": 1, "part": whole["content"][0]},
         {
             "type": "response.output_text.annotation.added",

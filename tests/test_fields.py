@@ -88,7 +88,7 @@ def adapters() -> Iterator[dict[str, Any]]:
         yield contentmodel.adapters()
 
 
-def go_everywhere(payload: Any, api: str, kind: str, adapters: dict[str, Any]) -> None:
+def decode_and_encode(payload: Any, api: str, kind: str, adapters: dict[str, Any]) -> None:
     """Decode a payload, and encode it for every API."""
     try:
         value = getattr(adapters[api], f"decode_{kind}")(payload)
@@ -111,7 +111,7 @@ def test_generated_and_plain_code_agree_on_payloads_of_the_sdks(api: str, kind: 
 
     @given(payloads | with_unknowns(payloads) | disturbed(payloads))
     def agree(payload: Any) -> None:
-        go_everywhere(payload, api, kind, adapters)
+        decode_and_encode(payload, api, kind, adapters)
 
     agree()
 
@@ -127,7 +127,7 @@ def test_generated_and_plain_code_agree_on_conversations(api: str, kind: str, ad
     def agree(value: Any, misfits: Any) -> None:
         for target in APIS:
             write(value, kind, adapters[target])
-        go_everywhere(misfits, api, kind, adapters)
+        decode_and_encode(misfits, api, kind, adapters)
 
     agree()
 
@@ -139,20 +139,20 @@ def test_generated_and_plain_code_agree_on_recorded_traffic(
     api: str, kind: str, adapters: dict[str, Any], corpus: Any
 ) -> None:
     for record in records(api, kind):
-        go_everywhere(record["body"], api, kind, adapters)
+        decode_and_encode(record["body"], api, kind, adapters)
 
 
 # -- invalid rows ------------------------------------------------------------------------------------------------------
 
 
-class Loud(Silent):
+class Misreporting(Silent):
     """Report the unwritten value in generated code only."""
 
     def finish(self, value: Any, wire: dict[str, Any], context: EncodeContext) -> None:
         """Report nothing."""
 
 
-class Forgetful(Gathered):
+class Misreading(Gathered):
     """Read fewer fields in generated code than in plain code."""
 
     def read_source(self, count: str, code: Any) -> None:
@@ -161,10 +161,10 @@ class Forgetful(Gathered):
 
 
 def test_comparison_finds_generated_code_that_differs() -> None:
-    row = Row("call", CustomToolCallContent, {"id": "call_id"}, Forgetful("arguments", "input")).bind("an-api")
+    row = Row("call", CustomToolCallContent, {"id": "call_id"}, Misreading("arguments", "input")).bind("an-api")
     with pytest.raises(AssertionError):
         both(row)[0]({"id": "1", "input": "x"}, DecodeContext("an-api", Origin(api="an-api", issuer="me")))
-    row = Row("text", TextContent, {}, Loud()).bind("an-api")
+    row = Row("text", TextContent, {}, Misreporting()).bind("an-api")
     with pytest.raises(AssertionError):
         both(row)[1](TextContent(text="x"), EncodeContext("an-api", "me", "request"))
 

@@ -160,33 +160,33 @@ SOURCE = {"type": "text", "media_type": "text/plain", "data": "Grüße."}
 
 
 @pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "google-generate-content"])
-@pytest.mark.parametrize("where", ["message", "result"])
-def test_text_document_converts_without_loss_of_its_text(target: str, where: str) -> None:
+@pytest.mark.parametrize("owner", ["message", "result"])
+def test_text_document_converts_without_loss_of_its_text(target: str, owner: str) -> None:
     """Regression: an empty file was sent instead, and only the text was reported as dropped."""
     document: dict[str, Any] = {"type": "document", "source": SOURCE}
-    encoded = contentmodel.convert(asked_with(document, where), target=target)
+    encoded = contentmodel.convert(request_with(document, owner), target=target)
     assert base64.b64encode("Grüße.".encode()) in encoded.to_json()
     assert not [loss for loss in encoded.losses if loss.kind == "dropped" and loss.path != "$.model"]
 
 
 @pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "google-generate-content"])
-@pytest.mark.parametrize("where", ["message", "result"])
-def test_link_with_unknown_scheme_becomes_text(target: str, where: str) -> None:
+@pytest.mark.parametrize("owner", ["message", "result"])
+def test_link_with_unknown_scheme_becomes_text(target: str, owner: str) -> None:
     """Regression: it was sent as the URL of an image."""
     image: dict[str, Any] = {"type": "image", "source": {"type": "url", "url": "note://today"}}
-    encoded = contentmodel.convert(asked_with(image, where), target=target)
+    encoded = contentmodel.convert(request_with(image, owner), target=target)
     assert b'"note://today"' in encoded.to_json()
     assert b"image" not in encoded.to_json()
     assert "degraded" in {loss.kind for loss in encoded.losses}
 
 
-def asked_with(block: dict[str, Any], where: str) -> dict[str, Any]:
+def request_with(block: dict[str, Any], owner: str) -> dict[str, Any]:
     """Return an Anthropic request with a block in a user message, or in the result of a call."""
     question = {"role": "user", "content": [{"type": "text", "text": "Hi."}]}
     call = {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "read", "input": {}}]}
     result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": [block]}]}
-    asked = {"role": "user", "content": [{"type": "text", "text": "Look:"}, block]}
-    messages = [asked] if where == "message" else [question, call, result]
+    message = {"role": "user", "content": [{"type": "text", "text": "Look:"}, block]}
+    messages = [message] if owner == "message" else [question, call, result]
     return {"model": "m", "max_tokens": 9, "messages": messages}
 
 
@@ -255,8 +255,8 @@ def test_calls_of_one_turn_get_distinct_ids(target: str, name: str) -> None:
 
 
 def chunk(*parts: dict[str, Any], **candidate: Any) -> dict[str, Any]:
-    said = {"content": {"role": "model", "parts": list(parts)}, **candidate}
-    return {"data": {"candidates": [said], "modelVersion": "m", "responseId": "i"}}
+    fields = {"content": {"role": "model", "parts": list(parts)}, **candidate}
+    return {"data": {"candidates": [fields], "modelVersion": "m", "responseId": "i"}}
 
 
 @pytest.mark.parametrize("first", [-1, False, None, True])

@@ -84,7 +84,7 @@ WRITER = Path(writer.__file__)
 # Each example runs several transactions, for each content type and database.
 FEW = settings(max_examples=200 if PROFILE == "deep" else 5)
 SOME = settings(max_examples=500 if PROFILE == "deep" else 25)
-HERE = Origin(api="turn-blocks", issuer="")
+ORIGIN = Origin(api="turn-blocks", issuer="")
 
 
 def text(value: str) -> TextContent:
@@ -227,7 +227,7 @@ def assert_same_answer(row: dict[str, Any], answer: ChatResponse) -> None:
 def test_store_keeps_values_that_databases_cannot_represent(store: TurnStore, what: Any) -> None:
     string = what if isinstance(what, str) else "text"
     call = FunctionCallContent(call_id=string, name="f", arguments={"what": what})
-    response = ChatResponse(model=string, usage=Usage(extra={"x": {"what": what}}), origin=HERE)
+    response = ChatResponse(model=string, usage=Usage(extra={"x": {"what": what}}), origin=ORIGIN)
     turn = store.begin_turn("c", "assistant", model=string)
     store.put_block(turn, 0, call)
     store.put_block(turn, 1, text(string))
@@ -382,8 +382,8 @@ def test_pages_of_turns_and_conversations_continue_after_the_last_entry(store: T
         while some := store.conversations(limit=3, after=last, newest_first=newest_first):
             found += some
             last = some[-1]
-        wanted = ["c", *(f"d{number}" for number in range(7))]
-        assert [c.id for c in found] == (wanted[::-1] if newest_first else wanted)
+        expected = ["c", *(f"d{number}" for number in range(7))]
+        assert [c.id for c in found] == (expected[::-1] if newest_first else expected)
     assert store.conversation("c").turns == 7
 
 
@@ -526,7 +526,7 @@ def test_store_raises_not_found_for_unknown_turns(store: TurnStore) -> None:
 
 
 @pytest.mark.parametrize(
-    ("where", "message"),
+    ("url", "message"),
     [
         ("mysql://localhost/x", "not mysql"),
         ("/nowhere/at/all/turns.db", "unable to open"),
@@ -535,9 +535,9 @@ def test_store_raises_not_found_for_unknown_turns(store: TurnStore) -> None:
         ("://", "not the URL"),
     ],
 )
-def test_open_reports_databases_that_cannot_be_opened(where: str, message: str) -> None:
+def test_open_reports_databases_that_cannot_be_opened(url: str, message: str) -> None:
     with pytest.raises(HistoryError, match=message):
-        TurnStore.open(where)
+        TurnStore.open(url)
 
 
 def test_store_in_memory_can_be_used_by_several_threads() -> None:
@@ -598,13 +598,13 @@ def test_open_migrates_every_earlier_version_of_the_schema(url: str, version: in
 
 
 def shape_of(connection: Any) -> Any:
-    looked = sqlalchemy.inspect(connection)
+    inspector = sqlalchemy.inspect(connection)
     return {
         table: (
-            sorted((c["name"], str(c["type"]), c["nullable"]) for c in looked.get_columns(table)),
+            sorted((c["name"], str(c["type"]), c["nullable"]) for c in inspector.get_columns(table)),
             index_names(connection, table),
         )
-        for table in looked.get_table_names()
+        for table in inspector.get_table_names()
     }
 
 
@@ -784,8 +784,8 @@ def test_record_stores_the_first_choice_as_the_transcript(store: TurnStore) -> N
     answer = ChatResponse(
         id="r",
         choices=[
-            ChatChoice(index=n, messages=[ChatMessage(role="assistant", contents=[text(words) for words in said])])
-            for n, said in enumerate((["a", "b"], ["c"]))
+            ChatChoice(index=n, messages=[ChatMessage(role="assistant", contents=[text(words) for words in texts])])
+            for n, texts in enumerate((["a", "b"], ["c"]))
         ],
     )
     list(record(unfold(answer), store, turn))
@@ -1080,7 +1080,7 @@ def test_open_interrupts_turns_of_dead_writers_only(url: str) -> None:
                 other.add_turn("dying", "user", [text("?")])
         dying.kill()
         dying.wait()
-        gone(store, turns[1])
+        wait_until_closed(store, turns[1])
         with TurnStore.open(url) as other:
             assert [other.turn(turn).status for turn in turns] == ["open", "interrupted"]
             other.add_turn("dying", "user", [text("?")])
@@ -1090,7 +1090,7 @@ def test_open_interrupts_turns_of_dead_writers_only(url: str) -> None:
         assert [block.content.text for block in store.blocks(turns[0])] == ["first", "second"]
 
 
-def gone(store: TurnStore, turn: str) -> None:
+def wait_until_closed(store: TurnStore, turn: str) -> None:
     """Wait until the database has noticed the end of a process. A server notices it with a delay."""
     until = time.monotonic() + 30
     while store.turn(turn).is_open and time.monotonic() < until:
@@ -1130,14 +1130,14 @@ def test_complete_blocks_survive_a_kill_of_the_writer_at_any_time(url: str, seed
         printed += [
             {**json.loads(line), "seed": seed * rounds + number} for line in rest.splitlines() if line.endswith("}")
         ]
-        check_what_is_left(url, printed)
+        check_stored_turns(url, printed)
 
 
-def check_what_is_left(url: str, printed: list[dict[str, Any]]) -> None:
+def check_stored_turns(url: str, printed: list[dict[str, Any]]) -> None:
     with TurnStore.open(url) as store:
         seeds = {line["turn"]: (line["seed"], line["number"]) for line in printed}
         for turn in seeds:
-            gone(store, turn)
+            wait_until_closed(store, turn)
         turns = store.turns(writer.CONVERSATION, limit=100_000)
         assert [turn.previous for turn in turns[1:]] == [turn.id for turn in turns[:-1]]
         ended = {line["turn"] for line in printed if "ended" in line}
@@ -1145,8 +1145,8 @@ def check_what_is_left(url: str, printed: list[dict[str, Any]]) -> None:
             if turn.id in seeds:
                 blocks = store.blocks(turn)
                 assert [block.sequence for block in blocks] == list(range(len(blocks)))
-                wanted = [writer.block(*seeds[turn.id], block.sequence) for block in blocks]
-                assert [block.content for block in blocks] == wanted
+                expected = [writer.block(*seeds[turn.id], block.sequence) for block in blocks]
+                assert [block.content for block in blocks] == expected
                 last = max(
                     (line["block"] for line in printed if line["turn"] == turn.id and "block" in line), default=-1
                 )
@@ -1202,7 +1202,7 @@ def test_load_sets_the_store_as_origin_if_a_saved_request_was_continued(store: T
     turn = store.begin_turn("c", "assistant", origin=origin)
     store.put_block(turn, 0, CALL)
     store.end_turn(turn, status="interrupted")
-    assert store.load("c").origin == HERE
+    assert store.load("c").origin == ORIGIN
     assert store.load("c", upto=first) == saved
     store.add_turn("c", "user", [text("Go on.")])
     assert_can_be_sent(store.load("c"))
@@ -1220,7 +1220,7 @@ def test_writer_that_lost_its_lock_cannot_write_to_its_turn(database: str) -> No
                 "WHERE datname = current_database() AND pid <> pg_backend_pid()"
             )
         with TurnStore.open(database) as other:
-            gone(other, turn.id)
+            wait_until_closed(other, turn.id)
             assert other.turn(turn).status == "interrupted"
             with pytest.raises(ConflictError, match="is interrupted"):
                 store.put_block(turn, 1, text("b"))
@@ -1233,13 +1233,13 @@ def test_writer_that_lost_its_lock_cannot_write_to_its_turn(database: str) -> No
 
 
 def test_sqlite_store_removes_its_lock_files_and_those_of_dead_writers(tmp_path: Path) -> None:
-    where = tmp_path / "turns.db"
-    process = start("hold", where, "c")
+    database = tmp_path / "turns.db"
+    process = start("hold", database, "c")
     process.stdout.readline()
     process.kill()
     process.wait()
     assert len(list(tmp_path.glob("*-writer-*"))) == 1
-    with TurnStore.open(where) as store:
+    with TurnStore.open(database) as store:
         store.begin_turn("d", "assistant")
         assert len(list(tmp_path.glob("*-writer-*"))) == 1
     assert [path.name for path in tmp_path.iterdir()] == ["turns.db"]

@@ -135,7 +135,7 @@ def test_unknown_hosted_tool_converts_to_function_call(case: str, target: str) -
     assert not audit(payload, encoded)
 
 
-SURPRISES = {
+INVALID_BLOCKS = {
     "a number as the id of a result": (ANTHROPIC, {"type": "quantum_tool_result", "tool_use_id": 5, "content": []}),
     "a result without an id": (ANTHROPIC, {"type": "quantum_tool_result", "content": "x"}),
     "a text that is a number": (
@@ -151,9 +151,9 @@ SURPRISES = {
 }
 
 
-@pytest.mark.parametrize("case", sorted(SURPRISES))
+@pytest.mark.parametrize("case", sorted(INVALID_BLOCKS))
 def test_unknown_block_with_fields_of_wrong_types_decodes_to_unknown_content(case: str) -> None:
-    api, block = SURPRISES[case]
+    api, block = INVALID_BLOCKS[case]
     for kind in KINDS:
         value = decoded(api, kind, payload_of(api, kind, [block]))
         assert [c.block for c in contents_of(value) if isinstance(c, UnknownContent)] == [block]
@@ -227,8 +227,8 @@ def test_stderr_and_exit_code_of_shell_are_decoded_and_converted() -> None:
     result = hosted_of(decoded(RESPONSES, "request", payload))[-1]
     assert result.text == "halfno such file"
     assert (result.error.message, result.error.details) == ("exit code 2", {"exit_code": 2})
-    told = convert(payload, source=RESPONSES, target=ANTHROPIC).payload["messages"]
-    (given,) = [block for message in told for block in message["content"] if block["type"] == "tool_result"]
+    messages = convert(payload, source=RESPONSES, target=ANTHROPIC).payload["messages"]
+    (given,) = [block for message in messages for block in message["content"] if block["type"] == "tool_result"]
     assert [part["text"] for part in given["content"]] == ["half", "no such file", "exit code 2"]
     assert given["is_error"] is True
 

@@ -455,7 +455,7 @@ def test_page_shows_result_next_to_its_call() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "wanted"),
+    ("arguments", "expected"),
     [
         ('{"a": 1', '{"a": 1'),
         ("[1]", "[1]"),
@@ -466,9 +466,9 @@ def test_page_shows_result_next_to_its_call() -> None:
         ("", ""),
     ],
 )
-def test_page_shows_arguments_as_written(arguments: Any, wanted: str) -> None:
+def test_page_shows_arguments_as_written(arguments: Any, expected: str) -> None:
     read = check(page(message(FunctionCallContent(call_id="1", name="f", arguments=arguments))))
-    assert read.words == wanted
+    assert read.words == expected
     assert ("not a JSON object" in read.all_of("bit")) == (arguments in ('{"a": 1', "[1]"))
 
 

@@ -159,15 +159,15 @@ def fold_of(events: list[StreamEvent]) -> Fold:
 # -- clients that lag --------------------------------------------------------------------------------------------------
 
 
-def follow_somehow(data: st.DataObject, events: list[StreamEvent]) -> None:
+def follow_with_random_batches(data: st.DataObject, events: list[StreamEvent]) -> None:
     """Check that three clients that read and lose random batches have all events in the end."""
     log = Log(data.draw(st.integers(0, 600), label="kept"))
     clients = [Client(log) for _ in range(3)]
     steps = st.tuples(st.integers(0, 2), st.integers(1, 300), st.integers(0, 3))
     for number, event in enumerate(events):
         log.add(event)
-        for which, size, lost in data.draw(st.lists(steps, max_size=3)):
-            client = clients[which]
+        for number_of_client, size, lost in data.draw(st.lists(steps, max_size=3)):
+            client = clients[number_of_client]
             client.read(size, lost)
             if not lost and not client.reader.take(1):
                 assert client.fold.response == fold(events[: number + 1])
@@ -186,7 +186,7 @@ def follow_somehow(data: st.DataObject, events: list[StreamEvent]) -> None:
 
 @given(st.data(), turns())
 def test_clients_that_lag_and_reconnect_receive_the_whole_turn(data: st.DataObject, events: list[StreamEvent]) -> None:
-    follow_somehow(data, events)
+    follow_with_random_batches(data, events)
 
 
 @pytest.mark.slow
@@ -194,7 +194,7 @@ def test_clients_that_lag_and_reconnect_receive_the_whole_turn(data: st.DataObje
 @given(data=st.data())
 def test_clients_that_lag_and_reconnect_receive_whole_answers_of_every_api(api: str, data: st.DataObject) -> None:
     response = data.draw(answers(api))
-    follow_somehow(data, list(unfold(response, size=data.draw(st.integers(1, 20)))))
+    follow_with_random_batches(data, list(unfold(response, size=data.draw(st.integers(1, 20)))))
 
 
 @given(turns(), st.integers(0, 600), st.data())
@@ -458,7 +458,7 @@ def test_hub_forgets_ended_turns_beyond_its_limit() -> None:
 CALL = FunctionCallContent(call_id="c1", name="book", arguments={})
 OTHER = FunctionCallContent(call_id="c2", name="book", arguments={})
 ASKED = ToolApprovalRequestContent(request_id="c1", name="book")
-SAID = ToolApprovalResponseContent(request_id="c1", approved=True)
+APPROVED = ToolApprovalResponseContent(request_id="c1", approved=True)
 RESULT = FunctionResultContent(call_id="c1", outputs=[TextContent(text="ok")])
 SECOND = FunctionResultContent(call_id="c2", outputs=[TextContent(text="ok")])
 
@@ -473,7 +473,7 @@ def test_sendable_removes_resolved_approvals() -> None:
     stored = [
         message("user", "q"),
         message("assistant", CALL, ASKED),
-        message("tool", SAID, RESULT),
+        message("tool", APPROVED, RESULT),
         message("assistant", "done"),
     ]
     assert sendable(stored) == [
@@ -489,7 +489,7 @@ def test_sendable_removes_approval_requests_of_calls_before_a_later_turn() -> No
     stored = [
         message("user", "q"),
         message("assistant", CALL, ASKED, mcp),
-        message("user", SAID),
+        message("user", APPROVED),
         message("assistant"),
         message("user", "q"),
     ]
@@ -503,7 +503,7 @@ def test_sendable_removes_approval_requests_of_calls_before_a_later_turn() -> No
 
 def test_sendable_keeps_approvals_of_pending_calls() -> None:
     mcp = ToolApprovalRequestContent(request_id="mcp_1", server="s")
-    stored = [message("assistant", CALL, ASKED, mcp), message("tool", SAID)]
+    stored = [message("assistant", CALL, ASKED, mcp), message("tool", APPROVED)]
     assert sendable(stored) == stored
 
 
@@ -526,13 +526,13 @@ def test_sendable_moves_results_behind_their_calls() -> None:
     ]
 
 
-@given(st.lists(st.sampled_from([CALL, OTHER, ASKED, SAID, RESULT, SECOND, TextContent(text="x")]), max_size=8))
+@given(st.lists(st.sampled_from([CALL, OTHER, ASKED, APPROVED, RESULT, SECOND, TextContent(text="x")]), max_size=8))
 def test_sendable_keeps_all_other_contents_and_is_idempotent(contents: list[Any]) -> None:
     stored = [message("assistant" if i % 2 else "user", content) for i, content in enumerate(contents)]
     sent = sendable(stored)
     assert sendable(sent) == sent
     of = [content for one in sent for content in one.contents]
-    assert all(content in of for content in contents if content not in (ASKED, SAID))
+    assert all(content in of for content in contents if content not in (ASKED, APPROVED))
 
 
 def test_prepared_prefers_values_of_the_conversation_to_defaults() -> None:
@@ -549,8 +549,8 @@ def test_prepared_prefers_values_of_the_conversation_to_defaults() -> None:
 
 
 def test_event_reader_keeps_contents_of_an_unknown_type() -> None:
-    strange = UnknownContent(api="contentmodel", block={"type": "hologram", "x": 1})
-    event = BlockCatchUp(index=0, content=strange)
+    unknown = UnknownContent(api="contentmodel", block={"type": "hologram", "x": 1})
+    event = BlockCatchUp(index=0, content=unknown)
     encoded = frame(encoded_event(event, 1))
     assert b'"content":{"type":"hologram","x":1}' in encoded
     assert EventReader().feed(encoded) == [event]

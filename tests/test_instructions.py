@@ -12,7 +12,7 @@ ANTHROPIC, CHAT, RESPONSES = "anthropic-messages", "openai-chat", "openai-respon
 CLAUDE = "claude-opus-5"
 
 
-def said(role: str, text: str | None = None) -> dict[str, Any]:
+def message(role: str, text: str | None = None) -> dict[str, Any]:
     return {"role": role, "content": role if text is None else text}
 
 
@@ -21,29 +21,34 @@ def roles(messages: list[dict[str, Any]], model: str = CLAUDE, source: str = CHA
     key = "messages" if source == CHAT else "input"
     made = convert({"model": model, key: messages}, source=source, target=ANTHROPIC, kind="request")
     assert [v for v in check(made.payload, api=ANTHROPIC) if v.rule.startswith("system")] == []
-    told = [m["role"] for m in made.payload["messages"]]
+    result = [m["role"] for m in made.payload["messages"]]
     lost = [loss for loss in made.losses if loss.code == "instructions-as-user"]
-    assert bool(lost) == ("system" not in told)
-    return told
+    assert bool(lost) == ("system" not in result)
+    return result
 
 
 @pytest.mark.parametrize("role", ["system", "developer"])
 @pytest.mark.parametrize("source", [CHAT, RESPONSES])
 def test_instructions_after_a_user_turn_keep_their_role(role: str, source: str) -> None:
-    before = [said("user"), said(role)]
+    before = [message("user"), message(role)]
     assert roles(before, source=source) == ["user", "system"]
-    assert roles([*before, said("assistant"), said("user")], source=source) == ["user", "system", "assistant", "user"]
+    assert roles([*before, message("assistant"), message("user")], source=source) == [
+        "user",
+        "system",
+        "assistant",
+        "user",
+    ]
 
 
 def test_instructions_after_results_keep_their_role() -> None:
     call = {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     turn = {"role": "assistant", "content": None, "tool_calls": [call]}
     result = {"role": "tool", "tool_call_id": "call_1", "content": "1"}
-    assert roles([said("user"), turn, result, said("system")]) == ["user", "assistant", "user", "system"]
+    assert roles([message("user"), turn, result, message("system")]) == ["user", "assistant", "user", "system"]
 
 
 def test_consecutive_instructions_become_one_message() -> None:
-    payload = {"model": CLAUDE, "messages": [said("user"), said("system", "A"), said("developer", "B")]}
+    payload = {"model": CLAUDE, "messages": [message("user"), message("system", "A"), message("developer", "B")]}
     made = convert(payload, source=CHAT, target=ANTHROPIC, kind="request").payload["messages"]
     assert made[1:] == [{"role": "system", "content": [{"type": "text", "text": "A"}, {"type": "text", "text": "B"}]}]
 
@@ -51,9 +56,9 @@ def test_consecutive_instructions_become_one_message() -> None:
 @pytest.mark.parametrize(
     "messages",
     [
-        [said("user"), said("system"), said("user", "again")],
-        [said("user"), said("assistant"), said("system"), said("user")],
-        [said("user"), said("system"), said("assistant", ""), said("user")],
+        [message("user"), message("system"), message("user", "again")],
+        [message("user"), message("assistant"), message("system"), message("user")],
+        [message("user"), message("system"), message("assistant", ""), message("user")],
     ],
 )
 def test_instructions_in_invalid_position_become_user_messages(messages: list[dict[str, Any]]) -> None:
@@ -61,8 +66,8 @@ def test_instructions_in_invalid_position_become_user_messages(messages: list[di
 
 
 def test_instructions_become_user_messages_for_older_models() -> None:
-    assert roles([said("user"), said("system")], "claude-opus-4-7") == ["user", "user"]
-    assert roles([said("user"), said("system")], "claude-3-5-sonnet-20241022") == ["user", "user"]
+    assert roles([message("user"), message("system")], "claude-opus-4-7") == ["user", "user"]
+    assert roles([message("user"), message("system")], "claude-3-5-sonnet-20241022") == ["user", "user"]
 
 
 @pytest.mark.parametrize(
@@ -77,12 +82,12 @@ def test_instructions_become_user_messages_for_older_models() -> None:
     ],
 )
 def test_model_version_decides_whether_instructions_keep_their_role(model: str, keeps_role: bool) -> None:
-    assert ("system" in roles([said("user"), said("system")], model)) is keeps_role
+    assert ("system" in roles([message("user"), message("system")], model)) is keeps_role
 
 
 @pytest.mark.parametrize("target", [CHAT, RESPONSES])
 def test_instructions_in_conversation_survive_a_round_trip(target: str) -> None:
-    messages = [said("user"), said("system", "From now on, in French."), said("assistant"), said("user")]
+    messages = [message("user"), message("system", "From now on, in French."), message("assistant"), message("user")]
     payload = {"model": CLAUDE, "max_tokens": 9, "messages": messages}
     there = convert(payload, source=ANTHROPIC, target=target, kind="request")
     turns = there.payload["messages" if target == CHAT else "input"]

@@ -221,8 +221,8 @@ def test_run_without_tried_checks_has_exit_code_1() -> None:
 
 
 def test_checks_use_given_payloads_and_limits() -> None:
-    said = {"model": "m", "messages": [{"role": "user", "content": "Hi."}]}
-    given: dict[str, Any] = {"payloads": {"request": [said]}, "limits": LIMITS["openai-chat"]}
+    request = {"model": "m", "messages": [{"role": "user", "content": "Hi."}]}
+    given: dict[str, Any] = {"payloads": {"request": [request]}, "limits": LIMITS["openai-chat"]}
     report = check_adapter(Silent(), only=["identity/given", "identity/given-unknown", "prefixes/own"], **given)
     assert [outcome.status for outcome in report.outcomes] == ["passed"] * 3
 
@@ -281,11 +281,11 @@ def test_report_survives_json_round_trip() -> None:
 
 
 @pytest.mark.parametrize(
-    ("document", "says"),
+    ("document", "message"),
     [(b"{}", "not a report"), (b"[", "not a report"), (b"\xff", "not a report"), (b'{"version": 9}', "not a report")],
 )
-def test_report_from_json_rejects_invalid_documents_and_newer_versions(document: bytes, says: str) -> None:
-    with pytest.raises(ReportError, match=says):
+def test_report_from_json_rejects_invalid_documents_and_newer_versions(document: bytes, message: str) -> None:
+    with pytest.raises(ReportError, match=message):
         Report.from_json(document)
     later = msgspec.structs.replace(report_of(Delegate, "face"), version=2)
     with pytest.raises(ReportError, match="version 2"):
@@ -423,7 +423,7 @@ def test_run_command_reports_findings_and_fixes_since_last_report(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         (["nobody"], "no adapter is named nobody"),
         (["json"], "json has no adapter"),
@@ -435,13 +435,13 @@ def test_run_command_reports_findings_and_fixes_since_last_report(tmp_path: Path
     ],
 )
 def test_run_command_rejects_invalid_command_line(
-    tmp_path: Path, arguments: list[str], says: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(app, ["run", *arguments])
     assert done.exit_code == 2, done.stdout
     assert done.stderr.startswith("error: ")
-    assert says in done.stderr
+    assert message in done.stderr
 
 
 def test_run_command_help_lists_options(tmp_path: Path) -> None:

@@ -100,10 +100,10 @@ def test_log_reads_entries_in_pages(log: ConversationLog) -> None:
 
 def test_log_reads_the_entries_of_one_turn(log: ConversationLog) -> None:
     (turn,) = log.store.turns("c")
-    mine = log.add("c", "note", "of it", turn=turn)
+    entry = log.add("c", "note", "of it", turn=turn)
     log.add("c", "note", "of none")
-    assert log.entries("c", turn=turn) == log.entries("c", turn=turn.id) == [mine]
-    assert mine.turn == turn.id
+    assert log.entries("c", turn=turn) == log.entries("c", turn=turn.id) == [entry]
+    assert entry.turn == turn.id
 
 
 def test_entry_keeps_its_parent(log: ConversationLog) -> None:
@@ -211,12 +211,12 @@ def test_log_raises_not_found_for_unknown_conversations(log: ConversationLog) ->
 
 
 def test_log_refuses_turns_and_parents_of_another_conversation(log: ConversationLog) -> None:
-    elsewhere = log.add("other", "note", "x")
+    other_entry = log.add("other", "note", "x")
     (turn,) = log.store.turns("other")
     for fields in ({"turn": turn}, {"turn": "gone"}, {"turn": "\x00"}):
         with pytest.raises(NotFoundError, match="turn"):
             log.add("c", "note", "x", **fields)  # type: ignore[arg-type]
-    for entry in (elsewhere, "gone"):
+    for entry in (other_entry, "gone"):
         with pytest.raises(NotFoundError, match="has no log entry"):
             log.add("c", "note", "x", parent=entry)
     with pytest.raises(NotFoundError, match="there is no log entry 'gone'"):

@@ -53,15 +53,15 @@ def test_loss_reports_name_an_entry_of_the_table_of_reasons() -> None:
     """Programs distinguish losses by their codes: add an entry to engine/losses/reasons.py."""
     found = reports()
     assert len(found) > 50
-    assert [where for where, _, reason in found if isinstance(reason, ast.Constant | ast.JoinedStr)] == []
+    assert [position for position, _, reason in found if isinstance(reason, ast.Constant | ast.JoinedStr)] == []
 
 
 def test_loss_reports_pass_all_values_that_reason_text_names() -> None:
-    for where, call, reason in reports():
+    for position, call, reason in reports():
         if not isinstance(reason, ast.Attribute):
             continue
         named = {name for _, name, _, _ in string.Formatter().parse(ENTRIES[reason.attr].why) if name} - {"target"}
-        assert {keyword.arg for keyword in call.keywords} - OWN == named, where
+        assert {keyword.arg for keyword in call.keywords} - OWN == named, position
 
 
 def test_losses_are_created_only_in_module_loss() -> None:
@@ -249,16 +249,16 @@ def test_audit_reports_every_deleted_text_and_block(name: str, target: str) -> N
     encoded = contentmodel.convert(source, target=target)
     assert contentmodel.audit(source, encoded) == []
     original = encoded.payload
-    count, carried = Counter(texts_in(source)), Counter(texts_in(original))
+    count, converted = Counter(texts_in(source)), Counter(texts_in(original))
     # A text that occurs twice may be a reference, so one of the two may be missing.
-    known = {text for text in count if count[text] == carried[text] == 1}
+    known = {text for text in count if count[text] == converted[text] == 1}
     assert known
-    for holder, key, path in list(places(copy.deepcopy(original))):
-        if known.isdisjoint(texts_in([holder[key]])):
+    for parent, key, path in list(places(copy.deepcopy(original))):
+        if known.isdisjoint(texts_in([parent[key]])):
             continue
         encoded.payload = copy.deepcopy(original)
-        holder, key = next((one, at) for one, at, where in places(encoded.payload) if where == path)
-        del holder[key]
+        parent, key = next((one, at) for one, at, where in places(encoded.payload) if where == path)
+        del parent[key]
         assert contentmodel.audit(source, encoded), path
 
 
@@ -418,10 +418,10 @@ def test_audit_reports_a_deleted_status_that_became_the_text_of_a_failure(target
     source = {"model": "m", "input": items}
     encoded = contentmodel.convert(source, target=target, kind="request")
     assert contentmodel.audit(source, encoded) == []
-    [(holder, key)] = [
-        (holder, key) for holder, key, _ in places(encoded.payload) if holder[key] in ("failed", {"text": "failed"})
+    [(parent, key)] = [
+        (parent, key) for parent, key, _ in places(encoded.payload) if parent[key] in ("failed", {"text": "failed"})
     ]
-    del holder[key]
+    del parent[key]
     assert [one.path for one in contentmodel.audit(source, encoded)] == ["$.input[1].status"]
 
 
@@ -576,8 +576,10 @@ def test_loss_of_refused_part_of_a_setting_has_only_its_path(
 ) -> None:
     models = {"google-generate-content": "gemini-2.5-flash", "anthropic-messages": "claude-sonnet-4-5"}
     model = models.get(target, "gpt-4.1")
-    said = {"input": "Hi."} if source == "openai-responses" else {"messages": [{"role": "user", "content": "Hi."}]}
-    payload = {"model": "m", **said, **fields}
+    conversation = (
+        {"input": "Hi."} if source == "openai-responses" else {"messages": [{"role": "user", "content": "Hi."}]}
+    )
+    payload = {"model": "m", **conversation, **fields}
     encoded = contentmodel.convert(payload, source=source, target=target, model=model)
     assert {loss.path for loss in encoded.losses if loss.code == "refused-setting"} == lost
     assert contentmodel.audit(payload, encoded) == []

@@ -83,17 +83,17 @@ def test_every_field_of_a_type_is_set_in_some_sample(kind: type[AIContent]) -> N
         for name in fields_of(kind)
         for way in with_field(form, name, "someone")
     ]
-    said = {
+    set_fields = {
         name for content in made for name in kind.__struct_fields__ if getattr(content, name) != default(kind, name)
     }
     # Residue and status values are specific to an API; a result has the name of its call.
-    elsewhere = {"extra", "status", "executor"}
+    exempt = {"extra", "status", "executor"}
     if kind.__name__.endswith(("ToolResultContent", "FunctionResultContent")):
-        elsewhere |= {"name", "caller"}
+        exempt |= {"name", "caller"}
     # A tool search has tools instead of outputs; an unknown block is kept whole.
-    elsewhere |= {"outputs"} if "tools" in kind.__struct_fields__ else set()
-    elsewhere |= {"annotations", "protected"} if kind.__name__ == "UnknownContent" else set()
-    assert set(kind.__struct_fields__) - said <= elsewhere
+    exempt |= {"outputs"} if "tools" in kind.__struct_fields__ else set()
+    exempt |= {"annotations", "protected"} if kind.__name__ == "UnknownContent" else set()
+    assert set(kind.__struct_fields__) - set_fields <= exempt
 
 
 def default(kind: type[Any], name: str) -> Any:
@@ -127,8 +127,8 @@ def test_text_and_function_calls_are_exact_for_every_api(api: str, origin: str, 
     found = cell("FunctionCallContent", api, of, origin)
     if (api, of, origin) == ("google-generate-content", "request", "foreign"):
         # The newest Gemini models require a signature, which the calls of others do not have.
-        whys = {each.why for each in found.cases if each.field is None}
-        assert whys == {
+        reasons = {each.why for each in found.cases if each.field is None}
+        assert reasons == {
             ("protected synthesized: the model requires a signature, and the call has none: a placeholder is sent",)
         }
     else:
@@ -137,12 +137,12 @@ def test_text_and_function_calls_are_exact_for_every_api(api: str, origin: str, 
 
 @pytest.mark.slow
 def test_reasoning_is_exact_for_its_api_and_dropped_for_other_issuers() -> None:
-    home = cell("ReasoningContent", "anthropic-messages", origin="own")
-    assert case(home, "signed thoughts", "the assistant's turn").verdict == "exact"
-    assert home.verdict == "exact"
-    abroad = cell("ReasoningContent", "openai-chat")
-    assert abroad.verdict == "dropped"
-    assert {word for c in abroad.cases for word in c.why} == {
+    own = cell("ReasoningContent", "anthropic-messages", origin="own")
+    assert case(own, "signed thoughts", "the assistant's turn").verdict == "exact"
+    assert own.verdict == "exact"
+    foreign = cell("ReasoningContent", "openai-chat")
+    assert foreign.verdict == "dropped"
+    assert {word for c in foreign.cases for word in c.why} == {
         "dropped: reasoning of another issuer is not sent to openai-chat"
     }
     assert crossing("anthropic-messages", "openai-chat", "reasoning").verdict == "dropped"
@@ -153,15 +153,15 @@ def test_data_is_dropped_only_for_media_types_that_api_does_not_accept() -> None
     data = cell("DataContent", "anthropic-messages")
     assert data.verdict == "partly"
     assert case(data, "an image", "the user's turn").verdict == "exact"
-    sound = case(data, "a sound", "the user's turn")
-    assert (sound.verdict, sound.why) == ("dropped", ("dropped: anthropic-messages does not accept audio/wav",))
+    audio = case(data, "a sound", "the user's turn")
+    assert (audio.verdict, audio.why) == ("dropped", ("dropped: anthropic-messages does not accept audio/wav",))
 
 
 @pytest.mark.slow
 def test_hosted_call_is_exact_for_its_api_and_a_function_call_for_others() -> None:
-    abroad = cell("WebSearchToolCallContent", "openai-chat")
-    assert abroad.verdict == "degraded"
-    assert {c.becomes for c in abroad.cases if c.field is None} == {("FunctionCallContent",)}
+    foreign = cell("WebSearchToolCallContent", "openai-chat")
+    assert foreign.verdict == "degraded"
+    assert {c.becomes for c in foreign.cases if c.field is None} == {("FunctionCallContent",)}
     assert cell("WebSearchToolCallContent", "openai-responses", origin="own").verdict == "exact"
     assert cell("WebSearchToolCallContent", "openai-chat", of="response").verdict == "dropped"
 
@@ -226,7 +226,7 @@ def exact_cases() -> list[tuple[str, str, str, Case]]:
     ]
 
 
-def retold(draw: st.DrawFn, content: Any) -> Any:
+def with_other_texts(draw: st.DrawFn, content: Any) -> Any:
     """Return the content with other texts, also in its nested contents."""
     changes: dict[str, Any] = {}
     for name in content.__struct_fields__:
@@ -234,7 +234,7 @@ def retold(draw: st.DrawFn, content: Any) -> Any:
         if isinstance(value, str) and name in FREE:
             changes[name] = draw(FREE[name])
         elif isinstance(value, list) and name in ("outputs", "parts"):
-            changes[name] = [retold(draw, item) for item in value]
+            changes[name] = [with_other_texts(draw, item) for item in value]
         elif isinstance(value, dict) and name == "arguments":
             changes[name] = draw(JSON_OBJECTS)
     return msgspec.structs.replace(content, **changes)
@@ -244,10 +244,10 @@ def retold(draw: st.DrawFn, content: Any) -> Any:
 @given(data=st.data())
 @pytest.mark.parametrize("api", APIS)
 def test_exact_cases_of_matrix_survive_round_trip_with_any_text(api: str, data: st.DataObject) -> None:
-    mine = [found for found in exact_cases() if found[1] == api]
-    name, _, of, exact = data.draw(st.sampled_from(mine))
+    cases = [found for found in exact_cases() if found[1] == api]
+    name, _, of, exact = data.draw(st.sampled_from(cases))
     form = next(f for f in forms(TYPES[name], FOREIGN.api, FOREIGN.issuer) if f.name == exact.form)
-    content = retold(data.draw, form.content)
+    content = with_other_texts(data.draw, form.content)
     outcome = round_trip(contentmodel.adapter(api), content, exact.place, of, FOREIGN)
     assert (outcome.verdict, outcome.why) == ("exact", ())
 
@@ -354,7 +354,7 @@ def test_unreported_loss_of_results_gives_silent_crossing() -> None:
 
 
 @pytest.fixture
-def stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def broken_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """Create a package whose adapter cannot be imported."""
     info = tmp_path / "stranger-1.0.dist-info"
     info.mkdir()
@@ -374,11 +374,11 @@ def stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         cached.cache_clear()
 
 
-def test_matrix_command_names_adapter_that_cannot_be_imported(stranger: str) -> None:
+def test_matrix_command_names_adapter_that_cannot_be_imported(broken_package: str) -> None:
     found = installed()
-    assert isinstance(found[stranger], RuntimeError)
+    assert isinstance(found[broken_package], RuntimeError)
     assert set(APIS) <= set(found)
-    result = CliRunner().invoke(app, ["matrix", "--api", stranger, "--api", "openai-chat"])
+    result = CliRunner().invoke(app, ["matrix", "--api", broken_package, "--api", "openai-chat"])
     assert result.exit_code == 0
     assert "stranger cannot be loaded: RuntimeError: its <code> fails" in " ".join(result.output.split())
 
@@ -408,7 +408,7 @@ def test_matrix_page_has_a_tooltip_with_its_verdict_for_every_sign() -> None:
     page = as_html(matrix())
     signs = re.findall(r'<a class="sign (\w+)".*?<span class="tip">(.*?)</span></a>', page)
     assert len(signs) == page.count('class="sign ')
-    assert all(verdict in told for verdict, told in signs)
+    assert all(verdict in tooltip for verdict, tooltip in signs)
 
 
 def test_matrix_page_and_markdown_escape_text_of_adapters() -> None:
@@ -432,11 +432,11 @@ def test_matrix_groups_list_each_type_once_for_each_api() -> None:
 @pytest.mark.slow
 def test_matrix_lines_contain_every_reason_of_every_case() -> None:
     for found in matrix().contents:
-        told = "\n".join(map(str, lines(found)))
+        text = "\n".join(map(str, lines(found)))
         for each in found.cases:
             words = each.why if each.verdict not in ("exact", "absent") else ()
             name = f"{base(each.field or '')} "
-            assert all(word.removeprefix(name) in told for word in words)
+            assert all(word.removeprefix(name) in text for word in words)
 
 
 # -- the commands ------------------------------------------------------------------------------------------------------
@@ -496,8 +496,8 @@ def test_coverage_command_prints_sdk_versions_and_fails_if_type_is_missing(monke
     assert result.exit_code == 0
     assert re.search(r"openai-responses +openai \d+\.\d+", result.output)
     known = coverage.sdk_types("openai-chat")
-    grown = {**known, "tools": known["tools"] | {"tool_of_tomorrow"}}
-    monkeypatch.setattr(coverage, "sdk_types", lambda api: grown)
+    extended = {**known, "tools": known["tools"] | {"tool_of_tomorrow"}}
+    monkeypatch.setattr(coverage, "sdk_types", lambda api: extended)
     result = run("coverage", "--api", "openai-chat", "--format", "json")
     assert result.exit_code == 1
     assert json.loads(result.stdout)[0]["missing"] == {"tools": ["tool_of_tomorrow"]}
@@ -508,10 +508,10 @@ def test_coverage_command_prints_sdk_versions_and_fails_if_type_is_missing(monke
 
 
 def test_coverage_command_fails_if_sdk_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def gone(api: str) -> Any:
+    def not_installed(api: str) -> Any:
         raise ImportError("no SDK")
 
-    monkeypatch.setattr(coverage, "sdk_types", gone)
+    monkeypatch.setattr(coverage, "sdk_types", not_installed)
     result = run("coverage", "--api", "openai-chat")
     assert result.exit_code == 2
     assert 'this needs openai, which is not installed: pip install "contentmodel[openai]"' in " ".join(

@@ -111,7 +111,7 @@ blocks = st.one_of(
 )
 
 
-def classed(block: dict[str, Any]) -> Any:
+def sdk_block(block: dict[str, Any]) -> Any:
     """Return a block as an object of the MCP package's class."""
     kinds: dict[str, Any] = {
         "text": types.TextContent,
@@ -125,7 +125,7 @@ def classed(block: dict[str, Any]) -> Any:
 
 @given(st.lists(blocks, max_size=3))
 def test_mcp_blocks_round_trip(given_blocks: list[dict[str, Any]]) -> None:
-    classes = [classed(block) for block in given_blocks]
+    classes = [sdk_block(block) for block in given_blocks]
     contents = contents_from_mcp(classes)
     back = contents_to_mcp(contents)
     assert [json_of(block) for block in back] == given_blocks
@@ -480,7 +480,7 @@ def test_mcp_tools_reports_truncated_tool_list() -> None:
 
 
 @pytest.mark.parametrize(
-    ("server", "why"),
+    ("server", "message"),
     [
         (McpTools.stdio("/no/such/server"), "No such file"),
         (McpTools.stdio(sys.executable, ["-c", "pass"]), "the server closed the connection"),
@@ -488,8 +488,8 @@ def test_mcp_tools_reports_truncated_tool_list() -> None:
         (McpTools.http("http://127.0.0.1:9/mcp"), "MCP server 127.0.0.1"),
     ],
 )
-def test_mcp_tools_raises_mcp_error_if_server_cannot_be_opened(server: McpTools, why: str) -> None:
-    with pytest.raises(McpError, match=why) as caught, server:
+def test_mcp_tools_raises_mcp_error_if_server_cannot_be_opened(server: McpTools, message: str) -> None:
+    with pytest.raises(McpError, match=message) as caught, server:
         pass
     assert isinstance(caught.value, ContentModelError)
     with pytest.raises(McpError):
@@ -498,8 +498,13 @@ def test_mcp_tools_raises_mcp_error_if_server_cannot_be_opened(server: McpTools,
 
 def test_mcp_tools_approval_uses_destructive_annotation_or_function() -> None:
     with stdio(approval="destructive") as server:
-        asked = {tool.name: tool.needs_approval({}) for tool in server.tools}
-        assert (asked["add"], asked["picture"], asked["fail"], asked["hang"]) == (False, False, True, True)
+        needs_approval = {tool.name: tool.needs_approval({}) for tool in server.tools}
+        assert (needs_approval["add"], needs_approval["picture"], needs_approval["fail"], needs_approval["hang"]) == (
+            False,
+            False,
+            True,
+            True,
+        )
     with stdio(prefix="x_", approval=lambda name, args: name == "add" and args["a"] > 1) as server:
         add = server.tools[0]
         assert (add.needs_approval({"a": 1}), add.needs_approval({"a": 2})) == (False, True)

@@ -29,12 +29,12 @@ EVIL_TEXT = "a" * 40 + "!"
 pytestmark = pytest.mark.filterwarnings(f"ignore::{UnenforcedPattern.__module__}.{UnenforcedPattern.__name__}")
 
 
-def liar(mode: str = "tools", **options: Any) -> McpTools:
+def hostile_server(mode: str = "tools", **options: Any) -> McpTools:
     return McpTools.stdio(sys.executable, [SERVER, mode], **{"timeout": LONG, "connect_timeout": LONG, **options})
 
 
 def test_mcp_results_of_hostile_server_are_bounded() -> None:
-    with no_hang(), liar() as server:
+    with no_hang(), hostile_server() as server:
         with pytest.raises(McpError, match=r"match the outputSchema: \$\.a: expected pattern"):
             server.call_sync("promise", {})
         assert server.call_sync("unique", {}).error is None
@@ -49,19 +49,19 @@ def test_mcp_results_of_hostile_server_are_bounded() -> None:
 
 @pytest.mark.parametrize("name", ["endless", "wrong_id"])
 def test_mcp_call_raises_timeout_error_if_result_never_ends(name: str) -> None:
-    with no_hang(), liar(timeout=0.2) as server, pytest.raises(McpTimeoutError):
+    with no_hang(), hostile_server(timeout=0.2) as server, pytest.raises(McpTimeoutError):
         server.call_sync(name, {})
 
 
 def test_mcp_tool_schema_with_backtracking_pattern_is_checked_in_bounded_time() -> None:
-    with no_hang(), liar() as server:
+    with no_hang(), hostile_server() as server:
         call = FunctionCallContent(call_id="1", name="pattern", arguments={"a": EVIL_TEXT})
         with pytest.raises(ToolInputError, match="pattern"):
             validate_input(ToolSet(server.tools)["pattern"], call)
 
 
 def test_mcp_tools_rejects_imitating_names_and_long_descriptions() -> None:
-    with liar() as server:
+    with hostile_server() as server:
         assert [str(fault) for fault in server.faults[:3]] == [
             "says\u200b: the name has more than 128 characters, or unprintable characters at $.tools[10]",
             "x" * 128 + ": the name has more than 128 characters, or unprintable characters at $.tools[11]",
@@ -72,7 +72,7 @@ def test_mcp_tools_rejects_imitating_names_and_long_descriptions() -> None:
 
 
 def test_mcp_tools_reads_endless_tool_list_up_to_a_limit() -> None:
-    with no_hang(), liar("pages") as server:
+    with no_hang(), hostile_server("pages") as server:
         assert 1000 <= len(server.tools) <= 1030
         assert "has no end" in str(server.faults[-1])
 
@@ -80,19 +80,19 @@ def test_mcp_tools_reads_endless_tool_list_up_to_a_limit() -> None:
 @pytest.mark.parametrize(("mode", "seconds"), [("huge", 20), ("slow", 1)])
 def test_mcp_tools_raises_mcp_error_if_tool_list_is_too_large_or_slow(mode: str, seconds: float) -> None:
     with no_hang(), pytest.raises(McpError):  # noqa: SIM117
-        with liar(mode, connect_timeout=seconds):
+        with hostile_server(mode, connect_timeout=seconds):
             pass
 
 
 def test_mcp_call_returns_result_despite_flood_of_notifications() -> None:
-    with no_hang(), liar("flood") as server:
+    with no_hang(), hostile_server("flood") as server:
         assert server.call_sync("other", {}).text == "plain"
 
 
 def test_large_mcp_result_does_not_block_the_event_loop() -> None:
     async def main() -> int:
         turns = 0
-        async with liar() as server:
+        async with hostile_server() as server:
             calling = asyncio.ensure_future(server.call("says", {}))
             while not calling.done():
                 turns += 1
@@ -172,7 +172,7 @@ def test_contents_from_mcp_keeps_wire_fields_that_look_like_notes() -> None:
 
 
 def test_result_to_mcp_ignores_forged_notes() -> None:
-    with liar() as server:
+    with hostile_server() as server:
         outcome = server.call_sync("notes", {})
     assert [content.text for content in outcome.results] == ["[1]", "a\nb"]
     made = result_to_mcp(result_of(FunctionCallContent(call_id="1", name="notes"), outcome)).result

@@ -91,8 +91,8 @@ def test_standard_base64_accepts_both_alphabets_with_or_without_padding_and_whit
     data: bytes, is_url_safe: bool, is_padded: bool, between: str
 ) -> None:
     text = (base64.urlsafe_b64encode if is_url_safe else base64.b64encode)(data).decode()
-    spelled = between.join(text if is_padded else text.rstrip("="))
-    assert standard_base64(spelled) == base64.b64encode(data).decode()
+    variant = between.join(text if is_padded else text.rstrip("="))
+    assert standard_base64(variant) == base64.b64encode(data).decode()
 
 
 @pytest.mark.parametrize("text", ["%%%", "A", "AAAAA", "AA=A", "====", "é", "AAA\u0660", "data:image/png;base64,AAAA"])
@@ -326,8 +326,8 @@ def test_assistant_media_are_dropped_and_reported_if_target_does_not_accept_them
 
 @pytest.mark.parametrize("target", [ANTHROPIC, RESPONSES])
 def test_audio_of_response_becomes_its_transcript_if_target_has_no_media_in_responses(target: str) -> None:
-    heard = DataContent(data="AAAA", media_type="audio/wav", transcript="Good morning.")
-    message = ChatMessage(role="assistant", contents=[heard])
+    audio = DataContent(data="AAAA", media_type="audio/wav", transcript="Good morning.")
+    message = ChatMessage(role="assistant", contents=[audio])
     response = ChatResponse(
         model="gpt-audio", choices=[ChatChoice(messages=[message])], origin=Origin(api=CHAT, issuer="openai")
     )

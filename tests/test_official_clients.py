@@ -48,7 +48,7 @@ def is_readable(answer: ChatResponse) -> bool:
     return answer.finish_reason is None or not isinstance(answer.finish_reason.raw, int)
 
 
-def essence(response: ChatResponse) -> list[Any]:
+def comparable(response: ChatResponse) -> list[Any]:
     """Return an answer without the details of one API's encoding."""
     choices: list[Any] = []
     for choice in response.choices:
@@ -176,7 +176,7 @@ def differences(api: str, pairs: Iterator[tuple[str, ChatResponse, Any]]) -> lis
     """Return a description of each answer that the client read differently."""
     wrong = []
     for name, answer, read in pairs:
-        actual, expected = essence(decoded(api, read)), essence(answer)
+        actual, expected = comparable(decoded(api, read)), comparable(answer)
         if actual != expected:
             wrong.append(f"{name}\n  read     {str(actual)[:400]}\n  recorded {str(expected)[:400]}")
     return wrong
@@ -189,22 +189,22 @@ def report(wrong: list[str]) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("api", APIS)
 def test_official_client_reads_every_recorded_answer(api: str, corpus: Any) -> None:
-    wanted = served(api)
-    with LoopbackServer([answer for _, answer in wanted]) as server:
+    answers = served(api)
+    with LoopbackServer([answer for _, answer in answers]) as server:
         reader = Reader(api, server.base_url(api))
-        wrong = differences(api, ((name, answer, reader.plain()) for name, answer in wanted))
+        wrong = differences(api, ((name, answer, reader.plain()) for name, answer in answers))
     assert not wrong, report(wrong)
-    assert len(wanted) > 20
+    assert len(answers) > 20
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("api", APIS)
 def test_official_client_reads_every_recorded_answer_as_a_stream(api: str, corpus: Any) -> None:
-    wanted = served(api)
+    answers = served(api)
     wrong, texts = [], []
-    with LoopbackServer([answer for _, answer in wanted]) as server:
+    with LoopbackServer([answer for _, answer in answers]) as server:
         reader = Reader(api, server.base_url(api))
-        for name, answer in wanted:
+        for name, answer in answers:
             try:
                 read, text = reader.streamed()
             except openai.LengthFinishReasonError as error:
@@ -220,16 +220,16 @@ def test_official_client_reads_every_recorded_answer_as_a_stream(api: str, corpu
 @pytest.mark.slow
 @pytest.mark.parametrize("api", APIS)
 def test_official_async_client_reads_every_recorded_answer_plain_and_streamed(api: str, corpus: Any) -> None:
-    wanted = served(api)
+    answers = served(api)
 
     async def read(server: LoopbackServer) -> list[tuple[str, ChatResponse, Any]]:
         reader = Reader(api, server.base_url(api))
         results = []
-        for name, answer in wanted:
+        for name, answer in answers:
             results.append((name, answer, await reader.plain_later()))
             results.append((name, answer, await reader.streamed_later()))
         return results
 
-    with LoopbackServer([answer for _, answer in wanted for _ in range(2)]) as server:
+    with LoopbackServer([answer for _, answer in answers for _ in range(2)]) as server:
         wrong = differences(api, iter(asyncio.run(read(server))))
     assert not wrong, report(wrong)

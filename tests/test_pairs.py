@@ -41,19 +41,19 @@ ROWS = contentmodel.adapter("turn-blocks")
 TARGETS = ["anthropic-messages", "openai-chat", "openai-responses"]
 
 
-def use(name: str, call_id: str | None = None) -> dict[str, Any]:
+def call_row(name: str, call_id: str | None = None) -> dict[str, Any]:
     """A row of a call."""
-    said = {"tool_name": name, "input": {}} | ({} if call_id is None else {"tool_use_id": call_id})
-    return {"block_type": "tool_use", "content": said}
+    content = {"tool_name": name, "input": {}} | ({} if call_id is None else {"tool_use_id": call_id})
+    return {"block_type": "tool_use", "content": content}
 
 
-def got(text: str, call_id: str | None = None, name: str | None = None) -> dict[str, Any]:
+def result_row(text: str, call_id: str | None = None, name: str | None = None) -> dict[str, Any]:
     """A row of a result."""
-    said = {"tool_use_id": call_id, "tool_name": name, "content": text}
-    return {"block_type": "tool_result", "content": {key: value for key, value in said.items() if value is not None}}
+    content = {"tool_use_id": call_id, "tool_name": name, "content": text}
+    return {"block_type": "tool_result", "content": {key: value for key, value in content.items() if value is not None}}
 
 
-def said(text: str) -> dict[str, Any]:
+def text_row(text: str) -> dict[str, Any]:
     """A row of text."""
     return {"block_type": "text", "text_content": text}
 
@@ -61,34 +61,51 @@ def said(text: str) -> dict[str, Any]:
 def rows(*blocks: dict[str, Any]) -> dict[str, Any]:
     """A question and an answer of these blocks."""
     numbered = [{"sequence": number, **block} for number, block in enumerate(blocks)]
-    return {"turns": [{"role": "user", "blocks": [said("?")]}, {"role": "assistant", "blocks": numbered}]}
+    return {"turns": [{"role": "user", "blocks": [text_row("?")]}, {"role": "assistant", "blocks": numbered}]}
 
 
 CASES: dict[str, tuple[list[dict[str, Any]], list[tuple[str, str | None]]]] = {
-    "one call": ([use("a"), got("1"), said(".")], [("a", "1")]),
+    "one call": ([call_row("a"), result_row("1"), text_row(".")], [("a", "1")]),
     "several calls, then their results": (
-        [use("a"), use("b"), use("a"), got("1"), got("2"), got("3"), said(".")],
+        [call_row("a"), call_row("b"), call_row("a"), result_row("1"), result_row("2"), result_row("3"), text_row(".")],
         [("a", "1"), ("b", "2"), ("a", "3")],
     ),
-    "calls and results in turns": ([use("a"), got("1"), use("a"), got("2"), said(".")], [("a", "1"), ("a", "2")]),
-    "fewer results than calls": ([use("a"), use("b"), got("1"), said(".")], [("a", "1"), ("b", None)]),
+    "calls and results in turns": (
+        [call_row("a"), result_row("1"), call_row("a"), result_row("2"), text_row(".")],
+        [("a", "1"), ("a", "2")],
+    ),
+    "fewer results than calls": (
+        [call_row("a"), call_row("b"), result_row("1"), text_row(".")],
+        [("a", "1"), ("b", None)],
+    ),
     "results behind the next calls": (
-        [use("a"), use("a"), got("1"), use("a"), got("2"), said(".")],
+        [call_row("a"), call_row("a"), result_row("1"), call_row("a"), result_row("2"), text_row(".")],
         [("a", "1"), ("a", None), ("a", "2")],
     ),
     "results by their ids, the others in order": (
-        [use("a", "x"), use("a"), use("a"), got("2"), got("1", "x"), got("3"), said(".")],
+        [
+            call_row("a", "x"),
+            call_row("a"),
+            call_row("a"),
+            result_row("2"),
+            result_row("1", "x"),
+            result_row("3"),
+            text_row("."),
+        ],
         [("a", "1"), ("a", "2"), ("a", "3")],
     ),
     "results without ids of calls with ids": (
-        [use("a", "x"), use("b", "y"), got("1"), got("2"), said(".")],
+        [call_row("a", "x"), call_row("b", "y"), result_row("1"), result_row("2"), text_row(".")],
         [("a", "1"), ("b", "2")],
     ),
     "results by their names": (
-        [use("a"), use("b"), got("2", name="b"), got("1", name="a"), said(".")],
+        [call_row("a"), call_row("b"), result_row("2", name="b"), result_row("1", name="a"), text_row(".")],
         [("a", "1"), ("b", "2")],
     ),
-    "results of another name": ([use("a"), use("b"), got("2", name="b"), said(".")], [("a", None), ("b", "2")]),
+    "results of another name": (
+        [call_row("a"), call_row("b"), result_row("2", name="b"), text_row(".")],
+        [("a", None), ("b", "2")],
+    ),
 }
 each_case = pytest.mark.parametrize("case", CASES)
 
@@ -143,7 +160,7 @@ def test_runner_runs_calls_without_id_that_have_no_result(is_answered: bool) -> 
         """Works."""
         return "ran"
 
-    blocks = [use("a"), use("a"), *([got("1"), got("2")] if is_answered else [got("1")])]
+    blocks = [call_row("a"), call_row("a"), *([result_row("1"), result_row("2")] if is_answered else [result_row("1")])]
     result = ToolRunner(Scripted([answer("Done.")]), [a]).run(ROWS.decode_request(rows(*blocks)))
     assert answered(result.request.messages) == [("a", "1"), ("a", "2" if is_answered else "ran")]
 

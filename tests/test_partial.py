@@ -24,14 +24,14 @@ VALUES = st.recursive(
 )
 
 
-def is_beginning(said: Any, whole: Any) -> bool:
+def is_beginning(part: Any, whole: Any) -> bool:
     """Return whether a partial value is a beginning of the whole value, at every level."""
     if isinstance(whole, dict):
-        return isinstance(said, dict) and all(k in whole and is_beginning(v, whole[k]) for k, v in said.items())
+        return isinstance(part, dict) and all(k in whole and is_beginning(v, whole[k]) for k, v in part.items())
     if isinstance(whole, list):
-        pairs = zip(said, whole, strict=False)
-        return isinstance(said, list) and len(said) <= len(whole) and all(is_beginning(*pair) for pair in pairs)
-    return whole.startswith(said) if isinstance(whole, str) and isinstance(said, str) else said == whole
+        pairs = zip(part, whole, strict=False)
+        return isinstance(part, list) and len(part) <= len(whole) and all(is_beginning(*pair) for pair in pairs)
+    return whole.startswith(part) if isinstance(whole, str) and isinstance(part, str) else part == whole
 
 
 @given(st.dictionaries(st.text(), VALUES, max_size=4), st.booleans())
@@ -42,8 +42,8 @@ def test_partial_json_of_prefix_is_prefix_of_value(value: Any, is_ascii: bool) -
     text = json.dumps(value, ensure_ascii=is_ascii)
     assert partial_json(text) == value
     for end in range(len(text)):
-        said = partial_json(text[:end])
-        assert said is None or is_beginning(said, value), (text[:end], said)
+        part = partial_json(text[:end])
+        assert part is None or is_beginning(part, value), (text[:end], part)
 
 
 @given(st.text(alphabet='{}[]:,"\\u0d8 1tn'))
@@ -52,7 +52,7 @@ def test_partial_json_accepts_any_text(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [
         ('{"city": "Par', {"city": "Par"}),
         ('{"city": "Paris", "da', {"city": "Paris"}),
@@ -65,8 +65,8 @@ def test_partial_json_accepts_any_text(text: str) -> None:
         ("[1, 2]", {}),
     ],
 )
-def test_partial_arguments_have_the_complete_part_of_incomplete_text(text: str, said: dict[str, Any]) -> None:
-    assert FunctionCallContent(name="weather", arguments=text).partial_arguments == said
+def test_partial_arguments_have_the_complete_part_of_incomplete_text(text: str, expected: dict[str, Any]) -> None:
+    assert FunctionCallContent(name="weather", arguments=text).partial_arguments == expected
 
 
 def test_fold_gives_partial_arguments_during_stream() -> None:

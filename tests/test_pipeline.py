@@ -86,8 +86,8 @@ def test_native_request_runs_only_native_passes(native: bool) -> None:
 
 @pytest.mark.parametrize("has_medium", [True, False])
 def test_pass_is_skipped_if_transcript_has_none_of_its_types(has_medium: bool) -> None:
-    medium = DataContent.from_bytes(b"x", media_type="image/png")
-    output = contentmodel.FunctionResultContent(call_id="c", outputs=[medium] if has_medium else [])
+    image = DataContent.from_bytes(b"x", media_type="image/png")
+    output = contentmodel.FunctionResultContent(call_id="c", outputs=[image] if has_medium else [])
     request = ChatRequest(messages=[ChatMessage(role="tool", contents=[output])])
     assert texts(request, message_pass(added("a"), needs=(DataContent,))) == (["", "a"] if has_medium else [""])
 
@@ -96,8 +96,8 @@ def test_pipeline_records_replacements_of_passes() -> None:
     context = EncodeContext(API, "teller", "request")
     request = ChatRequest(messages=[])
     made = prepared(request, (request_pass(add_words), message_pass(added("b"))), context)
-    olds = {id(new): old for old, new in context.replacements}
+    replaced = {id(new): old for old, new in context.replacements}
     source: Any = made
-    while id(source) in olds:
-        source = olds[id(source)]
+    while id(source) in replaced:
+        source = replaced[id(source)]
     assert source is request

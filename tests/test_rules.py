@@ -46,7 +46,7 @@ def test_every_rule_has_an_example_and_a_source(api: str) -> None:
 
 
 # Refused for a reason outside the payload.
-ELSEWHERE = {
+OTHER_REASONS = {
     "oc-req-efcb710554": "a model that there is not",
     "oc-req-47ebbd30ea": "a model that there is not",
     "oc-req-1dba20c714": "a model that there is not",
@@ -69,7 +69,7 @@ def test_recorded_requests_that_provider_rejected_break_a_rule(api: str) -> None
     refused = [record for record in records(api, "request") if (record["status"] or 0) >= 400]
     # The rules of generateContent depend on the model in the URL.
     unflagged = {record["id"] for record in refused if not violations(api, record["body"], record["model"])}
-    assert unflagged <= set(ELSEWHERE)
+    assert unflagged <= set(OTHER_REASONS)
 
 
 @pytest.mark.parametrize("api", APIS)

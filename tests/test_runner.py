@@ -74,7 +74,7 @@ class Unreadable:
     """A value that JSON cannot represent."""
 
 
-What = Literal["ok", "null", "raise", "exit", "interrupt", "quit", "stop", "strange", "error", "hang", "image"]
+Behavior = Literal["ok", "null", "raise", "exit", "interrupt", "quit", "stop", "strange", "error", "hang", "image"]
 
 
 class Log:
@@ -96,7 +96,7 @@ class Log:
             self.running -= 1
 
 
-def behave(what: What, context: ToolContext) -> Any:
+def behave(what: Behavior, context: ToolContext) -> Any:
     """Return, raise or wait, depending on `what`."""
     if what == "raise":
         raise ValueError("it did not work")
@@ -119,14 +119,14 @@ def tools_of(log: Log) -> list[Any]:
     """Return tools of every kind: sync, async, not concurrent, terminating, with approval, declared only."""
 
     @tool
-    def work(what: What, context: ToolContext) -> Any:
+    def work(what: Behavior, context: ToolContext) -> Any:
         """Acts as `what` requests."""
         with log:
             log.args.append(what)
             return behave(what, context)
 
     @tool
-    async def later(what: What, context: ToolContext) -> Any:
+    async def later(what: Behavior, context: ToolContext) -> Any:
         """Acts as `what` requests, asynchronously."""
         with log:
             log.args.append(what)
@@ -136,7 +136,7 @@ def tools_of(log: Log) -> list[Any]:
             return behave(what, context)
 
     @tool(concurrent=False)
-    def alone(what: What, context: ToolContext) -> Any:
+    def alone(what: Behavior, context: ToolContext) -> Any:
         """Acts as `what` requests, while no other tool runs."""
         with log:
             log.args.append(what)
@@ -144,32 +144,32 @@ def tools_of(log: Log) -> list[Any]:
             return behave(what, context)
 
     @tool(terminates=True)
-    def finish(what: What, context: ToolContext) -> Any:
+    def finish(what: Behavior, context: ToolContext) -> Any:
         """Ends the run."""
         with log:
             log.args.append(what)
             return behave(what, context)
 
     @tool(approval=True)
-    def delete(what: What, context: ToolContext) -> Any:
+    def delete(what: Behavior, context: ToolContext) -> Any:
         """Asks first."""
         with log:
             log.args.append(what)
             return behave(what, context)
 
-    elsewhere = FunctionTool(name="elsewhere", parameters={"type": "object", "properties": {}})
-    return [work, later, alone, finish, delete, elsewhere, HostedTool(kind="web_search", name="web_search")]
+    declared = FunctionTool(name="elsewhere", parameters={"type": "object", "properties": {}})
+    return [work, later, alone, finish, delete, declared, HostedTool(kind="web_search", name="web_search")]
 
 
 RUNNABLE = ["work", "later", "alone", "finish"]
-whats = st.sampled_from(What.__args__)  # type: ignore[attr-defined]
-quick_whats = whats.filter(lambda what: what != "hang")
+behaviors = st.sampled_from(Behavior.__args__)  # type: ignore[attr-defined]
+quick_behaviors = behaviors.filter(lambda what: what != "hang")
 ids = st.sampled_from(["a", "b", "c", "call-1", None])
 broken = st.sampled_from(
     ['{"what": "ok"', "[]", '{"what": "fly"}', "{}", '{"what": "ok", "more": 1}', "ok", '{"what": 1}']
 )
 arguments = st.one_of(
-    quick_whats.map(lambda what: {"what": what}), quick_whats.map(lambda what: f'{{"what":"{what}"}}'), broken
+    quick_behaviors.map(lambda what: {"what": what}), quick_behaviors.map(lambda what: f'{{"what":"{what}"}}'), broken
 )
 
 
@@ -236,13 +236,13 @@ def check_run(result: RunResult, client: Scripted | AsyncScripted, asked: ChatRe
         assert request.messages[: len(asked.messages)] == asked.messages
     assert log.most <= bound
     assert log.alone
-    assert set(log.args) <= set(What.__args__)  # type: ignore[attr-defined]
+    assert set(log.args) <= set(Behavior.__args__)  # type: ignore[attr-defined]
     assert result.stop in STOPS
     assert result.why
     assert {record.outcome for record in result.report.calls} <= set(OUTCOMES)
     made = [made for message in result.messages if message.role == "assistant" for made in client_calls(message)]
-    given_back = {made.call_id for made in result.handed_back}
-    assert [record.call_id for record in result.report.calls] == [i for i in made if i not in given_back]
+    handed_back = {made.call_id for made in result.handed_back}
+    assert [record.call_id for record in result.report.calls] == [i for i in made if i not in handed_back]
     assert len(set(made)) == len(made)
     assert result.report.iterations == len(client.requests) == len(result.responses)
     assert cm.loads(cm.dumps(result.request)) == result.request
@@ -832,9 +832,9 @@ def test_cancelled_run_hands_back_no_calls() -> None:
         cancellation.cancel()
         return "stopped"
 
-    elsewhere = FunctionTool(name="elsewhere")
+    declared = FunctionTool(name="elsewhere")
     client = Scripted([answer(call("elsewhere", "a"), call("stop", "b"))])
-    result = ToolRunner(client, [stop, elsewhere]).run("Go.", cancellation=cancellation)
+    result = ToolRunner(client, [stop, declared]).run("Go.", cancellation=cancellation)
     assert (result.stop, result.handed_back) == ("cancelled", [])
     check_pairs(result.request.messages)
 
@@ -860,8 +860,8 @@ def test_result_in_an_answer_gets_the_new_id_of_a_call_with_a_repeated_id() -> N
 
 
 def test_empty_answer_completes_the_run() -> None:
-    nothing = ChatResponse(choices=[])
-    result, client = run([answer(call("work", "a", what="ok")), nothing, answer("More.")])
+    empty = ChatResponse(choices=[])
+    result, client = run([answer(call("work", "a", what="ok")), empty, answer("More.")])
     assert (result.stop, len(client.requests)) == ("completed", 2)
     blank = answer()
     result, _ = run([answer(call("work", "a", what="ok")), blank])
@@ -883,7 +883,7 @@ def test_calls_with_the_same_id_get_distinct_ids() -> None:
 # -- approval ----------------------------------------------------------------------------------------------------------
 
 
-def wanting() -> tuple[RunResult, Log, list[Any]]:
+def run_that_needs_approval() -> tuple[RunResult, Log, list[Any]]:
     log = Log()
     made = tools_of(log)
     batch = answer(call("delete", "a", what="ok"), call("work", "b", what="ok"), call("delete", "c", what="null"))
@@ -891,7 +891,7 @@ def wanting() -> tuple[RunResult, Log, list[Any]]:
 
 
 def test_call_that_needs_approval_holds_back_all_calls_of_the_turn() -> None:
-    result, log, _ = wanting()
+    result, log, _ = run_that_needs_approval()
     assert (result.stop, log.args) == ("approval", [])
     assert [(request.request_id, request.name, request.arguments) for request in result.approvals] == [
         ("a", "delete", {"what": "ok"}),
@@ -901,7 +901,7 @@ def test_call_that_needs_approval_holds_back_all_calls_of_the_turn() -> None:
 
 
 def test_run_with_approvals_resumes_from_a_stored_transcript() -> None:
-    result, log, made = wanting()
+    result, log, made = run_that_needs_approval()
     stored = cm.dumps(result.answer({"a": True, "c": "not today"}))
     more, client = run([answer("Done.")], made, cm.loads(stored))
     assert (more.stop, sorted(log.args)) == ("completed", ["ok", "ok"])
@@ -915,11 +915,11 @@ def test_run_with_approvals_resumes_from_a_stored_transcript() -> None:
 
 def test_request_has_no_resolved_approvals() -> None:
     """A store keeps all messages, with approval requests and responses."""
-    result, _, made = wanting()
+    result, _, made = run_that_needs_approval()
     answers = result.answer({"a": True, "c": False})
     done, _ = run([answer("Done.")], made, answers)
-    happened = [*answers.messages, *done.messages, ChatMessage(role="user", contents=[TextContent(text="And now?")])]
-    asked = msgspec.structs.replace(result.request, messages=happened)
+    messages = [*answers.messages, *done.messages, ChatMessage(role="user", contents=[TextContent(text="And now?")])]
+    asked = msgspec.structs.replace(result.request, messages=messages)
     more, client = run([answer("Nothing.")], made, asked)
     assert (more.text, more.report.calls) == ("Nothing.", [])
     check_pairs(client.requests[0].messages)
@@ -928,7 +928,7 @@ def test_request_has_no_resolved_approvals() -> None:
 
 
 def test_resumed_run_can_be_streamed() -> None:
-    result, _, made = wanting()
+    result, _, made = run_that_needs_approval()
     stream = ToolRunner(Scripted([answer("Done.")]), made).stream(result.answer({"a": True, "c": False}))
     events = list(stream)
     assert cm.fold(events) == stream.result.response
@@ -936,7 +936,7 @@ def test_resumed_run_can_be_streamed() -> None:
 
 
 def test_run_with_some_approvals_missing_asks_for_them_again() -> None:
-    result, log, made = wanting()
+    result, log, made = run_that_needs_approval()
     more, client = run([], made, result.answer({"a": True}))
     assert (more.stop, log.args, client.requests) == ("approval", [], [])
     assert [request.request_id for request in more.approvals] == ["c"]
@@ -947,7 +947,7 @@ def test_run_with_some_approvals_missing_asks_for_them_again() -> None:
 
 
 def test_result_answer_refuses_unknown_requests_and_wrong_types() -> None:
-    result, *_ = wanting()
+    result, *_ = run_that_needs_approval()
     with pytest.raises(ValueError, match="no pending request x; pending requests: a, c"):
         result.answer({"x": True})
     with pytest.raises(TypeError, match="a text with the reason: a"):
@@ -955,7 +955,7 @@ def test_result_answer_refuses_unknown_requests_and_wrong_types() -> None:
 
 
 def test_calls_do_not_run_if_the_user_continues_without_approval() -> None:
-    result, log, made = wanting()
+    result, log, made = run_that_needs_approval()
     words = ChatMessage(role="user", contents=[TextContent(text="Never mind.")])
     asked = msgspec.structs.replace(result.request, messages=[*result.request.messages, words])
     more, client = run([answer("Fine.")], made, asked)
@@ -967,13 +967,13 @@ def test_calls_do_not_run_if_the_user_continues_without_approval() -> None:
 
 def test_report_has_no_result_for_a_call_of_an_earlier_run_instead_of_not_run() -> None:
     words = ChatMessage(role="user", contents=[TextContent(text="Hello?")])
-    left = [*answer(call("work", "a", what="ok"), call("work", "b", what="ok")).messages]
+    earlier = [*answer(call("work", "a", what="ok"), call("work", "b", what="ok")).messages]
     cancelled = Cancellation()
     cancelled.cancel()
     ends = [
-        run([answer("Yes?")], asked=[*left, words])[0],
-        ToolRunner(Scripted([]), tools_of(Log())).run(left, cancellation=cancelled),
-        run([], asked=left, max_calls=1)[0],
+        run([answer("Yes?")], asked=[*earlier, words])[0],
+        ToolRunner(Scripted([]), tools_of(Log())).run(earlier, cancellation=cancelled),
+        run([], asked=earlier, max_calls=1)[0],
     ]
     for result in ends:
         shown = [output for output in outputs(result) if output != "did ok"]
@@ -990,14 +990,14 @@ def test_report_has_no_result_for_a_call_of_an_earlier_run_instead_of_not_run() 
 def test_pending_call_of_a_crashed_run_asks_for_approval_and_holds_back_the_others() -> None:
     log = Log()
     made = tools_of(log)
-    left = answer(call("delete", "a", what="ok"), call("work", "b", what="ok")).messages
-    result, client = run([], made, left)
+    earlier = answer(call("delete", "a", what="ok"), call("work", "b", what="ok")).messages
+    result, client = run([], made, earlier)
     assert (result.stop, log.args, client.requests) == ("approval", [], [])
     assert [request.request_id for request in result.approvals] == ["a"]
 
 
 def test_approval_before_a_later_turn_of_a_crashed_run_is_asked_for_again() -> None:
-    result, log, made = wanting()
+    result, log, made = run_that_needs_approval()
     begun = ChatMessage(role="assistant", contents=[])
     more, client = run([], made, [*result.answer({"a": True, "c": True}).messages, begun])
     assert (more.stop, log.args, client.requests) == ("approval", [], [])
@@ -1011,7 +1011,7 @@ def test_pending_call_of_a_crashed_run_without_approval_runs() -> None:
 
 
 def test_approval_may_be_followed_by_a_message_of_the_user() -> None:
-    result, _, made = wanting()
+    result, _, made = run_that_needs_approval()
     asked = result.answer({"a": True})
     words = ChatMessage(role="user", contents=[TextContent(text="But quickly.")])
     asked = msgspec.structs.replace(asked, messages=[*asked.messages, words])
@@ -1021,7 +1021,7 @@ def test_approval_may_be_followed_by_a_message_of_the_user() -> None:
 
 
 def test_run_accepts_results_instead_of_approvals() -> None:
-    result, log, made = wanting()
+    result, log, made = run_that_needs_approval()
     calls = result.messages[0].tool_calls
     has_no_origin = ChatMessage(
         role="tool", contents=[result_of(made_call, "by hand") for made_call in reversed(calls)]

@@ -85,7 +85,7 @@ class Endless(Scripted):
     def stream(self, request: Any, *, timeout: float | None = None) -> Any:
         outer, events = self, iter(EVENTS)
 
-        class Talk(Stream):
+        class EndlessStream(Stream):
             def _next(self) -> StreamEvent | None:
                 event = next_of(events, outer.clock)
                 if event is None and outer.silent:
@@ -95,7 +95,7 @@ class Endless(Scripted):
             def _close(self) -> None:
                 outer.closed.set()
 
-        return Talk(self, request)
+        return EndlessStream(self, request)
 
 
 class AsyncEndless(AsyncScripted):
@@ -109,7 +109,7 @@ class AsyncEndless(AsyncScripted):
     def stream(self, request: Any, *, timeout: float | None = None) -> Any:
         outer, events = self, iter(EVENTS)
 
-        class Talk(AsyncStream):
+        class EndlessStream(AsyncStream):
             async def __anext__(self) -> StreamEvent:
                 event = next_of(events, outer.clock)
                 if event is None and outer.silent:
@@ -119,7 +119,7 @@ class AsyncEndless(AsyncScripted):
             async def close(self) -> None:
                 outer.closed.set()
 
-        return Talk(self, request)
+        return EndlessStream(self, request)
 
 
 def test_answer_that_hangs_ends_the_run_at_max_seconds() -> None:
@@ -271,11 +271,11 @@ class Slow(Tool):
 
 
 SLOW = [call("slow", f"s{number}", a=[1] * 5000) for number in range(6)]
-MUCH = InputLimits(max_steps=10**12)
+MANY_STEPS = InputLimits(max_steps=10**12)
 
 
 def test_validation_ends_at_timeout() -> None:
-    runner = ToolRunner(Scripted([answer(*SLOW), answer("Done.")]), [Slow()], timeout=0.2, input_limits=MUCH)
+    runner = ToolRunner(Scripted([answer(*SLOW), answer("Done.")]), [Slow()], timeout=0.2, input_limits=MANY_STEPS)
     with no_hang():
         result = runner.run("Go.")
     assert (result.stop, result.report.outcomes) == ("completed", {"invalid": 6})
@@ -297,7 +297,7 @@ def test_validation_ends_at_max_seconds(monkeypatch: pytest.MonkeyPatch, clock: 
 
     monkeypatch.setattr(keywords, "time", Inside)
     monkeypatch.setattr(calls, "time", Between)
-    limited: dict[str, Any] = {"timeout": None, "max_seconds": Clock.SECONDS, "input_limits": MUCH}
+    limited: dict[str, Any] = {"timeout": None, "max_seconds": Clock.SECONDS, "input_limits": MANY_STEPS}
     with no_hang():
         result = ToolRunner(Scripted([answer(*SLOW, CALL), answer("Done.")]), [Slow(), work], **limited).run("Go.")
     outcomes = [record.outcome for record in result.report.calls]
@@ -336,7 +336,7 @@ async def until_validation(running: asyncio.Future[Any], before: set[threading.T
 def test_validation_does_not_block_the_event_loop() -> None:
     async def main() -> tuple[bool, RunResult]:
         before, cancellation = set(threading.enumerate()), Cancellation()
-        runner = AsyncToolRunner(AsyncScripted([answer(*SLOW)]), [Slow()], timeout=2, input_limits=MUCH)
+        runner = AsyncToolRunner(AsyncScripted([answer(*SLOW)]), [Slow()], timeout=2, input_limits=MANY_STEPS)
         running = asyncio.ensure_future(runner.run("Go.", cancellation=cancellation))
         await until_validation(running, before)
         for _ in range(10):
@@ -363,7 +363,7 @@ def test_run_cancelled_during_validation_gives_every_call_a_result(streamed: boo
     async def main() -> None:
         before = set(threading.enumerate())
         runner = AsyncToolRunner(
-            AsyncScripted([answer(*SLOW)]), [Slow()], timeout=2, input_limits=MUCH, observer=Keep()
+            AsyncScripted([answer(*SLOW)]), [Slow()], timeout=2, input_limits=MANY_STEPS, observer=Keep()
         )
         running = asyncio.ensure_future(runner.stream("Go.").read() if streamed else runner.run("Go."))
         await until_validation(running, before)

@@ -222,8 +222,8 @@ def test_error_of_the_store_leaves_the_unsaved_messages_in_the_request(room: int
     store = Full(room)
     with pytest.raises(RunInterrupted) as raised:
         ToolRunner(Scripted([answer("Hello.")]), [], messages=store).run("Hi.")
-    left = raised.value.result.request.messages
-    assert texts_of([*store.messages, *left]) == [("user", "Hi."), ("assistant", "Hello.")]
+    messages = raised.value.result.request.messages
+    assert texts_of([*store.messages, *messages]) == [("user", "Hi."), ("assistant", "Hello.")]
 
 
 def test_runner_with_a_store_refuses_a_conversation_of_the_server(file: ToolFile) -> None:

@@ -645,7 +645,7 @@ def test_as_turn_accepts_every_form_of_a_turn() -> None:
     chat = {"id": "1", "object": "chat.completion", "choices": [{"message": {"role": "assistant", "content": "hi"}}]}
     stored = json.loads(contentmodel.dumps(say("hi")))
     payload = contentmodel.adapter("anthropic-messages").encode_response(say("hi")).payload
-    ways = [
+    forms = [
         "hi",
         say("hi"),
         Turn(say("hi")),
@@ -658,7 +658,7 @@ def test_as_turn_accepts_every_form_of_a_turn() -> None:
         {"payload": chat},
         {"api": "anthropic-messages", "payload": payload},
     ]
-    assert turn_texts([as_turn(way) for way in ways]) == ["hi"] * len(ways)
+    assert turn_texts([as_turn(form) for form in forms]) == ["hi"] * len(forms)
     assert as_turn({**stored, "delta_size": 3}).delta_size == 3
     assert as_turn({**chat, "fault": {"status": 500}}).fault == Fault(status=500)
     assert as_turn({"fault": {"status": 500}}) == Turn(fault=Fault(status=500))
@@ -720,8 +720,8 @@ def test_script_file_has_a_list_or_lines_or_one_turn(tmp_path: Path) -> None:
     path.write_text('[{"text": "one"}, {"text": 2}]')
     with pytest.raises(ScriptError, match=r"script.json, turn 2: .* at \$\[1\]\.text"):
         read_script(str(path))
-    for nothing in ("[]", "", "\n"):
-        path.write_text(nothing)
+    for empty in ("[]", "", "\n"):
+        path.write_text(empty)
         with pytest.raises(ScriptError, match=r"script\.json: "):
             read_script(str(path))
 

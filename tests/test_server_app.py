@@ -825,15 +825,15 @@ def test_invalid_requests_get_errors_as_json(path: str) -> None:
         async with serving(path, Paced([answer("Hi.")]), limits=Limits(body_bytes=1000)) as front:
             begun = await front.ask(conversation="there")
             await front.ended(begun["turn"])
-            for method, where, body, status, words in WRONG:
+            for method, url, body, status, words in WRONG:
                 data = body if isinstance(body, bytes) else json.dumps(body).encode()
                 response = await front.http.request(
                     method,
-                    where.replace("{turn}", begun["turn"]),
+                    url.replace("{turn}", begun["turn"]),
                     content=data,
                     headers={"content-type": "application/json"},
                 )
-                details = (method, where, body, response.text)
+                details = (method, url, body, response.text)
                 assert response.status_code == status, details
                 if status >= 400:
                     error = response.json()["error"]
@@ -874,10 +874,10 @@ def test_turn_waits_for_approval_and_continues_in_a_new_turn(url: str, approval:
                 for content in message.contents
                 if isinstance(content, ToolApprovalRequestContent)
             ]
-            where = f"/turns/{begun['turn']}/approvals"
-            assert "has no question" in json.dumps(await front.post(where, {"other": True}, 404))
-            more = await front.post(where, {requests[0].request_id: approval})
-            assert (await front.post(where, {requests[0].request_id: True}, 409))["error"]["code"] == "conflict"
+            endpoint = f"/turns/{begun['turn']}/approvals"
+            assert "has no question" in json.dumps(await front.post(endpoint, {"other": True}, 404))
+            more = await front.post(endpoint, {requests[0].request_id: approval})
+            assert (await front.post(endpoint, {requests[0].request_id: True}, 409))["error"]["code"] == "conflict"
             after = Client(front, more["turn"])
             await after.listen()
             result, words = (await front.store.blocks(more["turn"]))[0].content, after.fold.response.text
@@ -1093,20 +1093,20 @@ def test_posts_with_the_same_idempotency_key_return_the_same_turn(path: str) -> 
 def test_every_endpoint_refuses_clients_without_authorization(path: str) -> None:
     async def go() -> None:
         async def allows(request: Any, conversation: str | None) -> bool:
-            who = request.headers.get("x-user")
-            if who is None:
+            user = request.headers.get("x-user")
+            if user is None:
                 raise HTTPException(401, "say who you are", {"www-authenticate": "Basic"})
-            return conversation is None or conversation.startswith(who)
+            return conversation is None or conversation.startswith(user)
 
         async with serving(path, Paced([answer("Hi."), answer("Hi.")]), authorize=allows) as front:
             turns = {}
-            for who in ("ann", "bob"):
+            for user in ("ann", "bob"):
                 response = await front.http.post(
-                    f"/conversations/{who}-1/turns", json={"content": "x"}, headers={"x-user": who}
+                    f"/conversations/{user}-1/turns", json={"content": "x"}, headers={"x-user": user}
                 )
-                turns[who] = response.json()["turn"]
-                await front.ended(turns[who])
-            theirs = [
+                turns[user] = response.json()["turn"]
+                await front.ended(turns[user])
+            requests = [
                 ("GET", "/conversations/bob-1/turns"),
                 ("GET", "/conversations/bob-1/log"),
                 ("POST", "/conversations/bob-1/turns"),
@@ -1114,11 +1114,11 @@ def test_every_endpoint_refuses_clients_without_authorization(path: str) -> None
                 *(("GET", f"/turns/{turns['bob']}{end}") for end in ("", "/blocks", "/events")),
                 *(("POST", f"/turns/{turns['bob']}{end}") for end in ("/interrupt", "/approvals")),
             ]
-            for method, where in theirs:
-                response = await front.http.request(method, where, headers={"x-user": "ann"})
-                assert (response.status_code, response.json()["error"]["code"]) == (404, "not_found"), where
-                response = await front.http.request(method, where)
-                assert response.status_code == 401, where
+            for method, url in requests:
+                response = await front.http.request(method, url, headers={"x-user": "ann"})
+                assert (response.status_code, response.json()["error"]["code"]) == (404, "not_found"), url
+                response = await front.http.request(method, url)
+                assert response.status_code == 401, url
                 assert response.headers["www-authenticate"] == "Basic"
             assert (await front.http.get("/turns/nowhere")).status_code == 401
             listed = (await front.http.get("/conversations", headers={"x-user": "ann"})).json()
@@ -1135,10 +1135,10 @@ def test_runner_can_be_chosen_per_turn(path: str, is_async: bool) -> None:
                 raise RuntimeError("no such tenant")
             return AsyncToolRunner(AsyncScripted([answer(context.request.headers["x-tenant"])]))
 
-        async def choose_later(context: RunContext) -> AsyncToolRunner:
+        async def choose_async(context: RunContext) -> AsyncToolRunner:
             return choose(context)
 
-        async with serving(path, choose_later if is_async else choose) as front:
+        async with serving(path, choose_async if is_async else choose) as front:
             begun = await front.http.post(TURNS, json={"content": "x"}, headers={"x-tenant": "acme"})
             await front.ended(begun.json()["turn"])
             assert (await front.store.load("c")).messages[-1].text == "acme"

@@ -56,11 +56,11 @@ def path(tmp_path: Path) -> str:
     return str(tmp_path / "turns.db")
 
 
-async def post(front: Front, where: str, body: Any, status: int, user: str | None = None) -> Any:
+async def post(front: Front, url: str, body: Any, status: int, user: str | None = None) -> Any:
     """Post JSON or bytes with the media type of JSON. Check that the response is JSON of this status."""
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
     headers = {"content-type": "application/json"} | ({} if user is None else {"x-user": user})
-    response = await front.http.post(where, content=content, headers=headers)
+    response = await front.http.post(url, content=content, headers=headers)
     assert response.status_code == status, (body if len(content) < 500 else len(content), response.text)
     return response.json()
 
@@ -148,8 +148,8 @@ def test_server_refuses_undeclared_fields_of_contents(path: str, kind: str) -> N
         async with serving(path, echo()) as front:
             for name in fields | others:
                 for value in ("x", None, {}, {"anthropic-messages": {"cache_control": {}}}):
-                    where = f"$.content[0].{name}"
-                    await refused(front, {"content": [{**sample, name: value}]}, where)
+                    fault_path = f"$.content[0].{name}"
+                    await refused(front, {"content": [{**sample, name: value}]}, fault_path)
             assert await front.store.conversations() == []
 
     run(go())
@@ -386,9 +386,9 @@ def test_approval_with_fields_beside_the_decision_is_refused(path: str, fields: 
     async def go() -> None:
         async with booking(path) as (front, booked, begun):
             await refused(front, {"content": [approval(**fields)]}, f"$.content[0].{next(iter(fields))}")
-            where = f"/turns/{begun['turn']}/approvals"
+            url = f"/turns/{begun['turn']}/approvals"
             for decision in ({"approved": True, **fields}, [True], None, 1):
-                await post(front, where, {"call_0": decision}, 400)
+                await post(front, url, {"call_0": decision}, 400)
             assert booked.ran == []
 
     run(go())
@@ -397,9 +397,9 @@ def test_approval_with_fields_beside_the_decision_is_refused(path: str, fields: 
 def test_server_refuses_contradictory_approvals(path: str) -> None:
     async def go() -> None:
         async with booking(path) as (front, booked, begun):
-            where = f"/turns/{begun['turn']}/approvals"
+            url = f"/turns/{begun['turn']}/approvals"
             twice = b'{"call_0": false, "call_0": true}'
-            assert "twice" in (await post(front, where, twice, 400))["error"]["message"]
+            assert "twice" in (await post(front, url, twice, 400))["error"]["message"]
             one = b'{"type": "tool_approval_response", "request_id": "call_0", "approved": false, "approved": true}'
             assert "twice" in await refused(front, b'{"content": [' + one + b"]}", "$.content[0]")
             both = [approval(), approval(approved=False)]
@@ -412,8 +412,8 @@ def test_server_refuses_contradictory_approvals(path: str) -> None:
 def test_approval_request_can_be_answered_only_once(url: str) -> None:
     async def go() -> None:
         async with booking(url) as (front, booked, begun):
-            where = f"/turns/{begun['turn']}/approvals"
-            asking = [front.http.post(where, json={"call_0": True}) for _ in range(4)]
+            endpoint = f"/turns/{begun['turn']}/approvals"
+            asking = [front.http.post(endpoint, json={"call_0": True}) for _ in range(4)]
             asking += [front.http.post(TURNS, json={"content": [approval()]}) for _ in range(4)]
             responses = await asyncio.gather(*asking)
             assert {response.status_code for response in responses} <= {201, 404, 409}
@@ -422,7 +422,7 @@ def test_approval_request_can_be_answered_only_once(url: str) -> None:
             await front.ended(more["turn"])
             assert booked.ran == ["city_0"]
             # After the same turn, in a branch, and after the turn that answered it.
-            await post(front, where, {"call_0": True}, 409)
+            await post(front, endpoint, {"call_0": True}, 409)
             await post(front, TURNS, {"content": [approval()], "previous": begun["turn"]}, 409)
             await refused(front, {"content": [approval()], "previous": begun["turn"], "branch": True}, "$.branch")
             for previous in (None, more["turn"], more["user_turn"], begun["user_turn"]):
@@ -456,8 +456,8 @@ def owners(request: Any, conversation: str | None) -> bool:
 def test_approval_by_another_user_or_in_another_conversation_is_refused(path: str) -> None:
     async def go() -> None:
         async with booking(path, authorize=owners) as (front, booked, begun):
-            where = f"/turns/{begun['turn']}/approvals"
-            await post(front, where, {"call_0": True}, 404, user="mallory")
+            url = f"/turns/{begun['turn']}/approvals"
+            await post(front, url, {"call_0": True}, 404, user="mallory")
             await post(front, TURNS, {"content": [approval()]}, 404, user="mallory")
             other = "/conversations/mallory/turns"
             await post(front, other, {"content": [approval()]}, 404, user="mallory")
@@ -468,7 +468,7 @@ def test_approval_by_another_user_or_in_another_conversation_is_refused(path: st
             await post(front, f"/turns/{mine['turn']}/approvals", {"call_0": True}, 404, user="mallory")
             await post(front, other, {"content": [approval()]}, 404, user="mallory")
             assert booked.ran == []
-            await post(front, where, {"call_0": "too dear"}, 201, user="c")
+            await post(front, url, {"call_0": "too dear"}, 201, user="c")
 
     run(go())
 
@@ -543,21 +543,21 @@ def test_responses_for_foreign_and_missing_resources_are_equal(path: str, author
             body = {"content": "Hi.", "idempotency_key": "k", "previous": begun["turn"]}
             await front.ended((await post(front, TURNS, body, 201, user="c"))["turn"])
 
-            async def answered(method: str, where: str, body: Any, turn: str, conversation: str) -> tuple[Any, ...]:
-                where = where.replace("{turn}", turn).replace("{conversation}", conversation)
+            async def answered(method: str, url: str, body: Any, turn: str, conversation: str) -> tuple[Any, ...]:
+                url = url.replace("{turn}", turn).replace("{conversation}", conversation)
                 content = None if body is None else json.dumps(body).replace("{turn}", turn)
                 headers = {"x-user": "mallory"} | ({} if body is None else {"content-type": "application/json"})
-                response = await front.http.request(method, where, content=content, headers=headers)
+                response = await front.http.request(method, url, content=content, headers=headers)
                 text = response.text.replace(turn, "{turn}").replace(f"'{conversation}'", "{conversation}")
                 kept = {name: value for name, value in response.headers.items() if name != "date"}
                 return response.status_code, kept, text
 
             missing = "0" * len(begun["turn"])
-            for method, where, body in ROUTES:
+            for method, url, body in ROUTES:
                 for turn in (begun["turn"], begun["user_turn"]):
-                    foreign = await answered(method, where, body, turn, "c")
-                    assert foreign == await answered(method, where, body, missing, "d"), (method, where)
-                    assert foreign[0] == (405 if method == "PUT" else 404), (method, where)
+                    foreign = await answered(method, url, body, turn, "c")
+                    assert foreign == await answered(method, url, body, missing, "d"), (method, url)
+                    assert foreign[0] == (405 if method == "PUT" else 404), (method, url)
             assert len(await turns_of(front, "c")) == 4
 
     run(go())
@@ -665,7 +665,7 @@ def test_server_refuses_or_does_not_find_unusual_names_in_paths(url: str) -> Non
                 await everywhere(front, name)
 
     async def everywhere(front: Front, name: str) -> None:
-        for method, where in (
+        for method, endpoint in (
             ("GET", f"/conversations/{name}/turns"),
             ("GET", f"/conversations/{name}/log"),
             ("GET", f"/conversations/c/log?turn={name}"),
@@ -676,8 +676,8 @@ def test_server_refuses_or_does_not_find_unusual_names_in_paths(url: str) -> Non
             ("POST", f"/turns/{name}/interrupt"),
             ("GET", f"/conversations/c/turns?after={name}"),
         ):
-            response = await front.http.request(method, where)
-            assert response.status_code in (400, 404, 405), (method, where, response.text)
+            response = await front.http.request(method, endpoint)
+            assert response.status_code in (400, 404, 405), (method, endpoint, response.text)
         response = await front.http.post(f"/conversations/{name}/turns", json={"content": "x"})
         assert response.status_code in (201, 400, 404, 405)
 
@@ -730,8 +730,8 @@ def test_errors_quote_a_bounded_part_of_the_request(path: str) -> None:
             ):
                 assert len(json.dumps(await post(front, TURNS, body, 400))) < 8000
             name = "x" * 9000
-            for where in (f"/turns/{name}", f"/conversations/{name}/turns", f"/conversations?limit={name}"):
-                response = await front.http.get(where)
+            for url in (f"/turns/{name}", f"/conversations/{name}/turns", f"/conversations?limit={name}"):
+                response = await front.http.get(url)
                 assert response.status_code == 400
                 assert len(response.content) < 1000
 
@@ -866,8 +866,8 @@ class Stalled:
         return True
 
 
-def head(method: str, where: str, *more: str) -> bytes:
-    return "\r\n".join([f"{method} {where} HTTP/1.1", "Host: x", *more, "", ""]).encode()
+def head(method: str, url: str, *more: str) -> bytes:
+    return "\r\n".join([f"{method} {url} HTTP/1.1", "Host: x", *more, "", ""]).encode()
 
 
 BIG = "x" * 3_000_000

@@ -55,7 +55,7 @@ def test_raw_transport_text_decodes_to_the_recorded_events(corpus: Any) -> None:
 # -- the same exchange, without streaming ------------------------------------------------------------------------------
 
 
-def asked(record: dict[str, Any], requests: dict[str, Any]) -> str | None:
+def request_key(record: dict[str, Any], requests: dict[str, Any]) -> str | None:
     """Return the model and the body of a request as a key, without stream options; None if it was not recorded."""
     request = requests.get(record.get("request_id") or "")
     if request is None:
@@ -64,19 +64,19 @@ def asked(record: dict[str, Any], requests: dict[str, Any]) -> str | None:
     return json.dumps([record["model"], body], sort_keys=True)
 
 
-def twins(api: str) -> Iterator[tuple[Recorded, Any]]:
+def streams_with_answers(api: str) -> Iterator[tuple[Recorded, Any]]:
     """Return recorded streams, each with the answer of the same request without streaming."""
     requests = {record["id"]: record for record in records(api, "request")}
     answers = defaultdict(list)
     for record in records(api, "response"):
-        answers[asked(record, requests)].append(record)
+        answers[request_key(record, requests)].append(record)
     for stream in recorded(api):
-        key = asked(stream.record, requests)
+        key = request_key(stream.record, requests)
         for answer in answers[key] if key is not None else ():
             yield stream, stream.adapter.decode_response(answer["body"])
 
 
-def gist(content: Any) -> Any:
+def comparable_content(content: Any) -> Any:
     """Return a content without values that differ in every answer: ids, opaque state, residue, search results."""
     calls = content.arguments_object if isinstance(content, ToolCallContent) else None
     sources = [(citation.url, citation.title) for citation in content.annotations or ()]
@@ -85,10 +85,10 @@ def gist(content: Any) -> Any:
     return type(content).__name__, text, getattr(content, "name", None), calls, sources, outputs
 
 
-def gists(response: Any) -> list[Any]:
+def comparable_contents(response: Any) -> list[Any]:
     """Return all contents except for empty texts: a stream of generateContent has one for its signature."""
     contents = [content for message in response.messages for content in message.contents]
-    return [gist(c) for c in contents if not isinstance(c, contentmodel.TextContent) or c.text]
+    return [comparable_content(c) for c in contents if not isinstance(c, contentmodel.TextContent) or c.text]
 
 
 def text_and_calls(response: Any) -> list[Any]:
@@ -99,9 +99,9 @@ def text_and_calls(response: Any) -> list[Any]:
 
 @every_api
 def test_streamed_and_plain_answers_of_a_request_have_the_same_contents(api: str, corpus: Any) -> None:
-    pairs = [(stream.id, fold(stream.events), answer) for stream, answer in twins(api)]
+    pairs = [(stream.id, fold(stream.events), answer) for stream, answer in streams_with_answers(api)]
     same = [pair for pair in pairs if text_and_calls(pair[1]) == text_and_calls(pair[2])]
     assert same
     for name, streamed, answer in same:
-        assert gists(streamed) == gists(answer), name
+        assert comparable_contents(streamed) == comparable_contents(answer), name
         assert streamed.finish_reason == answer.finish_reason, name

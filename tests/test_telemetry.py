@@ -333,11 +333,11 @@ def test_pending_calls_that_start_at_once_share_the_span_of_the_run(watch: Watch
             threading.Event().wait(0.05)
 
     watch.provider.add_span_processor(Slow())
-    together = threading.Barrier(4, timeout=10)
+    barrier = threading.Barrier(4, timeout=10)
 
     @tool
     def meet() -> str:
-        together.wait()
+        barrier.wait()
         return "met"
 
     transcript = [ChatMessage(role="user"), *calls(*["meet"] * 4).messages]
@@ -430,19 +430,19 @@ def test_metrics_record_tokens_and_durations_of_answers(watch: Watch) -> None:
     with pytest.raises(RateLimitError):
         runner.run("Hi")
     runner.run("Hi")
-    whose = {"gen_ai.operation.name": "chat", "gen_ai.provider.name": "anthropic", "gen_ai.request.model": "m"}
+    attributes = {"gen_ai.operation.name": "chat", "gen_ai.provider.name": "anthropic", "gen_ai.request.model": "m"}
     tokens = [(point.attributes, point.count, point.sum) for point in watch.points("gen_ai.client.token.usage")]
     assert tokens == [
-        ({**whose, "gen_ai.response.model": model, "gen_ai.token.type": kind}, 1, total)
+        ({**attributes, "gen_ai.response.model": model, "gen_ai.token.type": kind}, 1, total)
         for model in ("m-1", "m-2")
         for kind, total in (("input", 10), ("output", 5))
     ]
     seconds = watch.points("gen_ai.client.operation.duration")
     assert [point.count for point in seconds] == [1, 1, 1]
     assert [point.attributes for point in seconds] == [
-        {**whose, "gen_ai.response.model": "m-1"},
-        {**whose, "error.type": "429"},
-        {**whose, "gen_ai.response.model": "m-2", "error.type": "overloaded"},
+        {**attributes, "gen_ai.response.model": "m-1"},
+        {**attributes, "error.type": "429"},
+        {**attributes, "gen_ai.response.model": "m-2", "error.type": "overloaded"},
     ]
 
 
@@ -657,8 +657,8 @@ def test_span_of_an_abandoned_call_has_the_reason(watch: Watch, outcome: Any, ki
     hang = raising(outcome)
     observer = watch.observer()
     run = observer.run_started(ChatRequest())
-    with observer.calling(run, hang, FunctionCallContent(call_id="c", name="fail")) as tell:
-        tell(outcome)
+    with observer.calling(run, hang, FunctionCallContent(call_id="c", name="fail")) as end:
+        end(outcome)
     run.span.end()
     assert failed(watch.named("execute_tool fail"))[0] == kind
 
@@ -820,24 +820,24 @@ def test_spans_have_contents_in_the_form_of_the_conventions(watch: Watch) -> Non
     )
     ToolRunner(client, [look], observer=watch.observer(contents=True)).run(request)
     run, first, call, last = (dict(span.attributes) for span in watch.spans)
-    hi = {"role": "user", "name": "Ada", "parts": [{"type": "text", "content": "Hi"}]}
-    asked = {"type": "tool_call", "id": "c0", "name": "look", "arguments": {"where": "out"}}
+    user_message = {"role": "user", "name": "Ada", "parts": [{"type": "text", "content": "Hi"}]}
+    call_part = {"type": "tool_call", "id": "c0", "name": "look", "arguments": {"where": "out"}}
     result = {"type": "tool_call_response", "id": "c0", "response": {"degrees": 18}}
-    mild = [{"role": "assistant", "parts": [{"type": "text", "content": "Mild."}], "finish_reason": "stop"}]
+    output = [{"role": "assistant", "parts": [{"type": "text", "content": "Mild."}], "finish_reason": "stop"}]
     assert json.loads(first["gen_ai.system_instructions"]) == [{"type": "text", "content": "Be brief."}]
-    assert json.loads(first["gen_ai.input.messages"]) == [hi]
+    assert json.loads(first["gen_ai.input.messages"]) == [user_message]
     assert json.loads(first["gen_ai.output.messages"]) == [
-        {"role": "assistant", "parts": [asked], "finish_reason": "tool_call"}
+        {"role": "assistant", "parts": [call_part], "finish_reason": "tool_call"}
     ]
     assert json.loads(call["gen_ai.tool.call.arguments"]) == {"where": "out"}
     assert json.loads(call["gen_ai.tool.call.result"]) == {"degrees": 18}
     assert json.loads(last["gen_ai.input.messages"]) == [
-        hi,
-        {"role": "assistant", "parts": [asked]},
+        user_message,
+        {"role": "assistant", "parts": [call_part]},
         {"role": "tool", "parts": [result]},
     ]
-    assert json.loads(last["gen_ai.output.messages"]) == json.loads(run["gen_ai.output.messages"]) == mild
-    assert json.loads(run["gen_ai.input.messages"]) == [hi]
+    assert json.loads(last["gen_ai.output.messages"]) == json.loads(run["gen_ai.output.messages"]) == output
+    assert json.loads(run["gen_ai.input.messages"]) == [user_message]
     assert {name for span in watch.spans for name in span.attributes if name.startswith("gen_ai.")} <= NAMES
 
 

@@ -31,12 +31,12 @@ def words(content: TextContent) -> list[str]:
 
 @given(cited(), UNITS)
 def test_convert_span_selects_same_text_in_every_unit(pair: tuple[TextContent, str], unit: str) -> None:
-    content, said = pair
+    content, cited_text = pair
     span = content.annotations[0].span  # type: ignore[index]
     there = convert_span(content.text, span, unit)
     assert there.unit == unit
     assert convert_span(content.text, there, span.unit) == span
-    assert words(content) == [said]
+    assert words(content) == [cited_text]
 
 
 @given(cited(), cited())
@@ -54,15 +54,15 @@ def test_join_texts_gives_span_to_citation_without_span(one: str, other: str) ->
 
 @given(cited(), st.data(), TEXTS)
 def test_splice_outside_citation_keeps_cited_text(pair: tuple[TextContent, str], data: st.DataObject, new: str) -> None:
-    content, said = pair
+    content, cited_text = pair
     span = convert_span(content.text, content.annotations[0].span, "codepoint")  # type: ignore[index]
-    assume(said)
+    assume(cited_text)
     before = data.draw(st.booleans())
     low, high = (0, span.start or 0) if before else (span.end or 0, len(content.text))
     start, end = sorted((data.draw(st.integers(low, high)), data.draw(st.integers(low, high))))
     edited = splice_text(content, start, end, new)
     assert edited.text == content.text[:start] + new + content.text[end:]
-    assert words(edited) == [said]
+    assert words(edited) == [cited_text]
 
 
 def test_splice_removes_citation_of_replaced_text() -> None:

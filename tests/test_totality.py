@@ -102,8 +102,8 @@ def test_decode_error_has_all_faults() -> None:
 # -- streams with values of another class ------------------------------------------------------------------------------
 
 
-def chunk(delta: Any, **said: Any) -> dict[str, Any]:
-    choice = {"index": 0, "delta": delta, "finish_reason": None, **said}
+def chunk(delta: Any, **fields: Any) -> dict[str, Any]:
+    choice = {"index": 0, "delta": delta, "finish_reason": None, **fields}
     return {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]}
 
 
@@ -137,15 +137,15 @@ SEARCH = {"type": "web_search_call", "id": "w", "status": "completed", "action":
 ODD: dict[str, tuple[str, list[dict[str, Any]]]] = {
     "chat: a list in a column of words": (
         "openai-chat",
-        [chunk({"reasoning_content": said}) for said in (",", [], "t")] + [chunk({}, finish_reason="stop")],
+        [chunk({"reasoning_content": piece}) for piece in (",", [], "t")] + [chunk({}, finish_reason="stop")],
     ),
     "chat: a list before a column of words": (
         "openai-chat",
-        [chunk({"reasoning_content": said}) for said in ([], "t", {"a": 1})] + [chunk({}, finish_reason="stop")],
+        [chunk({"reasoning_content": piece}) for piece in ([], "t", {"a": 1})] + [chunk({}, finish_reason="stop")],
     ),
     "chat: an object in a list of parts": (
         "openai-chat",
-        [chunk({"content": said}) for said in ([{"type": "text", "text": "a"}], {"a": 1}, "b")]
+        [chunk({"content": piece}) for piece in ([{"type": "text", "text": "a"}], {"a": 1}, "b")]
         + [chunk({}, finish_reason="stop")],
     ),
     "chat: a call without its object": (
@@ -270,7 +270,7 @@ def test_write_sse_drops_event_name_that_does_not_fit_a_line(name: str) -> None:
 # -- halves of surrogate pairs -----------------------------------------------------------------------------------------
 
 HALF = "half \ud83d of it"
-SAID = ChatMessage(
+SURROGATE_MESSAGE = ChatMessage(
     role="assistant",
     contents=[
         ReasoningContent(text=HALF),
@@ -279,11 +279,11 @@ SAID = ChatMessage(
         FunctionCallContent(call_id="d", name="f", arguments='{"a": "\\ud800"}'),
     ],
 )
-ANSWER = ChatResponse(id="i", model="m", choices=[ChatChoice(messages=[SAID])])
+ANSWER = ChatResponse(id="i", model="m", choices=[ChatChoice(messages=[SURROGATE_MESSAGE])])
 
 
 def test_arguments_with_lone_surrogate_are_readable_as_text_and_object() -> None:
-    written, received = SAID.contents[2:]
+    written, received = SURROGATE_MESSAGE.contents[2:]
     assert isinstance(written, FunctionCallContent)
     assert isinstance(received, FunctionCallContent)
     assert json.loads(written.arguments_text) == {HALF: HALF}
@@ -305,7 +305,7 @@ def test_lone_surrogate_survives_stream_round_trip(api: str, size: int | None) -
 
 def test_page_renders_lone_surrogate() -> None:
     failed = ErrorContent(message=HALF)
-    body = page([SAID, ChatMessage(role="tool", contents=[failed])], title=HALF).encode()
+    body = page([SURROGATE_MESSAGE, ChatMessage(role="tool", contents=[failed])], title=HALF).encode()
     assert b"half" in body
 
 

@@ -110,11 +110,11 @@ def test_generated_transcripts_survive_a_round_trip(api: str, data: st.DataObjec
 @pytest.mark.parametrize("inside", [{"extra": {}}, {"extra": {"x": {}}}, {"extra": None}, {}])
 def test_encoder_keeps_empty_content_objects(inside: Any) -> None:
     block = {"block_type": "text", "content": inside, "text_content": ""}
-    laws.identity(ADAPTER, "response", {"role": "assistant", "blocks": [block, words("Hi.")]})
+    laws.identity(ADAPTER, "response", {"role": "assistant", "blocks": [block, text_row("Hi.")]})
 
 
 def test_encoder_keeps_null_and_missing_sequence_numbers() -> None:
-    blocks = [{"sequence": None, **words("a")}, {"sequence": 1, **words("b")}]
+    blocks = [{"sequence": None, **text_row("a")}, {"sequence": 1, **text_row("b")}]
     laws.identity(ADAPTER, "request", {"turns": [{"role": "user", "blocks": blocks}]})
 
 
@@ -142,17 +142,17 @@ def result(name: str, content: Any) -> dict[str, Any]:
     return {"block_type": "tool_result", "content": {"tool_use_id": name, "content": content}}
 
 
-def words(said: str) -> dict[str, Any]:
-    return {"block_type": "text", "text_content": said}
+def text_row(text: str) -> dict[str, Any]:
+    return {"block_type": "text", "text_content": text}
 
 
 RUN = turn(
-    words("Let me see."),
+    text_row("Let me see."),
     use("1"),
     use("2"),
     result("1", "one"),
     result("2", "two"),
-    words("Done."),
+    text_row("Done."),
     origin={"api": "anthropic-messages", "issuer": "anthropic"},
 )
 
@@ -160,7 +160,7 @@ RUN = turn(
 @pytest.mark.parametrize(
     ("block", "content"),
     [
-        (words("Hi."), TextContent(text="Hi.")),
+        (text_row("Hi."), TextContent(text="Hi.")),
         (
             {"block_type": "thinking", "text_content": "Hm.", "content": {"signature": "c2ln"}},
             ReasoningContent(text="Hm.", protected=Protected(issuer="anthropic", kind="signature", data="c2ln")),
@@ -173,7 +173,9 @@ RUN = turn(
         (result("1", "one"), FunctionResultContent(call_id="1", outputs=[TextContent(text="one")])),
         (result("1", []), FunctionResultContent(call_id="1")),
         (
-            result("1", [words("a"), {"block_type": "image", "content": {"media_type": "image/png", "data": "AA=="}}]),
+            result(
+                "1", [text_row("a"), {"block_type": "image", "content": {"media_type": "image/png", "data": "AA=="}}]
+            ),
             FunctionResultContent(
                 call_id="1", outputs=[TextContent(text="a"), DataContent(media_type="image/png", data="AA==")]
             ),
@@ -215,7 +217,7 @@ def plain(value: Any) -> Any:
 
 
 def test_turn_with_calls_and_results_decodes_to_several_messages() -> None:
-    request = ADAPTER.decode_request({"turns": [turn(words("Do it."), role="user"), RUN]})
+    request = ADAPTER.decode_request({"turns": [turn(text_row("Do it."), role="user"), RUN]})
     assert [(m.role, len(m.contents)) for m in request.messages] == [
         ("user", 1),
         ("assistant", 3),
@@ -236,7 +238,7 @@ def bare(message: ChatMessage) -> ChatMessage:
 
 
 def test_encoder_writes_edited_text_and_keeps_unknown_fields() -> None:
-    block = {**words("Hi."), "sequence": 5, "lang": "en", "content": {"annotations": None, "tone": "warm"}}
+    block = {**text_row("Hi."), "sequence": 5, "lang": "en", "content": {"annotations": None, "tone": "warm"}}
     wire = {"turns": [{**turn(block, role="user"), "id": "t1", "mood": "calm"}], "note": 1}
     request = ADAPTER.decode_request(wire)
     (message,) = request.messages
@@ -245,7 +247,7 @@ def test_encoder_writes_edited_text_and_keeps_unknown_fields() -> None:
     expected = copy.deepcopy(wire)
     expected["turns"][0]["blocks"][0]["text_content"] = "Bye."
     expected["turns"][0]["blocks"][0]["sequence"] = 0
-    expected["turns"][0]["blocks"].append({"sequence": 1, **words("More.")})
+    expected["turns"][0]["blocks"].append({"sequence": 1, **text_row("More.")})
     assert written(msgspec.structs.replace(request, messages=messages)) == expected
 
 
@@ -267,7 +269,7 @@ def test_encoder_writes_edit_of_field_that_was_null() -> None:
 
 def test_single_turn_decodes_to_response() -> None:
     row = turn(
-        words("Hi."),
+        text_row("Hi."),
         id="t1",
         model="m",
         stop_reason="max_tokens",
@@ -302,8 +304,12 @@ def test_single_turn_decodes_to_response() -> None:
         ({"turns": [turn("x")]}, "$.turns[0].blocks[0]", "expected an object: a block, got string"),
         ({"turns": [turn({})]}, "$.turns[0].blocks[0].block_type", "missing string"),
         ({"turns": [turn({"block_type": 1})]}, "$.turns[0].blocks[0].block_type", "expected a string"),
-        ({"turns": [turn({**words("x"), "text_content": 3})]}, "$.turns[0].blocks[0].text_content", "Expected `str`"),
-        ({"turns": [turn({**words("x"), "content": []})]}, "$.turns[0].blocks[0].content", "expected an object"),
+        (
+            {"turns": [turn({**text_row("x"), "text_content": 3})]},
+            "$.turns[0].blocks[0].text_content",
+            "Expected `str`",
+        ),
+        ({"turns": [turn({**text_row("x"), "content": []})]}, "$.turns[0].blocks[0].content", "expected an object"),
         (
             {"turns": [turn({"block_type": "tool_use", "content": {"input": 3}})]},
             "$.turns[0].blocks[0].content.input",
@@ -315,7 +321,7 @@ def test_single_turn_decodes_to_response() -> None:
             "expected text or a list of blocks",
         ),
         (
-            {"turns": [turn(result("1", [words("x"), {"block_type": "image"}]))]},
+            {"turns": [turn(result("1", [text_row("x"), {"block_type": "image"}]))]},
             "$.turns[0].blocks[0].content.content[1].content",
             "missing one of data, url, file",
         ),
@@ -325,14 +331,14 @@ def test_single_turn_decodes_to_response() -> None:
             "missing string: the media type of the image",
         ),
         (
-            {"turns": [turn({"sequence": 1, **words("b")}, {"sequence": 0, **words("a")})]},
+            {"turns": [turn({"sequence": 1, **text_row("b")}, {"sequence": 0, **text_row("a")})]},
             "$.turns[0].blocks[1].sequence",
             "0 comes after 1",
         ),
         ({"turns": [turn(usage="3")]}, "$.turns[0].usage", "expected an object, got string"),
         ({"turns": [turn(origin={"api": "x"})]}, "$.turns[0].origin", "missing required field `issuer`"),
         (
-            {"turns": [turn(words("x"), envelope={"messages": [{"role": "user", "blocks": 2}]})]},
+            {"turns": [turn(text_row("x"), envelope={"messages": [{"role": "user", "blocks": 2}]})]},
             "$.turns[0].envelope.messages",
             "these messages have 2 blocks, but the turn has 1",
         ),
@@ -391,7 +397,7 @@ def test_check_of_any_rows_gives_violations_inside_turns(wire: dict[str, Any]) -
 
 
 def test_turn_with_calls_and_results_breaks_no_rule() -> None:
-    assert contentmodel.check({"turns": [turn(words("Do it."), role="user"), RUN]}) == []
+    assert contentmodel.check({"turns": [turn(text_row("Do it."), role="user"), RUN]}) == []
 
 
 # -- other APIs --------------------------------------------------------------------------------------------------------
@@ -433,23 +439,23 @@ STORED = {"sequence", "origin", "issuer", "is_error", ":row"}
 
 @pytest.mark.slow
 @pytest.mark.parametrize("target", APIS)
-@pytest.mark.parametrize("said_at", APIS)
+@pytest.mark.parametrize("source", APIS)
 @given(data=st.data())
-def test_values_of_rows_are_in_output_or_reported(said_at: str, target: str, data: st.DataObject) -> None:
-    rows = written(data.draw(transcripts(said_at, limits_of(contentmodel.adapter(said_at)))))
-    there = contentmodel.adapter(target)
-    encoded = laws.crossed(ADAPTER, there, "request", rows)
+def test_values_of_rows_are_in_output_or_reported(source: str, target: str, data: st.DataObject) -> None:
+    rows = written(data.draw(transcripts(source, limits_of(contentmodel.adapter(source)))))
+    target_adapter = contentmodel.adapter(target)
+    encoded = laws.crossed(ADAPTER, target_adapter, "request", rows)
     known = vocabulary_of(ADAPTER)
-    words = msgspec.structs.replace(known, structure=known.structure | STORED)
-    found = unaccounted(rows, encoded.payload, encoded.losses, words, vocabulary_of(there))
+    vocabulary = msgspec.structs.replace(known, structure=known.structure | STORED)
+    found = unaccounted(rows, encoded.payload, encoded.losses, vocabulary, vocabulary_of(target_adapter))
     assert [one for one in found if not one.path.endswith(".content.name")] == []
 
 
 def test_loss_has_path_in_rows() -> None:
     hidden = {"block_type": "thinking", "text_content": "Hm.", "content": {"signature": "s", "issuer": "anthropic"}}
-    nested = [words("a"), {"block_type": "hologram"}]
+    nested = [text_row("a"), {"block_type": "hologram"}]
     wire = {
-        "turns": [turn(hidden, use("1"), result("1", nested)), turn({**words("x"), "lang": "en"}, role="user")],
+        "turns": [turn(hidden, use("1"), result("1", nested)), turn({**text_row("x"), "lang": "en"}, role="user")],
         "envelope": {"options": {"top_k": 3, "max_output_tokens": 5}},
     }
     losses = contentmodel.convert(wire, target="openai-chat", model="gpt-4.1").losses

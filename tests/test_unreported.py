@@ -34,7 +34,7 @@ def late(output: dict[str, Any]) -> dict[str, Any]:
     return {"model": "m", "max_tokens": 1, "messages": [{"role": "user", "content": [result]}]}
 
 
-def spoken() -> dict[str, Any]:
+def audio_answer() -> dict[str, Any]:
     message = {"role": "assistant", "content": None, "audio": AUDIO}
     choice = {"index": 0, "finish_reason": "stop", "message": message}
     return {"id": "i", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
@@ -51,7 +51,7 @@ REFUSED = {
 IMAGE_CALL = {"type": "image_generation_call", "id": "ig_1", "result": None, "status": "failed", "error": REFUSED}
 MCP_CALL = {"type": "mcp_call", "id": "mcp_1", "name": "n", "server_label": "s", "arguments": "{}"}
 NUMBERED = {**MCP_CALL, "error": {"type": "http_error", "code": 0, "message": ""}}
-NO_WORDS = {**MCP_CALL, "error": {"type": "mcp_tool_execution_error", "content": UNKNOWN}}
+UNKNOWN_ERROR = {**MCP_CALL, "error": {"type": "mcp_tool_execution_error", "content": UNKNOWN}}
 ENDED = {"outcome": {"type": "timeout", "unknown": UNKNOWN}, "stdout": "a", "stderr": "b"}
 SHELL = {"type": "shell_call_output", "call_id": "c", "output": [ENDED]}
 UNSAFE = {"id": "check_1", "code": "malicious", "message": "Stop."}
@@ -82,7 +82,7 @@ def answer(item: dict[str, Any]) -> dict[str, Any]:
 CASES: dict[str, tuple[str, dict[str, Any], str]] = {
     "the image of a document of a late result": (ANTHROPIC, late(DOCUMENT), "request"),
     "the citations of a late result": (ANTHROPIC, late(FOUND), "request"),
-    "the audio of a transcript": (CHAT, spoken(), "response"),
+    "the audio of a transcript": (CHAT, audio_answer(), "response"),
     "the id of added tools": (RESPONSES, request(ADDED), "request"),
     "the id of tools that an answer adds": (RESPONSES, answer(ADDED), "response"),
     "the name of a set of tools that is added": (
@@ -105,7 +105,7 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
     "the caller of a result": (RESPONSES, answer(GIVEN), "response"),
     "the details of an error": (RESPONSES, request(IMAGE_CALL), "request"),
     "the number of an error without a message": (RESPONSES, request(NUMBERED), "request"),
-    "the message of an error that is no text": (RESPONSES, request(NO_WORDS), "request"),
+    "the message of an error that is no text": (RESPONSES, request(UNKNOWN_ERROR), "request"),
     "what is beside the sign of a failure": (RESPONSES, request(SHELL), "request"),
     "the id in the arguments of a call": (RESPONSES, request(CLICK), "request"),
     "the settings of a hosted tool": (GEMINI, {"contents": [], "tools": [SEARCH]}, "request"),
@@ -123,8 +123,8 @@ def test_encoder_reports_values_that_replacement_cannot_hold(name: str, target: 
 @pytest.mark.parametrize("target", [ANTHROPIC, CHAT, RESPONSES])
 def test_encoder_reports_each_lost_member_of_tool_once(target: str) -> None:
     """Members that are not objects are included."""
-    said = [{"role": "user", "parts": [{"text": "hi"}]}]
-    payload = {"contents": said, "tools": [{"newTool": 5}, {"googleMaps": {}, "more": "text"}]}
+    contents = [{"role": "user", "parts": [{"text": "hi"}]}]
+    payload = {"contents": contents, "tools": [{"newTool": 5}, {"googleMaps": {}, "more": "text"}]}
     paths = [loss.path for loss in convert(payload, source=GEMINI, target=target).losses if ".tools" in loss.path]
     assert sorted(paths) == ["$.tools[0].newTool", "$.tools[1].googleMaps", "$.tools[1].more"]
 

@@ -20,7 +20,7 @@ ANTHROPIC, CHAT, RESPONSES, GOOGLE, ROWS = (
 )
 PROVIDERS = (ANTHROPIC, CHAT, RESPONSES, GOOGLE)
 PIXEL = "data:image/png;base64,AAAA"
-ELSEWHERE = Origin(api="smoke-signals", issuer="unknown")
+FOREIGN_ORIGIN = Origin(api="smoke-signals", issuer="unknown")
 
 
 def chat(*messages: dict[str, Any]) -> dict[str, Any]:
@@ -126,9 +126,9 @@ def test_tool_output_that_equals_its_encoded_failure_survives_a_round_trip(targe
 def _failing(text: str, failed: bool | None) -> ChatRequest:
     call = FunctionCallContent(call_id="call_1", name="look", arguments={})
     result = FunctionResultContent(call_id="call_1", name="look", outputs=[TextContent(text=text)], is_error=failed)
-    said = [("user", TextContent(text="Look.")), ("assistant", call), ("tool", result)]
-    messages = [ChatMessage(role=role, contents=[content], origin=ELSEWHERE) for role, content in said]
-    return ChatRequest(model="m", messages=messages, origin=ELSEWHERE)
+    turns = [("user", TextContent(text="Look.")), ("assistant", call), ("tool", result)]
+    messages = [ChatMessage(role=role, contents=[content], origin=FOREIGN_ORIGIN) for role, content in turns]
+    return ChatRequest(model="m", messages=messages, origin=FOREIGN_ORIGIN)
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ WORDS = (
 )
 
 
-def said_as(api: str, role: str) -> dict[str, Any]:
+def payload_with_role(api: str, role: str) -> dict[str, Any]:
     """Return a payload of `api` with one message of a role."""
     if api == GOOGLE:
         turns = [{"role": word, "parts": [{"text": text}]} for word, text in (("user", "a"), (role, "obey"))]
@@ -191,7 +191,7 @@ def said_as(api: str, role: str) -> dict[str, Any]:
 def test_undefined_role_converts_to_user_and_is_reported(source: str, role: str) -> None:
     if (source, role) in ((GOOGLE, "model"), (CHAT, "function")):
         pytest.skip("the API defines it")
-    payload = said_as(source, role)
+    payload = payload_with_role(source, role)
     laws.identity(contentmodel.adapter(source), "request", payload)
     for target in PROVIDERS:
         if target == source:
@@ -215,8 +215,8 @@ def test_message_of_unknown_role_without_contents_is_reported(target: str, befor
 @pytest.mark.parametrize("target", PROVIDERS)
 @pytest.mark.parametrize("word", ["system", "assistant", "model", "user"])
 def test_role_with_api_prefix_does_not_become_role_of_that_api(target: str, word: str) -> None:
-    said = ChatMessage(role=f"{target}:{word}", contents=[TextContent(text="obey")])
-    encoded = contentmodel.adapter(target).encode_request(ChatRequest(model="m", messages=[said]))
+    message = ChatMessage(role=f"{target}:{word}", contents=[TextContent(text="obey")])
+    encoded = contentmodel.adapter(target).encode_request(ChatRequest(model="m", messages=[message]))
     again = contentmodel.adapter(target).decode_request(encoded.payload).messages[-1]
     assert again.role in ("user", f"{target}:{word}")
     assert again.role == f"{target}:{word}" or encoded.losses
@@ -287,7 +287,7 @@ def test_stored_request_keeps_wire_keys_apart_from_hints() -> None:
 
 # -- rows --------------------------------------------------------------------------------------------------------------
 
-OF_A_MODEL: list[dict[str, Any]] = [
+MODEL_BLOCKS: list[dict[str, Any]] = [
     {"type": "function_call", "call_id": "c1", "name": "pay", "arguments": {}},
     {"type": "reasoning", "text": "I may."},
     {"type": "web_search_tool_result", "call_id": "c1", "outputs": []},
@@ -297,7 +297,7 @@ OF_A_MODEL: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("block", OF_A_MODEL)
+@pytest.mark.parametrize("block", MODEL_BLOCKS)
 @pytest.mark.parametrize("extra", [None, {ROWS: {":form": "type"}}])
 def test_model_blocks_in_user_turn_break_a_rule_and_are_dropped(
     block: dict[str, Any], extra: dict[str, Any] | None
@@ -336,14 +336,16 @@ def test_numbered_call_ids_do_not_collide_with_existing_ids() -> None:
     ids = ["c1", "c1 (2)", "c1"]
     calls = [FunctionCallContent(call_id=i, name=f"tool_{n}", arguments={}) for n, i in enumerate(ids)]
     results = [FunctionResultContent(call_id=i, outputs=[TextContent(text=str(n))]) for n, i in enumerate(ids)]
-    said: list[tuple[str, list[Any]]] = [
+    turns: list[tuple[str, list[Any]]] = [
         ("user", [TextContent(text="hi")]),
         ("assistant", [*calls]),
         ("tool", [*results]),
     ]
-    messages = [ChatMessage(role=role, contents=contents, origin=ELSEWHERE) for role, contents in said]
+    messages = [ChatMessage(role=role, contents=contents, origin=FOREIGN_ORIGIN) for role, contents in turns]
     adapter = contentmodel.adapter(CHAT)
-    there = adapter.decode_request(adapter.encode_request(ChatRequest(messages=messages, origin=ELSEWHERE)).payload)
+    there = adapter.decode_request(
+        adapter.encode_request(ChatRequest(messages=messages, origin=FOREIGN_ORIGIN)).payload
+    )
     assert _answers(there) == {"tool_0": "0", "tool_1": "1", "tool_2": "2"}
 
 

@@ -33,7 +33,7 @@ def _spin(value: Any) -> Any:
         watchdog.LIMIT = limit
 
 
-class HangsAtAWord(Delegate):
+class HangsAtBracket(Delegate):
     """Hang if a text has a bracket, in the decoder and in the encoder."""
 
     def decode_request(self, payload: Any) -> Any:
@@ -62,7 +62,7 @@ def outcome_of(adapter: Any, check: str, *, in_thread: bool = False) -> Outcome:
 @pytest.mark.parametrize("check", ["section/own", "notes/wire", "face/adapter"])
 def test_watchdog_ends_hanging_check_and_reports_input(check: str, in_thread: bool) -> None:
     # The call is in a law, in a strategy that encodes its draws, or in the check of the adapter's attributes.
-    adapter = HangsAlways() if check == "face/adapter" else HangsAtAWord()
+    adapter = HangsAlways() if check == "face/adapter" else HangsAtBracket()
     outcome = outcome_of(adapter, check, in_thread=in_thread)
     assert outcome.status == "failed"
     finding = next(found for found in outcome.findings if "in _spin" in found.detail)

@@ -46,7 +46,7 @@ def files_of(page: str) -> dict[str, str]:
     return {**first, **files}
 
 
-def until(heading: str, folder: Path) -> Path:
+def files_before(heading: str, folder: Path) -> Path:
     """Write the files that the page has before a heading, and return the folder."""
     for name, text in files_of(PAGE.read_text().partition(f"\n## {heading}\n")[0]).items():
         (folder / name).parent.mkdir(exist_ok=True)
@@ -117,14 +117,14 @@ def losses_of(page: str) -> list[tuple[int, str, str]]:
 
 
 def test_first_version_of_worked_adapter_keeps_payloads_and_lacks_streams(tmp_path: Path) -> None:
-    with imported(until(FIRST, tmp_path)) as module:
+    with imported(files_before(FIRST, tmp_path)) as module:
         found = failures(checked(module, "face", "detection", "identity"))
     assert set(found) == {"face/adapter"}
     assert found["face/adapter"] in PAGE.read_text()
 
 
 def test_first_version_of_worked_adapter_has_losses_of_the_page(tmp_path: Path) -> None:
-    with imported(until(FIRST, tmp_path)) as module:
+    with imported(files_before(FIRST, tmp_path)) as module:
         request = contentmodel.adapter("anthropic-messages").decode_request(requests()[0])
         losses = module.adapter.encode_request(request).losses
     on_page = losses_of(PAGE.read_text())[:2]
@@ -182,12 +182,12 @@ def test_streams_of_worked_adapter_are_independent_of_cuts() -> None:
 
 
 def test_kit_finds_the_mistake_of_the_page(tmp_path: Path) -> None:
-    folder = until("(the end)", tmp_path)
+    folder = files_before("(the end)", tmp_path)
     file = folder / "mistral_chat" / "stream.py"
-    (tempting,) = re.findall(r"```text\n(EMPTY: .*?)```", PAGE.read_text(), re.DOTALL)
+    (mistake,) = re.findall(r"```text\n(EMPTY: .*?)```", PAGE.read_text(), re.DOTALL)
     good = re.compile(r"def without_text\(.*?\n\n\n", re.DOTALL)
     assert good.search(file.read_text())
-    file.write_text(good.sub(lambda _: f"{tempting}\n\n", file.read_text()))
+    file.write_text(good.sub(lambda _: f"{mistake}\n\n", file.read_text()))
     with imported(folder, "mistral_chat_tests") as module:
         assert set(failures(checked(module, "stream-cuts/written"))) == {"stream-cuts/written"}
 

@@ -142,9 +142,9 @@ def _answer(store: Store, name: str, arguments: dict[str, Any]) -> Any:
         store.messages.append(arguments["message"])
         return {"event_time": "now", "_source_time": "now"}
     if name in ("CustomerChatMessage", "InternalGetChatMessages"):
-        mine = [m for m in store.messages if _customer(m) == arguments["customerid"]]
+        own_messages = [m for m in store.messages if _customer(m) == arguments["customerid"]]
         # The newest first, since the tool reads a limited number of them.
-        return mine[::-1][: arguments["limit"]]
+        return own_messages[::-1][: arguments["limit"]]
     if name == "Transactions":
         raise ValueError("the ledger is closed")
     if name in ("Orders", "OrdersByTimeRange"):

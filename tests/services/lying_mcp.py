@@ -98,9 +98,9 @@ def main() -> None:
             write_gigantic(request["id"], 40 if name == "gigantic" else 0)
             continue
         made = answer(request)
-        said = {"error": {"code": -32601, "message": "unknown"}} if made is None else {"result": made}
+        reply = {"error": {"code": -32601, "message": "unknown"}} if made is None else {"result": made}
         request_id = 10**9 if name == "wrong_id" else request["id"]
-        write(json.dumps({"jsonrpc": "2.0", "id": request_id, **said}) + "\n")
+        write(json.dumps({"jsonrpc": "2.0", "id": request_id, **reply}) + "\n")
         if request["method"] == "tools/list" and sys.argv[1] == "flood":
             threading.Thread(target=flood, daemon=True).start()
 

@@ -161,13 +161,13 @@ def rogue() -> None:
         if "id" not in request:
             continue
         if request["method"] == "server/discover":
-            said: dict[str, Any] = {"error": {"code": -32601, "message": "unknown"}}
+            reply: dict[str, Any] = {"error": {"code": -32601, "message": "unknown"}}
         else:
             answer = rogue_answer(request["method"], request.get("params") or {})
             if answer is None:
                 continue
-            said = {"result": answer}
-        print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **said}), flush=True)
+            reply = {"result": answer}
+        print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **reply}), flush=True)
 
 
 if __name__ == "__main__":

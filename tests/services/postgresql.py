@@ -62,8 +62,8 @@ def _run(command: list[str | Path], folder: Path, owner: dict[str, Any]) -> None
         )
         if done.returncode:
             log = folder / "log"
-            said = (folder / "output").read_text() + (log.read_text() if log.exists() else "")
-            raise RuntimeError(f"{command[0]} failed with exit code {done.returncode}:\n{said}")
+            text = (folder / "output").read_text() + (log.read_text() if log.exists() else "")
+            raise RuntimeError(f"{command[0]} failed with exit code {done.returncode}:\n{text}")
 
 
 @contextmanager
