@@ -210,7 +210,7 @@ def _tasks(loop: asyncio.AbstractEventLoop) -> int:
 
     async def count() -> int:
         for _ in range(LIMIT * 100):
-            names = [task.get_coro().__qualname__ for task in asyncio.all_tasks()]  # type: ignore[union-attr]
+            names = [repr(task.get_coro()) for task in asyncio.all_tasks()]
             running = [name for name in names if "Endpoint" in name or "anext" in name or "_left" in name]
             if not running:
                 break
