@@ -280,8 +280,8 @@ def test_readers_read_tool_failure_from_flags_keys_and_marks() -> None:
     assert values(READERS[ANTHROPIC]("request", payload), FAILED) == [True]
     anthropic = contentmodel.adapter(ANTHROPIC)
     for target in (CHAT, RESPONSES, GEMINI):
-        there = contentmodel.adapter(target)
-        agreement.agreement((READERS[ANTHROPIC], READERS[target]), anthropic, there, "request", payload)
+        target_adapter = contentmodel.adapter(target)
+        agreement.agreement((READERS[ANTHROPIC], READERS[target]), anthropic, target_adapter, "request", payload)
 
 
 @pytest.mark.parametrize("text", ["", "free", "{}", '{"input":"x"}'])
@@ -292,8 +292,8 @@ def test_readers_agree_on_input_of_custom_call(target: str, text: str) -> None:
     tool = {"type": "custom", "custom": {"name": "edit"}}
     messages = [{"role": "user", "content": "Edit."}, {"role": "assistant", "tool_calls": [call]}, result]
     payload = {"model": "m", "messages": messages, "tools": [tool]}
-    chat, there = contentmodel.adapter(CHAT), contentmodel.adapter(target)
-    agreement.agreement((READERS[CHAT], READERS[target]), chat, there, "request", payload)
+    chat, target_adapter = contentmodel.adapter(CHAT), contentmodel.adapter(target)
+    agreement.agreement((READERS[CHAT], READERS[target]), chat, target_adapter, "request", payload)
 
 
 def test_user_text_of_compaction_is_not_converted_to_assistant_text() -> None:
@@ -331,8 +331,8 @@ def test_agreement_check_is_skipped_without_a_reader() -> None:
 @pytest.mark.parametrize("target", [ANTHROPIC, CHAT, GEMINI])
 def test_readers_agree_on_incomplete_response_without_reason(target: str) -> None:
     payload = {**ANSWERS[RESPONSES], "status": "incomplete", "incomplete_details": None}
-    adapter, there = contentmodel.adapter(RESPONSES), contentmodel.adapter(target)
-    agreement.agreement((READERS[RESPONSES], READERS[target]), adapter, there, "response", payload)
+    adapter, target_adapter = contentmodel.adapter(RESPONSES), contentmodel.adapter(target)
+    agreement.agreement((READERS[RESPONSES], READERS[target]), adapter, target_adapter, "response", payload)
 
 
 def words_of(hint: Any) -> list[str]:
@@ -357,8 +357,8 @@ def test_adapters_and_readers_agree_on_every_finish_reason_of_the_sdks(source: s
         RESPONSES: {**ANSWERS[RESPONSES], "status": "incomplete", "incomplete_details": {"reason": reason}},
     }[source]
     for target in READERS.keys() - {source}:
-        adapter, there = contentmodel.adapter(source), contentmodel.adapter(target)
-        agreement.agreement((READERS[source], READERS[target]), adapter, there, "response", payload)
+        adapter, target_adapter = contentmodel.adapter(source), contentmodel.adapter(target)
+        agreement.agreement((READERS[source], READERS[target]), adapter, target_adapter, "response", payload)
 
 
 def test_gemini_reader_reads_call_with_thought_flag_as_call() -> None:
@@ -369,10 +369,10 @@ def test_gemini_reader_reads_call_with_thought_flag_as_call() -> None:
 
 def test_precision_accepts_surrogate_escaped_in_json_text() -> None:
     # The text of the arguments has half an emoji as an escape, and so not the characters of the reasoning.
-    half = "\udfff"
+    surrogate = "\udfff"
     call = {"type": "function_call", "call_id": "c", "name": "look", "arguments": '{"q":"\\udfff"}'}
-    thought = {"type": "reasoning", "summary": [{"type": "summary_text", "text": half}]}
+    thought = {"type": "reasoning", "summary": [{"type": "summary_text", "text": surrogate}]}
     source = {**ANSWERS[RESPONSES], "output": [thought, call]}
     encoded = convert(source, source=RESPONSES, target=ANTHROPIC, kind="response")
-    assert encoded.payload["content"][0]["input"] == {"q": half}
+    assert encoded.payload["content"][0]["input"] == {"q": surrogate}
     precision(source, encoded, vocabulary_of_api(RESPONSES), vocabulary_of_api(ANTHROPIC), most=100)

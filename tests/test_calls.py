@@ -69,10 +69,10 @@ def test_late_result_becomes_user_text() -> None:
 def test_is_error_survives_a_round_trip_as_text_mark() -> None:
     payload = claude("hi", [use("c1")], [result("c1", "boom", is_error=True)])
     for target, key in ((CHAT, "messages"), (RESPONSES, "input")):
-        there = convert(payload, source=ANTHROPIC, target=target, kind="request").payload
-        last = there[key][-1]
+        forward = convert(payload, source=ANTHROPIC, target=target, kind="request").payload
+        last = forward[key][-1]
         assert re.fullmatch(r"\[is_error: true #[0-9a-f]{16}\]\nboom", last.get("content") or last.get("output"))
-        back = convert(there, source=target, target=ANTHROPIC, kind="request").payload
+        back = convert(forward, source=target, target=ANTHROPIC, kind="request").payload
         assert back["messages"][-1]["content"][0]["is_error"] is True
         assert back["messages"][-1]["content"][0]["content"] == "boom"
 
@@ -80,12 +80,12 @@ def test_is_error_survives_a_round_trip_as_text_mark() -> None:
 def test_image_in_result_moves_after_results_and_is_restored() -> None:
     words: dict[str, Any] = {"type": "text", "text": "seen"}
     payload = claude("hi", [use("c1"), use("c2")], [result("c1", [words, PNG]), result("c2")])
-    there = convert(payload, source=ANTHROPIC, target=CHAT, kind="request").payload
-    assert [m["role"] for m in there["messages"]] == ["user", "assistant", "tool", "tool", "user"]
-    assert there["messages"][-1]["content"][0] == {"type": "text", "text": APART.write("c1")}
-    assert re.fullmatch(r"seen\n\[media of this result follow: #[0-9a-f]{16}\]", there["messages"][2]["content"])
-    laws.identity(contentmodel.adapter(CHAT), "request", there)
-    back = convert(there, source=CHAT, target=ANTHROPIC, kind="request").payload
+    forward = convert(payload, source=ANTHROPIC, target=CHAT, kind="request").payload
+    assert [m["role"] for m in forward["messages"]] == ["user", "assistant", "tool", "tool", "user"]
+    assert forward["messages"][-1]["content"][0] == {"type": "text", "text": APART.write("c1")}
+    assert re.fullmatch(r"seen\n\[media of this result follow: #[0-9a-f]{16}\]", forward["messages"][2]["content"])
+    laws.identity(contentmodel.adapter(CHAT), "request", forward)
+    back = convert(forward, source=CHAT, target=ANTHROPIC, kind="request").payload
     assert back["messages"][-1]["content"][0]["content"] == [words, PNG]
 
 
@@ -117,10 +117,10 @@ def test_conversation_that_starts_with_assistant_survives_a_round_trip_through_g
         "model": "gpt-5.2",
         "messages": [{"role": "assistant", "content": "Hello."}, {"role": "user", "content": "Hi."}],
     }
-    there = convert(payload, source=CHAT, target=GOOGLE, kind="request").payload
-    assert [content["role"] for content in there["contents"]] == ["user", "model", "user"]
-    laws.identity(contentmodel.adapter(GOOGLE), "request", there)
-    back = convert(there, source=GOOGLE, target=CHAT, kind="request").payload
+    forward = convert(payload, source=CHAT, target=GOOGLE, kind="request").payload
+    assert [content["role"] for content in forward["contents"]] == ["user", "model", "user"]
+    laws.identity(contentmodel.adapter(GOOGLE), "request", forward)
+    back = convert(forward, source=GOOGLE, target=CHAT, kind="request").payload
     assert back["messages"] == payload["messages"]
 
 
@@ -133,13 +133,13 @@ def test_names_and_ids_are_renamed_everywhere_and_restored() -> None:
     }
     encoded = convert(payload, source=ANTHROPIC, target=CHAT, kind="request")
     maps = encoded.maps
-    there = encoded.payload
-    call = there["messages"][1]["tool_calls"][0]
+    forward = encoded.payload
+    call = forward["messages"][1]["tool_calls"][0]
     assert maps.names == {odd_name: call["function"]["name"]}
     assert maps.ids == {long_id: call["id"]}
-    assert there["messages"][2]["tool_call_id"] == call["id"]
-    assert there["tools"][0]["function"]["name"] == maps.names[odd_name]
-    assert there["tool_choice"]["function"]["name"] == maps.names[odd_name]
+    assert forward["messages"][2]["tool_call_id"] == call["id"]
+    assert forward["tools"][0]["function"]["name"] == maps.names[odd_name]
+    assert forward["tool_choice"]["function"]["name"] == maps.names[odd_name]
 
     message = {"role": "assistant", "content": None, "tool_calls": [{**call, "id": "call_new"}]}
     answer = {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": []}
@@ -171,12 +171,12 @@ def test_nulls_of_strict_tool_arguments_are_removed_on_conversion_back() -> None
 
 def test_calls_of_one_turn_with_equal_ids_get_distinct_ids() -> None:
     payload = claude("hi", [use("c1", "a"), use("c1", "b")], [result("c1", "first"), result("c1", "second")], "so?")
-    there = convert(payload, source=ANTHROPIC, target=CHAT, kind="request").payload
-    calls = [call["id"] for call in there["messages"][1]["tool_calls"]]
+    converted = convert(payload, source=ANTHROPIC, target=CHAT, kind="request").payload
+    calls = [call["id"] for call in converted["messages"][1]["tool_calls"]]
     assert calls[0] == "c1" != calls[1]
-    results = [(m["tool_call_id"], m["content"]) for m in there["messages"] if m["role"] == "tool"]
+    results = [(m["tool_call_id"], m["content"]) for m in converted["messages"] if m["role"] == "tool"]
     assert results == [(calls[0], "first"), (calls[1], "second")]
-    assert contentmodel.check(there, api=CHAT, model="gpt-5.2") == []
+    assert contentmodel.check(converted, api=CHAT, model="gpt-5.2") == []
 
 
 def test_bijection_gives_distinct_stable_texts() -> None:
@@ -312,9 +312,9 @@ def test_gemini_gets_opening_turn_if_first_message_is_dropped(content: list[Any]
             {"role": "tool", "tool_call_id": "c1", "content": "fine"},
         ],
     }
-    there = convert(payload, source=CHAT, target=GOOGLE, kind="request").payload
-    assert [content["role"] for content in there["contents"]] == ["user", "model", "user"]
-    assert "calls-are-not-first" not in [found.rule for found in contentmodel.check(there, api=GOOGLE)]
+    converted = convert(payload, source=CHAT, target=GOOGLE, kind="request").payload
+    assert [content["role"] for content in converted["contents"]] == ["user", "model", "user"]
+    assert "calls-are-not-first" not in [found.rule for found in contentmodel.check(converted, api=GOOGLE)]
 
 
 # -- calls without ids -------------------------------------------------------------------------------------------------

@@ -498,22 +498,22 @@ def test_show_prints_text_to_terminal_before_input_ends() -> None:
 
     data = TIDE.read_bytes()
     at = until_text(data)
-    ours, theirs = pty.openpty()
+    test_end, child_end = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100", "LINES": "30"}
     try:
-        with child("show", stdout=theirs, env=environment) as process:
-            os.close(theirs)
+        with child("show", stdout=child_end, env=environment) as process:
+            os.close(child_end)
             feed(process, data[:at])
-            early = read_until(ours, b"Vlissingen")
+            early = read_until(test_end, b"Vlissingen")
             assert b"Vlissingen" in early
             assert b"finished" not in early
             feed(process, data[at:])
             assert process.stdin is not None
             process.stdin.close()
-            late = read_until(ours, b"118 out").decode()
+            late = read_until(test_end, b"118 out").decode()
             assert process.wait(60) == 0
     finally:
-        os.close(ours)
+        os.close(test_end)
     assert "to pass the lock." in late
     assert "port:" in late
     assert "finished: tool_calls (tool_use)" in late

@@ -371,9 +371,12 @@ def test_choice_of_custom_tool_keeps_custom_type(source: str, target: str) -> No
 def test_choice_of_hosted_tool_uses_name_for_anthropic_and_type_for_responses() -> None:
     search = {"type": "web_search_20250305", "name": "web_search"}
     ours = a_request(ANTHROPIC, search, tool_choice={"type": "tool", "name": "web_search"})
-    theirs = a_request(RESPONSES, {"type": "web_search"}, tool_choice={"type": "web_search"})
+    responses_request = a_request(RESPONSES, {"type": "web_search"}, tool_choice={"type": "web_search"})
     assert crossed(ours, ANTHROPIC, RESPONSES).payload["tool_choice"] == {"type": "web_search"}
-    assert crossed(theirs, RESPONSES, ANTHROPIC).payload["tool_choice"] == {"type": "tool", "name": "web_search"}
+    assert crossed(responses_request, RESPONSES, ANTHROPIC).payload["tool_choice"] == {
+        "type": "tool",
+        "name": "web_search",
+    }
 
 
 @pytest.mark.parametrize("word", ["VALIDATED", "any", "MODE_UNSPECIFIED", "NEW"])

@@ -148,8 +148,8 @@ def test_item_with_call_and_result_decodes_to_two_contents_and_encodes_to_one_it
     call, result = response.messages[0].contents
     assert (call.call_id, result.call_id, result.text) == ("ci_1", "ci_1", "1\n")
     assert adapter.encode_response(response).payload["output"] == [item]
-    for half, expected in (([call], {"outputs"}), ([result], {"code", "container_id", "status"})):
-        message = msgspec.structs.replace(response.messages[0], contents=half)
+    for content, expected in (([call], {"outputs"}), ([result], {"code", "container_id", "status"})):
+        message = msgspec.structs.replace(response.messages[0], contents=content)
         choice = msgspec.structs.replace(response.choices[0], messages=[message])
         written = adapter.encode_response(msgspec.structs.replace(response, choices=[choice])).payload["output"]
         assert len(written) == 1

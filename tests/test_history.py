@@ -1092,8 +1092,8 @@ def test_open_interrupts_turns_of_dead_writers_only(url: str) -> None:
 
 def wait_until_closed(store: TurnStore, turn: str) -> None:
     """Wait until the database has noticed the end of a process. A server notices it with a delay."""
-    until = time.monotonic() + 30
-    while store.turn(turn).is_open and time.monotonic() < until:
+    deadline = time.monotonic() + 30
+    while store.turn(turn).is_open and time.monotonic() < deadline:
         store.recover()
         time.sleep(0.01)
 
@@ -1104,13 +1104,13 @@ def test_add_turn_follows_the_turn_of_a_dead_writer_in_an_open_store(url: str) -
         turn = json.loads(dying.stdout.readline())["turn"]
         dying.kill()
         dying.wait()
-        until = time.monotonic() + 30
+        deadline = time.monotonic() + 30
         while True:
             try:
                 store.add_turn("c", "user", [text("go on")])
                 break
             except ConflictError:
-                assert time.monotonic() < until
+                assert time.monotonic() < deadline
         assert store.turn(turn).status == "interrupted"
 
 

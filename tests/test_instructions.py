@@ -89,8 +89,8 @@ def test_model_version_decides_whether_instructions_keep_their_role(model: str, 
 def test_instructions_in_conversation_survive_a_round_trip(target: str) -> None:
     messages = [message("user"), message("system", "From now on, in French."), message("assistant"), message("user")]
     payload = {"model": CLAUDE, "max_tokens": 9, "messages": messages}
-    there = convert(payload, source=ANTHROPIC, target=target, kind="request")
-    turns = there.payload["messages" if target == CHAT else "input"]
+    forward = convert(payload, source=ANTHROPIC, target=target, kind="request")
+    turns = forward.payload["messages" if target == CHAT else "input"]
     assert [turn["role"] for turn in turns] == ["user", "system", "assistant", "user"]
-    back = convert(there.payload, source=target, target=ANTHROPIC, kind="request").payload["messages"]
+    back = convert(forward.payload, source=target, target=ANTHROPIC, kind="request").payload["messages"]
     assert [turn["role"] for turn in back] == ["user", "system", "assistant", "user"]

@@ -417,8 +417,8 @@ def test_concurrent_writers_add_entries_and_a_reader_sees_all(log: ConversationL
     assert seen == log.entries("c", 1_000)
     assert [entry.number for entry in seen] == list(range(1, each * writers + 1))
     for number in range(writers):
-        mine = [entry.text for entry in seen if entry.kind == f"w{number}"]
-        assert mine == [str(n) for n in range(each)]
+        texts = [entry.text for entry in seen if entry.kind == f"w{number}"]
+        assert texts == [str(n) for n in range(each)]
 
 
 def test_log_and_turns_can_be_written_at_the_same_time(log: ConversationLog) -> None:

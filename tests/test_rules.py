@@ -47,15 +47,15 @@ def test_every_rule_has_an_example_and_a_source(api: str) -> None:
 
 # Refused for a reason outside the payload.
 OTHER_REASONS = {
-    "oc-req-efcb710554": "a model that there is not",
-    "oc-req-47ebbd30ea": "a model that there is not",
-    "oc-req-1dba20c714": "a model that there is not",
-    "oc-req-329f2e7caf": "what the model itself called",
-    "oc-req-5cd1302ff5": "a limit of the rate",
-    "or-req-1eaf567792": "a model that there is not",
-    "or-req-25b741216c": "a key that is not valid",
-    "gg-req-386185252a": "a page that its site lets no one fetch",
-    "gg-req-4cc517abc6": "a page that its site lets no one fetch",
+    "oc-req-efcb710554": "a model that does not exist",
+    "oc-req-47ebbd30ea": "a model that does not exist",
+    "oc-req-1dba20c714": "a model that does not exist",
+    "oc-req-329f2e7caf": "a call that the model made",
+    "oc-req-5cd1302ff5": "a rate limit",
+    "or-req-1eaf567792": "a model that does not exist",
+    "or-req-25b741216c": "an invalid key",
+    "gg-req-386185252a": "a page whose site forbids access",
+    "gg-req-4cc517abc6": "a page whose site forbids access",
 }
 
 

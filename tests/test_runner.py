@@ -398,7 +398,7 @@ def test_run_accepts_a_text() -> None:
 
 @pytest.mark.parametrize("is_streamed", [False, True])
 def test_run_keeps_lone_surrogates_in_texts_and_arguments(is_streamed: bool) -> None:
-    half = "half \ud83d of it"
+    surrogate = "half \ud83d of it"
 
     @tool
     def note(what: str) -> str:
@@ -406,17 +406,17 @@ def test_run_keeps_lone_surrogates_in_texts_and_arguments(is_streamed: bool) -> 
         return what
 
     calls = [
-        call("note", "a", what=half),
+        call("note", "a", what=surrogate),
         FunctionCallContent(call_id="b", name="note", arguments='{"what": "\\udfff"}'),
     ]
-    runner = ToolRunner(Scripted([answer(half, *calls), answer(half)]), [note])
+    runner = ToolRunner(Scripted([answer(surrogate, *calls), answer(surrogate)]), [note])
     if is_streamed:
-        with runner.stream(half) as stream:
+        with runner.stream(surrogate) as stream:
             assert list(stream)
         result = stream.result
     else:
-        result = runner.run(half)
-    assert (result.text, result.stop, len(outputs(result))) == (half, "completed", 2)
+        result = runner.run(surrogate)
+    assert (result.text, result.stop, len(outputs(result))) == (surrogate, "completed", 2)
     assert cm.loads(cm.dumps(result.messages)) == result.messages
 
 
@@ -1067,10 +1067,10 @@ def test_run_stops_for_approval_requests_of_the_provider() -> None:
 
 
 def test_run_stops_for_approval_requests_of_provider_and_application_together() -> None:
-    theirs = ToolApprovalRequestContent(request_id="mcpr_1", name="search")
+    provider_request = ToolApprovalRequestContent(request_id="mcpr_1", name="search")
     log = Log()
     made = tools_of(log)
-    result, _ = run([answer(theirs, call("delete", "a", what="ok"))], made)
+    result, _ = run([answer(provider_request, call("delete", "a", what="ok"))], made)
     assert [request.request_id for request in result.approvals] == ["a", "mcpr_1"]
     both = result.answer({"a": True, "mcpr_1": True})
     more, client = run([answer("Done.")], made, cm.loads(cm.dumps(both)))
@@ -1078,7 +1078,7 @@ def test_run_stops_for_approval_requests_of_provider_and_application_together() 
     assert client.requests[0].messages[-1].contents == [ToolApprovalResponseContent(request_id="mcpr_1", approved=True)]
     one, _ = run([], made, result.answer({"a": True}))
     assert (one.stop, [request.request_id for request in one.approvals]) == ("approval", ["mcpr_1"])
-    handed, _ = run([answer(theirs, call("elsewhere", "b"))], made)
+    handed, _ = run([answer(provider_request, call("elsewhere", "b"))], made)
     assert (len(handed.approvals), len(handed.handed_back)) == (1, 1)
 
 

@@ -398,7 +398,7 @@ def test_threads_of_answers_end_with_their_answers() -> None:
     for _ in range(10):
         runner.run([ChatMessage(role="user", contents=[TextContent(text="Go.")])])
         runner.stream("Go.").read()
-    until = time.monotonic() + 10
-    while count() and time.monotonic() < until:
+    deadline = time.monotonic() + 10
+    while count() and time.monotonic() < deadline:
         time.sleep(0.01)
     assert count() == 0

@@ -463,9 +463,9 @@ def test_approval_by_another_user_or_in_another_conversation_is_refused(path: st
             await post(front, other, {"content": [approval()]}, 404, user="mallory")
             await post(front, other, {"content": [approval()], "previous": begun["turn"]}, 404, user="mallory")
             # This conversation has a request with another id.
-            mine = await post(front, other, {"content": "Book."}, 201, user="mallory")
-            await front.ended(mine["turn"])
-            await post(front, f"/turns/{mine['turn']}/approvals", {"call_0": True}, 404, user="mallory")
+            other_turn = await post(front, other, {"content": "Book."}, 201, user="mallory")
+            await front.ended(other_turn["turn"])
+            await post(front, f"/turns/{other_turn['turn']}/approvals", {"call_0": True}, 404, user="mallory")
             await post(front, other, {"content": [approval()]}, 404, user="mallory")
             assert booked.ran == []
             await post(front, url, {"call_0": "too dear"}, 201, user="c")
@@ -588,11 +588,11 @@ def test_list_of_conversations_reveals_nothing_about_other_users(path: str, limi
             for name in names:
                 await front.store.add_turn(name, "user", [TextContent(text="x")])
             for user in ("ann", "bob", "nobody"):
-                mine = [name for name in names if name.startswith(user)]
+                own_names = [name for name in names if name.startswith(user)]
                 own, cursors = await listed(front, user, limit)
-                assert own == mine
+                assert own == own_names
                 newest, more = await listed(front, user, limit, newest_first="true")
-                assert newest == mine[::-1]
+                assert newest == own_names[::-1]
                 for cursor in cursors + more:
                     raw = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
                     assert not any(name in cursor or name.encode() in raw for name in names)

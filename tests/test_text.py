@@ -33,9 +33,9 @@ def words(content: TextContent) -> list[str]:
 def test_convert_span_selects_same_text_in_every_unit(pair: tuple[TextContent, str], unit: str) -> None:
     content, cited_text = pair
     span = content.annotations[0].span  # type: ignore[index]
-    there = convert_span(content.text, span, unit)
-    assert there.unit == unit
-    assert convert_span(content.text, there, span.unit) == span
+    converted = convert_span(content.text, span, unit)
+    assert converted.unit == unit
+    assert convert_span(content.text, converted, span.unit) == span
     assert words(content) == [cited_text]
 
 

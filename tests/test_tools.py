@@ -509,12 +509,12 @@ def test_tool_receives_context_and_definition_excludes_it() -> None:
     def perhaps(context: ToolContext | None = None) -> Any:
         return context.state
 
-    mine, counter = ToolContext(state="mine"), Counter()
-    assert asyncio.run(counter.invoke({}, mine)) == (1, "mine")
+    tool_context, counter = ToolContext(state="mine"), Counter()
+    assert asyncio.run(counter.invoke({}, tool_context)) == (1, "mine")
     assert counter.definition.parameters["properties"] == {}
     assert list(whose.definition.parameters["properties"]) == ["what"]
-    assert whose.invoke({"what": "cake"}, mine) == "cake of mine"
-    assert perhaps.invoke({}, mine) == "mine"
+    assert whose.invoke({"what": "cake"}, tool_context) == "cake of mine"
+    assert perhaps.invoke({}, tool_context) == "mine"
     with pytest.raises(ToolInputError, match=r"\$\.context: expected no argument of this name"):
         validate_input(whose, call({"what": "cake", "context": {"state": "stolen"}}))
 
@@ -953,13 +953,13 @@ def test_contents_of_reports_invalid_contents_as_error(made: Any, expected: str)
 
 
 def test_contents_of_replaces_unpaired_surrogates() -> None:
-    half = "caf\udce9"
-    image = contentmodel.DataContent(data="cG5n", media_type="image/png", name=half)
-    outcome = contents_of(ToolOutcome([half, image, {"name": half}], note=5, display=half))  # type: ignore[arg-type]
+    surrogate = "caf\udce9"
+    image = contentmodel.DataContent(data="cG5n", media_type="image/png", name=surrogate)
+    outcome = contents_of(ToolOutcome([surrogate, image, {"name": surrogate}], note=5, display=surrogate))  # type: ignore[arg-type]
     text, data, value = outcome.results
     assert (text.text, data.name, data.data, outcome.note, outcome.display) == ("caf?", "caf?", "cG5n", "5", "caf?")
     assert value.text == '{"name": "caf?"}'
-    assert error_of(OSError(half)).message == "caf?"
+    assert error_of(OSError(surrogate)).message == "caf?"
     result_of(contentmodel.FunctionCallContent(call_id="a", name="f"), outcome)
 
 

@@ -231,7 +231,7 @@ STOP = ev.BlockStop(index=0, content=TextContent(text="Hi"))
 
 @EACH
 @pytest.mark.parametrize(
-    ("events", "says"),
+    ("events", "message"),
     [
         ([STOP], "BlockStop for block 0, which has not started"),
         ([ev.TextDelta(index=3, text="x")], "TextDelta for block 3, which has not started"),
@@ -245,8 +245,8 @@ STOP = ev.BlockStop(index=0, content=TextContent(text="Hi"))
         ([ev.BlockCatchUp(index=4, content=TextContent(text=""), choice=10**9)], "block 4: its choice is 1000000000"),
     ],
 )
-def test_stream_encoder_rejects_events_out_of_order(api: str, events: list[Any], says: str) -> None:
-    with pytest.raises(StreamError, match=says):
+def test_stream_encoder_rejects_events_out_of_order(api: str, events: list[Any], message: str) -> None:
+    with pytest.raises(StreamError, match=message):
         list(encode_stream(events, api))
 
 

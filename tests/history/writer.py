@@ -104,10 +104,10 @@ def append(url: str, name: str, count: int) -> None:
 
 
 if __name__ == "__main__":
-    command, where, *rest = sys.argv[1:]
+    command, database, *rest = sys.argv[1:]
     if command == "run":
-        run(where, int(rest[0]))
+        run(database, int(rest[0]))
     elif command == "hold":
-        hold(where, rest[0])
+        hold(database, rest[0])
     else:
-        append(where, rest[0], int(rest[1]))
+        append(database, rest[0], int(rest[1]))
