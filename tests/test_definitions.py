@@ -748,6 +748,20 @@ def test_tool_calls_of_response_excludes_hosted_calls() -> None:
 # -- placeholder signatures of Gemini ----------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("key", ["thoughtSignature", "thought_signature"])
+@pytest.mark.parametrize("target", [t for t in APIS if t != GEMINI])
+def test_placeholder_signature_means_nothing_to_another_api(target: str, key: str) -> None:
+    call = {"functionCall": {"name": "f", "args": {}}, key: "skip_thought_signature_validator"}
+    payload = {"contents": [{"role": "user", "parts": [{"text": "?"}]}, {"role": "model", "parts": [call]}]}
+    request = adapter(GEMINI).decode_request(payload)
+    assert request.messages[1].contents[0].protected is None
+    assert adapter(GEMINI).encode_request(request).payload == payload
+    encoded = convert(payload, source=GEMINI, target=target, model="m")
+    lost = {loss.path: loss for loss in encoded.losses}[f"$.contents[1].parts[0].{key}"]
+    assert not lost.is_significant
+    assert audit(payload, encoded) == []
+
+
 @pytest.mark.parametrize(
     ("model", "is_signed"),
     [(None, True), ("gpt-5.2", True), ("gemini-3-pro", True), ("gemini-3.5-flash", True), ("gemini-2.5-flash", False)],

@@ -38,7 +38,7 @@ from contentmodel.content.citations import Citation
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest, ResponseFormat
 from contentmodel.response import ChatResponse
-from contentmodel_adapters.google_generate_content.blocks import API, PARTS, TABLE, YOUTUBE
+from contentmodel_adapters.google_generate_content.blocks import API, PARTS, SKIP, TABLE, YOUTUBE
 from contentmodel_adapters.google_generate_content.http import HTTP
 from contentmodel_adapters.google_generate_content.messages import (
     Contents,
@@ -235,6 +235,7 @@ class GoogleGenerateContent(TableAdapter):
     rules = RULES
     request = REQUEST
     requires = {"contents": list}
+    meaningless = {"thoughtSignature": SKIP}
     takes_only = True
     response = RESPONSE
     conversation = "contents"

@@ -75,7 +75,20 @@ KEY_OF_RESPONSE = Hint[Literal["", "error", "result"]](
     API, "response", 'the key of the only text in the response of a function, "" if the response is JSON'
 )
 
-SIGNED: dict[str, Spec] = {"thoughtSignature": ("protected", Opaque("google", "signature"))}
+SKIP = "skip_thought_signature_validator"
+"""The placeholder signature of a call that no model of this API made (ai.google.dev/gemini-api/docs/thought-signatures,
+seen 2026-11-21).
+"""
+
+
+class Signature(Opaque):
+    """A signature. A placeholder is none: it stays in the residue, and means nothing to another API."""
+
+    def holds(self, value: object) -> bool:
+        return value.__class__ is str and value != SKIP
+
+
+SIGNED: dict[str, Spec] = {"thoughtSignature": ("protected", Signature("google", "signature"))}
 
 
 class OwnId(Codec[str]):

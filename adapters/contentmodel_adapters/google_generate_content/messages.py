@@ -44,6 +44,7 @@ from contentmodel_adapters.google_generate_content.blocks import (
     GROUNDING,
     KEY_OF_RESPONSE,
     PARTS,
+    SKIP,
     TABLE,
     TEXT_FIELD,
     has,
@@ -294,12 +295,6 @@ class Instructions(Codec[list[AIContent]]):
             return TEXT_FIELD.encode(value, context, owner)
         parts = INNER.encode(value, context, owner)
         return {**wire_fields(INSTRUCTION.of(value[0], API) or {}), "parts": parts} if parts else None
-
-
-SKIP = "skip_thought_signature_validator"
-"""The placeholder signature of a call that no model of this API made (ai.google.dev/gemini-api/docs/thought-signatures,
-seen 2026-11-21).
-"""
 
 
 def with_signed_calls(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
