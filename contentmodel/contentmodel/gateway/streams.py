@@ -77,18 +77,53 @@ class Conversion:
 
 
 async def _with_silences(chunks: AsyncIterator[bytes], heartbeat: float) -> AsyncGenerator[bytes | None, None]:
-    """Yield the chunks, and None whenever none arrived for `heartbeat` seconds."""
-    while True:
-        reading = asyncio.ensure_future(anext(chunks, b""))
-        try:
-            while not (await asyncio.wait({reading}, timeout=heartbeat))[0]:
-                yield None
-        finally:
-            if not reading.done():
-                # The connection can be closed only when the read has ended.
-                reading.cancel()
-                await asyncio.wait({reading})
-        chunk = reading.result()
-        if not chunk:
-            return
-        yield chunk
+    """Yield the chunks, and None at least once in `heartbeat` seconds without a chunk.
+
+    A task reads the chunks, one ahead. So a chunk needs no timer of its own, and no read is cancelled.
+    """
+    arrived: asyncio.Queue[bytes | Exception | None] = asyncio.Queue(1)
+    reading = asyncio.create_task(_read_into(arrived, chunks))
+    silence = _Silence(arrived, heartbeat / 2)
+    try:
+        while (item := await arrived.get()) != b"":
+            if isinstance(item, Exception):
+                raise item
+            silence.is_over = item is not None
+            yield item
+    finally:
+        silence.end()
+        # The connection can be closed only when the read has ended.
+        reading.cancel()
+        await asyncio.wait({reading})
+
+
+async def _read_into(queue: asyncio.Queue[bytes | Exception | None], chunks: AsyncIterator[bytes]) -> None:
+    """Put the chunks into a queue, and then their end: an empty chunk, or the exception that ended them."""
+    try:
+        async for chunk in chunks:
+            if chunk:
+                await queue.put(chunk)
+    except Exception as error:
+        await queue.put(error)
+    else:
+        await queue.put(b"")
+
+
+class _Silence:
+    """Puts None into an empty queue if nothing arrived since the last look, `interval` seconds ago."""
+
+    def __init__(self, queue: asyncio.Queue[bytes | Exception | None], interval: float) -> None:
+        self.is_over = True
+        self._queue, self._interval = queue, interval
+        self._loop = asyncio.get_running_loop()
+        self._timer = self._loop.call_later(interval, self._look)
+
+    def _look(self) -> None:
+        if not self.is_over and self._queue.empty():
+            self._queue.put_nowait(None)
+        self.is_over = False
+        self._timer = self._loop.call_later(self._interval, self._look)
+
+    def end(self) -> None:
+        """Stop looking."""
+        self._timer.cancel()
