@@ -1,0 +1,72 @@
+"""Generated answers through the gateway: a client gets the bytes that `convert` and `convert_stream` return."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx2
+import pytest
+from hypothesis import assume, given
+from starlette.testclient import TestClient
+
+from conftest import APIS
+from contentmodel import ChatResponse, adapter, convert
+from contentmodel.engine.json import parse, write
+from contentmodel.gateway import create_app
+from contentmodel.streams import convert_stream, encode_stream
+from contentmodel.unfolding import unfold
+from contentmodel_conformance.strategies.transcripts import answers
+from gateways import config_for
+
+ASKED = [{"role": "user", "content": "?"}]
+REQUESTS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "openai-chat": ("/v1/chat/completions",) * 2 + ({"model": "m", "messages": ASKED},),
+    "openai-responses": ("/v1/responses",) * 2 + ({"model": "m", "input": "?"},),
+    "anthropic-messages": ("/v1/messages",) * 2 + ({"model": "m", "max_tokens": 9, "messages": ASKED},),
+    "google-generate-content": (
+        "/v1beta/models/m:generateContent",
+        "/v1beta/models/m:streamGenerateContent?alt=sse",
+        {"contents": [{"role": "user", "parts": [{"text": "?"}]}]},
+    ),
+}
+PAIRS = [(api, target) for api in APIS for target in APIS if api != target]
+
+
+class Upstream:
+    """An ASGI app that returns `whole` or `stream`, as it is asked."""
+
+    whole = stream = b""
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        body = (await receive())["body"]
+        is_stream = b'"stream":true' in body or "stream" in scope["path"]
+        kind = b"text/event-stream" if is_stream else b"application/json"
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", kind)]})
+        await send({"type": "http.response.body", "body": self.stream if is_stream else self.whole})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("api", "target"), PAIRS)
+def test_generated_answer_is_converted_as_by_the_library(api: str, target: str) -> None:
+    upstream = Upstream()
+    client = httpx2.AsyncClient(transport=httpx2.ASGITransport(app=upstream))
+    app = create_app(config_for(target, "http://upstream.example"), client=client)
+    whole_path, stream_path, payload = REQUESTS[api]
+
+    @given(answers(target))
+    def check(answer: ChatResponse) -> None:
+        assume(answer.error is None and answer.choices)
+        upstream.whole = write(adapter(target).encode_response(answer).payload)
+        upstream.stream = b"".join(encode_stream(unfold(answer), target))
+        got = http.post(whole_path, json=payload)
+        converted = convert(upstream.whole, source=target, target=api, kind="response")
+        assert parse(got.content) == converted.payload
+        report = app.state.reports.find(got.headers["contentmodel-request-id"])
+        assert report.answer == converted.losses
+        streamed = http.post(stream_path, json=payload if whole_path != stream_path else {**payload, "stream": True})
+        frames, _, comment = streamed.content.partition(b": contentmodel-losses ")
+        assert frames == b"".join(convert_stream(upstream.stream, source=target, target=api))
+        assert bool(comment) is (api != "google-generate-content")
+
+    with TestClient(app) as http:
+        check()
