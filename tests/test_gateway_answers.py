@@ -10,7 +10,7 @@ from conftest import APIS
 from contentmodel import ChatResponse, adapter
 from contentmodel_conformance.server import LoopbackServer
 from gateways import base_url, config_for, gateway
-from test_official_clients import ASKED, Reader, decoded, essence, report, served
+from test_official_clients import ASKED, Reader, comparable, decoded, report, served
 
 OTHER_PAIRS = [(api, target) for api in APIS for target in APIS if api != target]
 
@@ -22,8 +22,8 @@ def expected(api: str, answer: ChatResponse) -> ChatResponse:
 
 
 def joined(response: ChatResponse) -> list[Any]:
-    """Return the essence of an answer, with adjacent texts as one: most streams do not separate them."""
-    choices, tokens = essence(response)
+    """Return an answer in its comparable form, with adjacent texts as one: most streams do not separate them."""
+    choices, tokens = comparable(response)
     read = []
     for contents, reason in choices:
         parts: list[Any] = []
@@ -63,8 +63,8 @@ def test_official_client_reads_every_recorded_answer(api: str, target: str, corp
         for name, answer in wanted:
             want = expected(api, answer)
             whole = decoded(api, reader.plain())
-            if essence(whole) != essence(want):
-                wrong.append(f"{name}\n  read     {essence(whole)!s:.600}\n  expected {essence(want)!s:.600}")
+            if comparable(whole) != comparable(want):
+                wrong.append(f"{name}\n  read     {comparable(whole)!s:.600}\n  expected {comparable(want)!s:.600}")
             read = joined(decoded(api, streamed(reader)))
             if read != joined(want):
                 wrong.append(f"{name}, streamed\n  read     {read!s:.600}\n  expected {joined(want)!s:.600}")
