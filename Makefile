@@ -5,7 +5,9 @@ BENCH_VENV ?= .venv-bench
 # The first interpreter on the PATH that is new enough; `make PYTHON=/path/to/python` chooses another.
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$python" && break; done)
-PYTEST_ARGS ?= -n auto
+# One worker more than there are processors: some tests wait for a server.
+WORKERS ?= $(shell "$(PYTHON)" -c 'import os; print((os.cpu_count() or 1) + 1)')
+PYTEST_ARGS ?= -n $(WORKERS)
 # --agent NAME, --to API, --scenario task|faults, --keep FOLDER
 AGENTS_ARGS ?=
 # --quick, --alone (no peers), --streams (their tables alone), --markdown (writes docs/performance.md)

@@ -174,6 +174,7 @@ def test_signed_thinking_returns_unchanged(tmp_path: Path, stream: bool) -> None
         assert second.previous_response_id == first.id
 
 
+@pytest.mark.slow
 def test_chain_survives_a_restart_of_the_gateway(tmp_path: Path) -> None:
     with running(tmp_path, SIGNED) as runs:
         first = runs.ask("Read it.", tools=TOOLS)
@@ -191,6 +192,7 @@ def test_two_requests_may_follow_the_same_answer(tmp_path: Path) -> None:
         assert right.output_text == "c"
 
 
+@pytest.mark.slow
 def test_parallel_requests_on_one_chain_are_all_kept(tmp_path: Path) -> None:
     with running(tmp_path, say("a"), repeat=True) as runs:
         first = runs.ask("1")
@@ -359,6 +361,7 @@ def test_unknown_conversation_is_not_found(tmp_path: Path) -> None:
             runs.client.conversations.delete(chain.id)
 
 
+@pytest.mark.slow
 def test_second_request_on_a_busy_conversation_is_refused(tmp_path: Path) -> None:
     with running(tmp_path, Turn(say("a"), fault=Fault(stall=1.0)), say("b")) as runs:
         chat = runs.client.conversations.create()
@@ -478,6 +481,7 @@ def test_store_that_is_not_a_database_is_a_fault() -> None:
         create_app(GatewayConfig(upstreams=config.upstreams, routes=config.routes, store="mysql://localhost/a"))
 
 
+@pytest.mark.slow
 def test_missing_extra_of_the_store_is_reported_at_start() -> None:
     program = """
 import sys

@@ -379,6 +379,7 @@ def test_mcp_tools_over_stdio_lists_and_calls_tools_of_a_server() -> None:
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_mcp_call_is_cancelled_on_server_after_timeout_or_cancellation() -> None:
     async def main() -> None:
         async with stdio(timeout=0.3) as server:
@@ -410,6 +411,7 @@ def test_mcp_calls_fail_if_server_exits() -> None:
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_mcp_close_fails_running_calls() -> None:
     with stdio() as server:
         failed: list[BaseException] = []
@@ -428,6 +430,7 @@ def test_mcp_close_fails_running_calls() -> None:
     server.close()
 
 
+@pytest.mark.slow
 def test_mcp_tools_opened_synchronously_run_on_any_thread_and_loop() -> None:
     with stdio(prefix="math_", only=["add", "gone"]) as server:
         assert [str(fault) for fault in server.faults] == ["gone: the server has no tool with this name at $.tools"]
@@ -446,6 +449,7 @@ def test_mcp_tools_opened_synchronously_run_on_any_thread_and_loop() -> None:
         assert sorted(texts) == list("01234567")
 
 
+@pytest.mark.slow
 def test_mcp_tools_rejects_invalid_tools_and_keeps_unknown_blocks() -> None:
     async def main() -> None:
         async with stdio("rogue", timeout=2) as server:
@@ -496,6 +500,7 @@ def test_mcp_tools_raises_mcp_error_if_server_cannot_be_opened(server: McpTools,
         server.call_sync("add", {})
 
 
+@pytest.mark.slow
 def test_mcp_tools_approval_uses_destructive_annotation_or_function() -> None:
     with stdio(approval="destructive") as server:
         needs_approval = {tool.name: tool.needs_approval({}) for tool in server.tools}
@@ -539,6 +544,7 @@ def test_mcp_tools_over_http_lists_and_calls_tools_of_a_server(url: str) -> None
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_mcp_call_over_http_is_cancelled_on_server_after_timeout(url: str) -> None:
     with McpTools.http(url, timeout=1) as server:
         before = int(server.call_sync("cancelled", {}).text)
@@ -592,6 +598,7 @@ class Data(Tool):
         return self.run(args, context)
 
 
+@pytest.mark.slow
 def test_serve_offers_tools_to_mcp_clients() -> None:
     async def main() -> None:
         offered = serve([double, erase, broken, Data()], timeout=1, state=5)
@@ -625,6 +632,7 @@ def test_serve_offers_tools_to_mcp_clients() -> None:
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_serve_keeps_structured_results_of_proxied_mcp_tools() -> None:
     async def main() -> None:
         async with stdio(only=["total", "add"]) as server, Client(serve(server.tools)) as client:
@@ -666,6 +674,7 @@ def outputs_by_call(result: Any) -> dict[str, str]:
 EXPECTED_OUTPUTS = {"call_1": "3", "call_2": "timeout", "call_3": '{"sum": 3}', "call_4": "tool_failed"}
 
 
+@pytest.mark.slow
 def test_tool_runner_runs_mcp_tools() -> None:
     with stdio() as server:
         assert outputs_by_call(ToolRunner(Scripted(SCRIPT), server.tools, timeout=5).run("Add.")) == EXPECTED_OUTPUTS

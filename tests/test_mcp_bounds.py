@@ -33,6 +33,7 @@ def hostile_server(mode: str = "tools", **options: Any) -> McpTools:
     return McpTools.stdio(sys.executable, [SERVER, mode], **{"timeout": LONG, "connect_timeout": LONG, **options})
 
 
+@pytest.mark.slow
 def test_mcp_results_of_hostile_server_are_bounded() -> None:
     with no_hang(), hostile_server() as server:
         with pytest.raises(McpError, match=r"match the outputSchema: \$\.a: expected pattern"):
@@ -47,6 +48,7 @@ def test_mcp_results_of_hostile_server_are_bounded() -> None:
         assert server.call_sync("other", {}).text == "plain"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["endless", "wrong_id"])
 def test_mcp_call_raises_timeout_error_if_result_never_ends(name: str) -> None:
     with no_hang(), hostile_server(timeout=0.2) as server, pytest.raises(McpTimeoutError):
@@ -77,6 +79,7 @@ def test_mcp_tools_reads_endless_tool_list_up_to_a_limit() -> None:
         assert "has no end" in str(server.faults[-1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mode", "seconds"), [("huge", 20), ("slow", 1)])
 def test_mcp_tools_raises_mcp_error_if_tool_list_is_too_large_or_slow(mode: str, seconds: float) -> None:
     with no_hang(), pytest.raises(McpError):  # noqa: SIM117
@@ -84,6 +87,7 @@ def test_mcp_tools_raises_mcp_error_if_tool_list_is_too_large_or_slow(mode: str,
             pass
 
 
+@pytest.mark.slow
 def test_mcp_call_returns_result_despite_flood_of_notifications() -> None:
     with no_hang(), hostile_server("flood") as server:
         assert server.call_sync("other", {}).text == "plain"

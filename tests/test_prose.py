@@ -87,6 +87,7 @@ def faults(source: str, sorts: Collection[str] = SORTS) -> Iterator[tuple[int, s
                 yield line + lines, f"{match[0]!r} in a {sort}; instead: {advice}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_texts_have_no_banned_pattern(folder: str) -> None:
     sorts = NO_DATA if folder == "tests" else SORTS

@@ -646,6 +646,7 @@ def test_run_stops_at_max_calls() -> None:
     assert outputs(result)[2] == "no more than 2 calls are allowed: the tool did not run"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 2])
 def test_run_stops_tools_at_max_seconds(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock.install(monkeypatch)

@@ -894,6 +894,7 @@ async def transports(front: Front, count: int) -> list[Any]:
     return [connection.transport for connection in connections]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stall", [stall if stall == "events" else slow(stall) for stall in sorted(STALLS)])
 def test_clients_that_never_read_are_disconnected(path: str, stall: str) -> None:
     async def go() -> None:
@@ -914,6 +915,7 @@ def test_clients_that_never_read_are_disconnected(path: str, stall: str) -> None
     run(go())
 
 
+@pytest.mark.slow
 def test_clients_behind_middleware_are_disconnected(path: str) -> None:
     async def go() -> None:
         async def through(request: Any, call_next: Any) -> Any:
@@ -1026,6 +1028,7 @@ def test_request_ends_if_its_connection_cannot_be_aborted(is_stopped: bool) -> N
     run(go())
 
 
+@pytest.mark.slow
 def test_hub_close_returns_if_a_turn_ignores_its_cancellation(path: str, caplog: Any) -> None:
     async def go() -> None:
         hub, released = Hub(), asyncio.Event()

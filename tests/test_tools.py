@@ -891,6 +891,7 @@ def test_validate_input_raises_definition_error_for_invalid_tool() -> None:
         validate_input(weather_class({"type": "array"}), call({}))
 
 
+@pytest.mark.slow
 def test_validate_input_stops_if_schema_takes_exponential_time() -> None:
     assert "within the limits" in faults(weather_class(doubling(25)), {"a": 1})["$"][0]
     assert validate_input(weather_class(doubling(5)), call({"a": 1})).args == {"a": 1}

@@ -161,6 +161,7 @@ def test_validation_stops_at_limits_if_schema_multiplies_work(schema: dict[str, 
     assert "within the limits" in raised.value.faults[0].expected
 
 
+@pytest.mark.slow
 def test_validation_reports_one_fault_for_many_false_schemas() -> None:
     with no_hang():
         assert faults({"anyOf": [False] * 9000}, {"x": "y" * 1_000_000}) == ["$.a: no value here"]
