@@ -150,3 +150,13 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Any:
         return subprocess.run(arguments, capture_output=True, check=True, timeout=120).stdout.decode()
 
     return run
+
+
+@pytest.fixture(scope="module")
+def upstream() -> Iterator[Any]:
+    """Run an upstream for gateways that sends any bytes."""
+    # Few test files need it.
+    from raw_upstreams import raw_upstream
+
+    with raw_upstream() as running:
+        yield running

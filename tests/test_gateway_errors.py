@@ -17,7 +17,7 @@ from conftest import APIS, slow
 from contentmodel_conformance.server import ENDPOINTS, say
 from contentmodel_conformance.server.answers import body_of, dressed
 from gateways import Gateways, base_url, config_for, gateway
-from raw_upstreams import CUT, HOLD, RawUpstream, Step, answer, head, raw_upstream, stream, zipped
+from raw_upstreams import CUT, HOLD, RawUpstream, Step, answer, head, stream, zipped
 from test_official_clients import Reader
 
 ENDPOINT = {endpoint.api: endpoint for endpoint in ENDPOINTS}
@@ -76,12 +76,6 @@ RAISED: dict[str, dict[str, tuple[int, type[Exception], str]]] = {
         "timeout": (504, google_errors.ServerError, "DEADLINE_EXCEEDED"),
     },
 }
-
-
-@pytest.fixture(scope="module")
-def upstream() -> Iterator[RawUpstream]:
-    with raw_upstream() as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

@@ -10,16 +10,10 @@ import pytest
 
 from conftest import APIS
 from gateways import ASKED, Gateways, config_for
-from raw_upstreams import HOLD, LIMIT, RawUpstream, answer, raw_upstream
+from raw_upstreams import HOLD, LIMIT, RawUpstream, answer
 from test_gateway_errors import check_error, outcome, whole
 
 MOST = 20_000
-
-
-@pytest.fixture(scope="module")
-def upstream() -> Iterator[RawUpstream]:
-    with raw_upstream() as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

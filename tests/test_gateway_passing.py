@@ -9,19 +9,13 @@ import pytest
 
 from conftest import APIS
 from gateways import ASKED, Gateways, config_for
-from raw_upstreams import RawUpstream, answer, raw_upstream, stream, zipped
+from raw_upstreams import RawUpstream, answer, stream, zipped
 
 ODD = (
     ' { "zz_new" : 1.0, "n":1e2,\t"e": "\\u00e9\\ud83d\\ude00", "half": "\\ud83d", '
     '"big": 123456789012345678901234567890, "model ": {"model": "}"}, "x": "model", "q": "\\"model\\": ", '
 )
 """The begin of an object with unknown fields and unusual spellings."""
-
-
-@pytest.fixture(scope="module")
-def upstream() -> Iterator[RawUpstream]:
-    with raw_upstream() as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,18 +10,12 @@ import pytest
 from conftest import APIS
 from contentmodel.gateway import ConfigError, read_config
 from gateways import ASKED, Gateways, base_url, config_for, gateway
-from raw_upstreams import RawUpstream, answer, raw_upstream, stream
+from raw_upstreams import RawUpstream, answer, stream
 from test_gateway_errors import ENDPOINT, QUICK, check_error, error_event, frames, outcome, whole
 from test_official_clients import Reader
 
 KEY, OTHER_KEY = "sk-upstream-secret", "sk-client-secret"
 ENVIRONMENT = {"UPSTREAM_KEY": KEY, "GATEWAY_KEY": "sk-gateway-secret"}
-
-
-@pytest.fixture(scope="module")
-def upstream() -> Iterator[RawUpstream]:
-    with raw_upstream() as running:
-        yield running
 
 
 def configured(api: str, upstream: RawUpstream, *, key: str = "env:UPSTREAM_KEY", own: str | None = None) -> Any:

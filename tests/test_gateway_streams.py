@@ -14,17 +14,11 @@ import pytest
 
 from conftest import APIS
 from gateways import ASKED, Gateways, config_for, gateway
-from raw_upstreams import CUT, HOLD, LIMIT, RawUpstream, Step, head, raw_upstream, stream
+from raw_upstreams import CUT, HOLD, LIMIT, RawUpstream, Step, head, stream
 from test_gateway_errors import OTHER_PAIRS, QUICK, TEXT, frames
 from test_official_clients import Reader, decoded, text_of
 
 ARRAY = "/v1beta/models/m:streamGenerateContent"
-
-
-@pytest.fixture(scope="module")
-def upstream() -> Iterator[RawUpstream]:
-    with raw_upstream() as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

@@ -8,12 +8,12 @@ from typing import Any
 from contentmodel.authoring import Capabilities
 from contentmodel.extras import needs_extra
 from contentmodel_adapters.anthropic_messages.blocks import API
+from contentmodel_adapters.anthropic_messages.http import HTTP
 from contentmodel_adapters.shared import clients
 
 with needs_extra("anthropic"):
     import anthropic
 
-PATH = "/v1/messages"
 UNSAMPLED = "2026-10-21"
 """The first version of the API that refuses temperature, top_p and top_k for every model, whatever their values
 (platform.claude.com/docs/en/api/versioning, seen 2026-11-22). The SDK sends it since 2.0 (_constants.py).
@@ -36,7 +36,7 @@ class Client(clients.PostingClient):
     """A ChatClient over `anthropic.Anthropic`, or another client of that SDK."""
 
     api = API
-    path = PATH
+    path = HTTP.generate.path
     errors = anthropic
     plain = (anthropic.Anthropic, anthropic.AsyncAnthropic)
 
@@ -51,7 +51,7 @@ class AsyncClient(clients.AsyncPostingClient):
     """An AsyncChatClient over `anthropic.AsyncAnthropic`."""
 
     api = API
-    path = PATH
+    path = HTTP.generate.path
     errors = anthropic
     plain = (anthropic.Anthropic, anthropic.AsyncAnthropic)
 

@@ -6,19 +6,18 @@ from typing import Any
 
 from contentmodel.extras import needs_extra
 from contentmodel_adapters.openai_chat.blocks import API
+from contentmodel_adapters.openai_chat.http import HTTP
 from contentmodel_adapters.shared import clients
 
 with needs_extra("openai"):
     import openai
-
-PATH = "/chat/completions"
 
 
 class StreamFields:
     """Set the fields that depend on streaming, for sync and async clients."""
 
     api = API
-    path = PATH
+    path = HTTP.generate.path
     errors = openai
     plain: tuple[type[Any], ...] = (openai.OpenAI, openai.AsyncOpenAI)
 

@@ -9,6 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
+
+from contentmodel.adapter import adapter
+from contentmodel.http_api import HttpApi
 
 ErrorBody = dict[str, Any]
 
@@ -96,28 +100,32 @@ STATUSES: dict[str, int] = {
 """The HTTP status of an error, by any API's code for it."""
 
 
-def _gemini(method: str) -> tuple[str, ...]:
-    """Return the paths of the Developer API and of Vertex AI (with a project and location, or with only an API key)."""
-    return (f"/{{version}}/models/{{model}}:{method}", f"/{{version}}/{{parent:path}}/models/{{model}}:{method}")
+def _endpoint(
+    api: str,
+    codes: Mapping[int, str],
+    describe: Callable[[int, str, str, float | None], ErrorBody],
+    *,
+    id_prefix: str = "resp_",
+) -> Endpoint:
+    """Return the routes that the adapter of an API describes."""
+    http = getattr(adapter(api), "http", None)
+    assert isinstance(http, HttpApi)
+    return Endpoint(
+        api,
+        http.generate.routes,
+        codes,
+        describe,
+        stream_paths=() if http.stream is None else http.stream.routes,
+        base=urlsplit(http.base_url).path,
+        id_header=http.request_id,
+        id_prefix=id_prefix,
+    )
 
 
 ENDPOINTS: tuple[Endpoint, ...] = (
-    Endpoint("openai-chat", ("/v1/chat/completions",), OPENAI_CODES, _openai_error, base="/v1", id_prefix="chatcmpl-"),
-    Endpoint("openai-responses", ("/v1/responses",), OPENAI_CODES, _openai_error, base="/v1"),
-    Endpoint(
-        "anthropic-messages",
-        ("/v1/messages",),
-        ANTHROPIC_CODES,
-        _anthropic_error,
-        id_header="request-id",
-        id_prefix="msg_",
-    ),
-    Endpoint(
-        "google-generate-content",
-        _gemini("generateContent"),
-        GOOGLE_CODES,
-        _google_error,
-        stream_paths=_gemini("streamGenerateContent"),
-    ),
+    _endpoint("openai-chat", OPENAI_CODES, _openai_error, id_prefix="chatcmpl-"),
+    _endpoint("openai-responses", OPENAI_CODES, _openai_error),
+    _endpoint("anthropic-messages", ANTHROPIC_CODES, _anthropic_error, id_prefix="msg_"),
+    _endpoint("google-generate-content", GOOGLE_CODES, _google_error),
 )
 """The default APIs of a server."""

@@ -13,6 +13,7 @@ from contentmodel.cli.console import err, visible
 from contentmodel.cli.errors import Problem, reported
 from contentmodel.cli.installed import check_api
 from contentmodel.cli.options import parse_policies
+from contentmodel.display import count_of
 from contentmodel.extras import needs_extra
 
 if TYPE_CHECKING:
@@ -156,9 +157,8 @@ def check(config: CheckedFile) -> None:
     contentmodel gateway check gateway.toml
     """
     settings = _from_file(config)
-    routes = "1 route" if len(settings.routes) == 1 else f"{len(settings.routes)} routes"
-    upstreams = "1 upstream" if len(settings.upstreams) == 1 else f"{len(settings.upstreams)} upstreams"
-    typer.echo(f"{config}: no faults ({routes}, {upstreams})")
+    counts = f"{count_of(len(settings.routes), 'route')}, {count_of(len(settings.upstreams), 'upstream')}"
+    typer.echo(f"{config}: no faults ({counts})")
 
 
 def _from_file(path: str) -> GatewayConfig:
@@ -172,9 +172,13 @@ def _from_file(path: str) -> GatewayConfig:
 
 
 def _problem(error: Any, name: str) -> Problem:
-    count = "1 fault" if len(error.faults) == 1 else f"{len(error.faults)} faults"
     details = tuple(f"{fault.path}: {fault.message}" for fault in error.faults)
-    return Problem(f"{name}: {count}", details, "`contentmodel schema gateway` prints the schema", code=FAULTS_FOUND)
+    return Problem(
+        f"{name}: {count_of(len(error.faults), 'fault')}",
+        details,
+        "`contentmodel schema gateway` prints the schema",
+        code=FAULTS_FOUND,
+    )
 
 
 def _from_options(

@@ -47,8 +47,8 @@ def create_app(
     """Return the ASGI app of a gateway.
 
     `client` sends the requests, instead of a new one; it is not closed. `environment` has the keys, instead of the
-    environment of the process. `tracer_provider` is OpenTelemetry's; the default is the global
-    one. `app.state.reports` has the reports of the latest requests.
+    environment of the process. `tracer_provider` is OpenTelemetry's; the default is the global one.
+    `app.state.reports` has the reports of the latest requests.
 
     Raise ConfigError with every fault of the configuration, and MissingExtraError if it has a store whose extra is not
     installed.
@@ -133,7 +133,7 @@ class Gateway:
             key = self._check_key(request)
             incoming = await self._incoming(request, front, stream_method=stream_method)
         except GatewayError as error:
-            reply = front.error(error.error, error.limits)
+            reply = front.refusal(error)
             report.status, report.error = reply.status, error.error.kind
             self._completed(dict(request.headers), report)
             return Reply(reply.status, reply.body, {**reply.headers, ID_HEADER: report.id})
@@ -155,7 +155,7 @@ class Gateway:
 
     async def _incoming(self, request: HttpRequest, front: Front, *, stream_method: bool) -> Incoming:
         body = await self._body(request)
-        headers = {name.lower(): value for name, value in request.headers.items()}
+        headers = dict(request.headers.items())
         if self._key is not None:
             # They have the key of the gateway, which no upstream may see.
             headers = {name: value for name, value in headers.items() if name not in self._key_headers}
@@ -181,7 +181,7 @@ class Gateway:
 
     def _check_key(self, request: HttpRequest) -> str | None:
         """Return the key of the client for upstreams; None if it is the gateway's own, or if there is none."""
-        headers = {name.lower(): value for name, value in request.headers.items()}
+        headers = dict(request.headers.items())
         key = client_key(headers, dict(request.query_params), self.apis)
         if self._key is None:
             if key is not None and not is_header_value(key):
@@ -255,17 +255,14 @@ class Endpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if not self._gateway.begin():
             error = GatewayError("overloaded", "the gateway answers too many requests at once", retry_after=1)
-            return await _send(self._front.error(error.error, error.limits), send)
+            return await _send(self._front.refusal(error), send)
         try:
-            await self._serve(HttpRequest(scope, receive), receive, send)
+            await self._serve(scope, receive, send)
         finally:
             self._gateway.end()
         return None
 
-    async def _serve(self, request: HttpRequest, receive: Receive, send: Send) -> None:
-        answering = partial(
-            self._gateway.answered, request, self._front, self._answer, stream_method=self._stream_method
-        )
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         body_read = asyncio.Event()
 
         async def receive_body() -> Any:
@@ -274,12 +271,13 @@ class Endpoint:
                 body_read.set()
             return message
 
-        request._receive = receive_body
+        request = HttpRequest(scope, receive_body)
 
         async def work() -> None:
+            answered = self._gateway.answered
             # A client that leaves gets no answer.
             with suppress(ClientDisconnect, BrokenStreamError):
-                await _send(await answering(), send)
+                await _send(await answered(request, self._front, self._answer, stream_method=self._stream_method), send)
 
         working = asyncio.ensure_future(work())
         leaving = asyncio.ensure_future(_left(body_read, receive))

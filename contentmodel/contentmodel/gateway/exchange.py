@@ -19,7 +19,7 @@ from contentmodel.events import TurnError
 from contentmodel.gateway.config import GatewayConfig, Route
 from contentmodel.gateway.conversations import Conversations, Thread
 from contentmodel.gateway.front import BrokenStreamError, Front, GatewayError, Incoming, Reply, without
-from contentmodel.gateway.report import ID_HEADER, LOSSES_HEADER, UPSTREAM_HEADER, Attempt, Report, counted, log, logger
+from contentmodel.gateway.report import ID_HEADER, LOSSES_HEADER, UPSTREAM_HEADER, Attempt, Report, log, logger
 from contentmodel.gateway.streams import Conversion
 from contentmodel.gateway.translation import Answer, Framing, Outgoing, Request
 from contentmodel.gateway.upstream import (
@@ -128,11 +128,8 @@ class Exchange:
         """Record where the request goes, and what it lost."""
         report = self.report
         report.upstream, report.upstream_api, report.upstream_model = sender.name, sender.api, outgoing.model
-        report.passed_through, report.request, report.violations = (
-            outgoing.passes,
-            outgoing.losses,
-            outgoing.violations,
-        )
+        report.passed_through = outgoing.passes
+        report.request, report.violations = outgoing.losses, outgoing.violations
 
     async def _run(self, function: Callable[..., T], *arguments: Any, size: int = 0) -> T:
         """Call a function, in a thread if the request, or an answer of `size` bytes, is large."""
@@ -365,9 +362,8 @@ class Exchange:
         return Reply(reply.status, reply.body, {**reply.headers, **self._own_headers()})
 
     def _own_headers(self) -> dict[str, str]:
-        losses = {LOSSES_HEADER: counted((*self.report.request, *self.report.answer))}
         upstream = {} if self.report.upstream is None else {UPSTREAM_HEADER: self.report.upstream}
-        return {ID_HEADER: self.report.id, **losses, **upstream}
+        return {ID_HEADER: self.report.id, LOSSES_HEADER: self.report.counts(), **upstream}
 
     def _complete(self) -> None:
         self.report.seconds = round(time.monotonic() - self._began, 4)

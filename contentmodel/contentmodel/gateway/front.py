@@ -17,7 +17,6 @@ from contentmodel.response import ChatResponse
 
 JSON_TYPE, SSE_TYPE = "application/json", "text/event-stream; charset=utf-8"
 
-
 MIN_KEY = 16
 """The number of characters of the shortest API key."""
 

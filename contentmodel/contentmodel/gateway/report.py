@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections import Counter, OrderedDict
-from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -71,20 +70,15 @@ class Report(msgspec.Struct, kw_only=True, omit_defaults=True):
     seconds: float | None = None
 
     def counts(self) -> str:
-        """Return the number of significant losses by code, as the header shows it: "no-field=2, as-text=1"."""
-        return counted((*self.request, *self.answer))
+        """Return the number of significant losses by code, the largest first: "no-field=2, as-text=1", or "none"."""
+        counts = Counter(loss.code for loss in significant((*self.request, *self.answer)))
+        return ", ".join(f"{code}={count}" for code, count in counts.most_common()) or "none"
 
     def summary(self) -> dict[str, Any]:
         """Return the report as JSON values, with counts in place of the losses."""
         whole: dict[str, Any] = msgspec.to_builtins(self)
         counts = {side: dict(Counter(loss.code for loss in getattr(self, side))) for side in ("request", "answer")}
         return {**whole, **{side: count for side, count in counts.items() if count}}
-
-
-def counted(losses: Iterable[Loss]) -> str:
-    """Return the number of significant losses by code, the largest first; "none" if there are none."""
-    counts = Counter(loss.code for loss in significant(losses))
-    return ", ".join(f"{code}={count}" for code, count in counts.most_common()) or "none"
 
 
 class Reports:
