@@ -492,6 +492,15 @@ def test_hosted_tool_built_in_code_is_encoded(api: str, tool: HostedTool, wire: 
     laws.acceptance(judge(api, "request"), encoded)
 
 
+@pytest.mark.parametrize(("api", "tool"), [(api, tool) for api, cases in SENT.items() for tool, _ in cases])
+def test_hosted_tool_given_twice_is_encoded_twice_or_reported(api: str, tool: HostedTool) -> None:
+    encoded = contentmodel.adapter(api).encode_request(asking(tool, tool))
+    repeated = [loss for loss in encoded.losses if loss.code == "repeated-tool"]
+    lists = [tool.get("mcpServers", [tool]) for tool in encoded.payload["tools"]]
+    assert sum(map(len, lists)) + len(repeated) == 2
+    assert [loss.path for loss in repeated] in ([], ["$.tools[1]"])
+
+
 @pytest.mark.parametrize(("api", "kind"), [(api, kind) for api, kinds in NOT_SENT.items() for kind in kinds])
 def test_hosted_tool_is_dropped_and_reported_if_api_cannot_represent_it(api: str, kind: str) -> None:
     encoded = contentmodel.adapter(api).encode_request(asking(HostedTool(kind=kind)))

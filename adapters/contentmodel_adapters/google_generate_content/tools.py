@@ -215,11 +215,15 @@ def _encode_hosted(tool: HostedTool, entry: dict[str, Any], context: EncodeConte
     if known is None:
         context.report_loss(tool, None, reasons.NO_HOSTED_TOOL)
         return
+    present = entry.get(known.tag)
+    if present is not None and (known.tag != "mcpServers" or present.__class__ is not list):
+        context.report_loss(tool, None, reasons.REPEATED_TOOL)
+        return
     context.leave_residue(tool, own=True)
     is_ours = context.is_ours(tool)
     context.report_lost_attributes(tool, ("name",) if is_ours else ("name", "settings"))
     settings = dict(tool.settings) if is_ours else {}
-    entry[known.tag] = [settings] if known.tag == "mcpServers" else settings
+    entry[known.tag] = [*(present or ()), settings] if known.tag == "mcpServers" else settings
 
 
 def tools_of_member(path: str, tools: list[Any]) -> list[Any]:
