@@ -71,6 +71,10 @@ def asked(block: dict[str, Any]) -> dict[str, Any]:
     return {"model": "m", "max_tokens": 1, "messages": [{"role": "user", "content": [block]}]}
 
 
+def answered(block: dict[str, Any]) -> dict[str, Any]:
+    return {**asked(TEXT), "messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": [block]}]}
+
+
 def request(item: dict[str, Any]) -> dict[str, Any]:
     return {"model": "m", "input": [item]}
 
@@ -100,6 +104,11 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
     "the unknown field of a part of a document": (
         ANTHROPIC,
         asked({"type": "document", "source": {"type": "content", "content": [{**TEXT, "unknown": UNKNOWN}]}}),
+        "request",
+    ),
+    "the flag of a failure without a message": (
+        ANTHROPIC,
+        answered({"type": "mcp_tool_result", "tool_use_id": "t", "is_error": True}),
         "request",
     ),
     "the caller of a result": (RESPONSES, answer(GIVEN), "response"),

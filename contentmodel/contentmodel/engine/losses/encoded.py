@@ -134,9 +134,9 @@ class Encoded:
             return pruned([model.loss(pending) for pending in pending_losses])
         wire = self._source[1].paths(self._source[0])
         losses = [loss for pending in pending_losses for loss in wire.losses(pending, model)]
-        signs = {
-            loss.path for pending in pending_losses if _is_sign_as_text(pending) for loss in wire.losses(pending, model)
-        }
+        as_text = (loss for one in pending_losses if _is_sign_as_text(one) for loss in wire.losses(one, model))
+        # A flag has no value of its own that a text could contain.
+        signs = {loss.path for loss in as_text if value_at(self._source[0], loss.path) is not True}
         return pruned([reduced for loss in losses for reduced in _beside_signs(loss, signs, self._source[0])])
 
 
