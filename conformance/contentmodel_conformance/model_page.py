@@ -22,8 +22,8 @@ from contentmodel.content.citations import Citation, Span
 from contentmodel.content.tools import Caller
 from contentmodel.events import EVENT_TYPES, BlockDelta
 from contentmodel.interop import Model
-from contentmodel.message import ChatMessage, Origin
-from contentmodel.response import ChatChoice, ChatResponse, FinishReason
+from contentmodel.message import ChatMessage, FinishReason, Origin
+from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.usage import Usage
 
 Types = Sequence[type[Struct]]

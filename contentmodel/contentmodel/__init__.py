@@ -51,7 +51,7 @@ from contentmodel.engine.pipeline.names import Renames
 from contentmodel.errors import ContentModelError, DecodeError, EncodeError, StreamError, UnknownApiError
 from contentmodel.events import StreamEvent, fold
 from contentmodel.interop import Hooks, register_hooks
-from contentmodel.message import ChatMessage, Origin, assistant, system, tool_result, user
+from contentmodel.message import ChatMessage, FinishReason, Origin, assistant, system, tool_result, user
 from contentmodel.planning import plan
 from contentmodel.request import (
     ChatOptions,
@@ -64,7 +64,7 @@ from contentmodel.request import (
     ToolChoice,
     ToolGroup,
 )
-from contentmodel.response import ChatChoice, ChatResponse, FinishReason
+from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.rules import Violation
 from contentmodel.serialize import dumps, loads, schema
 from contentmodel.streams import convert_stream, decode_stream, fold_stream

@@ -106,6 +106,12 @@ ErrorKind: TypeAlias = Literal[
 ]
 """The normalized kind of an error of an API."""
 
+BranchKind: TypeAlias = Literal["alternative", "agent"]
+"""The kind of messages that are stored beside a conversation."""
+
+Outcome: TypeAlias = Literal["succeeded", "failed", "denied", "interrupted", "timed_out", "preliminary"]
+"""The outcome of a tool call."""
+
 Executor: TypeAlias = Literal["client", "provider"]
 """The side that runs a tool."""
 

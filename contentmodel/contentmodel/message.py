@@ -16,7 +16,8 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent, are_contents, as_contents
 from contentmodel.content.tools import FunctionResultContent, ToolCallContent
 from contentmodel.interop import Model
-from contentmodel.literals import Open, Role
+from contentmodel.literals import BranchKind, FinishWord, Open, Role
+from contentmodel.usage import Usage
 
 
 class Origin(Model, frozen=True, kw_only=True):
@@ -34,6 +35,20 @@ class Origin(Model, frozen=True, kw_only=True):
     """True if the value is part of a response of the API."""
 
 
+class FinishReason(Model, frozen=True, kw_only=True):
+    """The reason why a response ended."""
+
+    reason: Open[FinishWord]
+    """The normalized reason: `stop`, `length`, `tool_calls`, `content_filter`, `refusal`, `pause`, `error`,
+    `compaction`, `cancelled`, `running`, `other`."""
+    raw: str | int | None = None
+    """The API's own value, a text or a number."""
+    stop_sequence: str | None = None
+    """The stop sequence that ended the response."""
+    resumable: bool = False
+    """If true, the turn is not finished: send the same conversation again to continue it."""
+
+
 class ChatMessage(Model, frozen=True, kw_only=True):
     """One turn, or one part of a turn, of a conversation.
 
@@ -48,7 +63,15 @@ class ChatMessage(Model, frozen=True, kw_only=True):
     author_name: str | None = None
     """The name of the author, for APIs that tell users apart."""
     message_id: str | None = None
-    """The provider's id of the message."""
+    """The id of the message: the provider's, or that of the file that stores it."""
+    created: float | int | str | None = None
+    """The time of the message in the format of its source: seconds since 1970, or a text."""
+    response_id: str | None = None
+    """The provider's id of the response that a stored message is part of."""
+    usage: Usage | None = None
+    """The token counts of that response. Only its last message has them."""
+    finish_reason: FinishReason | None = None
+    """The reason why that response ended. Only its last message has it."""
     origin: Origin | None = None
     """The source of a decoded message; None for a message of the application."""
     extra: dict[str, dict[str, Any]] | None = None
@@ -73,6 +96,24 @@ class ChatMessage(Model, frozen=True, kw_only=True):
         """The calls whose `executor` is "client": the application must run them, in order."""
         calls = (c for c in self.contents if isinstance(c, ToolCallContent))
         return [c for c in calls if c.executor == "client"]
+
+
+class Branch(Model, frozen=True, kw_only=True):
+    """Messages that are stored beside a conversation and are not part of it."""
+
+    kind: Open[BranchKind] = "alternative"
+    """`alternative` if the user went on from an earlier message, `agent` if a tool call started a conversation of its
+    own, or another value of a format."""
+    messages: list[ChatMessage] = []
+    """The messages of the branch."""
+    parent_id: str | None = None
+    """The `message_id` of the message that the branch follows; None if it follows none."""
+    call_id: str | None = None
+    """The id of the call that started the conversation of an agent."""
+    name: str | None = None
+    """The name or the id of the agent."""
+    extra: dict[str, dict[str, Any]] | None = None
+    """Unmapped wire fields and hints, by API id."""
 
 
 def contents_of(messages: Iterable[ChatMessage]) -> Iterator[AIContent]:

@@ -11,7 +11,7 @@ from contentmodel.content.given import NO_CONTENTS
 from contentmodel.content.text import are_contents, as_contents
 from contentmodel.interop import Model
 from contentmodel.literals import Effort, FormatKind, Open, ThinkingMode, ToolKind, ToolMode
-from contentmodel.message import ChatMessage, Origin
+from contentmodel.message import Branch, ChatMessage, Origin
 
 
 class FunctionTool(Model, frozen=True, kw_only=True, tag_field="type", tag="function"):
@@ -185,6 +185,8 @@ class ChatRequest(Model, frozen=True, kw_only=True):
     """The system prompt outside the messages: contents, or one text. A text becomes a `TextContent`."""
     messages: list[ChatMessage] = []
     """The conversation."""
+    branches: list[Branch] = []
+    """Messages that are stored beside the conversation. They are sent to no model."""
     tools: list[Tool] = []
     """The definitions of tools."""
     options: ChatOptions = ChatOptions()

@@ -7,23 +7,8 @@ from typing import Any
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.interop import Model
-from contentmodel.literals import FinishWord, Open
-from contentmodel.message import ChatMessage, Origin
+from contentmodel.message import ChatMessage, FinishReason, Origin
 from contentmodel.usage import Usage
-
-
-class FinishReason(Model, frozen=True, kw_only=True):
-    """The reason why a response ended."""
-
-    reason: Open[FinishWord]
-    """The normalized reason: `stop`, `length`, `tool_calls`, `content_filter`, `refusal`, `pause`, `error`,
-    `compaction`, `cancelled`, `running`, `other`."""
-    raw: str | int | None = None
-    """The API's own value, a text or a number."""
-    stop_sequence: str | None = None
-    """The stop sequence that ended the response."""
-    resumable: bool = False
-    """If true, the turn is not finished: send the same conversation again to continue it."""
 
 
 class ChatChoice(Model, frozen=True, kw_only=True):

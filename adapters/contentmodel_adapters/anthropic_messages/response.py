@@ -19,8 +19,8 @@ from contentmodel.authoring import (
     Silent,
 )
 from contentmodel.content.outcomes import ErrorContent
-from contentmodel.message import ChatMessage, contents_of
-from contentmodel.response import ChatChoice, ChatResponse, FinishReason
+from contentmodel.message import ChatMessage, FinishReason, contents_of
+from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.usage import Usage
 from contentmodel_adapters.anthropic_messages.blocks import API, CONTENT, TABLE
 from contentmodel_adapters.shared.answer import OnlyChoice, misfits

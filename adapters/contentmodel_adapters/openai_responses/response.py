@@ -16,7 +16,8 @@ from contentmodel.authoring import (
     Record,
     reasons,
 )
-from contentmodel.response import ChatChoice, ChatResponse, FinishReason
+from contentmodel.message import FinishReason
+from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel_adapters.openai_responses.blocks import API, ERROR, TABLE, USAGE
 from contentmodel_adapters.openai_responses.items import ItemIds
 from contentmodel_adapters.openai_responses.messages import decode_items, encode_items

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from contentmodel.authoring import Codec, DecodeContext, EncodeContext, reasons
-from contentmodel.response import FinishReason
+from contentmodel.message import FinishReason
 
 RESUMABLE = frozenset({"pause", "compaction", "running"})
 

@@ -8,8 +8,8 @@ import msgspec
 
 from contentmodel.authoring import Fields, Place
 from contentmodel.content.outcomes import ErrorContent
-from contentmodel.message import ChatMessage, contents_of
-from contentmodel.response import ChatChoice, ChatResponse, FinishReason
+from contentmodel.message import ChatMessage, FinishReason, contents_of
+from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.serialize import to_builtins
 from contentmodel.usage import Usage
 from contentmodel_adapters.turn_blocks.blocks import (

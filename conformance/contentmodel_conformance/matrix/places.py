@@ -35,9 +35,9 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
-from contentmodel.message import ChatMessage, Origin
+from contentmodel.message import ChatMessage, FinishReason, Origin
 from contentmodel.request import ChatOptions, ChatRequest
-from contentmodel.response import ChatChoice, ChatResponse, FinishReason
+from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel_conformance.matrix.samples import tool_name
 
 __all__ = ["INSTRUCTIONS", "RESULT", "Staged", "places", "remains", "staged"]

@@ -16,7 +16,7 @@ from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
-from contentmodel.message import ChatMessage, Origin
+from contentmodel.message import ChatMessage, FinishReason, Origin
 from contentmodel.request import (
     ChatOptions,
     ChatRequest,
@@ -26,7 +26,7 @@ from contentmodel.request import (
     ResponseFormat,
     ToolChoice,
 )
-from contentmodel.response import ChatChoice, ChatResponse, FinishReason
+from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.usage import Usage
 from contentmodel_conformance.matrix.samples import IMAGE
 

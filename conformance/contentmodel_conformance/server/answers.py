@@ -14,8 +14,8 @@ from contentmodel.engine.json import write
 from contentmodel.engine.losses.loss import Loss, significant
 from contentmodel.engine.streams.framing import AnyFraming
 from contentmodel.events import TurnComplete, TurnError
-from contentmodel.message import ChatMessage, Origin
-from contentmodel.response import ChatChoice, ChatResponse, FinishReason
+from contentmodel.message import ChatMessage, FinishReason, Origin
+from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.unfolding import unfold
 from contentmodel_conformance.server.endpoints import STATUSES, Endpoint
 from contentmodel_conformance.server.script import Fault

@@ -16,10 +16,10 @@ from contentmodel.content.base import AIContent
 from contentmodel.content.tools import ToolResultContent
 from contentmodel.display import flowing, tool_name
 from contentmodel.engine.json import write
-from contentmodel.message import ChatMessage
+from contentmodel.message import ChatMessage, FinishReason
 from contentmodel.pairs import TranscriptIndex
 from contentmodel.request import ChatOptions, ChatRequest
-from contentmodel.response import ChatChoice, ChatResponse, FinishReason
+from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.usage import Usage
 
 _ROLES = {"user": "green", "assistant": "blue", "system": "magenta", "developer": "magenta", "tool": "cyan"}

@@ -12,7 +12,7 @@ from contentmodel.content.text import TextContent, are_contents, as_contents
 from contentmodel.engine.json import kind_of, parse, write
 from contentmodel.errors import DecodeError, ToolArgumentsError
 from contentmodel.interop import Model
-from contentmodel.literals import Executor, Open
+from contentmodel.literals import Executor, Open, Outcome
 
 if TYPE_CHECKING:
     from contentmodel.content import Content
@@ -90,6 +90,10 @@ class ToolResultContent(AIContent, frozen=True, kw_only=True):
     """The outputs as contents. A text becomes a `TextContent`. A failure is an `ErrorContent` among them."""
     is_error: bool | None = None
     """True if the call failed, for APIs with such a flag. The property `error` covers this flag and the outputs."""
+    outcome: Open[Outcome | None] = None
+    """The outcome of the call, if the source reports more than success or failure."""
+    artifact: Any = None
+    """The result as the application keeps it beside the outputs, a JSON value. It is sent to no model."""
     status: str | None = None
     """The provider's value."""
     caller: Caller | None = None

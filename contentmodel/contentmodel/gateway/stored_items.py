@@ -15,9 +15,9 @@ from contentmodel.adapter import Adapter
 from contentmodel.content.base import AIContent
 from contentmodel.engine.json import JsonObject
 from contentmodel.history import AsyncTurnStore, Turn
-from contentmodel.message import ChatMessage, Origin
+from contentmodel.message import ChatMessage, FinishReason, Origin
 from contentmodel.request import ChatRequest
-from contentmodel.response import ChatChoice, ChatResponse, FinishReason
+from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.serialize import convert_value
 
 KEY = "contentmodel-gateway"

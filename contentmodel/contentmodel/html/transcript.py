@@ -18,10 +18,10 @@ from contentmodel.engine.json import write
 from contentmodel.engine.losses.loss import Loss
 from contentmodel.html.contents import DEEPEST, Page, json_node, more_fields, outcome, status, usage_line
 from contentmodel.html.nodes import Article, Box, Exchange, Line, Node, Nodes, Piece, fold, line, pieces, text_node
-from contentmodel.message import ChatMessage
+from contentmodel.message import ChatMessage, FinishReason
 from contentmodel.pairs import Place, TranscriptIndex
 from contentmodel.request import ChatRequest
-from contentmodel.response import ChatChoice, ChatResponse, FinishReason
+from contentmodel.response import ChatChoice, ChatResponse
 
 TONES = ("user", "assistant", "system", "developer", "tool")
 """Roles with their own colour."""

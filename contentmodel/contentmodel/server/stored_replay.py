@@ -20,7 +20,8 @@ from contentmodel.events import (
 )
 from contentmodel.history import AsyncTurnStore, Block, Turn
 from contentmodel.history.rows import usual_messages
-from contentmodel.response import ChatChoice, ChatResponse, FinishReason
+from contentmodel.message import FinishReason
+from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.server.hub import INTERRUPTED
 from contentmodel.server.log import EncodedEvent, encoded_event
 

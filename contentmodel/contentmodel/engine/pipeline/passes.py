@@ -41,8 +41,9 @@ from contentmodel.pairs import Place, TranscriptIndex, is_clients
 if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
     from contentmodel.engine.context import EncodeContext
+    from contentmodel.message import FinishReason
     from contentmodel.request import ChatRequest
-    from contentmodel.response import ChatChoice, FinishReason
+    from contentmodel.response import ChatChoice
 
     Source = tuple[str | None, str | None]
     """The address and the title of a page."""
