@@ -53,15 +53,17 @@ _SMALL = 512
 
 def line_runs(work: Work) -> Counts:
     """Return how often each line runs while `work` does, in this thread."""
-    runs: dict[CodeType, Counter[int]] = {}
+    runs: dict[CodeType, list[int]] = {}
     tracers: dict[CodeType, Any] = {}
 
     def tracer_of(code: CodeType) -> Any:
-        lines = runs[code] = Counter()
+        lines = runs[code] = []
+        # A list is faster than a counter, and this function takes most of the time.
+        append = lines.append
 
         def trace(frame: FrameType, event: str, argument: Any) -> Any:
             if event == "line":
-                lines[frame.f_lineno] += 1
+                append(frame.f_lineno)
             return trace
 
         return trace
@@ -78,7 +80,7 @@ def line_runs(work: Work) -> Counts:
         work()
     counts: Counts = Counter()
     for code, lines in runs.items():
-        for line, count in lines.items():
+        for line, count in Counter(lines).items():
             counts[code.co_filename, line] += count
     return counts
 
