@@ -51,8 +51,9 @@ deep: test slow ## Run all tests, with a hundred times the generated examples
 bench: $(BENCH_VENV)/.installed-bench ## Measure against the peers, in an environment of its own
 	$(BENCH_VENV)/bin/python benchmarks/run.py $(BENCH_ARGS)
 
-agents: $(VENV)/.installed-dev ## Run coding agents (from npm) through the gateway, offline
+agents: $(VENV)/.installed-dev ## Run coding agents (from npm) through the gateway, and record their sessions, offline
 	$(VENV)/bin/python agents/run.py $(AGENTS_ARGS)
+	$(VENV)/bin/python agents/sessions.py $(SESSIONS_ARGS)
 
 bench-gateway: $(VENV)/.installed-dev ## Load the gateway with 200 streams, beside a plain pass-through
 	$(VENV)/bin/python benchmarks/gateway.py $(BENCH_ARGS)

@@ -106,21 +106,23 @@ class Model:
             number += 1
         step = self.steps[number]
         first = 10 * number
-        calls = tuple(self._call(tools, choices, first + place) for place, choices in enumerate(step.calls))
+        calls = tuple(call_of(self.api, tools, choices, first + place) for place, choices in enumerate(step.calls))
         self.said[number] = Said(number, step.reasoning, step.text, calls)
         return self.said[number]
 
-    def _call(self, tools: dict[str, Any], choices: Choices, number: int) -> Called:
-        listed = list(choices)
-        for name, arguments in listed:
-            tool = tools.get(name)
-            if tool is None:
-                continue
-            if isinstance(arguments, str) and not (isinstance(tool, CustomTool) and self.api in FREE):
-                # Elsewhere, a tool that takes free text is a function with one argument.
-                arguments = {"input": arguments}
-            return Called(CALL_IDS[self.api].format(number), name, arguments)
-        raise LookupError(f"the request offers none of {[name for name, _ in listed]}, but {sorted(tools)}")
+
+def call_of(api: str, tools: dict[str, Any], choices: Choices, number: int) -> Called:
+    """Return a call of the first of the choices that is offered. Raises LookupError if none is."""
+    listed = list(choices)
+    for name, arguments in listed:
+        tool = tools.get(name)
+        if tool is None:
+            continue
+        if isinstance(arguments, str) and not (isinstance(tool, CustomTool) and api in FREE):
+            # Elsewhere, a tool that takes free text is a function with one argument.
+            arguments = {"input": arguments}
+        return Called(CALL_IDS[api].format(number), name, arguments)
+    raise LookupError(f"the request offers none of {[name for name, _ in listed]}, but {sorted(tools)}")
 
 
 def image() -> bytes:

@@ -121,7 +121,7 @@ apps = false
 
 def _start_codex(place: Place, prompt: str, model: str = "gpt-5.5") -> tuple[list[str], dict[str, str]]:
     folder = place.home / ".codex"
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.toml").write_text(CODEX_CONFIG.format(url=place.url, model=model))
     command = ["codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", prompt]
     return command, {"CODEX_HOME": str(folder), "GATEWAY_KEY": KEY}
@@ -187,7 +187,7 @@ GEMINI_SETTINGS = {
 
 def _start_gemini(place: Place, prompt: str) -> tuple[list[str], dict[str, str]]:
     folder = place.home / ".gemini"
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / "settings.json").write_text(json.dumps(GEMINI_SETTINGS))
     command = ["gemini", "--prompt", prompt, "--approval-mode", "yolo", "--model", "gemini-3-pro-preview"]
     return command, {

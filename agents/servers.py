@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,8 +38,20 @@ class Ended:
     seconds: float
 
 
-def run(command: list[str], *, folder: Path, environment: Mapping[str, str], limit: float, log: Path) -> Ended:
-    """Run a command in a session of its own, with a time limit. All processes of the session are killed at the end."""
+def run(
+    command: list[str],
+    *,
+    folder: Path,
+    environment: Mapping[str, str],
+    limit: float,
+    log: Path,
+    attend: Callable[[subprocess.Popen[bytes]], None] | None = None,
+    reads: bool = False,
+) -> Ended:
+    """Run a command in a session of its own, with a time limit. All processes of the session are killed at the end.
+
+    `attend` is called while the command runs. If `reads` is set, it can write to the command's standard input.
+    """
     began = time.monotonic()
     out, err = log.with_suffix(".out"), log.with_suffix(".err")
     with out.open("wb") as standard, err.open("wb") as errors:
@@ -47,12 +59,16 @@ def run(command: list[str], *, folder: Path, environment: Mapping[str, str], lim
             command,
             cwd=folder,
             env=dict(environment),
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE if reads else subprocess.DEVNULL,
             stdout=standard,
             stderr=errors,
             start_new_session=True,
         )
         try:
+            if attend is not None:
+                attend(process)
+            if process.stdin is not None:
+                process.stdin.close()
             code: int | None = process.wait(limit)
         except subprocess.TimeoutExpired:
             code = None

@@ -11,11 +11,12 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Called:
-    """A call of an answer. `free` is set for a tool that takes free text."""
+    """A call of an answer. `free` is set for a tool that takes free text, `group` for a tool of a group."""
 
     id: str
     name: str
     arguments: dict[str, Any] | str
+    group: str | None = None
 
     @property
     def free(self) -> bool:
@@ -88,7 +89,16 @@ def _responses(said: Said) -> dict[str, Any]:
         output.append({"type": "message", "id": name, "status": "completed", "role": "assistant", "content": [part]})
     for place, call in enumerate(said.calls):
         shared = {"call_id": call.id, "name": call.name, "status": "completed"}
-        if call.free:
+        if call.group:
+            shared["namespace"] = call.group
+        if call.name == "web_search":
+            name = f"ws_{said.number:030d}_{place}"
+            output.append({"type": "web_search_call", "id": name, "status": "completed", "action": call.arguments})
+        elif call.name == "tool_search":
+            name = f"tsc_{said.number:030d}_{place}"
+            own = {"call_id": call.id, "execution": "client", "arguments": call.arguments, "status": "completed"}
+            output.append({"type": "tool_search_call", "id": name, **own})
+        elif call.free:
             name = f"ctc_{said.number:030d}_{place}"
             output.append({"type": "custom_tool_call", "id": name, "input": call.arguments, **shared})
         else:

@@ -1,0 +1,170 @@
+"""The stages of a recorded session, and the scripted model that answers the requests of a stage in order."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from model import Step, call_of
+from wire import ANSWERS, Said
+
+from contentmodel.adapter import adapter
+from contentmodel.content.text import TextContent
+from contentmodel.request import ChatRequest, HostedTool, ToolGroup
+from contentmodel.response import ChatResponse
+
+SUBTASK = "Count the lines of the notes, as a subtask."
+"""The prompt of sub-agents. A request whose first messages contain it comes from a sub-agent."""
+COMPACTION = re.compile(
+    "Your task is to create a detailed summary|CONTEXT CHECKPOINT COMP|Generate a new <state_snapshot>"
+)
+"""The prompts of the agents for a summary of the session."""
+SUMMARY = (
+    "<analysis>The notes, then the count.</analysis>\n<summary>\n<state_snapshot>\n"
+    "The notes are written. The count goes on.\n</state_snapshot>\n</summary>"
+)
+"""The answer to a request for a summary, in a form that each of the agents accepts."""
+STARTED = "started"
+"""The file that a command creates before it waits to be interrupted."""
+
+
+class Attended:
+    """A running agent: write lines to its standard input, wait for what it does, and send it signals."""
+
+    def __init__(self, process: subprocess.Popen[bytes], project: Path, out: Path, limit: float) -> None:
+        self.process, self.project, self._out = process, project, out
+        self._end = time.monotonic() + limit
+
+    def write(self, value: Any) -> None:
+        """Write a line of JSON."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps(value).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def wait(self, condition: Callable[[], Any]) -> Any:
+        """Wait until a condition returns a true value, and return it. Raises TimeoutError."""
+        while not (found := condition()):
+            if time.monotonic() > self._end or self.process.poll() is not None:
+                raise TimeoutError(f"the agent ended or was too slow: {self.printed()[-300:]!r}")
+            time.sleep(0.1)
+        return found
+
+    def wait_for_command(self) -> None:
+        """Wait until the command that waits has started."""
+        self.wait((self.project / STARTED).exists)
+        time.sleep(1)
+
+    def printed(self) -> str:
+        """Return what the agent wrote to its standard output so far."""
+        return self._out.read_bytes().decode("utf-8", "replace")
+
+    def lines(self) -> list[Any]:
+        """Return the complete lines of JSON that the agent wrote to its standard output so far."""
+        return [json.loads(line) for line in self.printed().split("\n")[:-1] if line.startswith("{")]
+
+    def signal(self, number: int) -> None:
+        """Send a signal to the agent, and not to the commands that it runs."""
+        self.process.send_signal(number)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One run of an agent: a prompt, and the turns of the model.
+
+    `way` is "new", "resume" or "fork"; the latter two continue the newest session. `sub` are the turns of sub-agents.
+    `options` are added to the command. `attend` acts while the agent runs. If `reads` is set, the agent gets its
+    prompts from `attend`. `command` replaces the whole command. `ends` is false if the agent does not end by itself.
+    `summaries` is the number of compactions.
+    """
+
+    prompt: str
+    steps: tuple[Step, ...]
+    way: str = "new"
+    sub: tuple[Step, ...] = ()
+    options: tuple[str, ...] = ()
+    attend: Callable[[Attended], None] | None = None
+    reads: bool = False
+    command: tuple[str, ...] | None = None
+    in_terminal: bool = False
+    ends: bool = True
+    summaries: int = 0
+
+
+def interrupted(attended: Attended) -> None:
+    """Interrupt the agent while it waits for a command."""
+    attended.wait_for_command()
+    attended.signal(signal.SIGINT)
+
+
+def killed(attended: Attended) -> None:
+    """Kill the agent while it waits for a command."""
+    attended.wait_for_command()
+    attended.signal(signal.SIGKILL)
+
+
+class StagedModel:
+    """Answers the requests of a stage in order: those of the session, those of sub-agents, and those for summaries."""
+
+    def __init__(self, api: str) -> None:
+        self.api = api
+        self.steps: list[Step] = []
+        self.sub: list[Step] = []
+        self.number = 0
+        """The number of requests so far, of all stages."""
+        self.summaries = 0
+        self._lock = threading.Lock()
+
+    def begin(self, stage: Stage) -> None:
+        """Take the turns of a stage."""
+        self.steps, self.sub, self.summaries = list(stage.steps), list(stage.sub), 0
+
+    def __call__(self, request: ChatRequest) -> ChatResponse:
+        """Return the answer to a request."""
+        with self._lock:
+            said = self._next(request)
+        answer: ChatResponse = adapter(self.api).decode_response(ANSWERS[self.api](said))
+        return answer
+
+    def _next(self, request: ChatRequest) -> Said:
+        self.number += 1
+        asked = [
+            "\n".join(content.text for content in message.contents if isinstance(content, TextContent))
+            for message in request.messages
+            if message.role == "user"
+        ]
+        if asked and COMPACTION.search(asked[-1]):
+            self.summaries += 1
+            return Said(self.number, "A summary is due.", SUMMARY, ())
+        tools, groups = offered(request)
+        if not tools:
+            return Said(self.number, "This is not the task.", "Nothing.", ())
+        steps = self.sub if any(SUBTASK in text for text in asked[:2]) else self.steps
+        if not steps:
+            raise LookupError("the stage has no turn left for this request")
+        step = steps.pop(0)
+        calls = [call_of(self.api, tools, some, 10 * self.number + place) for place, some in enumerate(step.calls)]
+        calls = [replace(call, group=groups.get(call.name)) for call in calls]
+        return Said(self.number, step.reasoning, step.text, tuple(calls))
+
+
+def offered(request: ChatRequest) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the tools that a request offers, by name, and the names of their groups."""
+    tools: dict[str, Any] = {}
+    groups: dict[str, str] = {}
+    for tool in request.tools:
+        for one in tool.tools if isinstance(tool, ToolGroup) else [tool]:
+            if isinstance(one, HostedTool):
+                tools[one.name or one.kind] = one
+            else:
+                tools[one.name] = one
+                if isinstance(tool, ToolGroup) and tool.name:
+                    groups[one.name] = tool.name
+    return tools, groups
