@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ import server_stages
 from model import Step, image, task
 from programs import Arguments, Program
 from stages import STARTED, SUBTASK, Attended, Stage, interrupted, killed
+from storage import STORAGES
 
 Stages = Callable[[Program, Path], list[Stage]]
 
@@ -165,10 +167,23 @@ def _sub(program: Program, project: Path) -> list[Stage]:
     if program.name == "claude-code":
         arguments = {"description": "Count the lines", "prompt": SUBTASK, "subagent_type": "general-purpose"}
         calls = [("Agent", {**arguments, "run_in_background": False})]
+    elif program.name == "codex-scripts":
+        return _codex_sub(program)
     else:
         calls = [("invoke_agent", {"agent_name": "generalist", "prompt": SUBTASK})]
         own = (own[0], Step("Done.", "", ([("complete_task", {"result": {"response": "Three lines."}})],)))
     steps = (Step("A sub-agent counts.", "", (calls,)), Step("Three lines.", "The sub-agent counted three lines."))
+    return [Stage("Let a sub-agent count.", steps, sub=own), _next(program, "Go on.")]
+
+
+def _codex_sub(program: Program) -> list[Stage]:
+    own = (Step("I count.", "", (program.command("seq 3"),)), Step("Three.", "Three lines."))
+    spawn = ("spawn_agent", {"task_name": "count", "message": SUBTASK, "fork_turns": "none"})
+    steps = (
+        Step("A sub-agent counts.", "", ([spawn],)),
+        Step("I wait for it.", "", ([("wait_agent", {"timeout_ms": 10000})],)),
+        Step("Three lines.", "The sub-agent counted three lines."),
+    )
     return [Stage("Let a sub-agent count.", steps, sub=own), _next(program, "Go on.")]
 
 
@@ -178,6 +193,39 @@ def _background(program: Program, project: Path) -> list[Stage]:
     arguments = {"description": "Count the lines", "prompt": SUBTASK, "subagent_type": "general-purpose"}
     start = Step("A sub-agent counts.", "", ([("Agent", arguments)],))
     return [replace(stage, steps=(start, *stage.steps[1:], Step("It ended.", "The sub-agent ended.")))]
+
+
+# -- other ways of Claude Code -----------------------------------------------------------------------------------------
+
+
+def _rewind(program: Program, project: Path) -> list[Stage]:
+    back = replace(_next(program, "Go another way.", word="other"), options=_to_first_answer)
+    return [_first(program, project), _next(program, "A prompt that is taken back.", word="lost"), back]
+
+
+def _to_first_answer(home: Path) -> tuple[str, ...]:
+    """Return the option for a resume at the last line of the first prompt's turn."""
+    [session] = STORAGES["claude-code"].files(home)
+    lines = [json.loads(line) for line in session.read_text().splitlines()]
+    prompts = [place for place, line in enumerate(lines) if line["type"] == "user" and "promptSource" in line]
+    answers = [line["uuid"] for line in lines[: prompts[1]] if line["type"] == "assistant"]
+    return ("--resume-session-at", answers[-1])
+
+
+def _stop(attended: Attended) -> None:
+    """Interrupt a turn as an application does, and send another prompt."""
+    attended.write(_user({"type": "text", "text": "Wait."}))
+    attended.wait_for_command()
+    attended.write({"type": "control_request", "request_id": "one", "request": {"subtype": "interrupt"}})
+    attended.wait(lambda: any(line["type"] == "result" for line in attended.lines()))
+    attended.write(_user({"type": "text", "text": "Go on after the interrupt."}))
+    attended.wait(lambda: sum(line["type"] == "result" for line in attended.lines()) > 1)
+
+
+def _control(program: Program, project: Path) -> list[Stage]:
+    steps = (*_waiting(program), *_next(program, "").steps)
+    stage = Stage("Wait.", steps, options=LINES, reads=True, attend=_stop)
+    return [stage, _next(program, "Go on.")]
 
 
 # -- the app server of Codex -------------------------------------------------------------------------------------------
@@ -217,7 +265,9 @@ SCENARIOS: dict[str, tuple[Stages, tuple[str, ...]]] = {
     "fork-middle": (_server(server_stages.fork, "first", "second", "third"), CODEX),
     "compact-server": (_server(server_stages.compact, "first", "second", summaries=1), CODEX),
     "interrupt-server": (_server_interrupt, CODEX),
-    "sub-agent": (_sub, ("claude-code", "gemini-cli")),
+    "rewind": (_rewind, ("claude-code",)),
+    "interrupt-control": (_control, ("claude-code",)),
+    "sub-agent": (_sub, ("claude-code", "codex-scripts", "gemini-cli")),
     "sub-agent-background": (_background, ("claude-code",)),
 }
 """The stages of each scenario, and the agents that have it."""

@@ -93,8 +93,9 @@ class Recording:
         continued = {"resume": storage.resumed, "fork": storage.forked}.get(stage.way)
         if continued is not None and stage.command is None:
             command = continued(command, storage.newest(self.home))
+        options = stage.options(self.home) if callable(stage.options) else stage.options
         at = 2 if command[1] == "exec" else len(command)
-        command = [str(INSTALLED / "node_modules" / ".bin" / command[0]), *command[1:at], *stage.options, *command[at:]]
+        command = [str(INSTALLED / "node_modules" / ".bin" / command[0]), *command[1:at], *options, *command[at:]]
         attend = stage.attend
         return run(
             command,

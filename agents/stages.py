@@ -18,11 +18,13 @@ from wire import ANSWERS, Said
 
 from contentmodel.adapter import adapter
 from contentmodel.content.text import TextContent
+from contentmodel.content.tools import ToolCallContent, ToolResultContent
+from contentmodel.message import contents_of
 from contentmodel.request import ChatRequest, HostedTool, ToolGroup
 from contentmodel.response import ChatResponse
 
 SUBTASK = "Count the lines of the notes, as a subtask."
-"""The prompt of sub-agents. A request whose first messages contain it comes from a sub-agent."""
+"""The prompt of sub-agents. A request with it comes from a sub-agent."""
 COMPACTION = re.compile(
     "Your task is to create a detailed summary|CONTEXT CHECKPOINT COMP|Generate a new <state_snapshot>"
 )
@@ -80,7 +82,7 @@ class Stage:
     """One run of an agent: a prompt, and the turns of the model.
 
     `way` is "new", "resume" or "fork"; the latter two continue the newest session. `sub` are the turns of sub-agents.
-    `options` are added to the command. `attend` acts while the agent runs. If `reads` is set, the agent gets its
+    `options` are added to the command; a function gets the home. `attend` acts while the agent runs. If `reads` is set, the agent gets its
     prompts from `attend`. `command` replaces the whole command. `ends` is false if the agent does not end by itself.
     `summaries` is the number of compactions.
     """
@@ -89,11 +91,10 @@ class Stage:
     steps: tuple[Step, ...]
     way: str = "new"
     sub: tuple[Step, ...] = ()
-    options: tuple[str, ...] = ()
+    options: tuple[str, ...] | Callable[[Path], tuple[str, ...]] = ()
     attend: Callable[[Attended], None] | None = None
     reads: bool = False
     command: tuple[str, ...] | None = None
-    in_terminal: bool = False
     ends: bool = True
     summaries: int = 0
 
@@ -146,13 +147,19 @@ class StagedModel:
         tools, groups = offered(request)
         if not tools:
             return Said(self.number, "This is not the task.", "Nothing.", ())
-        steps = self.sub if any(SUBTASK in text for text in asked[:2]) else self.steps
+        steps = self.sub if is_subtask(request) else self.steps
         if not steps:
             raise LookupError("the stage has no turn left for this request")
         step = steps.pop(0)
         calls = [call_of(self.api, tools, some, 10 * self.number + place) for place, some in enumerate(step.calls)]
         calls = [replace(call, group=groups.get(call.name)) for call in calls]
         return Said(self.number, step.reasoning, step.text, tuple(calls))
+
+
+def is_subtask(request: ChatRequest) -> bool:
+    """Return whether a request comes from a sub-agent: a content other than a call or a result has its prompt."""
+    others = (c for c in contents_of(request.messages) if not isinstance(c, ToolCallContent | ToolResultContent))
+    return any(SUBTASK in str(content) for content in others)
 
 
 def offered(request: ChatRequest) -> tuple[dict[str, Any], dict[str, str]]:

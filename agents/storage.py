@@ -33,11 +33,18 @@ class Storage:
         return sorted(home.glob(self.sessions), key=lambda path: path.stat().st_mtime_ns)
 
     def newest(self, home: Path) -> str:
-        """Return the id of the newest session of a home. Raises LookupError if there is none."""
-        found = self.files(home)
+        """Return the id of the newest session of a home, except those of sub-agents. Raises LookupError if none."""
+        found = [path for path in self.files(home) if not is_sub_agent(path)]
         if not found:
             raise LookupError(f"the agent wrote no session: {home} has no {self.sessions}")
         return self.session_of(found[-1])
+
+
+def is_sub_agent(path: Path) -> bool:
+    """Return whether a session file of Codex is of a sub-agent. The other agents keep these in folders of their own."""
+    with path.open() as lines:
+        payload = json.loads(lines.readline()).get("payload")
+    return isinstance(payload, dict) and payload.get("thread_source") == "subagent"
 
 
 def _copy(source: Path, target: Path) -> Path:
