@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import server_stages
+import terminal_stages
 from model import Step, image, task
 from programs import Arguments, Program
 from stages import STARTED, SUBTASK, Attended, Stage, interrupted, killed
 from storage import STORAGES
+from terminal import Terminal
 
 Stages = Callable[[Program, Path], list[Stage]]
 
@@ -247,6 +249,20 @@ def _server_interrupt(program: Program, project: Path) -> list[Stage]:
     return [replace(acted[0], steps=(*_waiting(program), *acted[0].steps)), acted[1]]
 
 
+# -- Gemini CLI in a terminal ------------------------------------------------------------------------------------------
+
+
+def _typed(types: Callable[[Terminal], None], *prompts: str, summaries: int = 0) -> Stages:
+    """Return the stages of a function that types: first the notes, then turns of one command each, and a resume."""
+
+    def stages(program: Program, project: Path) -> list[Stage]:
+        steps = [step for word in prompts for step in _next(program, "", word=word).steps]
+        typed = Stage("", (*_first(program, project).steps, *steps), types=types, summaries=summaries)
+        return [typed, _next(program, "Go on.")]
+
+    return stages
+
+
 # -- all ---------------------------------------------------------------------------------------------------------------
 
 CODEX = ("codex", "codex-scripts")
@@ -265,6 +281,9 @@ SCENARIOS: dict[str, tuple[Stages, tuple[str, ...]]] = {
     "fork-middle": (_server(server_stages.fork, "first", "second", "third"), CODEX),
     "compact-server": (_server(server_stages.compact, "first", "second", summaries=1), CODEX),
     "interrupt-server": (_server_interrupt, CODEX),
+    "checkpoint": (_typed(terminal_stages.checkpoint, "second", "third"), ("gemini-cli",)),
+    "compress": (_typed(terminal_stages.compress, "second", summaries=1), ("gemini-cli",)),
+    "rewind-terminal": (_typed(terminal_stages.rewind, "second", "third"), ("gemini-cli",)),
     "rewind": (_rewind, ("claude-code",)),
     "interrupt-control": (_control, ("claude-code",)),
     "sub-agent": (_sub, ("claude-code", "codex-scripts", "gemini-cli")),

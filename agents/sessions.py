@@ -38,6 +38,7 @@ from scenarios import SCENARIOS
 from servers import Ended, refusing_proxy, run
 from stages import Attended, Stage, StagedModel
 from storage import STORAGES
+from terminal import run_in_terminal
 
 from contentmodel_conformance.server import LoopbackServer
 from contentmodel_conformance.server.records import Recorded
@@ -84,28 +85,39 @@ class Recording:
         return requests
 
     def _run(self, stage: Stage, log: Path) -> Ended:
-        storage, place = STORAGES[self.program.name], Place(self.home, self.project, self.server.url)
+        place = Place(self.home, self.project, self.server.url)
         command, own = self.program.start(place, stage.prompt)
-        if stage.command is not None:
-            command = [command[0], *stage.command]
-        elif stage.reads:
-            command.remove(stage.prompt)
-        continued = {"resume": storage.resumed, "fork": storage.forked}.get(stage.way)
-        if continued is not None and stage.command is None:
-            command = continued(command, storage.newest(self.home))
-        options = stage.options(self.home) if callable(stage.options) else stage.options
-        at = 2 if command[1] == "exec" else len(command)
-        command = [str(INSTALLED / "node_modules" / ".bin" / command[0]), *command[1:at], *options, *command[at:]]
-        attend = stage.attend
+        command = self._command(stage, command)
+        command[0] = str(INSTALLED / "node_modules" / ".bin" / command[0])
+        variables = environment(place, self.proxy, **own)
+        attend, types = stage.attend, stage.types
+        if types is not None:
+            return run_in_terminal(
+                command, folder=self.project, environment=variables, limit=self.limit, log=log, attend=types
+            )
         return run(
             command,
             folder=self.project,
-            environment=environment(place, self.proxy, **own),
+            environment=variables,
             limit=self.limit,
             log=log,
             attend=None if attend is None else lambda process: attend(Attended(process, self.project, log, self.limit)),
             reads=stage.reads,
         )
+
+    def _command(self, stage: Stage, command: list[str]) -> list[str]:
+        """Return the command of a stage, from the one for a new session with the stage's prompt."""
+        if stage.command is not None:
+            return [command[0], *stage.command]
+        storage = STORAGES[self.program.name]
+        continued = {"resume": storage.resumed, "fork": storage.forked}.get(stage.way)
+        if continued is not None:
+            command = continued(command, storage.newest(self.home))
+        dropped = {"--prompt", stage.prompt} if stage.types else {stage.prompt} if stage.reads else set()
+        command = [word for word in command if word not in dropped]
+        options = stage.options(self.home) if callable(stage.options) else stage.options
+        at = 2 if command[1] == "exec" else len(command)
+        return [*command[:at], *options, *command[at:]]
 
     def _check(self, stage: Stage, ended: Ended, requests: list[Recorded]) -> Iterator[str]:
         if ended.code is None:

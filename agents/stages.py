@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from model import Step, call_of
+from terminal import Terminal
 from wire import ANSWERS, Said
 
 from contentmodel.adapter import adapter
@@ -82,8 +83,9 @@ class Stage:
     """One run of an agent: a prompt, and the turns of the model.
 
     `way` is "new", "resume" or "fork"; the latter two continue the newest session. `sub` are the turns of sub-agents.
-    `options` are added to the command; a function gets the home. `attend` acts while the agent runs. If `reads` is set, the agent gets its
-    prompts from `attend`. `command` replaces the whole command. `ends` is false if the agent does not end by itself.
+    `options` are added to the command; a function gets the home. `attend` acts while the agent runs. If `reads` is set,
+    the agent gets its prompts from `attend`. `types` acts in a terminal, where the agent starts without a prompt.
+    `command` replaces the whole command. `ends` is false if the agent does not end by itself.
     `summaries` is the number of compactions.
     """
 
@@ -94,6 +96,7 @@ class Stage:
     options: tuple[str, ...] | Callable[[Path], tuple[str, ...]] = ()
     attend: Callable[[Attended], None] | None = None
     reads: bool = False
+    types: Callable[[Terminal], None] | None = None
     command: tuple[str, ...] | None = None
     ends: bool = True
     summaries: int = 0

@@ -126,7 +126,7 @@ def _put_gemini(source: Path, home: Path, project: Path) -> Path:
 
 GEMINI = Storage(
     sessions=".gemini/tmp/*/chats/session-*",
-    kept=(".gemini/tmp", ".gemini/history", ".gemini/projects.json"),
+    kept=(".gemini/tmp", ".gemini/projects.json"),
     session_of=lambda path: _first(path, "sessionId"),
     resumed=lambda command, session: [*command, "--resume", session],
     forked=None,
