@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Annotated, Any
 
 import fastapi
@@ -188,10 +189,12 @@ def test_pydantic_schemas_use_definitions_and_are_small() -> None:
 @given(strategies.requests(), strategies.responses())
 def test_pydantic_dump_matches_schema(request: ChatRequest, response: ChatResponse) -> None:
     stored = Everything(request=request, response=response, message=user("Hello"), last=TextContent(text="a"))
-    VALIDATOR.validate(stored.model_dump())
+    validator().validate(stored.model_dump())
 
 
-VALIDATOR = jsonschema.Draft202012Validator(Everything.model_json_schema())
+@cache
+def validator() -> jsonschema.Draft202012Validator:
+    return jsonschema.Draft202012Validator(Everything.model_json_schema())
 
 
 @pytest.mark.parametrize(

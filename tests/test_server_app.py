@@ -75,7 +75,7 @@ class Paced(AsyncScripted):
 
     def let_all(self) -> None:
         self.free = True
-        self.let(100_000)
+        self.let(1_000)
 
     def stream(self, request: ChatRequest, *, timeout: float | None = None) -> AsyncStream:
         return PacedStream(self, request)
