@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -229,8 +230,14 @@ def _report(
 def _description(adapter: Any) -> str:
     """Return the class and the package of an adapter."""
     module = type(adapter).__module__
-    owners = packages_distributions().get(module.partition(".")[0], ())
+    owners = _distributions().get(module.partition(".")[0], ())
     return " ".join([f"{module}.{type(adapter).__qualname__}", *(f"({name} {version(name)})" for name in owners[:1])])
+
+
+@cache
+def _distributions() -> Mapping[str, Sequence[str]]:
+    """Return the distributions of each installed package. Reads the list of files of each distribution."""
+    return packages_distributions()
 
 
 def _recordings(corpus: Path | str | Recordings | None) -> Recordings | None:
