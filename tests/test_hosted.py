@@ -417,7 +417,7 @@ def test_classes_derived_from_the_hosted_bases_load_as_their_bases() -> None:
 
 
 def test_newer_hosted_type_with_fields_of_wrong_types_loads_as_unknown_content() -> None:
-    written = b'{"contentmodel":1,"kind":"content","value":{"type":"quantum_tool_call","call_id":5}}'
+    written = b'{"contentmodel":2,"kind":"content","value":{"type":"quantum_tool_call","call_id":5}}'
     loaded = loads(written)
     assert isinstance(loaded, UnknownContent)
     assert dumps(loaded) == written

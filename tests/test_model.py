@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -41,6 +42,8 @@ from contentmodel.serialize import to_builtins
 from contentmodel_conformance.strategies import model as strategies
 
 VALIDATOR = jsonschema.Draft202012Validator(schema())
+DOCUMENTS = Path(__file__).parent / "stored" / "documents" / "version_1.jsonl"
+"""Documents that version 1 of the format wrote, one of each kind. Do not write them again."""
 
 
 def test_schema_is_valid_json_schema() -> None:
@@ -76,9 +79,21 @@ def test_values_survive_json_round_trip_and_fit_schema(value: Any) -> None:
     VALIDATOR.validate(json.loads(dumps(value)))
 
 
+@pytest.mark.parametrize("line", DOCUMENTS.read_text().splitlines(), ids=lambda line: json.loads(line)["kind"])
+def test_documents_of_version_1_are_read_and_fit_the_schema(line: str) -> None:
+    document = json.loads(line)
+    VALIDATOR.validate(document)
+    assert json.loads(dumps(loads(line))) == {**document, "contentmodel": 2}
+
+
+def test_stored_documents_of_version_1_have_every_kind() -> None:
+    kinds = {json.loads(line)["kind"] for line in DOCUMENTS.read_text().splitlines()}
+    assert kinds == set(schema()["properties"]["kind"]["enum"])
+
+
 def test_newer_content_types_and_fields_survive_a_round_trip() -> None:
     newer = {
-        "contentmodel": 1,
+        "contentmodel": 2,
         "kind": "message",
         "value": {
             "role": "assistant",
@@ -122,7 +137,7 @@ NESTED: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("kind", "value"), NESTED)
 def test_newer_fields_of_types_without_extra_are_kept_in_the_type_around_them(kind: str, value: dict[str, Any]) -> None:
-    document = {"contentmodel": 1, "kind": kind, "value": value}
+    document = {"contentmodel": 2, "kind": kind, "value": value}
     read = loads(json.dumps(document))
     assert json.loads(dumps(read)) == document
     assert to_builtins(read) == value
@@ -339,7 +354,7 @@ def test_loads_rejects_content_without_type(value: Any) -> None:
         loads(json.dumps(document))
 
 
-@pytest.mark.parametrize("version", [2, 0, -1, True, 1.0, "1", None])
+@pytest.mark.parametrize("version", [3, 0, -1, True, 1.0, "1", None])
 def test_loads_rejects_unknown_version_of_format(version: Any) -> None:
     document = {"contentmodel": version, "kind": "message", "value": {"role": "user", "contents": []}}
     with pytest.raises(DecodeError, match=r"version .* at \$\.contentmodel$"):

@@ -22,7 +22,7 @@ from contentmodel.content.citations import Citation, Span
 from contentmodel.content.tools import Caller
 from contentmodel.events import EVENT_TYPES, BlockDelta
 from contentmodel.interop import Model
-from contentmodel.message import ChatMessage, FinishReason, Origin
+from contentmodel.message import Branch, ChatMessage, FinishReason, Origin
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.usage import Usage
 
@@ -122,7 +122,7 @@ LATER_GROUPS: tuple[tuple[str, str, Types], ...] = (
         ),
     ),
     ("Parts of contents", "", (Protected, Citation, Span, Caller)),
-    ("Messages", "", (ChatMessage, Origin)),
+    ("Messages", "", (ChatMessage, Branch, Origin)),
     (
         "Requests",
         "",

@@ -1,6 +1,6 @@
 """Serialize values of the model to versioned JSON, and describe the format by a JSON Schema.
 
-A document is `{"contentmodel": 1, "kind": "request", "value": {...}}`. A reader keeps content types and fields of newer
+A document is `{"contentmodel": 2, "kind": "request", "value": {...}}`. A reader keeps content types and fields of newer
 versions: they become UnknownContent and unmapped fields of the API "contentmodel", and are written back unchanged. If a
 type has no `extra`, its newer fields are kept in the `extra` of the nearest enclosing type, by their path ("$.span").
 If no enclosing type has `extra`, as in a stream event, the reader raises DecodeError.
@@ -31,8 +31,8 @@ from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.usage import Usage
 
-VERSION = 1
-"""The version of the format. It only rises if old readers would misread new documents."""
+VERSION = 2
+"""The version of the format. It only rises if old readers would misread new documents. All versions are read."""
 
 _NEWER = "contentmodel"
 _NEWER_MARK = b'"contentmodel"'
@@ -246,7 +246,7 @@ def _without_halves(value: Any) -> Any:
 
 
 def schema() -> dict[str, Any]:
-    """Return the JSON Schema (2020-12) of the documents that `dumps` writes."""
+    """Return the JSON Schema (2020-12) of the documents that `dumps` writes, and of those of earlier versions."""
     names = list(_KINDS)
     values, components = msgspec.json.schema_components([_KINDS[name] for name in names], ref_template="#/$defs/{name}")
     choices = [
@@ -254,11 +254,11 @@ def schema() -> dict[str, Any]:
     ]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": "urn:contentmodel:1",
+        "$id": f"urn:contentmodel:{VERSION}",
         "title": "contentmodel",
         "type": "object",
         "properties": {
-            "contentmodel": {"type": "integer", "const": VERSION},
+            "contentmodel": {"enum": list(range(1, VERSION + 1))},
             "kind": {"enum": names},
             "value": {},
         },

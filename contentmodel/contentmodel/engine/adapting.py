@@ -15,6 +15,7 @@ from contentmodel.engine.context import DecodeContext, EncodeContext
 from contentmodel.engine.json import Json, JsonArray, JsonObject, kind_of, name_of, steps_of, without_path
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.encoded import Encoded
+from contentmodel.engine.losses.records import report_records, report_request_records, report_result_records
 from contentmodel.engine.pipeline.names import SchemaMap
 from contentmodel.engine.pipeline.passes import with_finish_for_calls
 from contentmodel.engine.pipeline.steps import Pass, fitted, payload_pass, prepared
@@ -71,6 +72,11 @@ class TableAdapter:
     reasoning_fields: tuple[str, ...] = ()
     """The fields of a message that contain reasoning of any issuer. Each is the name of a policy."""
 
+    records: frozenset[str] = frozenset()
+    """The fields of stored conversations that the format has, of `ChatRequest.branches`, messages and results.
+
+    The engine reports those that the format does not have.
+    """
     meaningless: Mapping[str, Json] = {}
     """Unmapped fields that have no meaning outside of this API.
 
@@ -104,6 +110,7 @@ class TableAdapter:
         for content in contents if context.has_no_origin else ():
             require_valid(content)
         context.reasoning_fields = self.reasoning_fields
+        report_result_records(contents, self.records, context)
         message = ChatMessage(role="assistant", contents=contents, origin=context.origin)
         return self.encode_messages(fitted([message], self.answer_passes, context), context)
 
@@ -201,6 +208,7 @@ class TableAdapter:
             request = context.replace(request, model=model)
         context.model = model
         context.reasoning_fields = self.reasoning_fields
+        report_request_records(request, self.records, context)
         request = prepared(request, self.request_passes, context)
         payload = fitted(self.request.encode(request, context), self._payload_passes, context, request)
         if context.native and ALONE.of(request, self.api) and payload.keys() == {self.conversation}:
@@ -264,6 +272,8 @@ class TableAdapter:
         context = EncodeContext(self.api, self.issuer, "response", policies, response.origin)
         context.answer_id = response.id
         context.reasoning_fields = self.reasoning_fields
+        for choice in response.choices:
+            report_records(choice.messages, self.records, context)
         payload = self.response.encode(self._fitted(response, context), context)
         if context.completes:
             for step in self.response_payload_passes:

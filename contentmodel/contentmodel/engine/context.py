@@ -15,6 +15,7 @@ from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.loss import RESIDUE
 from contentmodel.engine.losses.provenance import Layout, Table, Trace, WirePaths
 from contentmodel.engine.losses.reasons import Reason, unlisted
+from contentmodel.engine.losses.records import OF_RESULTS
 from contentmodel.engine.table.hints import HasExtra
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.literals import LossKind
@@ -278,7 +279,7 @@ class EncodeContext:
                 self.report_loss(owner, name, reason)
 
 
-_REPORTED_ELSEWHERE = ("extra", "executor", "protected")
+_REPORTED_ELSEWHERE = ("extra", "executor", "protected", *OF_RESULTS)
 """Attributes of a content whose loss is reported elsewhere, or that no wire field contains."""
 _USUAL = {"status": "completed", "strict": False, "options.parallel_tool_calls": True}
 """Values that mean the same as a missing field, by attribute."""

@@ -18,7 +18,7 @@ from contentmodel.events import (
     UsageDelta,
     WireEvent,
 )
-from contentmodel.serialize import loads
+from contentmodel.serialize import VERSION, loads
 from contentmodel.server.log import EncodedEvent
 
 NAMES: dict[type[StreamEvent], str] = {
@@ -73,4 +73,4 @@ class EventReader:
 
 
 def _event(data: bytes) -> StreamEvent:
-    return loads(b'{"contentmodel":1,"kind":"event","value":%b}' % data, StreamEvent)
+    return loads(b'{"contentmodel":%d,"kind":"event","value":%b}' % (VERSION, data), StreamEvent)

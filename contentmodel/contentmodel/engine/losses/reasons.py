@@ -90,6 +90,11 @@ MESSAGE_ID = insignificant("message-id", "{target} assigns message ids itself")
 ZERO_COUNT = insignificant("zero-count", "{target} has no such counter, and its value is zero")
 TOKEN_SUM = insignificant("token-sum", "it is the sum of counters that {target} has")
 IN_URL = insignificant("in-url", "{target} has it in the URL of the request, not in the body")
+MESSAGE_RECORD = insignificant(
+    "message-record", "it is a record about the message, without meaning to the model: {target} has no field for it"
+)
+ARTIFACT = insignificant("artifact", "the application keeps it beside the outputs: it is sent to no model")
+USUAL_OUTCOME = insignificant("usual-outcome", "the result shows whether the call failed: {value} means no more")
 UNKNOWN_TIME = insignificant("unknown-time", "{target} requires a time, and the source has none: the time is 0")
 SCHEMA_ANNOTATION = insignificant(
     "schema-annotation", "{target} does not accept {keyword}, which does not restrict any value: {why}"
@@ -147,6 +152,7 @@ NO_ROLE_IN_ANSWER = dropped("no-role-in-answer", "answers of {target} have no me
 USER_TURN_FIRST = synthesized(
     "user-turn-first", "{target} requires a user message before this one: a placeholder text is sent"
 )
+NO_BRANCHES = dropped("no-branches", "{target} has only the conversation, without messages beside it")
 ANSWER_FIELDS = degraded("answer-field", "requests to {target} do not accept the field {name!r} here")
 
 # Contents
@@ -190,6 +196,7 @@ MAPPED_NAME = degraded(
     "{target} does not accept these characters or this length: the value is replaced, and the maps can restore it",
 )
 INTERRUPTED_STATUS = dropped("interrupted-status", "{target} cannot represent an interrupted call")
+OUTCOME = degraded("outcome", "{target} gets the failure of the call, but not that it is {value}")
 NO_ERROR_FLAG = degraded("no-error-flag", "{target} has no error flag: a text reports the failure")
 ERROR_KEY = degraded("error-key", '{target} has no error flag: the key "error" reports the failure')
 ERROR_AS_TEXT = degraded("error-as-text", "an error in a tool result is sent as text")

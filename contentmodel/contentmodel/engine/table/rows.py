@@ -16,6 +16,7 @@ import msgspec
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.engine.context import DecodeContext, EncodeContext
 from contentmodel.engine.json import Json, JsonObject, wire_at, wire_path
+from contentmodel.engine.losses.records import RECORDS
 from contentmodel.engine.table.code import Decode, Encode, Functions
 from contentmodel.engine.table.codecs import AnyCodec, Codec, Place, codec_for
 from contentmodel.engine.table.compile import generated
@@ -126,7 +127,8 @@ class Row:
         """Yield the model attributes that the row does not map, except the `silent` ones."""
         mapped = {name for leaf in self.root.leaves() for name in leaf.attributes}
         mapped |= {name for field in self.others for name in field.attributes}
-        yield from unmapped_attributes(self.model, "", mapped | {"extra", "executor", "origin", *silent})
+        elsewhere = {"extra", "executor", "origin", *RECORDS.get(self.model, ()), *silent}
+        yield from unmapped_attributes(self.model, "", mapped | elsewhere)
 
     def nested_leaves(self) -> list[Plain]:
         """Return the plain fields of nested objects."""

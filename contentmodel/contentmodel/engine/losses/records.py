@@ -1,0 +1,70 @@
+"""Report the fields that stored conversations have and payloads of an API do not: times, outcomes, branches.
+
+Decoders of API payloads never set these fields. The check of a request without them is a few loops in C.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+from contentmodel.content import CONTENT_TYPES
+from contentmodel.content.tools import ToolResultContent
+from contentmodel.engine.losses import reasons
+from contentmodel.message import ChatMessage, contents_of
+from contentmodel.request import ChatRequest
+
+if TYPE_CHECKING:
+    from contentmodel.content.base import AIContent
+    from contentmodel.engine.context import EncodeContext
+    from contentmodel.engine.losses.reasons import Reason
+
+OF_MESSAGES = ("created", "response_id", "usage", "finish_reason")
+OF_RESULTS = ("outcome", "artifact")
+RECORDS: dict[type, tuple[str, ...]] = {
+    ChatRequest: ("branches",),
+    ChatMessage: OF_MESSAGES,
+    **{kind: OF_RESULTS for kind in CONTENT_TYPES if issubclass(kind, ToolResultContent)},
+}
+"""The fields of each type that this module reports, so that rows do not."""
+
+_RESULTS = frozenset(RECORDS) - {ChatRequest, ChatMessage}
+_of_message, _UNSET = attrgetter(*OF_MESSAGES), (None,) * len(OF_MESSAGES)
+
+
+def report_request_records(request: ChatRequest, held: Collection[str], context: EncodeContext) -> None:
+    """Report the branches and messages of a request. `held` has the fields that the target's format has."""
+    if request.branches and "branches" not in held:
+        context.report_loss(request, "branches", reasons.NO_BRANCHES)
+    report_records(request.messages, held, context)
+
+
+def report_records(messages: Sequence[ChatMessage], held: Collection[str], context: EncodeContext) -> None:
+    """Report the times, ids, counts and finish reasons of messages, and what their results have."""
+    if any(map(_UNSET.__ne__, map(_of_message, messages))):
+        for message in messages:
+            for name in OF_MESSAGES:
+                if getattr(message, name) is not None and name not in held:
+                    context.report_loss(message, name, reasons.MESSAGE_RECORD)
+    report_result_records(contents_of(messages), held, context)
+
+
+def report_result_records(contents: Iterable[AIContent], held: Collection[str], context: EncodeContext) -> None:
+    """Report the outcomes and artifacts of results."""
+    for result in contents:
+        if result.__class__ not in _RESULTS:
+            continue
+        if result.artifact is not None and "artifact" not in held:  # type: ignore[attr-defined]
+            context.report_loss(result, "artifact", reasons.ARTIFACT)
+        outcome = result.outcome  # type: ignore[attr-defined]
+        if outcome is not None and "outcome" not in held:
+            reason = _reason_for(outcome, is_failed=result.error is not None)  # type: ignore[attr-defined]
+            context.report_loss(result, "outcome", reason, value=outcome)
+
+
+def _reason_for(outcome: str, *, is_failed: bool) -> Reason:
+    """Return the reason why an outcome is lost: it may mean no more than whether the result is an error."""
+    if outcome == ("failed" if is_failed else "succeeded"):
+        return reasons.USUAL_OUTCOME
+    return reasons.OUTCOME if is_failed else reasons.NO_FIELD
