@@ -12,8 +12,9 @@ refuses every other host. The folder of a recording, AGENT/SCENARIO, has
     stage-N.out, .err  what the agent printed
     recording.json     the agent's version, the project's path, and each stage: its prompt and its session
 
-A session file refers to the path of its project, and so do the files of a home. `resume` copies a session file to its
-place in a new home, lets the agent resume it with a prompt, and answers with a call of a tool and an end.
+Each recorded session is then resumed in another home, where its history must have the last prompt. `resume` copies a
+session file to its place in a new home, lets the agent resume it with a prompt, and answers with a call of a tool and
+an end.
 
 Exit codes: 0 all recordings are complete; 1 one is not; 2 the agents cannot be installed, or a bad command line.
 """
@@ -237,6 +238,15 @@ def resume(
         return Resumed(requests, storage.files(made.home)[-1].read_text(), made.faults)
 
 
+def unresumed(made: Recording, folder: Path) -> list[str]:
+    """Resume a recorded session in another home. Return the faults: the history lacks the last prompt, or others."""
+    files = STORAGES[made.program.name].files(folder / "home")
+    done = resume(made.program, *files)
+    first, prompt = json.dumps(done.requests[0].payload) if done.requests else "", made.stages[-1]["prompt"]
+    lost = [] if prompt in first else [f"the history lacks the prompt {prompt!r}"]
+    return [f"resumed in another home: {fault}" for fault in (*done.faults, *lost)]
+
+
 # -- the command -------------------------------------------------------------------------------------------------------
 
 
@@ -246,9 +256,10 @@ def _record_all(chosen: argparse.Namespace) -> int:
         for scenario in chosen.scenario or SCENARIOS:
             if name not in SCENARIOS[scenario][1]:
                 continue
+            folder = chosen.output / name / scenario
             try:
-                made = record(PROGRAMS[name], scenario, chosen.output / name / scenario)
-                faults, seconds = made.faults, f", {made.seconds:.0f} s"
+                made = record(PROGRAMS[name], scenario, folder)
+                faults, seconds = made.faults or unresumed(made, folder), f", {made.seconds:.0f} s"
             except (LookupError, OSError) as error:
                 faults, seconds = [f"{type(error).__name__}: {error}"], ""
             print(f"{name}, {scenario}: {'failed' if faults else 'ok'}{seconds}", file=sys.stderr)

@@ -36,7 +36,8 @@ def rewind(terminal: Terminal) -> None:
     """Take the second prompt back, and ask another way: the agent puts the old prompt before the new one."""
     terminal.wait("Type your message")
     _ask(terminal, "Write the notes.", "A prompt that is taken back.", "/rewind")
-    terminal.type(UP, ENTER)
+    # The list has the results of the last turn after its prompt.
+    terminal.type(UP, UP, ENTER)
     terminal.wait("Confirm Rewind")
     terminal.type(ENTER)
     _ask(terminal, " Go another way.")
