@@ -75,6 +75,7 @@ from contentmodel.history import (
     record,
 )
 from contentmodel.history.rows import rows
+from contentmodel.message import Branch
 from contentmodel_conformance.strategies import model as strategies
 from contentmodel_conformance.strategies.transcripts import transcripts
 from contentmodel_conformance.streams import frames_of
@@ -1272,6 +1273,51 @@ def test_save_keeps_model_usage_and_other_columns_of_imported_rows(store: TurnSt
     exported = store.export("c")["turns"]
     assert [turn["id"] for turn in exported] == [first.id, second.id]
     assert exported[0]["envelope"]["imported"] == {"id": "t1", "started_at": "2026-01-01", "mood": "calm"}
+
+
+def test_save_keeps_records_of_messages_in_columns_and_loads_them(store: TurnStore) -> None:
+    origin = Origin(api="anthropic-messages", issuer="anthropic", model="m")
+    answers = [
+        ChatMessage(
+            role="assistant",
+            contents=[FunctionCallContent(call_id="1", name="f")],
+            created="2026-01-01T00:00:05Z",
+            response_id="r1",
+            usage=Usage(input_tokens=3, output_tokens=1, extra={"anthropic-messages": {"a": 1}}),
+            finish_reason=FinishReason(reason="tool_calls", raw="tool_use"),
+            origin=origin,
+        ),
+        ChatMessage(role="tool", contents=[FunctionResultContent(call_id="1", artifact={"a": [1]}, outcome="denied")]),
+        ChatMessage(
+            role="assistant",
+            contents=[text("Done.")],
+            created="2026-01-01T01:00:09+01:00",
+            response_id="r2",
+            usage=Usage(input_tokens=5, output_tokens=2),
+            finish_reason=FinishReason(reason="stop", raw="end_turn"),
+            origin=origin,
+        ),
+    ]
+    asked = ChatMessage(role="user", contents=[text("Do it.")], created=1767225600, message_id="u1")
+    branch = Branch(kind="agent", messages=answers[:1], parent_id="u1", call_id="1", name="helper")
+    request = ChatRequest(messages=[asked, *answers], branches=[branch])
+    first, second = store.save("c", request)
+    assert store.load("c") == request
+    assert first.started_at == first.ended_at == datetime(2026, 1, 1, tzinfo=UTC)
+    assert (second.model, second.stop_reason) == ("m", "end_turn")
+    assert second.usage == Usage(input_tokens=8, output_tokens=3)
+    assert second.started_at == datetime(2026, 1, 1, 0, 0, 5, tzinfo=UTC)
+    assert second.ended_at == datetime(2026, 1, 1, 0, 0, 9, tzinfo=UTC)
+    assert store.turn(second) == second
+
+
+@pytest.mark.parametrize("created", ["yesterday", 1e300, -1e300, 1767225600000, "0001-01-01T00:00:00+01:00"])
+def test_save_takes_its_own_time_for_messages_whose_time_is_unreadable(store: TurnStore, created: float | str) -> None:
+    request = ChatRequest(messages=[ChatMessage(role="user", contents=[text("x")], created=created)])
+    before = datetime.now(UTC)
+    (turn,) = store.save("c", request)
+    assert before <= turn.started_at <= datetime.now(UTC)
+    assert store.load("c") == request
 
 
 def test_load_and_add_turn_do_not_register_a_writer(store: TurnStore) -> None:

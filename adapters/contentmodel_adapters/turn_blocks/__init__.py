@@ -126,7 +126,7 @@ class TurnBlocks:
     def describe(self) -> dict[str, Any]:
         """Return the block types as data, for documentation, coverage and generators."""
         columns = {name: {"attribute": "extra", "form": "any", "required": False} for name in messages.COLUMNS}
-        attributes = {"origin": "origin", "envelope": "author_name, message_id, extra", "blocks": "contents"}
+        attributes = {"origin": "origin", "envelope": ", ".join(messages.SHELL), "blocks": "contents"}
         fields = {key: {"attribute": name, "form": "any", "required": False} for key, name in attributes.items()}
         role = {"role": {"attribute": "role", "form": "str", "required": True}}
         return {

@@ -348,7 +348,9 @@ class Places:
 
 
 REQUEST = Places({name: f"envelope.{name}" for name in ChatRequest.__struct_fields__ if name != "messages"})
-TURN = Places({"contents": "blocks", "author_name": "envelope.messages", "message_id": "envelope.messages"})
+SHELL = tuple(name for name in ChatMessage.__struct_fields__ if name not in ("role", "contents", "origin"))
+"""The fields of a message that are in the envelope of its turn."""
+TURN = Places({"contents": "blocks", **{name: "envelope.messages" for name in SHELL if name != "extra"}})
 
 
 def trace_turn(context: Any, messages: list[ChatMessage], turn: Turn, container: Any, key: Any) -> None:

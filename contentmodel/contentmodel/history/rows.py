@@ -6,6 +6,9 @@ This module defines the contents of the columns, and checks whether a turn may b
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import reduce
+from operator import add
 from typing import Any
 
 import msgspec
@@ -19,7 +22,7 @@ from contentmodel.history.errors import InvalidTurnError
 from contentmodel.history.turns import Block, StoredTurn, Turn
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
-from contentmodel.response import ChatResponse
+from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.serialize import convert_value, to_builtins
 from contentmodel.usage import Usage
 
@@ -179,9 +182,48 @@ def turn_rows(messages: list[ChatMessage]) -> list[tuple[Json, list[Json]]]:
         # Ids and times of imported rows (the store sets its own), and unknown fields.
         imported = {key: value for key, value in turn.items() if key not in (*columns, "envelope", "blocks")}
         envelope = {**(turn.get("envelope") or {}), **({"imported": imported} if imported else {})}
+        recorded = _recorded(envelope.get("messages") or [])
+        columns.update({key: value for key, value in recorded.items() if columns.get(key) is None})
         columns["envelope"] = envelope or None
         turns.append((columns, blocks))
     return turns
+
+
+def _recorded(shells: list[Json]) -> Json:
+    """Return the columns of a turn that the records of its messages give, so that queries find them.
+
+    Messages are read from `shells`, the envelope of the turn. Usage of several responses is added up.
+    """
+    shells = [{key: value for key, value in shell.items() if key != "blocks"} for shell in shells]
+    messages = [convert_value(shell, ChatMessage) for shell in shells if not _RECORDS.isdisjoint(shell)]
+    if not messages:
+        return {}
+    answers = [message for message in messages if message.role == "assistant"]
+    usages = [message.usage for message in messages if message.usage is not None]
+    reasons = [message.finish_reason for message in messages if message.finish_reason is not None]
+    response = ChatResponse(
+        model=next((answer.origin.model for answer in reversed(answers) if answer.origin is not None), None),
+        usage=None if not usages else reduce(add, usages),
+        choices=[ChatChoice(finish_reason=reasons[-1] if reasons else None)],
+    )
+    turn = rows().encode_response(response).payload
+    times = [time for message in messages if (time := _moment(message.created)) is not None]
+    columns = {key: turn[key] for key in ("model", "stop_reason", "usage") if key in turn}
+    return {**columns, "started_at": min(times), "ended_at": max(times)} if times else columns
+
+
+_RECORDS = frozenset({"created", "response_id", "usage", "finish_reason"})
+
+
+def _moment(created: float | int | str | None) -> datetime | None:
+    """Return the time of a message: seconds since 1970 or an ISO 8601 text, in UTC if it has no zone; else None."""
+    try:
+        if isinstance(created, str):
+            time = datetime.fromisoformat(created)
+            return time.astimezone(UTC) if time.tzinfo is not None else time.replace(tzinfo=UTC)
+        return None if created is None else datetime.fromtimestamp(created, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def turn_wire(row: Mapping[Any, Any], blocks: Iterable[Mapping[Any, Any]]) -> Json:

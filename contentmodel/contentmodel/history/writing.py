@@ -126,17 +126,18 @@ def _insert(
     inside: list[dict[str, Any]] = []
     for columns, blocks in new_turns:
         number += 1
+        given = {key: value for key, value in columns.items() if value is not None}
         row = {
             **dict.fromkeys(column.name for column in turns.columns),
-            **columns,
+            "started_at": site.now,
+            "ended_at": None if status == "open" else site.now,
+            **given,
             "id": uuid.uuid4().hex,
             "conversation": new.conversation,
             "previous": previous,
             "number": number,
             "is_branch": new.branch and not inserted,
             "status": status,
-            "started_at": site.now,
-            "ended_at": None if status == "open" else site.now,
             "writer": site.writer if status == "open" else None,
         }
         inserted.append(row)
