@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
-import uvicorn
+
+from contentmodel_conformance.server.serving import serving
 
 KEY = "dummy-key"
 """The key of all agents. No provider gets it."""
@@ -220,32 +221,12 @@ class Recorder:
             await response.aclose()
 
 
-class _Server(uvicorn.Server):
-    def __init__(self, app: Any) -> None:
-        config = uvicorn.Config(app, log_level="critical", lifespan="off", timeout_graceful_shutdown=1)
-        super().__init__(config)
-        self.has_begun = threading.Event()
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets=sockets)
-        self.has_begun.set()
-
-
 @contextmanager
 def recorder(gateway: str) -> Iterator[tuple[str, list[Asked]]]:
     """Run a recorder in front of a gateway, and yield its URL and its records."""
     app = Recorder(gateway)
-    listening = socket.create_server(("127.0.0.1", 0))
-    server = _Server(app)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
-    thread.start()
-    server.has_begun.wait(30)
-    try:
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}", app.asked
-    finally:
-        server.should_exit = True
-        thread.join(10)
-        listening.close()
+    with serving(app, lifespan="off") as url:
+        yield url, app.asked
 
 
 # -- other hosts -------------------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -10,10 +9,10 @@ from typing import Any, Self
 
 import httpx2
 import pytest
-import uvicorn
 from starlette.applications import Starlette
 
 from contentmodel.gateway import GatewayConfig, Report, create_app, read_config
+from contentmodel_conformance.server.serving import serving
 from test_official_clients import Reader
 
 MODELS = {
@@ -22,35 +21,6 @@ MODELS = {
     "anthropic-messages": "claude-opus-4-8",
     "google-generate-content": "gemini-3-pro-preview",
 }
-
-
-class _Server(uvicorn.Server):
-    """Tells when it has started."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.has_begun = threading.Event()
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets=sockets)
-        self.has_begun.set()
-
-
-@contextmanager
-def served(app: Any) -> Iterator[str]:
-    """Run an ASGI app on a free port in a thread, and yield its URL."""
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listening.bind(("127.0.0.1", 0))
-    server = _Server(uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=1))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
-    thread.start()
-    assert server.has_begun.wait(30)
-    try:
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        thread.join(30)
-        listening.close()
 
 
 def config_for(
@@ -75,7 +45,7 @@ def gateway(
 ) -> Iterator[tuple[str, Starlette]]:
     """Run a gateway, inside of another ASGI app if `wrap` returns one, and yield its URL and its app."""
     app = create_app(config, **options)
-    with served(wrap(app)) as url:
+    with serving(wrap(app)) as url:
         yield url, app
 
 

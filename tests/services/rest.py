@@ -5,17 +5,16 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
-import socket
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl
 
-import uvicorn
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
+
+from contentmodel_conformance.server.serving import serving
 
 PNG = bytes.fromhex("89504e470d0a1a0a")
 
@@ -118,34 +117,9 @@ async def _drip() -> Any:
         await asyncio.sleep(0.05)
 
 
-class _Server(uvicorn.Server):
-    def __init__(self, app: Any) -> None:
-        super().__init__(
-            uvicorn.Config(app, lifespan="off", log_config=None, access_log=False, timeout_graceful_shutdown=0)
-        )
-        self.has_begun = threading.Event()
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets=sockets)
-        self.has_begun.set()
-
-
-@contextmanager
-def listening(app: Any) -> Iterator[str]:
+def listening(app: Any) -> AbstractContextManager[str]:
     """Serve an ASGI app on a loopback port while the block runs. Yields its URL."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    # asyncio sets it only on sockets that it creates. Without it, each answer waits 40 ms for an acknowledgement.
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    server = _Server(app)
-    thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
-    thread.start()
-    try:
-        assert server.has_begun.wait(30)
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        thread.join(30)
-        listener.close()
+    return serving(app, lifespan="off", log_config=None, access_log=False, timeout_graceful_shutdown=0)
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from contentmodel_conformance.server.app import DELTA_SIZE, Loopback
 from contentmodel_conformance.server.endpoints import ENDPOINTS, Endpoint
 from contentmodel_conformance.server.records import Recorded
 from contentmodel_conformance.server.script import TurnLike
+from contentmodel_conformance.server.serving import Server
 
 _GRACE = 1
 """The time in seconds that running functions of a script have when the server stops."""
@@ -32,8 +33,8 @@ class _Protocol(H11Protocol):
         self.app_state = {**self.app_state, "transport": transport}
 
 
-class _Uvicorn(uvicorn.Server):
-    """Signals when it has started, and stops on an event, without polling."""
+class _Uvicorn(Server):
+    """A server that does not wait for slow clients when it stops."""
 
     def __init__(self, loopback: Loopback) -> None:
         config = uvicorn.Config(
@@ -47,21 +48,10 @@ class _Uvicorn(uvicorn.Server):
             server_header=False,
             date_header=False,
         )
-        super().__init__(config)
-        self.has_begun = threading.Event()
-        self._stopping = loopback.stopping
-        self._loop: asyncio.AbstractEventLoop | None = None
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets=sockets)
-        self._loop = asyncio.get_running_loop()
-        self.has_begun.set()
-
-    async def main_loop(self) -> None:
-        await self._stopping.wait()
+        super().__init__(config, stopping=loopback.stopping)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        # Abort open connections: a test server does not wait for slow clients.
+        # Abort open connections.
         while accepting := asyncio.all_tasks() - self.server_state.tasks - {asyncio.current_task()}:
             await asyncio.wait(accepting)
         for server in self.servers:
@@ -74,14 +64,9 @@ class _Uvicorn(uvicorn.Server):
             for task in late:
                 task.cancel()
 
-    def stop(self) -> None:
-        """Stop the server. Can be called from any thread and from a signal handler."""
-        if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._stopping.set)
-
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         # Unlike uvicorn, do not raise the signal again: a signal is a normal way to stop.
-        self.force_exit = self._stopping.is_set()
+        self.force_exit = self.stopping.is_set()
         self.stop()
 
 
