@@ -27,7 +27,8 @@ from contentmodel.response import ChatResponse
 SUBTASK = "Count the lines of the notes, as a subtask."
 """The prompt of sub-agents. A request with it comes from a sub-agent."""
 COMPACTION = re.compile(
-    "Your task is to create a detailed summary|CONTEXT CHECKPOINT COMP|Generate a new <state_snapshot>"
+    "Your task is to create a detailed summary|CONTEXT CHECKPOINT COMPACTION"
+    "|Generate a new <state_snapshot>|evaluate the <state_snapshot>"
 )
 """The prompts of the agents for a summary of the session."""
 SUMMARY = (

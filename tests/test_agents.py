@@ -154,7 +154,7 @@ def test_staged_model_answers_sessions_sub_agents_and_summaries_apart(recorder: 
 
     assert [call.name for call in asked(stage.prompt).tool_calls] == ["Agent"]
     assert [call.name for call in asked(stages.SUBTASK).tool_calls] == ["Bash"]
-    assert asked("Your task is to create a detailed summary.").text == stages.SUMMARY
+    assert asked("Critically evaluate the <state_snapshot> you just generated.").text == stages.SUMMARY
     assert asked(stage.prompt).text == stage.steps[1].text
     assert (script.summaries, script.steps, len(script.sub)) == (1, [], 1)
     with pytest.raises(LookupError, match="no turn left"):
