@@ -160,6 +160,21 @@ def _compact(program: Program, project: Path) -> list[Stage]:
     return [first, replace(middle, options=FEW, summaries=1), last]
 
 
+SMALL = {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "100000", "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "1"}
+"""The variables of Claude Code for a compaction after 1000 tokens."""
+
+
+def _compact_itself(program: Program, project: Path) -> list[Stage]:
+    """Let the agent compact in the middle of a turn, before its next request."""
+    middle = _next(program, "Go on with a small context.", word="compacted")
+    last = _next(program, "Go on after the compaction.")
+    return [
+        _first(program, project),
+        replace(middle, options=("--settings", json.dumps({"env": SMALL})), summaries=1),
+        last,
+    ]
+
+
 # -- sub-agents --------------------------------------------------------------------------------------------------------
 
 
@@ -277,6 +292,7 @@ SCENARIOS: dict[str, tuple[Stages, tuple[str, ...]]] = {
     "kill": (_kill, ALL),
     "large": (_large, ALL),
     "compact": (_compact, ("claude-code", "codex", "codex-scripts")),
+    "compact-itself": (_compact_itself, ("claude-code",)),
     "revert": (_server(server_stages.revert, "first", "second", "third"), CODEX),
     "fork-middle": (_server(server_stages.fork, "first", "second", "third"), CODEX),
     "compact-server": (_server(server_stages.compact, "first", "second", summaries=1), CODEX),
