@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast, runtime_checkable
 
-from contentmodel.engine.json import parse, plain
-from contentmodel.errors import UnknownApiError
-from contentmodel.literals import PayloadKind
+from contentmodel.engine.json import kind_of, parse, plain
+from contentmodel.engine.lines import parse_lines
+from contentmodel.errors import DecodeError, Fault, UnknownApiError
+from contentmodel.literals import DocumentForm, PayloadKind
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -36,14 +37,17 @@ class SdkObject(Protocol):
 JsonText: TypeAlias = bytes | bytearray | memoryview | str
 PayloadObject: TypeAlias = Mapping[str, Any] | list[Any] | SdkObject
 Payload: TypeAlias = JsonText | PayloadObject
-"""The input of decoders: JSON as bytes or str, a dict or a list, or an object of the API's official SDK."""
+"""The input of decoders: JSON as bytes or str, a dict or a list, or an object of the API's official SDK.
+
+For an adapter with the form "lines": JSON Lines as bytes or str, or the list of the values of the lines.
+"""
 
 
 @runtime_checkable
 class Adapter(Protocol):
     """Decode and encode the payloads of one API. Sans-I/O: no sockets, no clocks, no SDK.
 
-    An adapter may also implement the protocols `Traces` and `RecognisesLists`.
+    An adapter may also implement the protocols `Traces`, `RecognisesLists` and `HasForm`.
     """
 
     api: str
@@ -124,11 +128,37 @@ class RecognisesLists(Protocol):
         ...
 
 
-def as_json(payload: Payload, api: str) -> Any:
-    """Return the payload as plain JSON values. The caller's objects are not modified."""
-    if isinstance(payload, bytes | bytearray | memoryview | str):
-        return parse(payload, api)
-    return plain(payload, api)
+class HasForm(Protocol):
+    """An adapter that states the form of its documents. Without this attribute, a document is one JSON value.
+
+    If the form is "lines", a document is JSON Lines: its payload is the list of the values of its lines, in which a
+    `str` is the text of a line that is not JSON (`contentmodel.engine.lines`). `recognises_list` detects it.
+    """
+
+    form: DocumentForm
+
+
+def form_of(api: str) -> DocumentForm:
+    """Return the form of the documents of an API; "json" if no such adapter is installed."""
+    if api not in _entry_points():
+        return "json"
+    form: DocumentForm = getattr(adapter(api), "form", "json")
+    return form
+
+
+def as_json(payload: Payload, api: str, form: DocumentForm | None = None) -> Any:
+    """Return the payload as plain JSON values. The caller's objects are not modified.
+
+    `form` is the form of the payload; None stands for the form of the installed adapter `api`. If it is "lines",
+    return the list of the values of the lines. Raise DecodeError if the payload is not of this form.
+    """
+    is_text = isinstance(payload, bytes | bytearray | memoryview | str)
+    if (form or form_of(api)) == "json":
+        return parse(cast(JsonText, payload), api) if is_text else plain(payload, api)
+    values = parse_lines(cast(JsonText, payload)) if is_text else plain(payload, api)
+    if values.__class__ is not list:
+        raise DecodeError(api, [Fault("$", f"expected JSON Lines or an array of their values, got {kind_of(values)}")])
+    return values
 
 
 def traced(

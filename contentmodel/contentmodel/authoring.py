@@ -11,6 +11,7 @@ from contentmodel.capabilities import Capabilities, CapabilityTable, ListedModel
 from contentmodel.engine.adapting import TableAdapter
 from contentmodel.engine.context import DecodeContext, EncodeContext
 from contentmodel.engine.json import camel_name, canonical, child_path, kind_of, parse, snake_name, steps_of, write
+from contentmodel.engine.lines import parse_lines, write_lines
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.engine.losses.loss import Loss, LossError, PendingLoss, family_of, loss_of, significant, what_of
@@ -242,6 +243,7 @@ __all__ = [
     "objects_of",
     "one_object",
     "parse",
+    "parse_lines",
     "passes",
     "payload_pass",
     "place_at",
@@ -267,6 +269,7 @@ __all__ = [
     "with_known_tools",
     "with_media_back",
     "write",
+    "write_lines",
 ]
 
 VERSION = 1

@@ -26,6 +26,9 @@ else:
 PayloadKind: TypeAlias = Literal["request", "response", "stream"]
 """The kind of a payload."""
 
+DocumentForm: TypeAlias = Literal["json", "lines"]
+"""The form of an adapter's documents: one JSON value, or JSON Lines."""
+
 OnLoss: TypeAlias = Literal["report", "raise"]
 """The handling of losses in a conversion: list them, or raise LossError."""
 

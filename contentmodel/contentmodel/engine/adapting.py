@@ -28,6 +28,7 @@ from contentmodel.engine.table.tables import Row, Table
 from contentmodel.errors import DecodeError, EncodeError, Fault
 from contentmodel.http_api import HttpApi
 from contentmodel.limits import LimitHeaders
+from contentmodel.literals import DocumentForm
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatChoice, ChatResponse
@@ -56,6 +57,8 @@ class TableAdapter:
     """The required fields of a request, with their JSON classes."""
     takes_only = False
     """True if the API accepts a single object in place of a list."""
+    form: DocumentForm = "json"
+    """The form of a document. If it is "lines", a request is only its messages, and `conversation` must be set."""
     conversation = ""
     """The request field with the messages. A list as the payload is read as this field."""
 
@@ -133,7 +136,7 @@ class TableAdapter:
 
     def trace_request(self, payload: Payload) -> tuple[ChatRequest, Json, DecodeContext]:
         """Decode a request. Also return the payload as plain JSON values, and the trace of the decoding."""
-        wire = as_json(payload, self.api)
+        wire = as_json(payload, self.api, self.form)
         if self._is_conversation(wire):
             request, _, context = self._decode(self.request, {self.conversation: wire}, messages=wire)
             return ALONE.on(request, self.api, True), wire, context
@@ -141,7 +144,7 @@ class TableAdapter:
 
     def trace_response(self, payload: Payload) -> tuple[ChatResponse, Json, DecodeContext]:
         """Decode a response. Also return the payload as plain JSON values, and the trace of the decoding."""
-        return self._decode(self.response, _as_object(payload, self.api))
+        return self._decode(self.response, _checked(as_json(payload, self.api, self.form), self.api))
 
     def read_response(self, wire: JsonObject, decoded: Mapping[int, object] | None = None) -> ChatResponse:
         """Decode a response from plain JSON values that are not changed afterwards.
@@ -211,9 +214,10 @@ class TableAdapter:
         report_request_records(request, self.records, context)
         request = prepared(request, self.request_passes, context)
         payload = fitted(self.request.encode(request, context), self._payload_passes, context, request)
-        if context.native and ALONE.of(request, self.api) and payload.keys() == {self.conversation}:
-            return Encoded(payload[self.conversation], source, context, reencode)
-        return Encoded(payload, source, context, reencode)
+        is_alone = context.native and ALONE.of(request, self.api) and payload.keys() == {self.conversation}
+        if is_alone or self.form == "lines":
+            payload = payload[self.conversation]
+        return Encoded(payload, source, context, reencode, self.form)
 
     @cached_property
     def _payload_passes(self) -> tuple[Pass, ...]:
@@ -278,7 +282,7 @@ class TableAdapter:
         if context.completes:
             for step in self.response_payload_passes:
                 payload = step.run(payload, response, context)
-        return Encoded(payload, response, context, partial(self.encode_response, policies=policies))
+        return Encoded(payload, response, context, partial(self.encode_response, policies=policies), self.form)
 
     def restore_arguments(self, arguments: Json, adapted: SchemaMap) -> Json:
         """Convert arguments that fit an adapted schema to the original schema."""
@@ -342,12 +346,12 @@ class TableAdapter:
         return 0.0
 
     def _as_request(self, payload: Payload) -> JsonObject:
-        wire = as_json(payload, self.api)
+        wire = as_json(payload, self.api, self.form)
         return {self.conversation: wire} if self._is_conversation(wire) else _checked(wire, self.api)
 
     def _is_conversation(self, wire: object) -> bool:
         """Return whether a payload is a non-empty list of messages instead of a request object."""
-        return bool(self.conversation) and wire.__class__ is list and bool(wire)
+        return bool(self.conversation) and wire.__class__ is list and (bool(wire) or self.form == "lines")
 
     @staticmethod
     def have_roles(items: Sequence[object]) -> bool:
@@ -360,10 +364,6 @@ class TableAdapter:
 
 
 ALONE = Hint[Literal[True]](None, "alone", "a request was a list of messages and nothing else")
-
-
-def _as_object(payload: Payload, api: str) -> JsonObject:
-    return _checked(as_json(payload, api), api)
 
 
 def _checked(wire: object, api: str) -> JsonObject:

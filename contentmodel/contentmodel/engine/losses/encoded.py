@@ -11,6 +11,7 @@ import msgspec
 
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.engine.json import Json, JsonObject, child_path, value_at, write
+from contentmodel.engine.lines import write_lines
 from contentmodel.engine.losses.loss import RESIDUE, Loss, PendingLoss, pruned
 from contentmodel.engine.losses.provenance import ModelPaths, with_distinct_parts
 from contentmodel.engine.losses.reasons import (
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from contentmodel.content.base import AIContent, Protected
     from contentmodel.engine.context import DecodeContext, EncodeContext
     from contentmodel.engine.pipeline.names import Renames
+    from contentmodel.literals import DocumentForm
 
 
 class Encoded:
@@ -38,7 +40,7 @@ class Encoded:
     `payload` may share nested values with the encoded model value: treat it as read-only, or copy it.
     """
 
-    __slots__ = ("_again", "_context", "_losses", "_root", "_source", "payload")
+    __slots__ = ("_again", "_context", "_form", "_losses", "_root", "_source", "payload")
 
     def __init__(
         self,
@@ -46,9 +48,14 @@ class Encoded:
         root: object,
         context: EncodeContext,
         again: Callable[[Any], Encoded] | None = None,
+        form: DocumentForm | None = None,
     ) -> None:
-        """Create the result. `again` encodes another root in the same way."""
+        """Create the result. `again` encodes another root in the same way.
+
+        `form` is the form of the payload; None stands for the form of the installed adapter.
+        """
         self.payload = payload
+        self._form = form
         self._again = again
         self._root = root
         self._context = context
@@ -114,9 +121,16 @@ class Encoded:
         model = ModelPaths([self._root], self._context.replacements, self._context.api)
         return [pending.owner for pending in _pending_losses(self._context) if not model.leads_back(pending.owner)]
 
+    @property
+    def form(self) -> DocumentForm:
+        """The form of the payload: one JSON value ("json"), or the values of JSON Lines ("lines")."""
+        from contentmodel.adapter import form_of
+
+        return self._form or form_of(self.api)
+
     def to_json(self) -> bytes:
-        """Return the payload as compact UTF-8 JSON."""
-        return write(self.payload)
+        """Return the payload as compact UTF-8 JSON; as JSON Lines if this is its form."""
+        return write_lines(self.payload) if self.form == "lines" else write(self.payload)
 
     def __repr__(self) -> str:
         return f"Encoded(payload={self.payload!r}, losses={list(self.losses)!r})"
