@@ -81,7 +81,7 @@ class Gateways:
 
     @classmethod
     def of(cls, url: str, app: Starlette) -> Self:
-        """Return one gateway that is running, as the one in front of ""."""
+        """Return an object with one running gateway. Its upstream has the name ""."""
         made = cls(lambda _: pytest.fail("the gateway is running"))
         made._running[""] = url, app
         return made
@@ -117,7 +117,7 @@ class Gateways:
         return self._client.stream("POST", self._gateway(upstream)[0] + path, json=payload)
 
     def post(self, api: str, upstream: str, **options: Any) -> httpx2.Response:
-        """Send a small request of an API, or another one (`path`, `content`, `headers`)."""
+        """Send a small request of an API. `options` replace its `path` and `json` or `content`, or add `headers`."""
         path, payload = ASKED[api]
         url = self._gateway(upstream)[0] + options.pop("path", path)
         body = options if {"content", "json"} & options.keys() else {"json": payload, **options}
@@ -132,7 +132,7 @@ class Gateways:
         return int(self._gateway(upstream)[0].rpartition(":")[2])
 
     def report(self, upstream: str) -> Report:
-        """Return the report of the latest request, when it is complete."""
+        """Wait until the report of the latest request is complete, and return it."""
         reports = self._gateway(upstream)[1].state.reports
         report: Report = next(reversed(reports._reports.values()))
         for _ in range(6000):

@@ -1,4 +1,4 @@
-"""An upstream on this machine that sends any bytes, and sees when its client closes the connection."""
+"""An upstream on this machine that sends any bytes, and detects when its client closes the connection."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 CUT, HOLD = "cut", "hold"
-"""Steps: close the connection; wait for `release`, or for the client to close the connection."""
+"""Steps of an answer: CUT closes the connection, HOLD waits until `release` or until the client closes it."""
 
 Step: TypeAlias = bytes | str
 LIMIT = 60
-"""Seconds to wait for an event. No test depends on it unless it fails."""
+"""The time limit of each wait, in seconds. A test that passes does not reach it."""
 
 
 @dataclass
 class RawRequest:
-    """One request, as it arrived."""
+    """One request as received."""
 
     target: str
     headers: dict[str, str]
@@ -39,7 +39,7 @@ class RawUpstream:
     port: int = 0
     answers: list[Sequence[Step]] = field(default_factory=list)
     requests: list[RawRequest] = field(default_factory=list)
-    gone: threading.Event = field(default_factory=threading.Event)
+    client_left: threading.Event = field(default_factory=threading.Event)
     """Set when a client closes the connection before the end of its answer."""
     held: threading.Event = field(default_factory=threading.Event)
     """Set when an answer arrives at HOLD."""
@@ -52,10 +52,10 @@ class RawUpstream:
     def base_url(self, api: str) -> str:
         return f"{self.url}/v1" if api.startswith("openai") else self.url
 
-    def will(self, *answers: Sequence[Step]) -> None:
-        """Set the next answers, and forget the requests so far."""
+    def set_answers(self, *answers: Sequence[Step]) -> None:
+        """Set the next answers, and clear the requests so far."""
         self.answers, self.requests = list(answers), []
-        self.gone.clear()
+        self.client_left.clear()
         self.held.clear()
         self._free.clear()
 
@@ -102,13 +102,13 @@ class RawUpstream:
         return True
 
     async def _hold(self, reader: asyncio.StreamReader) -> bool:
-        """Wait. Return False if the client closes the connection first."""
+        """Wait for `release`. Return False if the client closes the connection first."""
         self.held.set()
         leaving, freed = asyncio.ensure_future(reader.read(1)), asyncio.ensure_future(self._free.wait())
         await asyncio.wait({leaving, freed}, return_when=asyncio.FIRST_COMPLETED)
         if not freed.done():
             freed.cancel()
-            self.gone.set()
+            self.client_left.set()
             return False
         # One reader at a time: the read must end before the next request is read.
         leaving.cancel()

@@ -50,7 +50,7 @@ def test_report_lists_the_losses_of_a_request() -> None:
     assert report["upstream"] == "up"
 
 
-def test_answer_may_contain_the_clients_placeholder_key() -> None:
+def test_gateway_passes_an_answer_that_contains_the_client_key() -> None:
     """A client's key may be an ordinary word. Only errors are searched for keys, and only for long ones."""
     with LoopbackServer([say(TEXT)], repeat=True) as server:
         config = config_for("anthropic-messages", server.base_url("anthropic-messages"), upstream={"key": "client"})
@@ -64,7 +64,7 @@ def test_answer_may_contain_the_clients_placeholder_key() -> None:
 
 
 @pytest.mark.parametrize("hosted_tools", ["encode", "function"])
-def test_losses_of_a_changed_request_have_paths_in_the_payload(hosted_tools: str) -> None:
+def test_losses_have_paths_in_the_client_payload_if_the_gateway_changes_the_request(hosted_tools: str) -> None:
     contents = [{"role": "user", "parts": [{"text": "?"}]}]
     tools = [{"urlContext": {}}]
     payload = {"contents": contents, "generationConfig": {"topK": 64}, "cachedContent": "cachedContents/1"}

@@ -36,14 +36,14 @@ def joined(response: ChatResponse) -> list[Any]:
     return [read, tokens]
 
 
-def is_usual(answer: ChatResponse) -> bool:
-    """Return whether an answer is finished, and of the assistant alone: the answers of compaction repeat the user."""
+def is_finished(answer: ChatResponse) -> bool:
+    """Return whether an answer is finished. Answers of compaction are excluded: they repeat messages of the user."""
     roles = {message.role for choice in answer.choices for message in choice.messages}
     return roles <= {"assistant"} and answer.finish_reason is not None
 
 
 def streamed(reader: Reader) -> Any:
-    """Return what the client streams. The helper of Chat raises for several finish reasons: its chunks are read."""
+    """Return what the client reads of a stream: for Chat, the chunks, because the helper raises for some answers."""
     if reader.api != "openai-chat":
         return reader.streamed()[0]
     usage = {"include_usage": True}
@@ -53,7 +53,7 @@ def streamed(reader: Reader) -> Any:
 @pytest.mark.slow
 @pytest.mark.parametrize(("api", "target"), OTHER_PAIRS)
 def test_official_client_reads_every_recorded_answer(api: str, target: str, corpus: Any) -> None:
-    wanted = [(name, answer) for name, answer in served(target) if is_usual(answer)]
+    wanted = [(name, answer) for name, answer in served(target) if is_finished(answer)]
     wrong = []
     with (
         LoopbackServer([answer for _, answer in wanted for _ in range(2)]) as server,

@@ -24,7 +24,7 @@ def changed(**changes: Any) -> dict[str, Any]:
     return {**GOOD, **changes}
 
 
-def test_all_type_faults_are_reported_at_once() -> None:
+def test_read_config_reports_all_type_faults_at_once() -> None:
     value = {
         "port": "x",
         "upstream": {},
@@ -44,7 +44,7 @@ def test_all_type_faults_are_reported_at_once() -> None:
     }
 
 
-def test_all_faults_of_values_are_reported_at_once() -> None:
+def test_read_config_reports_all_faults_of_values_at_once() -> None:
     value = {
         "upstreams": {"a": {"api": "openai-caht"}, "b": {"api": "openai-chat", "key": "sk-1", "base_url": "ftp://x"}},
         "routes": [
@@ -61,13 +61,13 @@ def test_all_faults_of_values_are_reported_at_once() -> None:
     assert found["routes[1].models"] == "never used: an earlier route matches '*'"
 
 
-def test_key_in_the_file_is_refused_without_repeating_it() -> None:
+def test_read_config_refuses_a_literal_key_without_repeating_it() -> None:
     message = faults(changed(upstreams={"claude": {"api": "anthropic-messages", "key": "sk-secret"}}))
     assert "sk-secret" not in str(message)
     assert "environment variable" in message["upstreams.claude.key"]
 
 
-def test_missing_environment_variable_is_reported() -> None:
+def test_read_config_reports_a_missing_environment_variable() -> None:
     upstreams = {"claude": {"api": "anthropic-messages"}}
     assert faults(changed(upstreams=upstreams)) == {
         "upstreams.claude.key": "the environment variable ANTHROPIC_API_KEY is not set"
@@ -75,20 +75,20 @@ def test_missing_environment_variable_is_reported() -> None:
     assert read_config(changed(upstreams=upstreams), environment={"ANTHROPIC_API_KEY": "k"})
 
 
-def test_host_that_others_reach_requires_a_key() -> None:
+def test_read_config_requires_a_key_unless_the_host_is_loopback() -> None:
     assert set(faults(changed(host="0.0.0.0"))) == {"key"}
     assert read_config(changed(host="0.0.0.0", key="env:GATE"), environment={"GATE": "k"}).key == "env:GATE"
 
 
 @pytest.mark.parametrize("text", ["port = ", "\xff"])
-def test_file_that_is_not_toml_is_reported(tmp_path: Path, text: str) -> None:
+def test_load_config_reports_a_file_that_is_not_toml(tmp_path: Path, text: str) -> None:
     path = tmp_path / "gateway.toml"
     path.write_bytes(text.encode("latin-1"))
     with pytest.raises(ConfigError, match="not TOML"):
         load_config(path)
 
 
-def test_file_is_read(tmp_path: Path) -> None:
+def test_load_config_reads_a_toml_file(tmp_path: Path) -> None:
     path = tmp_path / "gateway.toml"
     path.write_text('[upstreams.a]\napi = "openai-chat"\nkey = "none"\n[[routes]]\nmodels = ["gpt-*"]\nto = ["a"]\n')
     config = load_config(path)
@@ -97,7 +97,7 @@ def test_file_is_read(tmp_path: Path) -> None:
     assert not config.routes[0].matches("o3")
 
 
-def test_schema_accepts_and_refuses_what_the_reader_does() -> None:
+def test_config_schema_and_reader_refuse_the_same_values() -> None:
     validator = jsonschema.Draft202012Validator(config_schema())
     assert validator.is_valid(GOOD)
     for wrong in (changed(port=70000), changed(upstream={}), changed(routes=[]), changed(routes=[{"models": ["*"]}])):

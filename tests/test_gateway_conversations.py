@@ -76,7 +76,7 @@ class Running:
 
     @property
     def sent(self) -> list[Any]:
-        """The messages of the last request of the upstream."""
+        """The messages of the last request to the upstream."""
         return self.server.requests[-1].payload["messages"]
 
     @property
@@ -84,7 +84,7 @@ class Running:
         return list(self.app.state.reports._reports.values())[-1]
 
     def statuses(self) -> list[str]:
-        """The statuses of all stored turns."""
+        """Return the statuses of all stored turns."""
         with TurnStore.open(self.store) as store:
             return [turn.status for chat in store.conversations() for turn in store.turns(chat.id)]
 
@@ -97,7 +97,7 @@ def running(tmp_path: Path, *script: Any, **options: Any) -> Iterator[Running]:
 
 
 def texts(sent: list[Any]) -> list[str]:
-    """The texts of a request of the upstream."""
+    """Return the texts of a request to the upstream."""
     return [part["text"] for message in sent for part in message["content"] if part["type"] == "text"]
 
 
@@ -128,7 +128,7 @@ def test_gateway_without_store_refuses_references(
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_nothing_is_written_without_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stream: bool) -> None:
+def test_gateway_without_store_writes_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stream: bool) -> None:
     monkeypatch.chdir(tmp_path)
     with LoopbackServer([say("x")], repeat=True) as server, gateway(storing(server, None)) as (url, _):
         runs = Running(server, url, None, tmp_path)
@@ -155,7 +155,7 @@ def test_upstream_of_the_same_api_gets_references_unchanged(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_signed_thinking_returns_unchanged(tmp_path: Path, stream: bool) -> None:
+def test_signed_thinking_of_a_kept_answer_is_sent_back_unchanged(tmp_path: Path, stream: bool) -> None:
     with running(tmp_path, SIGNED, say("Done."), say("Bye.")) as runs:
         first = (runs.stream if stream else runs.ask)("Read it.", tools=TOOLS)
         call = first.output[-1]
@@ -255,7 +255,7 @@ def test_losses_of_kept_messages_have_paths_of_the_reference(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_item_references_are_resolved(tmp_path: Path, stream: bool) -> None:
+def test_item_references_are_replaced_by_kept_items(tmp_path: Path, stream: bool) -> None:
     with running(tmp_path, SIGNED, say("Done."), say("Text alone.")) as runs:
         first = (runs.stream if stream else runs.ask)("Read it.", tools=TOOLS)
         references: Any = [{"type": "item_reference", "id": item.id} for item in first.output]
@@ -288,7 +288,7 @@ def test_kept_answer_and_its_input_can_be_read(tmp_path: Path) -> None:
         assert [item.type for item in items] == ["function_call_output", "message"]
 
 
-def test_deleted_answer_is_gone(tmp_path: Path) -> None:
+def test_deleted_answer_can_be_neither_read_nor_continued(tmp_path: Path) -> None:
     with running(tmp_path, *map(say, "abc")) as runs:
         first = runs.ask("1")
         second = runs.ask("2", first.id)
@@ -377,7 +377,7 @@ def test_second_request_on_a_busy_conversation_is_refused(tmp_path: Path) -> Non
         assert texts(runs.sent) == ["1", "a", "3"]
 
 
-def test_answer_after_one_of_a_conversation_leaves_the_conversation_as_it_is(tmp_path: Path) -> None:
+def test_answer_that_follows_one_of_a_conversation_does_not_change_the_conversation(tmp_path: Path) -> None:
     with running(tmp_path, *map(say, "abc")) as runs:
         chat = runs.client.conversations.create()
         first = runs.ask("1", conversation=chat.id)
@@ -392,7 +392,7 @@ def test_answer_after_one_of_a_conversation_leaves_the_conversation_as_it_is(tmp
 
 
 @pytest.mark.parametrize("conversation", [False, True])
-def test_request_that_the_upstream_refuses_leaves_nothing(tmp_path: Path, conversation: bool) -> None:
+def test_request_that_the_upstream_refuses_leaves_nothing_in_the_store(tmp_path: Path, conversation: bool) -> None:
     with running(tmp_path, say("a"), Turn(say("b"), fault=Fault(status=500))) as runs:
         first = None if conversation else runs.ask("1").id
         chat: dict[str, Any] = {"conversation": runs.client.conversations.create().id} if conversation else {}
@@ -414,7 +414,7 @@ def test_first_request_that_the_upstream_refuses_leaves_no_conversation(tmp_path
             assert store.conversations() == []
 
 
-def test_stream_that_breaks_is_kept_as_failed(tmp_path: Path) -> None:
+def test_stream_that_breaks_is_stored_as_failed(tmp_path: Path) -> None:
     answer = claude({"type": "text", "text": "One."}, {"type": "text", "text": "Two, which is long."})
     with running(tmp_path, Turn(answer, fault=Fault(truncate=True)), say("b")) as runs:
         with runs.client.responses.stream(model="m", input="1") as events:
@@ -427,7 +427,7 @@ def test_stream_that_breaks_is_kept_as_failed(tmp_path: Path) -> None:
         assert texts(runs.sent)[0] == "1"
 
 
-def test_answer_is_interrupted_if_the_client_leaves(tmp_path: Path) -> None:
+def test_answer_is_stored_as_interrupted_if_the_client_leaves(tmp_path: Path) -> None:
     answer = claude({"type": "text", "text": "One."}, {"type": "text", "text": "Two." * 50})
     with running(tmp_path, Turn(answer, fault=Fault(stall=5.0, stall_after=700)), say("b")) as runs:
         with runs.client.responses.stream(model="m", input="1") as events:
@@ -460,7 +460,9 @@ def test_client_gets_the_answer_if_the_store_fails(
         runs.ask("2")
 
 
-def test_error_is_clear_if_the_store_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_client_gets_a_server_error_without_paths_if_the_store_cannot_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def fail(*_: Any, **__: Any) -> None:
         raise HistoryError(f"{tmp_path}: the database failed")
 
@@ -475,7 +477,7 @@ def test_error_is_clear_if_the_store_cannot_be_read(tmp_path: Path, monkeypatch:
 # -- configuration -----------------------------------------------------------------------------------------------------
 
 
-def test_store_that_is_not_a_database_is_a_fault() -> None:
+def test_create_app_refuses_a_store_that_is_not_a_supported_database() -> None:
     config = config_for(CLAUDE, "http://localhost")
     with pytest.raises(ConfigError, match="store: a store needs SQLite or PostgreSQL"):
         create_app(GatewayConfig(upstreams=config.upstreams, routes=config.routes, store="mysql://localhost/a"))
@@ -543,7 +545,7 @@ def test_chain_is_kept_in_postgresql(database: str) -> None:
         assert runs.sent[1]["content"][0] == THINKING
 
 
-def test_hosted_blocks_return_unchanged_beside_a_renamed_tool(tmp_path: Path) -> None:
+def test_hosted_blocks_are_sent_back_unchanged_beside_a_renamed_tool(tmp_path: Path) -> None:
     search = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "a"}}
     page = {"type": "web_search_result", "url": "https://a.example", "title": "t", "encrypted_content": "e"}
     found = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": [{**page, "page_age": None}]}

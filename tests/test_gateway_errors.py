@@ -122,7 +122,7 @@ def outcome(reader: Reader, how: str = "plain") -> Any:
 def check_error(api: str, error: Any, kind: str, message: str, *, has_code: bool = True) -> None:
     """Assert that an exception is the one of this API and kind.
 
-    Between the two APIs of OpenAI, the error's own type and code are kept: `has_code` is false.
+    With `has_code=False`, ignore the type and the code: between the two APIs of OpenAI, those of the upstream are kept.
     """
     status, expected, code = RAISED[api][kind]
     assert isinstance(error, expected), f"{error!r} for {kind}"
@@ -143,7 +143,7 @@ def test_error_of_an_upstream_becomes_the_error_of_the_client_api(
     reader = gateways.reader(api, target)
     for status, kind in KINDS.items():
         body = ENDPOINT[target].error_body(status, "oops")
-        upstream.will(answer(body, status))
+        upstream.set_answers(answer(body, status))
         for how in ("plain", "streamed") if status in (401, 429, 529) else ("plain",):
             error = outcome(reader, how)
             if api == target:
@@ -171,12 +171,12 @@ def test_answer_that_is_not_valid_becomes_a_server_error(
         "stream without events": stream(),
         "half of the body": answer(good[: len(good) // 2]),
         "body that breaks": [head(content_length=len(good)) + good[: len(good) // 2], CUT],
-        "compression that is not": answer(good, content_encoding="gzip"),
+        "body that is not compressed": answer(good, content_encoding="gzip"),
         "no response": [CUT],
         "redirect": answer("", 307, location=f"{upstream.url}/other"),
     }
     for name, steps in wrong.items():
-        upstream.will(steps)
+        upstream.set_answers(steps)
         for how in ("plain", "streamed"):
             error = outcome(reader, how)
             assert isinstance(error, RAISED[api]["server"][1]), f"{name}, {how}: {error!r}"
@@ -190,10 +190,10 @@ def test_compressed_answers_and_errors_are_read(
     api: str, target: str, upstream: RawUpstream, gateways: Gateways
 ) -> None:
     reader = gateways.reader(api, target)
-    upstream.will(zipped(whole(target)), zipped(b"".join(frames(target)), "text/event-stream"))
+    upstream.set_answers(zipped(whole(target)), zipped(b"".join(frames(target)), "text/event-stream"))
     assert TEXT in str(outcome(reader))
     assert not isinstance(outcome(reader, "streamed"), Exception)
-    upstream.will(zipped(json.dumps(ENDPOINT[target].error_body(401, "oops")).encode(), status=401))
+    upstream.set_answers(zipped(json.dumps(ENDPOINT[target].error_body(401, "oops")).encode(), status=401))
     check_error(api, outcome(reader), "authentication", "oops")
 
 
@@ -201,7 +201,7 @@ def test_compressed_answers_and_errors_are_read(
 def test_whole_answer_to_a_client_that_streams_is_sent_as_a_stream(
     api: str, target: str, upstream: RawUpstream, gateways: Gateways
 ) -> None:
-    upstream.will(answer(whole(target)), answer(ENDPOINT[target].error_body(429, "oops")))
+    upstream.set_answers(answer(whole(target)), answer(ENDPOINT[target].error_body(429, "oops")))
     reader = gateways.reader(api, target)
     assert reader.streamed()[1] == TEXT
     check_error(api, outcome(reader, "streamed"), "rate_limit", "oops")
@@ -224,7 +224,7 @@ def test_stream_that_breaks_ends_with_an_error_of_the_client_api(
         "stream of another API": stream(b"".join(frames(other(target)))),
     }
     for name, steps in wrong.items():
-        upstream.will(steps)
+        upstream.set_answers(steps)
         found = outcome(reader, "streamed")
         if api == "openai-responses" and not isinstance(found, Exception):
             assert found.type in ("error", "response.failed"), f"{name}: {found!r}"
@@ -239,7 +239,7 @@ def test_stream_that_breaks_ends_with_an_error_of_the_client_api(
 def test_error_event_before_any_content_becomes_the_status_of_the_answer(
     api: str, target: str, upstream: RawUpstream, gateways: Gateways
 ) -> None:
-    upstream.will(stream(b": comment\n\n", error_event(target)))
+    upstream.set_answers(stream(b": comment\n\n", error_event(target)))
     check_error(api, outcome(gateways.reader(api, target), "streamed"), "server", "oops")
 
 
@@ -247,7 +247,7 @@ def test_error_event_before_any_content_becomes_the_status_of_the_answer(
 def test_stream_of_the_same_api_that_breaks_closes_the_connection(
     api: str, upstream: RawUpstream, gateways: Gateways
 ) -> None:
-    upstream.will(stream(*frames(api)[:3], ends=False))
+    upstream.set_answers(stream(*frames(api)[:3], ends=False))
     found = outcome(gateways.reader(api, api), "streamed")
     assert isinstance(found, httpx2.HTTPError | openai.APIConnectionError)
     assert gateways.report(api).ended == "failed"
@@ -257,7 +257,7 @@ def test_stream_of_the_same_api_that_breaks_closes_the_connection(
 def test_whole_answer_of_the_same_api_that_breaks_becomes_an_error(
     api: str, upstream: RawUpstream, gateways: Gateways
 ) -> None:
-    upstream.will([head(content_length=99) + b"{", CUT])
+    upstream.set_answers([head(content_length=99) + b"{", CUT])
     check_error(api, outcome(gateways.reader(api, api)), "server", "the connection to the upstream up broke")
 
 
@@ -267,13 +267,13 @@ def test_upstream_that_does_not_answer_in_time_becomes_a_timeout(api: str, targe
     with gateway(config) as (url, _):
         reader = Reader(api, base_url(api, url))
         for steps in ([HOLD], stream(HOLD)):
-            upstream.will(steps)
+            upstream.set_answers(steps)
             check_error(api, outcome(reader, "streamed"), "timeout", "in time")
-            assert upstream.gone.wait(60)
-        upstream.will(stream(*frames(target)[:3], HOLD))
+            assert upstream.client_left.wait(60)
+        upstream.set_answers(stream(*frames(target)[:3], HOLD))
         found = outcome(reader, "streamed")
         assert isinstance(found, Exception) or found.type == "error"
-        assert upstream.gone.wait(60)
+        assert upstream.client_left.wait(60)
 
 
 @pytest.mark.parametrize(("api", "target"), QUICK)
@@ -298,12 +298,14 @@ LIMITS: dict[str, dict[str, str]] = {
 
 
 @pytest.mark.parametrize(("api", "target"), OTHER_PAIRS)
-def test_rate_limits_are_translated(api: str, target: str, upstream: RawUpstream, gateways: Gateways) -> None:
+def test_rate_limit_headers_are_converted_to_those_of_the_client_api(
+    api: str, target: str, upstream: RawUpstream, gateways: Gateways
+) -> None:
     limits = {name.replace("_", "-"): value for name, value in LIMITS[api].items() if LIMITS[target]}
     refused = answer(ENDPOINT[target].error_body(429, "oops", 7), 429, retry_after=7, **LIMITS[target])
     if target == "google-generate-content":
         refused = answer(ENDPOINT[target].error_body(429, "oops", 7), 429)
-    upstream.will(refused, answer(whole(target), **LIMITS[target]))
+    upstream.set_answers(refused, answer(whole(target), **LIMITS[target]))
     refusal, good = (gateways.post(api, target) for _ in range(2))
     assert refusal.status_code == 429
     assert refusal.headers["retry-after"] == "7"

@@ -33,7 +33,7 @@ PAIRS = [(api, target) for api in APIS for target in APIS if api != target]
 
 
 class Upstream:
-    """An ASGI app that returns `whole` or `stream`, as it is asked."""
+    """An ASGI app that returns `stream` if the request is for a stream, else `whole`."""
 
     whole = stream = b""
 
@@ -47,7 +47,7 @@ class Upstream:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("api", "target"), PAIRS)
-def test_generated_answer_is_converted_as_by_the_library(api: str, target: str) -> None:
+def test_gateway_converts_a_generated_answer_as_convert_does(api: str, target: str) -> None:
     upstream = Upstream()
     client = httpx2.AsyncClient(transport=httpx2.ASGITransport(app=upstream))
     app = create_app(config_for(target, "http://upstream.example"), client=client)

@@ -1,4 +1,4 @@
-"""The gateway between a client and an upstream of one API: bytes pass through unchanged, but for the model."""
+"""The gateway between a client and an upstream of one API: bytes pass through unchanged, except for the model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ODD = (
     ' { "zz_new" : 1.0, "n":1e2,\t"e": "\\u00e9\\ud83d\\ude00", "half": "\\ud83d", '
     '"big": 123456789012345678901234567890, "model ": {"model": "}"}, "x": "model", "q": "\\"model\\": ", '
 )
-"""The begin of an object with unknown fields and unusual spellings."""
+"""The start of an object with unknown fields and unusual spellings."""
 
 
 @pytest.fixture(scope="module")
@@ -36,16 +36,18 @@ def odd_request(api: str) -> bytes:
 
 
 @pytest.mark.parametrize("api", APIS)
-def test_request_passes_unchanged(api: str, upstream: RawUpstream, gateways: Gateways) -> None:
-    upstream.will(answer("{}"))
+def test_request_to_the_same_api_passes_unchanged(api: str, upstream: RawUpstream, gateways: Gateways) -> None:
+    upstream.set_answers(answer("{}"))
     gateways.post(api, api, content=odd_request(api))
     assert upstream.requests[0].body == odd_request(api)
 
 
 @pytest.mark.parametrize("start", [b"", b"\xef\xbb\xbf"], ids=["plain", "byte order mark"])
 @pytest.mark.parametrize("api", APIS)
-def test_another_model_is_the_only_change(api: str, start: bytes, upstream: RawUpstream, gateways: Gateways) -> None:
-    upstream.will(answer("{}"))
+def test_model_of_the_route_is_the_only_change_of_a_request(
+    api: str, start: bytes, upstream: RawUpstream, gateways: Gateways
+) -> None:
+    upstream.set_answers(answer("{}"))
     assert gateways.post(api, f"{api}.other", content=start + odd_request(api)).status_code == 200
     sent = upstream.requests[0]
     if api == "google-generate-content":
@@ -57,9 +59,11 @@ def test_another_model_is_the_only_change(api: str, start: bytes, upstream: RawU
 
 @pytest.mark.parametrize("name", ["plain", "error", "compressed", "stream"])
 @pytest.mark.parametrize("api", APIS)
-def test_answer_passes_unchanged(api: str, name: str, upstream: RawUpstream, gateways: Gateways) -> None:
+def test_answer_of_the_same_api_passes_unchanged(
+    api: str, name: str, upstream: RawUpstream, gateways: Gateways
+) -> None:
     body = (ODD + '"x":[]}\r\n').encode()
-    upstream.will(
+    upstream.set_answers(
         {
             "plain": answer(body, 201, zz_own="a\xe9", content_type_options="x"),
             "error": answer(body, 418, zz_own="a\xe9"),
@@ -78,16 +82,16 @@ def test_answer_passes_unchanged(api: str, name: str, upstream: RawUpstream, gat
         assert dict(response.headers.raw)[b"zz-own"] == b"a\xe9"
 
 
-def test_headers_of_one_connection_are_not_passed(upstream: RawUpstream, gateways: Gateways) -> None:
+def test_hop_by_hop_headers_of_an_answer_are_not_passed(upstream: RawUpstream, gateways: Gateways) -> None:
     own = {"connection": "keep-alive, zz-hop", "keep_alive": "timeout=5", "zz_hop": "1", "zz_end": "2"}
     for status in (200, 400):
-        upstream.will(answer("{}", status, set_cookie="a=b", **own))
+        upstream.set_answers(answer("{}", status, set_cookie="a=b", **own))
         headers = gateways.post("openai-chat", "openai-chat").headers
         assert headers["zz-end"] == "2"
         assert {"zz-hop", "keep-alive", "set-cookie"}.isdisjoint(headers)
 
 
-def test_only_named_headers_of_the_client_are_sent(upstream: RawUpstream, gateways: Gateways) -> None:
+def test_client_headers_that_the_api_does_not_define_are_not_sent(upstream: RawUpstream, gateways: Gateways) -> None:
     headers = {
         "anthropic-beta": "x",
         "anthropic-version": "2099-01-01",
@@ -96,7 +100,7 @@ def test_only_named_headers_of_the_client_are_sent(upstream: RawUpstream, gatewa
         "user-agent": "me",
     }
     for client in ("anthropic-messages", "openai-chat"):
-        upstream.will(answer("{}"))
+        upstream.set_answers(answer("{}"))
         gateways.post(client, "anthropic-messages", headers={**headers, "accept-encoding": "br"})
         sent = upstream.requests[0].headers
         assert sent.get("anthropic-beta") == ("x" if client == "anthropic-messages" else None)
@@ -107,10 +111,8 @@ def test_only_named_headers_of_the_client_are_sent(upstream: RawUpstream, gatewa
 
 
 @pytest.mark.parametrize("api", ["anthropic-messages", "openai-chat"])
-def test_header_of_a_client_that_is_not_ascii_is_sent_unchanged(
-    api: str, upstream: RawUpstream, gateways: Gateways
-) -> None:
-    upstream.will(answer("{}"))
+def test_client_header_that_is_not_ascii_is_sent_unchanged(api: str, upstream: RawUpstream, gateways: Gateways) -> None:
+    upstream.set_answers(answer("{}"))
     name = {"anthropic-messages": "anthropic-beta", "openai-chat": "openai-project"}[api]
     assert gateways.post(api, api, headers={name: "é".encode("latin-1")}).status_code == 200
     assert upstream.requests[0].headers[name] == "é"

@@ -1,4 +1,7 @@
-"""Retries and fallbacks of the gateway: only what certainly caused no answer, and only before the first byte."""
+"""Retries and fallbacks of the gateway.
+
+A request is repeated only if it certainly caused no answer, and only before the first byte of an answer.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +71,7 @@ def attempts(report: Report) -> list[tuple[str, int | None, str | None]]:
 def test_request_is_repeated_if_it_certainly_caused_no_answer(
     steps: list[Step], status: int, kind: str, first: RawUpstream, second: RawUpstream, gateways: Gateways
 ) -> None:
-    first.will(steps, steps, GOOD)
+    first.set_answers(steps, steps, GOOD)
     assert TEXT in gateways.post(CHAT, CLAUDE).text
     report = gateways.report(CLAUDE)
     assert attempts(report) == [("first", status, kind)] * 2 + [("first", 200, None)]
@@ -77,7 +80,7 @@ def test_request_is_repeated_if_it_certainly_caused_no_answer(
 
 
 def test_stream_that_begins_with_an_overload_is_repeated(first: RawUpstream, gateways: Gateways) -> None:
-    first.will(stream(error_event(CLAUDE, 529)), stream(*frames(CLAUDE)))
+    first.set_answers(stream(error_event(CLAUDE, 529)), stream(*frames(CLAUDE)))
     assert gateways.reader(CHAT, CLAUDE).streamed()[1] == TEXT
     assert attempts(gateways.report(CLAUDE)) == [("first", 200, "overloaded"), ("first", 200, None)]
 
@@ -90,8 +93,8 @@ def test_stream_that_begins_with_an_overload_is_repeated(first: RawUpstream, gat
 def test_request_that_may_have_caused_an_answer_goes_to_the_next_upstream_at_once(
     steps: list[Step], first: RawUpstream, second: RawUpstream, gateways: Gateways
 ) -> None:
-    first.will(steps)
-    second.will(answer(whole("google-generate-content")))
+    first.set_answers(steps)
+    second.set_answers(answer(whole("google-generate-content")))
     response = gateways.post(CHAT, CLAUDE)
     assert TEXT in response.text
     assert response.headers["contentmodel-upstream"] == "second"
@@ -101,27 +104,27 @@ def test_request_that_may_have_caused_an_answer_goes_to_the_next_upstream_at_onc
 
 
 @pytest.mark.parametrize("status", [400, 413])
-def test_fault_of_the_request_goes_to_no_other_upstream(
+def test_request_that_is_refused_as_invalid_goes_to_no_other_upstream(
     status: int, first: RawUpstream, second: RawUpstream, gateways: Gateways
 ) -> None:
-    first.will(refused(status))
-    second.will(answer(whole("google-generate-content")))
+    first.set_answers(refused(status))
+    second.set_answers(answer(whole("google-generate-content")))
     assert gateways.post(CHAT, CLAUDE).status_code == status
     assert (len(first.requests), len(second.requests)) == (1, 0)
 
 
-def test_longer_wait_than_retry_wait_is_left_to_the_client(
+def test_client_gets_retry_after_if_it_is_longer_than_retry_wait(
     first: RawUpstream, second: RawUpstream, gateways: Gateways
 ) -> None:
-    first.will(refused(429, retry_after=60))
-    second.will(answer(ENDPOINT["google-generate-content"].error_body(429, "oops", 90), 429))
+    first.set_answers(refused(429, retry_after=60))
+    second.set_answers(answer(ENDPOINT["google-generate-content"].error_body(429, "oops", 90), 429))
     response = gateways.post(CHAT, CLAUDE)
     assert (response.status_code, response.headers["retry-after"]) == (429, "90")
     assert attempts(gateways.report(CLAUDE)) == [("first", 429, "rate_limit"), ("second", 429, "rate_limit")]
 
 
 def test_upstream_that_cannot_be_reached_is_tried_again(second: RawUpstream, gateways: Gateways) -> None:
-    second.will(answer(whole("google-generate-content")))
+    second.set_answers(answer(whole("google-generate-content")))
     assert TEXT in gateways.post(CHAT, "unreachable").text
     assert attempts(gateways.report("unreachable")) == [("first", None, "overloaded")] * 3 + [("second", 200, None)]
 
@@ -130,16 +133,16 @@ def test_stream_that_breaks_after_its_first_byte_goes_to_no_other_upstream(
     first: RawUpstream, second: RawUpstream, gateways: Gateways
 ) -> None:
     sent = frames(CLAUDE)
-    first.will(stream(*sent[: len(sent) // 2], ends=False))
-    second.will(stream(*frames("google-generate-content")))
+    first.set_answers(stream(*sent[: len(sent) // 2], ends=False))
+    second.set_answers(stream(*frames("google-generate-content")))
     with gateways.stream(CHAT, CLAUDE) as response:
         assert b"the stream ended" in response.read()
     assert len(second.requests) == 0
 
 
 def test_error_of_the_last_upstream_is_returned(first: RawUpstream, second: RawUpstream, gateways: Gateways) -> None:
-    first.will(refused(500))
-    second.will(answer(ENDPOINT["google-generate-content"].error_body(403, "no access"), 403))
+    first.set_answers(refused(500))
+    second.set_answers(answer(ENDPOINT["google-generate-content"].error_body(403, "no access"), 403))
     response = gateways.post(CHAT, CLAUDE)
     assert (response.status_code, response.json()["error"]["message"]) == (403, "no access")
     assert gateways.report(CLAUDE).error == "permission"

@@ -85,7 +85,7 @@ def test_official_clients_list_and_retrieve_the_models() -> None:
 # -- what the upstream's API lacks -------------------------------------------------------------------------------------
 
 
-def test_api_that_requires_an_output_limit_gets_one_for_agents() -> None:
+def test_request_to_an_api_that_requires_an_output_limit_gets_one() -> None:
     _, payload = sent(ANTHROPIC, {"model": "m", "input": "?"})
     assert payload["max_tokens"] == 32000
     _, payload = sent(ANTHROPIC, {"model": "m", "input": "?"}, policies={"output_limit": "7"})
@@ -94,7 +94,7 @@ def test_api_that_requires_an_output_limit_gets_one_for_agents() -> None:
     assert payload["max_tokens"] == 5
 
 
-def test_answer_is_not_stored_by_an_api_that_stores_unless_the_client_asks() -> None:
+def test_request_to_the_responses_api_has_store_false_unless_the_client_sets_it() -> None:
     _, payload = sent(RESPONSES, {"model": "m", "messages": ASKED}, "/v1/chat/completions")
     assert payload["store"] is False
     _, payload = sent(RESPONSES, {"model": "m", "messages": ASKED, "store": True}, "/v1/chat/completions")
@@ -134,7 +134,7 @@ def test_hosted_tool_that_the_upstream_lacks_is_refused() -> None:
     ("on_loss", "status"),
     [("refuse", 400), ({"settings": "refuse"}, 400), ({"media": "refuse"}, 200), ("report", 200)],
 )
-def test_losses_are_refused_by_family(on_loss: Any, status: int) -> None:
+def test_on_loss_refuses_losses_by_family(on_loss: Any, status: int) -> None:
     answer, payload = sent(CHAT, {"model": "m", "input": "?", "truncation": "auto", "user": "u"}, on_loss="report")
     assert answer.status_code == 200
     asked = {"model": "m", "max_tokens": 9, "messages": ASKED, "top_k": 4}
@@ -149,7 +149,7 @@ def test_losses_are_refused_by_family(on_loss: Any, status: int) -> None:
 
 
 class Counter:
-    """An ASGI app that counts tokens, as two APIs do, and has nothing else."""
+    """An ASGI app that answers each request with a count of tokens, in the form of two APIs at once."""
 
     def __init__(self, status: int = 200) -> None:
         self.status = status
@@ -166,7 +166,7 @@ class Counter:
 
 
 def counted(target: str, path: str, payload: Any, counter: Counter) -> httpx2.Response:
-    """Ask a gateway for the count of a request's tokens."""
+    """Send a request to count tokens through a gateway, and return the answer."""
     client = httpx2.AsyncClient(transport=httpx2.ASGITransport(app=counter))
     with gateway(config_for(target, "http://upstream.example"), client=client) as (url, _):
         return httpx2.post(f"{url}{path}", json=payload, trust_env=False)
@@ -201,7 +201,7 @@ def test_tokens_are_estimated_if_the_upstream_cannot_count(target: str, status: 
     assert answer.headers["contentmodel-counted"] == "estimated"
 
 
-def test_official_google_client_counts_tokens_by_another_upstream() -> None:
+def test_google_client_counts_tokens_with_an_upstream_of_another_api() -> None:
     client = httpx2.AsyncClient(transport=httpx2.ASGITransport(app=Counter()))
     with gateway(config_for(ANTHROPIC, "http://upstream.example"), client=client) as (url, _):
         gemini = genai.Client(api_key="none", http_options={"base_url": url})

@@ -1,4 +1,4 @@
-"""Keys, names and headers that clients and upstreams choose: none reaches a place where it does not belong."""
+"""Keys, model names and headers from clients and upstreams: the gateway sends each only where it belongs."""
 
 from __future__ import annotations
 
@@ -18,11 +18,13 @@ KEY, OTHER_KEY = "sk-upstream-secret", "sk-client-secret"
 ENVIRONMENT = {"UPSTREAM_KEY": KEY, "GATEWAY_KEY": "sk-gateway-secret"}
 
 
-def configured(api: str, upstream: RawUpstream, *, key: str = "env:UPSTREAM_KEY", own: str | None = None) -> Any:
+def configured(
+    api: str, upstream: RawUpstream, *, key: str = "env:UPSTREAM_KEY", gateway_key: str | None = None
+) -> Any:
     value = {
         "upstreams": {"up": {"api": api, "base_url": upstream.base_url(api), "key": key, "retries": 0}},
         "routes": [{"to": "up"}],
-        **({} if own is None else {"key": own}),
+        **({} if gateway_key is None else {"key": gateway_key}),
     }
     return read_config(value, environment=ENVIRONMENT)
 
@@ -37,7 +39,7 @@ def test_keys_are_in_no_error_report_or_log(
     event = error_event(target).replace(b"oops", message.encode())
     with gateway(configured(target, upstream), environment=ENVIRONMENT) as (url, app):
         clients = Gateways.of(url, app)
-        upstream.will(
+        upstream.set_answers(
             answer(ENDPOINT[target].error_body(401, message), 401, zz_echo=KEY),
             answer(f"<html>{message}</html>", 502, "text/html"),
             answer(ENDPOINT[target].error_body(401, message)),
@@ -68,7 +70,7 @@ def test_keys_are_in_no_error_report_or_log(
 )
 @pytest.mark.parametrize("target", APIS)
 def test_name_of_a_model_changes_neither_host_nor_path(target: str, name: str, upstream: RawUpstream) -> None:
-    upstream.will(answer(whole(target)))
+    upstream.set_answers(answer(whole(target)))
     config = config_for(target, upstream.base_url(target), model=None)
     with gateway(config) as (url, app):
         clients = Gateways.of(url, app)
@@ -90,8 +92,8 @@ def test_name_of_a_model_changes_neither_host_nor_path(target: str, name: str, u
 
 @pytest.mark.parametrize("api", APIS)
 def test_gateway_key_is_required_and_goes_to_no_upstream(api: str, upstream: RawUpstream) -> None:
-    upstream.will(answer(whole(api)))
-    with gateway(configured(api, upstream, own="env:GATEWAY_KEY"), environment=ENVIRONMENT) as (url, app):
+    upstream.set_answers(answer(whole(api)))
+    with gateway(configured(api, upstream, gateway_key="env:GATEWAY_KEY"), environment=ENVIRONMENT) as (url, app):
         check_error(api, outcome(Reader(api, base_url(api, url))), "authentication", "its own key")
         clients = Gateways.of(url, app)
         assert upstream.requests == []
@@ -117,7 +119,7 @@ def test_gateway_key_is_required_and_goes_to_no_upstream(api: str, upstream: Raw
 
 def test_key_of_clients_cannot_be_sent_by_a_gateway_with_a_key(upstream: RawUpstream) -> None:
     with pytest.raises(ConfigError, match="clients send the key of the gateway"):
-        configured("openai-chat", upstream, key="client", own="env:GATEWAY_KEY")
+        configured("openai-chat", upstream, key="client", gateway_key="env:GATEWAY_KEY")
 
 
 def test_key_that_cannot_be_a_header_is_a_fault_of_the_configuration() -> None:
@@ -129,7 +131,7 @@ def test_key_that_cannot_be_a_header_is_a_fault_of_the_configuration() -> None:
 
 @pytest.mark.parametrize("target", APIS)
 def test_key_of_the_client_is_sent_in_the_form_of_the_upstream(target: str, upstream: RawUpstream) -> None:
-    upstream.will(answer(whole(target)))
+    upstream.set_answers(answer(whole(target)))
     forms = [{"authorization": f"Bearer {OTHER_KEY}"}, {"x-api-key": OTHER_KEY}, {"x-goog-api-key": OTHER_KEY}]
     with gateway(configured(target, upstream, key="client")) as (url, app):
         clients = Gateways.of(url, app)
@@ -146,20 +148,20 @@ def test_key_of_the_client_is_sent_in_the_form_of_the_upstream(target: str, upst
         assert OTHER_KEY not in request.target
 
 
-def test_login_token_of_a_claude_client_is_passed_to_its_own_api(upstream: RawUpstream) -> None:
-    upstream.will(answer(whole("anthropic-messages")))
+def test_bearer_token_of_an_anthropic_client_is_sent_to_its_own_api(upstream: RawUpstream) -> None:
+    upstream.set_answers(answer(whole("anthropic-messages")))
     with gateway(configured("anthropic-messages", upstream, key="client")) as (url, app):
         Gateways.of(url, app).post("anthropic-messages", "", headers={"authorization": f"Bearer {OTHER_KEY}"})
     assert upstream.requests[0].headers["authorization"] == f"Bearer {OTHER_KEY}"
     assert "x-api-key" not in upstream.requests[0].headers
 
 
-def test_headers_of_an_upstream_cannot_break_the_answer(upstream: RawUpstream) -> None:
+def test_invalid_headers_of_an_upstream_do_not_break_the_answer(upstream: RawUpstream) -> None:
     config = config_for("openai-chat", upstream.base_url("openai-chat"))
     with gateway(config) as (url, app):
         clients = Gateways.of(url, app)
         for api in APIS:
-            upstream.will(answer(whole("openai-chat"), x_request_id="\xe9\x01\x7f", retry_after="\xb2"))
+            upstream.set_answers(answer(whole("openai-chat"), x_request_id="\xe9\x01\x7f", retry_after="\xb2"))
             response = clients.post(api, "")
             assert response.status_code == 200
             assert "contentmodel-request-id" in response.headers

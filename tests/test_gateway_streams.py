@@ -29,13 +29,13 @@ def gateways(upstream: RawUpstream) -> Iterator[Gateways]:
 
 
 def paused(api: str) -> list[Step]:
-    """Return a stream that waits in its middle."""
+    """Return a stream that waits for `release` in its middle."""
     sent = frames(api)
     return stream(*sent[: len(sent) // 2], HOLD, *sent[len(sent) // 2 :])
 
 
 async def _streamed_later(reader: Reader) -> Any:
-    """Read a stream with the async client, and close it: if it is collected later, it uses the loop that it finds."""
+    """Read a stream with the async client, and close the client in the same event loop."""
     try:
         return await reader.streamed_later()
     finally:
@@ -48,7 +48,7 @@ def test_official_client_reads_through_keep_alives(
 ) -> None:
     reader = gateways.reader(api, target)
     for read in (lambda: reader.streamed()[0], lambda: asyncio.run(_streamed_later(gateways.new_reader(api, target)))):
-        upstream.will(paused(target))
+        upstream.set_answers(paused(target))
 
         def release() -> None:
             assert upstream.held.wait(LIMIT)
@@ -65,7 +65,7 @@ def test_official_client_reads_through_keep_alives(
 def test_stream_that_waits_has_keep_alives_and_ends_with_the_counts_of_losses(
     api: str, target: str, upstream: RawUpstream, gateways: Gateways
 ) -> None:
-    upstream.will(paused(target))
+    upstream.set_answers(paused(target))
     read = b""
     with gateways.stream(api, target) as response:
         for chunk in response.iter_bytes():
@@ -79,7 +79,7 @@ def test_stream_that_waits_has_keep_alives_and_ends_with_the_counts_of_losses(
 
 def test_stream_of_the_same_api_has_no_keep_alives(upstream: RawUpstream, gateways: Gateways) -> None:
     for api in APIS:
-        upstream.will(stream(*frames(api), b": a comment\r\n\r\n"))
+        upstream.set_answers(stream(*frames(api), b": a comment\r\n\r\n"))
         with gateways.stream(api, api) as response:
             assert response.read() == b"".join(frames(api)) + b": a comment\r\n\r\n"
 
@@ -88,16 +88,16 @@ def test_stream_of_the_same_api_has_no_keep_alives(upstream: RawUpstream, gatewa
 def test_gemini_stream_without_alt_sse_is_an_array(target: str, upstream: RawUpstream, gateways: Gateways) -> None:
     sent = frames(target)
     if target == "google-generate-content":
-        upstream.will(stream(b"[" + b",\n".join(f[6:].strip() for f in sent) + b"]", kind="application/json"))
+        upstream.set_answers(stream(b"[" + b",\n".join(f[6:].strip() for f in sent) + b"]", kind="application/json"))
     else:
-        upstream.will(paused(target))
+        upstream.set_answers(paused(target))
         threading.Timer(0.1, upstream.release).start()
     response = gateways.post("google-generate-content", target, path=ARRAY)
     assert response.headers["content-type"] == "application/json"
     elements = response.json()
     assert "".join(p["text"] for e in elements for p in e["candidates"][0]["content"].get("parts", ())) == TEXT
     assert "alt=sse" not in upstream.requests[0].target
-    upstream.will(stream(*sent[: len(sent) // 2], ends=False))
+    upstream.set_answers(stream(*sent[: len(sent) // 2], ends=False))
     if target != "google-generate-content":
         assert gateways.post("google-generate-content", target, path=ARRAY).json()[-1]["error"]["code"] == 500
 
@@ -122,18 +122,18 @@ def test_client_that_leaves_ends_the_request_of_the_upstream(
 ) -> None:
     loops: list[asyncio.AbstractEventLoop] = []
     made = config_for(target, upstream.base_url(target))
-    with gateway(made, wrap=lambda app: _noting(app, loops)) as (url, app):
+    with gateway(made, wrap=lambda app: _recording_loops(app, loops)) as (url, app):
         logger = logging.getLogger("uvicorn")
         logger.addHandler(caplog.handler)
         logging.getLogger("uvicorn.error").setLevel(logging.INFO)
-        upstream.will(steps_of(where, target))
+        upstream.set_answers(steps_of(where, target))
         streams = where != "in the body"
         with _asked(api, url, streams=streams) as asked:
             assert upstream.held.wait(LIMIT)
             if where == "in the stream":
                 assert asked.recv(1)
             before = len(loops)
-        assert upstream.gone.wait(LIMIT)
+        assert upstream.client_left.wait(LIMIT)
         report = _completed(app)
         assert (report.ended, before) == ("left", 1)
         assert _tasks(loops[0]) == 0
@@ -141,12 +141,14 @@ def test_client_that_leaves_ends_the_request_of_the_upstream(
     assert _warnings(caplog) == []
 
 
-def test_client_that_leaves_while_it_sends_is_no_error(upstream: RawUpstream, caplog: pytest.LogCaptureFixture) -> None:
+def test_client_that_leaves_while_it_sends_causes_no_error(
+    upstream: RawUpstream, caplog: pytest.LogCaptureFixture
+) -> None:
     with gateway(config_for("openai-chat", upstream.base_url("openai-chat"))) as (url, app):
         logger = logging.getLogger("uvicorn")
         logger.addHandler(caplog.handler)
         logging.getLogger("uvicorn.error").setLevel(logging.INFO)
-        upstream.will([CUT])
+        upstream.set_answers([CUT])
         port = int(url.rpartition(":")[2])
         with socket.create_connection(("127.0.0.1", port)) as asked:
             asked.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 99\r\n\r\n{")
@@ -158,12 +160,12 @@ def test_client_that_leaves_while_it_sends_is_no_error(upstream: RawUpstream, ca
 
 
 def _warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
-    """Return the warnings and errors, without those of async clients of earlier tests, which are collected now."""
+    """Return the warnings and errors, except those of async clients that earlier tests left open."""
     messages = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
     return [message for message in messages if "AsyncClient.aclose" not in message]
 
 
-def _noting(app: Any, loops: list[asyncio.AbstractEventLoop]) -> Any:
+def _recording_loops(app: Any, loops: list[asyncio.AbstractEventLoop]) -> Any:
     async def noting(scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "http":
             loops.append(asyncio.get_running_loop())
@@ -216,7 +218,7 @@ def _tasks(loop: asyncio.AbstractEventLoop) -> int:
 
 def test_streams_of_one_upstream_use_one_connection(upstream: RawUpstream, gateways: Gateways) -> None:
     for api in APIS:
-        upstream.will(stream(*frames(api)))
+        upstream.set_answers(stream(*frames(api)))
         gateways.reader(APIS[APIS.index(api) - 2], api).streamed()
         before = upstream.connections
         for _ in range(3):

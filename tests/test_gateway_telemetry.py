@@ -1,4 +1,4 @@
-"""The spans of a gateway: one for each request, and one for each try of an upstream."""
+"""The spans of a gateway: one for each request, and one for each attempt at an upstream."""
 
 from __future__ import annotations
 
