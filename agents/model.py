@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from programs import Arguments, Program
-from wire import ANSWERS, CALL_IDS, Called, Said
+from wire import ANSWERS, CALL_IDS, ModelCall, ModelTurn
 
 from contentmodel.adapter import adapter
 from contentmodel.content.tools import ToolCallContent
@@ -84,21 +84,21 @@ class Model:
 
     def __init__(self, api: str, steps: list[Step]) -> None:
         self.api, self.steps = api, steps
-        self.said: dict[int, Said] = {}
-        self.aside = 0
+        self.turns: dict[int, ModelTurn] = {}
+        self.other_requests = 0
         """The number of requests that are not part of the task."""
 
     def __call__(self, request: ChatRequest) -> ChatResponse:
         """Return the answer to a request."""
-        said = self._next(request)
-        answer: ChatResponse = adapter(self.api).decode_response(ANSWERS[self.api](said))
+        turn = self._next(request)
+        answer: ChatResponse = adapter(self.api).decode_response(ANSWERS[self.api](turn))
         return answer
 
-    def _next(self, request: ChatRequest) -> Said:
+    def _next(self, request: ChatRequest) -> ModelTurn:
         tools = {tool.name: tool for tool in request.tools if isinstance(tool, FunctionTool | CustomTool)}
         if not tools:
-            self.aside += 1
-            return Said(9000 + self.aside, "This is not the task.", "Nothing.", ())
+            self.other_requests += 1
+            return ModelTurn(9000 + self.other_requests, "This is not the task.", "Nothing.", ())
         made = sum(isinstance(content, ToolCallContent) for content in contents_of(request.messages))
         number = 0
         while made > 0:
@@ -107,11 +107,11 @@ class Model:
         step = self.steps[number]
         first = 10 * number
         calls = tuple(call_of(self.api, tools, choices, first + place) for place, choices in enumerate(step.calls))
-        self.said[number] = Said(number, step.reasoning, step.text, calls)
-        return self.said[number]
+        self.turns[number] = ModelTurn(number, step.reasoning, step.text, calls)
+        return self.turns[number]
 
 
-def call_of(api: str, tools: dict[str, Any], choices: Choices, number: int) -> Called:
+def call_of(api: str, tools: dict[str, Any], choices: Choices, number: int) -> ModelCall:
     """Return a call of the first of the choices that is offered. Raises LookupError if none is."""
     listed = list(choices)
     for name, arguments in listed:
@@ -121,7 +121,7 @@ def call_of(api: str, tools: dict[str, Any], choices: Choices, number: int) -> C
         if isinstance(arguments, str) and not (isinstance(tool, CustomTool) and api in FREE):
             # Elsewhere, a tool that takes free text is a function with one argument.
             arguments = {"input": arguments}
-        return Called(CALL_IDS[api].format(number), name, arguments)
+        return ModelCall(CALL_IDS[api].format(number), name, arguments)
     raise LookupError(f"the request offers none of {[name for name, _ in listed]}, but {sorted(tools)}")
 
 

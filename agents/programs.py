@@ -1,4 +1,4 @@
-"""The agents: how each is started at a gateway, without telemetry and updates, and which calls its tools take."""
+"""The agents: how each is started with a gateway, without telemetry and updates, and the calls of its tools."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Arguments = dict[str, Any] | str
 
 @dataclass(frozen=True)
 class Place:
-    """The folders of one run, and the URL that the agent gets for its provider's."""
+    """The folders of one run, and the URL that the agent uses instead of its provider's."""
 
     home: Path
     project: Path
@@ -46,7 +46,7 @@ class Program:
 
 
 def environment(place: Place, proxy: str, **own: str) -> dict[str, str]:
-    """Return the variables of an agent: none of the user's but the path, and a proxy that refuses all other hosts."""
+    """Return the variables of an agent: of the user's only PATH, and a proxy that refuses all other hosts."""
     proxies = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy"), proxy)
     own_host = "127.0.0.1,localhost"
     return {

@@ -11,7 +11,7 @@ its provider. The upstream is the loopback server with a scripted model. A proxy
 
 A run has more than a dozen turns: a file that is written, a file that is missing, an image, two calls at once, a
 command that fails, and reasoning before each. The verdict is "ok" if the agent ends its task, if every request at the
-upstream is valid, and if the transcript there is complete but for the losses that the gateway reports.
+upstream is valid, and if the transcript there is complete except for the losses that the gateway reports.
 
 Exit codes: 0 all runs are ok; 1 one is not; 2 the agents cannot be installed, or a bad command line.
 """
@@ -59,7 +59,7 @@ COLUMNS = (
 
 
 def install() -> None:
-    """Install the agents, unless they are."""
+    """Install the agents, unless they are installed."""
     wanted = json.loads((FOLDER / "package.json").read_text())["dependencies"]
     if all(version_of(package) == version for package, version in wanted.items()):
         return
@@ -113,7 +113,7 @@ def config_of(api: str, base_url: str, scenario: str) -> str:
 
 
 def run_one(program: Program, to: str, scenario: str, folder: Path, limit: float) -> Run:
-    """Run an agent, and verify what it did."""
+    """Run an agent, and verify the run."""
     home, project = folder / "home", folder / "project"
     for made in (home, project, folder / "tmp"):
         made.mkdir()
@@ -122,7 +122,7 @@ def run_one(program: Program, to: str, scenario: str, folder: Path, limit: float
     config, log = folder / "gateway.toml", folder / "gateway.log"
     with LoopbackServer(turns(model, scenario), repeat=scenario == "task") as upstream:
         config.write_text(config_of(to, upstream.base_url(to), scenario))
-        with gateway(config, log) as inner, recorder(inner) as (url, asked), refusing_proxy() as (proxy, hosts):
+        with gateway(config, log) as inner, recorder(inner) as (url, exchanges), refusing_proxy() as (proxy, hosts):
             place = Place(home, project, url)
             command, own = program.start(place, PROMPT)
             command[0] = str(INSTALLED / "node_modules" / ".bin" / command[0])
@@ -132,7 +132,9 @@ def run_one(program: Program, to: str, scenario: str, folder: Path, limit: float
                 report["id"]: httpx2.get(f"{inner}/contentmodel/losses/{report['id']}", trust_env=False).json()
                 for report in reports_of(log)
             }
-        done = Run(program, to, scenario, project, ended, model, list(asked), list(upstream.requests), reports, hosts)
+        done = Run(
+            program, to, scenario, project, ended, model, list(exchanges), list(upstream.requests), reports, hosts
+        )
     save(done, folder)
     done.faults = [*check(done), *violations(done)]
     return done
@@ -141,16 +143,16 @@ def run_one(program: Program, to: str, scenario: str, folder: Path, limit: float
 def save(done: Run, folder: Path) -> None:
     """Write the requests of both sides, the answers to the agent, and the reports into the folder of the run."""
     with (folder / "requests.jsonl").open("w") as lines:
-        for asked in done.asked:
+        for exchange in done.exchanges:
             lines.write(
                 json.dumps(
                     {
-                        "id": asked.name,
-                        "upstream": asked.upstream_id,
-                        "path": asked.path,
-                        "status": asked.status,
-                        "payload": asked.payload,
-                        "answer": asked.answer.decode("utf-8", "replace"),
+                        "id": exchange.name,
+                        "upstream": exchange.upstream_id,
+                        "path": exchange.path,
+                        "status": exchange.status,
+                        "payload": exchange.payload,
+                        "answer": exchange.answer.decode("utf-8", "replace"),
                     }
                 )
                 + "\n"
@@ -208,7 +210,7 @@ def main() -> int:
         "--keep",
         type=Path,
         metavar="FOLDER",
-        help="keep the files of each run: requests, reports, and what the agent printed",
+        help="keep the files of each run: requests, reports, and the output of the agent",
     )
     parser.add_argument(
         "--limit", type=float, default=180, metavar="SECONDS", help="the time of one run (default: 180)"

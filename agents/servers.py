@@ -30,8 +30,8 @@ KEY = "dummy-key"
 
 
 @dataclass
-class Ended:
-    """The end of a process. `code` is None if its time was over."""
+class EndedProcess:
+    """A process that has ended, with its output. `code` is None if it reached its time limit."""
 
     code: int | None
     out: str
@@ -48,7 +48,7 @@ def run(
     log: Path,
     attend: Callable[[subprocess.Popen[bytes]], None] | None = None,
     reads: bool = False,
-) -> Ended:
+) -> EndedProcess:
     """Run a command in a session of its own, with a time limit. All processes of the session are killed at the end.
 
     `attend` is called while the command runs. If `reads` is set, it can write to the command's standard input.
@@ -75,11 +75,11 @@ def run(
             code = None
         finally:
             end_session(process)
-    return Ended(code, _text(out), _text(err), time.monotonic() - began)
+    return EndedProcess(code, _text(out), _text(err), time.monotonic() - began)
 
 
 def end_session(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process and its children: those of its group, and those that made a group of their own."""
+    """Kill a process and its children: those of its group, and those that created their own group."""
     _kill(os.killpg, process.pid)
     for child in _session(process.pid):
         _kill(os.kill, child)
@@ -157,8 +157,8 @@ def free_port() -> int:
 
 
 @dataclass
-class Asked:
-    """A request of an agent, and what it was answered. `name` is the gateway's id of the request."""
+class Exchange:
+    """A request of an agent and its answer. `name` is the gateway's id of the request."""
 
     method: str
     path: str
@@ -171,7 +171,7 @@ class Asked:
 
     @property
     def payload(self) -> Any:
-        """The body as JSON; None if it is none."""
+        """The body as JSON; None if it is not JSON."""
         try:
             return json.loads(self.body)
         except ValueError:
@@ -184,7 +184,7 @@ class Recorder:
     def __init__(self, gateway: str) -> None:
         self._gateway = gateway
         self._client = httpx2.AsyncClient(trust_env=False, timeout=300)
-        self.asked: list[Asked] = []
+        self.exchanges: list[Exchange] = []
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http":
@@ -195,11 +195,11 @@ class Recorder:
             if not message.get("more_body"):
                 break
         path = scope["raw_path"].decode() + (f"?{scope['query_string'].decode()}" if scope["query_string"] else "")
-        record = Asked(scope["method"], path, body)
-        self.asked.append(record)
+        record = Exchange(scope["method"], path, body)
+        self.exchanges.append(record)
         await self._pass(record, [(name, value) for name, value in scope["headers"] if name != b"host"], send)
 
-    async def _pass(self, record: Asked, headers: list[tuple[bytes, bytes]], send: Any) -> None:
+    async def _pass(self, record: Exchange, headers: list[tuple[bytes, bytes]], send: Any) -> None:
         request = self._client.build_request(
             record.method, self._gateway + record.path, headers=headers, content=record.body
         )
@@ -222,11 +222,11 @@ class Recorder:
 
 
 @contextmanager
-def recorder(gateway: str) -> Iterator[tuple[str, list[Asked]]]:
-    """Run a recorder in front of a gateway, and yield its URL and its records."""
+def recorder(gateway: str) -> Iterator[tuple[str, list[Exchange]]]:
+    """Run a recorder in front of a gateway, and yield its URL and its exchanges."""
     app = Recorder(gateway)
     with serving(app, lifespan="off") as url:
-        yield url, app.asked
+        yield url, app.exchanges
 
 
 # -- other hosts -------------------------------------------------------------------------------------------------------
@@ -234,7 +234,7 @@ def recorder(gateway: str) -> Iterator[tuple[str, list[Asked]]]:
 
 @contextmanager
 def refusing_proxy() -> Iterator[tuple[str, list[str]]]:
-    """Run a proxy that refuses every request, and yield its URL and the hosts that were asked for."""
+    """Run a proxy that refuses every request, and yield its URL and the hosts of the refused requests."""
     hosts: list[str] = []
     listening = socket.create_server(("127.0.0.1", 0))
     loop = asyncio.new_event_loop()

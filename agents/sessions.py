@@ -36,7 +36,7 @@ from model import Step, image
 from programs import PROGRAMS, Place, Program, environment
 from run import INSTALLED, install, version_of
 from scenarios import SCENARIOS
-from servers import Ended, refusing_proxy, run
+from servers import EndedProcess, refusing_proxy, run
 from stages import Attended, Stage, StagedModel
 from storage import STORAGES
 from terminal import run_in_terminal
@@ -85,7 +85,7 @@ class Recording:
         self.stages.append({"prompt": stage.prompt, "way": stage.way, "session": session, "code": ended.code})
         return requests
 
-    def _run(self, stage: Stage, log: Path) -> Ended:
+    def _run(self, stage: Stage, log: Path) -> EndedProcess:
         place = Place(self.home, self.project, self.server.url)
         command, own = self.program.start(place, stage.prompt)
         command = self._command(stage, command)
@@ -120,7 +120,7 @@ class Recording:
         at = 2 if command[1] == "exec" else len(command)
         return [*command[:at], *options, *command[at:]]
 
-    def _check(self, stage: Stage, ended: Ended, requests: list[Recorded]) -> Iterator[str]:
+    def _check(self, stage: Stage, ended: EndedProcess, requests: list[Recorded]) -> Iterator[str]:
         if ended.code is None:
             yield "the agent did not end in time"
         elif ended.code != 0 and stage.ends:
@@ -130,7 +130,7 @@ class Recording:
             if left:
                 yield f"the model has {len(left)} turns left for the {kind}"
         if self.model.summaries < stage.summaries:
-            yield "the agent asked for no summary"
+            yield "the agent requested no summary"
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from typing import Any
 
 from model import Step, call_of
 from terminal import Terminal
-from wire import ANSWERS, Said
+from wire import ANSWERS, ModelTurn
 
 from contentmodel.adapter import adapter
 from contentmodel.content.text import TextContent
@@ -134,11 +134,11 @@ class StagedModel:
     def __call__(self, request: ChatRequest) -> ChatResponse:
         """Return the answer to a request."""
         with self._lock:
-            said = self._next(request)
-        answer: ChatResponse = adapter(self.api).decode_response(ANSWERS[self.api](said))
+            turn = self._next(request)
+        answer: ChatResponse = adapter(self.api).decode_response(ANSWERS[self.api](turn))
         return answer
 
-    def _next(self, request: ChatRequest) -> Said:
+    def _next(self, request: ChatRequest) -> ModelTurn:
         self.number += 1
         asked = [
             "\n".join(content.text for content in message.contents if isinstance(content, TextContent))
@@ -147,17 +147,17 @@ class StagedModel:
         ]
         if asked and COMPACTION.search(asked[-1]):
             self.summaries += 1
-            return Said(self.number, "A summary is due.", SUMMARY, ())
+            return ModelTurn(self.number, "A summary is due.", SUMMARY, ())
         tools, groups = offered(request)
         if not tools:
-            return Said(self.number, "This is not the task.", "Nothing.", ())
+            return ModelTurn(self.number, "This is not the task.", "Nothing.", ())
         steps = self.sub if is_subtask(request) else self.steps
         if not steps:
             raise LookupError("the stage has no turn left for this request")
         step = steps.pop(0)
         calls = [call_of(self.api, tools, some, 10 * self.number + place) for place, some in enumerate(step.calls)]
         calls = [replace(call, group=groups.get(call.name)) for call in calls]
-        return Said(self.number, step.reasoning, step.text, tuple(calls))
+        return ModelTurn(self.number, step.reasoning, step.text, tuple(calls))
 
 
 def is_subtask(request: ChatRequest) -> bool:

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from servers import Ended, end_session
+from servers import EndedProcess, end_session
 
 ENTER, ESCAPE, DOWN, UP = "\r", "\x1b", "\x1b[B", "\x1b[A"
 QUIET = 1.5
@@ -71,7 +71,7 @@ def run_in_terminal(
     limit: float,
     log: Path,
     attend: Callable[[Terminal], None],
-) -> Ended:
+) -> EndedProcess:
     """Run a command in a terminal, as `servers.run` does. `attend` types, until the agent ends or is to be ended."""
     began = time.monotonic()
     ours, theirs = pty.openpty()
@@ -94,4 +94,4 @@ def run_in_terminal(
         end_session(process)
         os.close(ours)
         log.write_text(terminal.output)
-    return Ended(0 if code is None else code, terminal.output, "", time.monotonic() - began)
+    return EndedProcess(0 if code is None else code, terminal.output, "", time.monotonic() - began)

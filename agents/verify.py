@@ -1,4 +1,4 @@
-"""Verify a run: what the agent did, what the upstream was sent, and whether each difference is a reported loss."""
+"""Verify a run: the work of the agent, the requests at the upstream, and that each difference is a reported loss."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 from model import DONE, NOTES, Model, image, shown
 from programs import Program
-from servers import Asked, Ended
+from servers import EndedProcess, Exchange
 
 from contentmodel.content.media import DataContent
 from contentmodel.content.reasoning import ReasoningContent
@@ -39,9 +39,9 @@ class Run:
     to: str
     scenario: str
     project: Path
-    ended: Ended
+    ended: EndedProcess
     model: Model
-    asked: list[Asked]
+    exchanges: list[Exchange]
     records: list[Recorded]
     reports: dict[str, dict[str, Any]]
     hosts: list[str] = field(default_factory=list)
@@ -49,7 +49,7 @@ class Run:
 
     @property
     def tried(self) -> int:
-        """The number of calls that the agent was asked to make, and made."""
+        """The number of calls that the model requested and the agent made."""
         last = self.last
         return 0 if last is None else sum(isinstance(c, ToolResultContent) for c in contents_of(last.request.messages))
 
@@ -86,8 +86,8 @@ def check(run: Run) -> list[str]:
     if run.last is None:
         return [*faults, "the upstream was sent no request with tools"]
     faults += [*_transcript(run), *_prefixes(run)]
-    for asked, record in _pairs(run):
-        faults += _agreement(run, asked, record)
+    for exchange, record in _pairs(run):
+        faults += _agreement(run, exchange, record)
     return faults
 
 
@@ -119,13 +119,14 @@ def _requests(run: Run) -> Iterator[str]:
     scripted = [record for record in run.records if record.fault is not None]
     # A stream that breaks before its first content becomes an error of the gateway.
     allowed = [status for record in scripted for status in ((record.status,) if record.status != 200 else (500, 502))]
-    for asked in run.asked:
-        if (asked.status or 500) < 400 and not asked.broke:
+    for exchange in run.exchanges:
+        if (exchange.status or 500) < 400 and not exchange.broke:
             continue
-        if asked.status in allowed:
-            allowed.remove(asked.status)
-        elif asked.path.partition("?")[0] != "/":
-            yield f"{asked.method} {asked.path} was answered with {asked.status}: {bytes(asked.answer[:200])!r}"
+        if exchange.status in allowed:
+            allowed.remove(exchange.status)
+        elif exchange.path.partition("?")[0] != "/":
+            answer = bytes(exchange.answer[:200])
+            yield f"{exchange.method} {exchange.path} was answered with {exchange.status}: {answer!r}"
     ended = [report.get("ended") for report in run.reports.values() if report.get("ended") not in (None, "complete")]
     broken = [record for record in scripted if record.status == 200]
     if len(ended) > len(broken):
@@ -142,25 +143,25 @@ def _requests(run: Run) -> Iterator[str]:
 
 def _transcript(run: Run) -> Iterator[str]:
     """Compare the last request with the script: texts and calls in order, and a result for each call."""
-    steps = sorted(run.model.said)
+    steps = sorted(run.model.turns)
     if len(steps) < len(run.model.steps):
-        yield f"only {len(steps)} of {len(run.model.steps)} turns were asked for"
+        yield f"only {len(steps)} of {len(run.model.steps)} turns were requested"
         return
-    said = [run.model.said[number] for number in steps[:-1]]
+    turns = [run.model.turns[number] for number in steps[:-1]]
     wanted: list[Any] = []
-    for turn in said:
+    for turn in turns:
         wanted += [(ASSISTANT, turn.text)] if turn.text else []
         wanted += [(CALL, (call.name, _arguments(call.arguments))) for call in turn.calls]
     facts = READERS[run.to]("request", run.last.payload).facts
     found = [(fact.kind, _plain(fact)) for fact in facts if fact.kind in (ASSISTANT, CALL)]
-    reasoning = {turn.reasoning for turn in said}
+    reasoning = {turn.reasoning for turn in turns}
     found = [item for item in found if not (item[0] == ASSISTANT and item[1] in reasoning)]
     if found != wanted:
         same = (a == b for a, b in zip(found, wanted, strict=False))
         place = next((n for n, is_same in enumerate(same) if not is_same), min(len(found), len(wanted)))
         sent, expected = (shown(items[place : place + 2]) for items in (found, wanted))
         yield f"texts and calls differ at {place}: sent {sent}, expected {expected}"
-    yield from _results(run, [call.id for turn in said for call in turn.calls])
+    yield from _results(run, [call.id for turn in turns for call in turn.calls])
     yield from _reasoning(run, reasoning)
 
 
@@ -198,7 +199,7 @@ def _results(run: Run, ids: list[str]) -> Iterator[str]:
 
 
 def _prefixes(run: Run) -> Iterator[str]:
-    """Each request begins with the messages of the one before, so that the upstream's cache has them."""
+    """Check that each request begins with the messages of the one before, so that the upstream's cache has them."""
     field = {"openai-responses": "input", "google-generate-content": "contents"}.get(run.to, "messages")
     turns = [r.payload[field] for r in run.records if r.request is not None and r.request.tools]
     for number, (before, after) in enumerate(pairwise(map(_uncached, turns)), 2):
@@ -225,7 +226,7 @@ def _is_image(content: Any) -> bool:
 
 
 def _reasoning(run: Run, wanted: set[str]) -> Iterator[str]:
-    """Each reasoning of the script is in the last request, or a loss names one for each that is missing."""
+    """Check that the last request has each reasoning of the script, or that there is a loss for each missing one."""
     contents = contents_of(run.last.request.messages)
     found = {content.text for content in contents if isinstance(content, ReasoningContent)}
     missing = wanted - found
@@ -243,26 +244,26 @@ def _reasoning(run: Run, wanted: set[str]) -> Iterator[str]:
 # -- every request -----------------------------------------------------------------------------------------------------
 
 
-def _pairs(run: Run) -> Iterator[tuple[Asked, Recorded]]:
-    """Yield the requests of the agent with those that they became."""
+def _pairs(run: Run) -> Iterator[tuple[Exchange, Recorded]]:
+    """Yield the requests of the agent, each with the converted request at the upstream."""
     numbers = {f"req_{record.number}": record for record in run.records}
-    for asked in run.asked:
-        record = numbers.get(asked.upstream_id or "")
-        if record is not None and record.request is not None and asked.name in run.reports:
-            yield asked, record
+    for exchange in run.exchanges:
+        record = numbers.get(exchange.upstream_id or "")
+        if record is not None and record.request is not None and exchange.name in run.reports:
+            yield exchange, record
 
 
-def _agreement(run: Run, asked: Asked, record: Recorded) -> Iterator[str]:
-    """Compare what independent readers find in the two forms of a request."""
-    report = run.reports[asked.name or ""]
+def _agreement(run: Run, exchange: Exchange, record: Recorded) -> Iterator[str]:
+    """Compare the facts that independent readers find in the two forms of a request."""
+    report = run.reports[exchange.name or ""]
     if report.get("passed_through"):
-        if {**asked.payload, "model": None} != {**record.payload, "model": None}:
-            yield f"request {record.number} is not the agent's, though its API is the same"
+        if {**exchange.payload, "model": None} != {**record.payload, "model": None}:
+            yield f"request {record.number} differs from that of the agent, although the API is the same"
         return
     listed = msgspec.convert(report.get("request", []), list[Loss])
-    before = READERS[run.program.api]("request", asked.payload)
+    before = READERS[run.program.api]("request", exchange.payload)
     after = READERS[run.to]("request", record.payload)
     try:
-        compare(before, after, Excuses(asked.payload, listed))
+        compare(before, after, Excuses(exchange.payload, listed))
     except LawBroken as error:
         yield f"request {record.number}: {error}"[:500]

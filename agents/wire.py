@@ -10,8 +10,8 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Called:
-    """A call of an answer. `free` is set for a tool that takes free text, `group` for a tool of a group."""
+class ModelCall:
+    """A call of an answer. `group` is the group of the tool, if it is in one."""
 
     id: str
     name: str
@@ -25,13 +25,13 @@ class Called:
 
 
 @dataclass(frozen=True)
-class Said:
-    """The contents of one answer. `number` is the number of the turn."""
+class ModelTurn:
+    """The contents of the answer of one turn. `number` is the number of the turn."""
 
     number: int
     reasoning: str
     text: str
-    calls: tuple[Called, ...]
+    calls: tuple[ModelCall, ...]
 
     @property
     def state(self) -> str:
@@ -39,7 +39,7 @@ class Said:
         return base64.b64encode(f"opaque state of turn {self.number}, ".encode() * 4).decode()
 
 
-def _chat(said: Said) -> dict[str, Any]:
+def _chat(turn: ModelTurn) -> dict[str, Any]:
     calls = [
         {"id": call.id, "type": "custom", "custom": {"name": call.name, "input": call.arguments}}
         if call.free
@@ -48,11 +48,11 @@ def _chat(said: Said) -> dict[str, Any]:
             "type": "function",
             "function": {"name": call.name, "arguments": json.dumps(call.arguments)},
         }
-        for call in said.calls
+        for call in turn.calls
     ]
-    message = {"role": "assistant", "content": said.text or None, "refusal": None, "reasoning_content": said.reasoning}
+    message = {"role": "assistant", "content": turn.text or None, "refusal": None, "reasoning_content": turn.reasoning}
     return {
-        "id": f"chatcmpl-{said.number}",
+        "id": f"chatcmpl-{turn.number}",
         "object": "chat.completion",
         "created": 1790000000,
         "model": "gpt-5.2-2025-12-11",
@@ -74,38 +74,38 @@ def _chat(said: Said) -> dict[str, Any]:
     }
 
 
-def _responses(said: Said) -> dict[str, Any]:
+def _responses(turn: ModelTurn) -> dict[str, Any]:
     output: list[dict[str, Any]] = [
         {
             "type": "reasoning",
-            "id": f"rs_{said.number:032d}",
-            "summary": [{"type": "summary_text", "text": said.reasoning}],
-            "encrypted_content": said.state,
+            "id": f"rs_{turn.number:032d}",
+            "summary": [{"type": "summary_text", "text": turn.reasoning}],
+            "encrypted_content": turn.state,
         }
     ]
-    if said.text:
-        part = {"type": "output_text", "text": said.text, "annotations": [], "logprobs": []}
-        name = f"msg_{said.number:032d}"
+    if turn.text:
+        part = {"type": "output_text", "text": turn.text, "annotations": [], "logprobs": []}
+        name = f"msg_{turn.number:032d}"
         output.append({"type": "message", "id": name, "status": "completed", "role": "assistant", "content": [part]})
-    for place, call in enumerate(said.calls):
+    for place, call in enumerate(turn.calls):
         shared = {"call_id": call.id, "name": call.name, "status": "completed"}
         if call.group:
             shared["namespace"] = call.group
         if call.name == "web_search":
-            name = f"ws_{said.number:030d}_{place}"
+            name = f"ws_{turn.number:030d}_{place}"
             output.append({"type": "web_search_call", "id": name, "status": "completed", "action": call.arguments})
         elif call.name == "tool_search":
-            name = f"tsc_{said.number:030d}_{place}"
+            name = f"tsc_{turn.number:030d}_{place}"
             own = {"call_id": call.id, "execution": "client", "arguments": call.arguments, "status": "completed"}
             output.append({"type": "tool_search_call", "id": name, **own})
         elif call.free:
-            name = f"ctc_{said.number:030d}_{place}"
+            name = f"ctc_{turn.number:030d}_{place}"
             output.append({"type": "custom_tool_call", "id": name, "input": call.arguments, **shared})
         else:
-            name = f"fc_{said.number:030d}_{place}"
+            name = f"fc_{turn.number:030d}_{place}"
             output.append({"type": "function_call", "id": name, "arguments": json.dumps(call.arguments), **shared})
     return {
-        "id": f"resp_{said.number:032d}",
+        "id": f"resp_{turn.number:032d}",
         "object": "response",
         "created_at": 1790000000,
         "status": "completed",
@@ -130,18 +130,18 @@ def _responses(said: Said) -> dict[str, Any]:
     }
 
 
-def _anthropic(said: Said) -> dict[str, Any]:
-    content: list[dict[str, Any]] = [{"type": "thinking", "thinking": said.reasoning, "signature": said.state}]
-    if said.text:
-        content.append({"type": "text", "text": said.text})
-    content += [{"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments} for call in said.calls]
+def _anthropic(turn: ModelTurn) -> dict[str, Any]:
+    content: list[dict[str, Any]] = [{"type": "thinking", "thinking": turn.reasoning, "signature": turn.state}]
+    if turn.text:
+        content.append({"type": "text", "text": turn.text})
+    content += [{"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments} for call in turn.calls]
     return {
-        "id": f"msg_{said.number:024d}",
+        "id": f"msg_{turn.number:024d}",
         "type": "message",
         "role": "assistant",
         "model": "claude-opus-4-8",
         "content": content,
-        "stop_reason": "tool_use" if said.calls else "end_turn",
+        "stop_reason": "tool_use" if turn.calls else "end_turn",
         "stop_sequence": None,
         "usage": {
             "input_tokens": 1000,
@@ -152,13 +152,13 @@ def _anthropic(said: Said) -> dict[str, Any]:
     }
 
 
-def _google(said: Said) -> dict[str, Any]:
-    parts: list[dict[str, Any]] = [{"text": said.reasoning, "thought": True}]
-    if said.text:
-        parts.append({"text": said.text})
+def _google(turn: ModelTurn) -> dict[str, Any]:
+    parts: list[dict[str, Any]] = [{"text": turn.reasoning, "thought": True}]
+    if turn.text:
+        parts.append({"text": turn.text})
     # Gemini signs the first of the calls, and sends no ids (ai.google.dev/gemini-api/docs/thought-signatures).
-    for place, call in enumerate(said.calls):
-        signature = {} if place else {"thoughtSignature": said.state}
+    for place, call in enumerate(turn.calls):
+        signature = {} if place else {"thoughtSignature": turn.state}
         parts.append({"functionCall": {"name": call.name, "args": call.arguments}, **signature})
     return {
         "candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}],
@@ -170,11 +170,11 @@ def _google(said: Said) -> dict[str, Any]:
             "totalTokenCount": 5070,
         },
         "modelVersion": "gemini-3-pro-preview",
-        "responseId": f"response-{said.number}",
+        "responseId": f"response-{turn.number}",
     }
 
 
-ANSWERS: dict[str, Callable[[Said], dict[str, Any]]] = {
+ANSWERS: dict[str, Callable[[ModelTurn], dict[str, Any]]] = {
     "openai-chat": _chat,
     "openai-responses": _responses,
     "anthropic-messages": _anthropic,

@@ -57,10 +57,10 @@ def recorder(folder: None) -> Any:
 @pytest.mark.parametrize("api", APIS)
 def test_answers_of_scripted_model_are_valid(agents: Any, api: str) -> None:
     _, _, wire = agents
-    calls = [wire.Called(wire.CALL_IDS[api].format(1), "run", {"command": "ls"})]
+    calls = [wire.ModelCall(wire.CALL_IDS[api].format(1), "run", {"command": "ls"})]
     if api.startswith("openai"):
-        calls.append(wire.Called(wire.CALL_IDS[api].format(2), "apply_patch", "*** Begin Patch"))
-    payload = wire.ANSWERS[api](wire.Said(1, "Why.", "Now.", tuple(calls)))
+        calls.append(wire.ModelCall(wire.CALL_IDS[api].format(2), "apply_patch", "*** Begin Patch"))
+    payload = wire.ANSWERS[api](wire.ModelTurn(1, "Why.", "Now.", tuple(calls)))
     if api != "openai-chat":  # reasoning_content is a field of hosts, and not of the SDK.
         assert judge(api, "response").faults(payload) == []
     response = contentmodel.adapter(api).decode_response(payload)
