@@ -482,6 +482,7 @@ def test_show_prints_citation_with_invalid_span() -> None:
 def test_show_prints_every_content_type(content_type: Any) -> None:
     given: dict[str, Any] = {
         "text": "words",
+        "value": {"a": 1},
         "uri": "https://x.example",
         "file_id": "file_1",
         "vector_store_id": "vs_1",

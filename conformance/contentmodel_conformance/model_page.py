@@ -59,9 +59,9 @@ A block is one content. The tag of an event is the value of `type` in JSON. A fi
 GROUPS: tuple[tuple[str, str, Types], ...] = (
     ("Every content", "Each content has these fields besides its own.", (contents.AIContent,)),
     (
-        "Text, reasoning, documents",
+        "Text, reasoning, JSON, documents",
         "",
-        (contents.TextContent, contents.ReasoningContent, contents.DocumentContent),
+        (contents.TextContent, contents.ReasoningContent, contents.JsonContent, contents.DocumentContent),
     ),
     (
         "Media",

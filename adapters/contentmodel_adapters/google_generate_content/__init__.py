@@ -238,6 +238,7 @@ class GoogleGenerateContent(TableAdapter):
     meaningless = {"thoughtSignature": SKIP}
     takes_only = True
     response = RESPONSE
+    takes_json = True
     conversation = "contents"
     errors = ERRORS
     http = HTTP

@@ -36,7 +36,6 @@ from contentmodel.authoring import (
     reasons,
     snake_name,
     spread,
-    write,
 )
 from contentmodel.content.base import AIContent
 from contentmodel.content.citations import Citation
@@ -58,7 +57,7 @@ from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.media_types import kind_of_media
 from contentmodel.content.outcomes import ConfigurationContent, ErrorContent
 from contentmodel.content.reasoning import ReasoningContent
-from contentmodel.content.text import TextContent
+from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import (
     FunctionCallContent,
     FunctionResultContent,
@@ -111,12 +110,13 @@ class OwnId(Codec[str]):
 
 
 class ResponseObject(Codec[list[AIContent]]):
-    """The JSON object that a tool returns, as texts.
+    """The JSON object that a tool returns, as texts or as a JSON value.
 
     One string under "output", "error" or "result" is one text; a list of several strings under "output" or "error" is
-    as many texts. Any other object becomes its JSON text: without those keys "the whole response is treated as function
-    output" (types.py of google-genai, FunctionResponse; the SDK itself writes "result"; seen 2026-11-22). The hint
-    `KEY_OF_RESPONSE` of the first text has the key, "" for JSON. An empty object is not a text.
+    as many texts. Any other value under "result" that is not an object is that value, and any other object is the value
+    itself: without those keys "the whole response is treated as function output" (types.py of google-genai,
+    FunctionResponse; the SDK itself writes "result"; seen 2026-11-22). The hint `KEY_OF_RESPONSE` of the first text has
+    the key; "" for a text that has the JSON of the whole object. An empty object has no outputs.
     """
 
     classes = (dict,)
@@ -132,7 +132,9 @@ class ResponseObject(Codec[list[AIContent]]):
             if name in _OUTPUTS and texts[0].__class__ is str:
                 extra = None if name == "output" else KEY_OF_RESPONSE.extra(API, name)
                 return [TextContent(text=texts[0], extra=extra), *(TextContent(text=text) for text in texts[1:])]
-        return [TextContent(text=write(value).decode(), extra=KEY_OF_RESPONSE.extra(API, ""))]
+            if name == "result" and output.__class__ is not dict:
+                return [JsonContent(value=output)]
+        return [JsonContent(value=value)]
 
     def count(self, wire: Any) -> int:
         output: Any = wire.get("output", wire.get("error")) if len(wire) == 1 else None
@@ -147,6 +149,10 @@ class ResponseObject(Codec[list[AIContent]]):
     def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> dict[str, Any]:
         if owner.is_error and not context.native:
             context.report_loss(owner, "is_error", reasons.ERROR_KEY)
+        if len(value) == 1 and value[0].__class__ is JsonContent:
+            return self._encode_json(value[0], context, failed=bool(owner.is_error))
+        if any(content.__class__ is JsonContent for content in value):
+            value = [self._as_text(content, context) for content in value]
         texts = [TEXT_FIELD.encode([content], context, owner) or "" for content in value]
         name = None if value[0].extra is None else KEY_OF_RESPONSE.of(value[0], API)
         if name == "" and len(texts) == 1:
@@ -157,6 +163,22 @@ class ResponseObject(Codec[list[AIContent]]):
         if len(texts) > 1:
             return {key if name not in ("output", "error") else name: texts}
         return {name or key: texts[0]}
+
+    def _encode_json(self, content: JsonContent, context: EncodeContext, *, failed: bool) -> dict[str, Any]:
+        context.report_lost_attributes(content, ("annotations", "protected"))
+        context.leave_residue(content)
+        value = content.value
+        response = value if value.__class__ is dict and not failed else {"error" if failed else "result": value}
+        read = self.decode(response, context, {}, "") if self.holds(response) else []  # type: ignore[arg-type]
+        if not (len(read) == 1 and read[0].__class__ is JsonContent and read[0].value is value):
+            context.report_loss(content, "value", reasons.JSON_FORM)
+        return response
+
+    def _as_text(self, content: Any, context: EncodeContext) -> Any:
+        if content.__class__ is not JsonContent:
+            return content
+        context.degrade(content, reasons.AS_TEXT, "value")
+        return context.replaced(content, TextContent(text=content.text))
 
     def describe(self) -> str:
         return "dict"
@@ -279,7 +301,7 @@ def _tool_result(name: str, model: type[Any], **constants: str) -> Row:
     fields: dict[str, Spec] = {**SIGNED, "toolResponse.id": ("call_id", CALL_ID)}
     if not constants:
         fields["toolResponse.toolType"] = "name"
-    columns = {"toolResponse.response": Column(ResponseObject(), TextContent)}
+    columns = {"toolResponse.response": Column(ResponseObject(), TextContent, JsonContent)}
     return Row(
         name,
         model,
@@ -373,7 +395,7 @@ PARTS = TABLE.union(
             Columns(
                 "outputs",
                 {
-                    "functionResponse.response": Column(ResponseObject(), TextContent),
+                    "functionResponse.response": Column(ResponseObject(), TextContent, JsonContent),
                     "functionResponse.parts": Column(Blocks(MEDIA), DataContent, UriContent),
                 },
             ),

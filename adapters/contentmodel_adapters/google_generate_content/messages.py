@@ -29,7 +29,7 @@ from contentmodel.authoring import (
 )
 from contentmodel.content.base import AIContent, Protected
 from contentmodel.content.reasoning import ReasoningContent
-from contentmodel.content.text import TextContent
+from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import (
     FunctionCallContent,
     FunctionResultContent,
@@ -389,7 +389,7 @@ def with_failures(messages: list[ChatMessage], context: EncodeContext) -> list[C
 def _failed(content: Any, context: EncodeContext) -> Any:
     if content.__class__ is not FunctionResultContent or not content.is_error:
         return content
-    if any(output.__class__ is TextContent for output in content.outputs):
+    if any(output.__class__ in (TextContent, JsonContent) for output in content.outputs):
         return content
     outputs = [TextContent(text=""), *content.outputs]
     return context.replace(content, outputs=outputs)

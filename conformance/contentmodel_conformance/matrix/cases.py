@@ -16,6 +16,7 @@ from contentmodel.content.base import AIContent
 from contentmodel.content.media import DataContent
 from contentmodel.content.outcomes import ConfigurationContent, ReferenceContent, ToolChangeContent
 from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.engine.context import defaults_of
 from contentmodel.engine.losses.loss import Loss
@@ -265,7 +266,12 @@ def _same_role(content: AIContent, one: str, other: str) -> bool:
 
 
 def covers(original: Any, decoded: Any) -> bool:
-    """Return whether `decoded` has all values that are set in `original`. It may have more, such as ids or a status."""
+    """Return whether `decoded` has all values that are set in `original`. It may have more, such as ids or a status.
+
+    A JSON value and its compact text are equal.
+    """
+    if isinstance(original, JsonContent) and isinstance(decoded, TextContent):
+        original = TextContent(text=original.text, annotations=original.annotations, protected=original.protected)
     if isinstance(original, msgspec.Struct):
         if type(original) is not type(decoded):
             return False

@@ -24,7 +24,7 @@ from contentmodel.content.outcomes import (
     UnknownContent,
 )
 from contentmodel.content.reasoning import ReasoningContent
-from contentmodel.content.text import TextContent
+from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import (
     FunctionCallContent,
     FunctionResultContent,
@@ -50,6 +50,7 @@ _PLACES: tuple[tuple[Any, tuple[str, ...]], ...] = (
     (TextContent, (INSTRUCTIONS, USER, ASSISTANT, RESULT)),
     ((MediaContent, DocumentContent, UnknownContent), (USER, ASSISTANT, RESULT)),
     (ErrorContent, (ASSISTANT, RESULT)),
+    (JsonContent, (RESULT,)),
     ((ToolCallContent, ReasoningContent, CompactionContent), (ASSISTANT,)),
     ((ToolApprovalRequestContent, InputRequestContent), (ASSISTANT,)),
     ((ToolApprovalResponseContent, InputResponseContent), (USER,)),

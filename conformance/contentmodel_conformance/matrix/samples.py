@@ -29,7 +29,7 @@ from contentmodel.content.hosted import (
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
 from contentmodel.content.outcomes import CompactionContent, ErrorContent, ToolChangeContent, UnknownContent
 from contentmodel.content.reasoning import ReasoningContent
-from contentmodel.content.text import TextContent
+from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import Caller, CustomToolCallContent, ToolCallContent, ToolResultContent
 from contentmodel.usage import Usage
 
@@ -161,6 +161,7 @@ def _unknown(api: str, issuer: str) -> dict[str, dict[str, Any]]:
 _FORMS: dict[type[AIContent], Any] = {
     TextContent: lambda api, issuer: {"words": {"text": "What is the weather in Paris?"}},
     ReasoningContent: _reasoning,
+    JsonContent: lambda api, issuer: {"an object": {"value": {"temperature": 18, "sky": ["cloudy"]}}},
     DataContent: lambda api, issuer: {
         "an image": {"data": IMAGE, "media_type": "image/png"},
         "a PDF": {"data": _PDF, "media_type": "application/pdf", "name": "weather.pdf"},
@@ -262,6 +263,8 @@ _CITATIONS = {
 }
 _FIELDS: dict[str, Any] = {
     "is_error": True,
+    "outcome": "timed_out",
+    "artifact": {"rows": [18]},
     "caller": Caller(kind="direct"),
     "name": "weather.png",
     "title": "Weather",

@@ -30,7 +30,7 @@ from contentmodel.content.outcomes import (
     UsageContent,
 )
 from contentmodel.content.reasoning import ReasoningContent
-from contentmodel.content.text import TextContent
+from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import (
     CustomToolCallContent,
     InputRequestContent,
@@ -178,6 +178,11 @@ def draw_text(content: TextContent, page: Page) -> Parts:
     text = with_markers(plain, len(start), citations, numbers)
     yield text.append(rest and f" {rest}", style="dim italic") if text or rest else Text("(empty text)", style="dim")
     yield from indented(note_lines(fresh))
+
+
+@draw.register
+def draw_json(content: JsonContent, page: Page) -> Parts:
+    yield page.json(content.value)
 
 
 @draw.register

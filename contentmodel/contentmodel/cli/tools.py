@@ -21,7 +21,7 @@ from contentmodel.cli.output import layout, open_output, print_json
 from contentmodel.cli.read import Document
 from contentmodel.content.media import DataContent
 from contentmodel.content.outcomes import ErrorContent
-from contentmodel.content.text import TextContent
+from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.display import count_of
 from contentmodel.engine.json import parse, write
@@ -328,7 +328,7 @@ def _print_result(result: FunctionResultContent, as_json: bool) -> int:
         return CALL_FAILED if result.error else 0
     with open_output(None) as write_out:
         for output in result.outputs:
-            if isinstance(output, TextContent):
+            if isinstance(output, TextContent | JsonContent):
                 write_out(output.text.encode("utf-8", "surrogatepass") + b"\n")
             elif isinstance(output, DataContent):
                 note = f"{output.media_type}, {count_of(len(output.to_bytes()), 'byte')}: --json prints them"

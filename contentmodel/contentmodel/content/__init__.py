@@ -72,7 +72,7 @@ from contentmodel.content.outcomes import (
     UsageContent,
 )
 from contentmodel.content.reasoning import ReasoningContent
-from contentmodel.content.text import TextContent, convert_span, join_texts, splice_text
+from contentmodel.content.text import JsonContent, TextContent, convert_span, join_texts, splice_text
 from contentmodel.content.tools import (
     Caller,
     CustomToolCallContent,
@@ -163,6 +163,7 @@ __all__ = [
     "ImageGenerationToolResultContent",
     "InputRequestContent",
     "InputResponseContent",
+    "JsonContent",
     "MapsToolCallContent",
     "MapsToolResultContent",
     "McpListToolsToolCallContent",

@@ -1,4 +1,4 @@
-"""Text, and edits of text that update the spans of its citations."""
+"""Text and JSON, and edits of text that update the spans of its citations."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import msgspec
 
 from contentmodel.content.base import AIContent
 from contentmodel.content.citations import Citation, Span
+from contentmodel.engine.json import write
 
 
 class TextContent(AIContent, frozen=True, kw_only=True):
@@ -18,6 +19,18 @@ class TextContent(AIContent, frozen=True, kw_only=True):
 
     text: str
     """The text."""
+
+
+class JsonContent(AIContent, frozen=True, kw_only=True):
+    """A JSON value, as the output of a tool. An API without a place for JSON gets it as text."""
+
+    value: Any
+    """The value."""
+
+    @property
+    def text(self) -> str:
+        """The value as compact JSON."""
+        return write(self.value).decode("utf-8", "surrogatepass")
 
 
 _CONTENTS: set[type] = {TextContent}

@@ -8,7 +8,7 @@ import msgspec
 
 from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import ErrorContent
-from contentmodel.content.text import TextContent, are_contents, as_contents
+from contentmodel.content.text import JsonContent, TextContent, are_contents, as_contents
 from contentmodel.engine.json import kind_of, parse, write
 from contentmodel.errors import DecodeError, ToolArgumentsError
 from contentmodel.interop import Model
@@ -115,8 +115,8 @@ class ToolResultContent(AIContent, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """The concatenated text outputs."""
-        return "".join(output.text for output in self.outputs if isinstance(output, TextContent))
+        """The concatenated text outputs. A JSON value is compact JSON text."""
+        return "".join(output.text for output in self.outputs if isinstance(output, TextContent | JsonContent))
 
 
 class FunctionCallContent(ToolCallContent, frozen=True, kw_only=True):

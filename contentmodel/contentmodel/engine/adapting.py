@@ -16,6 +16,7 @@ from contentmodel.engine.json import Json, JsonArray, JsonObject, kind_of, name_
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.engine.losses.records import report_records, report_request_records, report_result_records
+from contentmodel.engine.pipeline.json_values import contents_with_json_as_text, with_json_as_text
 from contentmodel.engine.pipeline.names import SchemaMap
 from contentmodel.engine.pipeline.passes import with_finish_for_calls
 from contentmodel.engine.pipeline.steps import Pass, fitted, payload_pass, prepared
@@ -75,6 +76,8 @@ class TableAdapter:
     reasoning_fields: tuple[str, ...] = ()
     """The fields of a message that contain reasoning of any issuer. Each is the name of a policy."""
 
+    takes_json = False
+    """True if results of tools may be JSON values. Other JSON values are sent as text."""
     records: frozenset[str] = frozenset()
     """The fields of stored conversations that the format has, of `ChatRequest.branches`, messages and results.
 
@@ -98,7 +101,8 @@ class TableAdapter:
 
     def _fitted_choice(self, choice: ChatChoice, context: EncodeContext) -> ChatChoice:
         choice = with_finish_for_calls(choice, context)
-        messages = fitted(choice.messages, self.answer_passes, context)
+        messages = with_json_as_text(choice.messages, context, takes_json=self.takes_json)
+        messages = fitted(messages, self.answer_passes, context)
         return choice if messages is choice.messages else context.replace(choice, messages=messages)
 
     def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> Json:
@@ -114,6 +118,7 @@ class TableAdapter:
             require_valid(content)
         context.reasoning_fields = self.reasoning_fields
         report_result_records(contents, self.records, context)
+        contents = contents_with_json_as_text(contents, context, takes_json=self.takes_json)
         message = ChatMessage(role="assistant", contents=contents, origin=context.origin)
         return self.encode_messages(fitted([message], self.answer_passes, context), context)
 
@@ -212,6 +217,10 @@ class TableAdapter:
         context.model = model
         context.reasoning_fields = self.reasoning_fields
         report_request_records(request, self.records, context)
+        messages = with_json_as_text(request.messages, context, takes_json=self.takes_json)
+        instructions = contents_with_json_as_text(request.instructions, context, takes_json=self.takes_json)
+        if messages is not request.messages or instructions is not request.instructions:
+            request = context.replace(request, messages=messages, instructions=instructions)
         request = prepared(request, self.request_passes, context)
         payload = fitted(self.request.encode(request, context), self._payload_passes, context, request)
         is_alone = context.native and ALONE.of(request, self.api) and payload.keys() == {self.conversation}

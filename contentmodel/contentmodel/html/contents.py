@@ -22,7 +22,7 @@ from contentmodel.content.outcomes import (
     UsageContent,
 )
 from contentmodel.content.reasoning import ReasoningContent
-from contentmodel.content.text import TextContent
+from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import (
     CustomToolCallContent,
     InputRequestContent,
@@ -153,6 +153,11 @@ def draw_text(content: TextContent, page: Page) -> Nodes:
     else:
         yield line("", ("muted", "(empty text)"))
     yield from fresh
+
+
+@draw.register
+def draw_json(content: JsonContent, page: Page) -> Nodes:
+    yield json_node(content.value)
 
 
 @draw.register

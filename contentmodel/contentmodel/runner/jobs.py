@@ -15,7 +15,7 @@ import msgspec
 
 from contentmodel.content.media import DataContent
 from contentmodel.content.outcomes import ErrorContent
-from contentmodel.content.text import TextContent
+from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import FunctionCallContent
 from contentmodel.engine.json import write
 from contentmodel.tools.definition import Tool
@@ -226,12 +226,14 @@ def cut(outputs: list[Any], longest: int | None) -> tuple[list[Any], int]:
 
 
 def _is_text(content: Any) -> bool:
-    return isinstance(content, TextContent) or (isinstance(content, ErrorContent) and content.details is None)
+    return isinstance(content, TextContent | JsonContent) or (
+        isinstance(content, ErrorContent) and content.details is None
+    )
 
 
 def _size(content: Any) -> int:
     """Return the number of characters of a content."""
-    if isinstance(content, TextContent):
+    if isinstance(content, TextContent | JsonContent):
         return len(content.text)
     if _is_text(content):
         return len(content.message)
@@ -242,6 +244,8 @@ def _shorter(content: Any, room: int, size: int) -> Any:
     tail = f"\n[{room} of {size} characters are shown: the result is longer than is allowed]"
     if isinstance(content, TextContent):
         return msgspec.structs.replace(content, text=f"{content.text[:room]}{tail}")
+    if isinstance(content, JsonContent):
+        return TextContent(text=f"{content.text[:room]}{tail}")
     if _is_text(content):
         return msgspec.structs.replace(content, message=f"{content.message[:room]}{tail}")
     kind = getattr(content, "media_type", None) or content.__struct_config__.tag

@@ -24,7 +24,7 @@ from contentmodel.content.base import AIContent
 from contentmodel.content.media import DataContent, HostedFileContent, MediaContent, UriContent
 from contentmodel.content.outcomes import CompactionContent, ErrorContent
 from contentmodel.content.reasoning import ReasoningContent
-from contentmodel.content.text import TextContent
+from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import FunctionCallContent, ToolCallContent, ToolResultContent
 from contentmodel.conventions import PROVIDERS, SCOPE, present, token_totals, usage_attributes
 from contentmodel.extras import needs_extra
@@ -399,7 +399,7 @@ def _outputs(response: ChatResponse) -> Iterator[Attributes]:
 def _part(content: Any) -> Attributes:
     """Convert a content to a part of the conventions. An unknown content becomes a part of its own type."""
     kind = content.__struct_config__.tag
-    if isinstance(content, TextContent):
+    if isinstance(content, TextContent | JsonContent):
         return {"type": "text", "content": content.text}
     if isinstance(content, ReasoningContent):
         return {"type": "reasoning", "content": content.text}
@@ -439,6 +439,8 @@ def _response(outputs: Iterable[Any]) -> Any:
     contents = list(outputs)
     if len(contents) == 1 and isinstance(contents[0], TextContent):
         return _opened(contents[0].text)
+    if len(contents) == 1 and isinstance(contents[0], JsonContent):
+        return contents[0].value
     return [_part(content) for content in contents]
 
 

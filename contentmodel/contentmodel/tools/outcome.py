@@ -20,7 +20,7 @@ from contentmodel.content import Content, result_type
 from contentmodel.content.base import AIContent, content_tag
 from contentmodel.content.media import DataContent, MediaContent
 from contentmodel.content.outcomes import ErrorContent
-from contentmodel.content.text import TextContent
+from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import (
     FunctionCallContent,
     FunctionResultContent,
@@ -62,7 +62,7 @@ class ToolOutcome(msgspec.Struct, frozen=True):
         return "\n".join(
             content.message if isinstance(content, ErrorContent) else content.text
             for content in _contents(self.results)
-            if isinstance(content, ErrorContent | TextContent)
+            if isinstance(content, ErrorContent | TextContent | JsonContent)
         )
 
     @property
@@ -74,7 +74,7 @@ class ToolOutcome(msgspec.Struct, frozen=True):
 def _line(content: Any) -> str:
     if isinstance(content, ErrorContent):
         return content.message
-    return content.text if isinstance(content, TextContent) else f"[{_description(content)}]"
+    return content.text if isinstance(content, TextContent | JsonContent) else f"[{_description(content)}]"
 
 
 def _description(content: AIContent) -> str:

@@ -93,6 +93,7 @@ RESIDUE = Reason("residue", "dropped", "")
 
 _FAMILIES: dict[str, LossFamily] = {
     "TextContent": "text",
+    "JsonContent": "tools",
     "DocumentContent": "media",
     "DataContent": "media",
     "UriContent": "media",

@@ -197,6 +197,7 @@ MAPPED_NAME = degraded(
 )
 INTERRUPTED_STATUS = dropped("interrupted-status", "{target} cannot represent an interrupted call")
 OUTCOME = degraded("outcome", "{target} gets the failure of the call, but not that it is {value}")
+JSON_FORM = degraded("json-form", "{target} has another form for this value: decoding it returns other outputs")
 NO_ERROR_FLAG = degraded("no-error-flag", "{target} has no error flag: a text reports the failure")
 ERROR_KEY = degraded("error-key", '{target} has no error flag: the key "error" reports the failure')
 ERROR_AS_TEXT = degraded("error-as-text", "an error in a tool result is sent as text")

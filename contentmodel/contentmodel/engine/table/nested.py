@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from contentmodel.content.base import AIContent
-from contentmodel.content.text import TextContent
+from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.engine.context import DecodeContext, EncodeContext, defaults_of
 from contentmodel.engine.json import Json, JsonArray, JsonObject
 from contentmodel.engine.losses import reasons
@@ -327,7 +327,7 @@ class TextField(Codec[list[AIContent]]):
         context.leave_residue(content)
 
     def _text_of_other(self, content: AIContent, context: EncodeContext) -> list[str]:
-        if content.__class__ is TextContent:
+        if content.__class__ is TextContent or content.__class__ is JsonContent:
             return [content.text]
         context.report_loss(content, None, reasons.TEXT_ONLY)
         return []

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from contentmodel.content.outcomes import ErrorContent
-from contentmodel.content.text import TextContent
+from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.engine.json import parse, write
 from contentmodel.engine.losses import reasons
@@ -117,9 +117,9 @@ def _result_text(path: str, result: FunctionResultContent, losses: list[Loss]) -
     texts = []
     for index, output in enumerate(result.outputs):
         output_path = f"{path}.outputs[{index}]"
-        if isinstance(output, TextContent):
+        if isinstance(output, TextContent | JsonContent):
             texts.append(output.text)
-            losses += _unheld(output, output_path, ("text",))
+            losses += _unheld(output, output_path, ("text", "value"))
         elif isinstance(output, ErrorContent):
             texts.append(output.message)
             losses.append(loss_of(reasons.ROW_ERROR_AS_TEXT, output_path, "an error", family="tools"))

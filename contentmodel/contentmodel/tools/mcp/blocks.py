@@ -15,7 +15,7 @@ from contentmodel.content.base import AIContent
 from contentmodel.content.documents import DocumentContent
 from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.outcomes import ErrorContent, UnknownContent
-from contentmodel.content.text import TextContent
+from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.engine.context import EncodeContext
 from contentmodel.engine.json import plain
 from contentmodel.engine.losses import reasons
@@ -188,6 +188,10 @@ def _write_text(content: TextContent, context: EncodeContext) -> dict[str, Any]:
     return {**residue, "type": "text", "text": content.text}
 
 
+def _write_json(content: JsonContent, context: EncodeContext) -> dict[str, Any]:
+    return {**_residue(content), "type": "text", "text": content.text}
+
+
 def _write_error(content: ErrorContent, context: EncodeContext) -> dict[str, Any]:
     fields = {"code": content.code, "details": content.details}
     mark = {key: value for key, value in fields.items() if value is not None}
@@ -322,6 +326,7 @@ _READERS: dict[str, Callable[[dict[str, Any]], AIContent | None]] = {
 }
 _WRITERS: dict[type[AIContent], Callable[[Any, EncodeContext], dict[str, Any]]] = {
     TextContent: _write_text,
+    JsonContent: _write_json,
     ErrorContent: _write_error,
     DataContent: _write_data,
     UriContent: _write_link,
