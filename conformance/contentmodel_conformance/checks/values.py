@@ -16,6 +16,7 @@ from contentmodel_conformance.checks.registry import check
 from contentmodel_conformance.oracles import judge
 from contentmodel_conformance.strategies import model
 from contentmodel_conformance.strategies.mixed import mixed_answers
+from contentmodel_conformance.strategies.stored import stored
 from contentmodel_conformance.strategies.transcripts import answers, transcripts
 from contentmodel_conformance.subject import Subject
 from contentmodel_conformance.texts import texts_apart
@@ -42,6 +43,12 @@ def foreign(subject: Subject) -> Iterator[tuple[str, Values]]:
         yield "request", transcripts("anthropic-messages").map(as_foreign)
     if "response" in subject.does:
         yield "response", answers("anthropic-messages").map(as_foreign)
+
+
+def kept(subject: Subject) -> Iterator[tuple[str, Values]]:
+    """Yield requests with fields of stored conversations, from an API without an adapter."""
+    if "request" in subject.does:
+        yield "request", stored(transcripts("anthropic-messages").map(as_foreign))
 
 
 def repeated(subject: Subject) -> Iterator[tuple[str, Values]]:
@@ -104,6 +111,7 @@ on_values(laws.stability, "foreign", foreign, FOREIGN)
 on_values(laws.stability, "any", anything, "any value of the model")
 on_values(laws.section, "own", own, NATIVE, "limits")
 on_values(laws.section, "foreign", foreign, FOREIGN)
+on_values(laws.section, "stored", kept, "conversations with the fields that files of agents store")
 
 
 @check(laws.section, "tools", "tools with any schema")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from contentmodel.engine.losses import encoded, loss, provenance
+from contentmodel.engine.losses import encoded, loss, provenance, records
 from contentmodel_conformance.mutants.broken import ANTHROPIC, CHAT
 from contentmodel_conformance.mutants.engine.changes import RESPONSES, change
 
@@ -70,3 +70,8 @@ def takes_no_place_for_exact(
 ) -> Any:
     """Report every loss as inexact: somewhere in the value at its path."""
     return original(self, path, target, subject, exact=False)
+
+
+@change(records, "report_records", CHAT, "section/stored")
+def forgets_records(original: Any, messages: Any, held: Any, context: Any) -> None:
+    """Report no loss of times, counts and outcomes that a stored conversation has."""

@@ -12,6 +12,7 @@ from contentmodel.engine.pipeline import (
     call_ids,
     detached_media,
     instructions,
+    json_values,
     lowering,
     media,
     names,
@@ -27,6 +28,15 @@ from contentmodel_conformance.mutants.broken import ANTHROPIC, CHAT, GOOGLE
 from contentmodel_conformance.mutants.engine.changes import RESPONSES, change
 
 replace = msgspec.structs.replace
+
+# -- JSON --------------------------------------------------------------------------------------------------------------
+
+
+@change(json_values, "as_text_content", CHAT, "section/stored")
+def writes_no_json(original: Any, content: Any, context: Any) -> Any:
+    """Send an empty text instead of a JSON value."""
+    return replace(original(content, context), text="")
+
 
 # -- order -------------------------------------------------------------------------------------------------------------
 
