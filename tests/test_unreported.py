@@ -83,6 +83,8 @@ def answer(item: dict[str, Any]) -> dict[str, Any]:
     return {"id": "r", "object": "response", "created_at": 1, "model": "m", "status": "completed", "output": [item]}
 
 
+CUT_OFF = {"reason": "max_output_tokens", "unknown": "abc"}
+
 CASES: dict[str, tuple[str, dict[str, Any], str]] = {
     "the image of a document of a late result": (ANTHROPIC, late(DOCUMENT), "request"),
     "the citations of a late result": (ANTHROPIC, late(FOUND), "request"),
@@ -118,6 +120,12 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
     "what is beside the sign of a failure": (RESPONSES, request(SHELL), "request"),
     "the id in the arguments of a call": (RESPONSES, request(CLICK), "request"),
     "the settings of a hosted tool": (GEMINI, {"contents": [], "tools": [SEARCH]}, "request"),
+    "the unknown field of the details of an incomplete answer": (
+        RESPONSES,
+        {**answer(GIVEN), "status": "incomplete", "incomplete_details": CUT_OFF},
+        "response",
+    ),
+    "the reason of a complete answer": (RESPONSES, {**answer(GIVEN), "incomplete_details": {"reason": 5}}, "response"),
     "the old name of the tool choice": (CHAT, {**ASKED, "function_call": "none"}, "request"),
 }
 

@@ -238,6 +238,8 @@ def _is_structure(value: Any, place: _Place, structure: Collection[str]) -> bool
     """Return whether a value is a structure value. Numbers are structure in few fields only."""
     if value.__class__ in (int, float):
         return (place.is_count and value == 0) or (place.key in _NUMBERED and place.key in structure)
+    if place.outer in _MEMBERS:
+        return place.key in structure or place.key == _MEMBERS[place.outer]
     return place.key in structure or place.outer in structure
 
 
@@ -265,6 +267,8 @@ _OUTPUTS = frozenset({"content", "output", "outputs", "response"})
 _CHOICES = frozenset({"tool_choice", "toolConfig", "tool_config"})
 _TOOLS = frozenset({"tools", "functions"})
 _SCHEMAS = frozenset({"parameters", "input_schema", "schema"})
+_MEMBERS = {"incomplete_details": "reason", "tool_choice": "disable_parallel_tool_use"}
+"""Structure objects whose other fields are counted, with the member that is structure only in them."""
 _ANSWERED = frozenset({"tool_use_id", "tool_call_id"})
 _DEFINED = (None, "function", "custom")
 """The types of tools that a request defines. Any other type is a hosted tool."""

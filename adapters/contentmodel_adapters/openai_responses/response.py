@@ -59,6 +59,16 @@ def finish_of(wire: Mapping[str, Any], choice: ChatChoice) -> FinishReason | Non
     return FinishReason(reason=reason, raw=status, resumable=reason == "running")
 
 
+def _other_details(wire: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the details of an incomplete answer that its finish reason does not hold, for the residue."""
+    details = wire.get("incomplete_details")
+    if details.__class__ is not dict:
+        return {}
+    is_read = wire.get("status") == "incomplete" and details.get("reason").__class__ is str
+    others = {key: value for key, value in details.items() if value is not None and not (is_read and key == "reason")}
+    return {"incomplete_details": others} if others else {}
+
+
 def status_of(finish: FinishReason | None) -> dict[str, Any]:
     """Return the status fields of a finish reason."""
     if finish is None:
@@ -96,8 +106,8 @@ class Output(OnlyChoice):
         kept = ENDED.entry(ending)
         if "output" in wire and not items:
             kept |= NO_OUTPUT.entry(items)
-        wrong = misfits(wire, status=str, incomplete_details=dict)
-        choice = ChatChoice(messages=messages, extra={API: {**kept, **wrong}})
+        extra = {API: {**kept, **misfits(wire, status=str, incomplete_details=dict), **_other_details(wire)}}
+        choice = ChatChoice(messages=messages, extra=extra)
         choices = [msgspec.structs.replace(choice, finish_reason=finish_of(wire, choice))]
         context.trace(ENDING, choices, wire, None, spread=False)
         return choices
