@@ -165,6 +165,38 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return run
 
 
+@contextmanager
+def installed_adapter(folder: Path, name: str, module: str) -> Iterator[None]:
+    """Install the adapter of a module for a while, as a distribution in a folder."""
+    import importlib
+
+    from contentmodel.auditing import vocabulary_of_api
+    from contentmodel.cli.installed import points
+
+    registry = importlib.import_module("contentmodel.adapter")
+    caches: tuple[Any, ...] = (registry._entry_points, registry.adapter, points, vocabulary_of_api)
+    info = folder / f"{module}-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[contentmodel.adapters]\n{name} = {module}:adapter\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(folder))
+        for cached in caches:
+            cached.cache_clear()
+        yield
+    for cached in caches:
+        cached.cache_clear()
+
+
+@pytest.fixture(scope="module")
+def chat_log(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Install the format of `chat_log`, whose documents are JSON Lines."""
+    import chat_log
+
+    with installed_adapter(tmp_path_factory.mktemp("installed"), chat_log.API, "chat_log"):
+        yield chat_log.adapter
+
+
 @pytest.fixture(scope="module")
 def upstream() -> Iterator[Any]:
     """Run an upstream for gateways that sends any bytes."""

@@ -9,10 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contentmodel.adapter import as_json
+import contentmodel
+from contentmodel import adapter, audit, check, convert, detect
+from contentmodel.adapter import as_json, form_of
+from contentmodel.detecting import identify
 from contentmodel.engine.json import write
-from contentmodel.engine.lines import line_number, parse_lines, probe_lines, write_lines
-from contentmodel.errors import DecodeError, EncodeError
+from contentmodel.engine.lines import PROBED, line_numbers, parse_lines, probe_lines, write_lines
+from contentmodel.errors import DecodeError, DetectError, EncodeError
+from contentmodel.planning import plan
 
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -101,13 +105,11 @@ def test_parse_lines_reads_any_bytes(data: bytes) -> None:
 
 
 @given(TEXTS)
-def test_line_number_counts_blank_lines(text: str) -> None:
+def test_line_numbers_count_blank_lines(text: str) -> None:
     lines = text.split("\n")
-    for index in range(len(parse_lines(text))):
-        number = line_number(text, index)
-        assert number is not None
-        assert parse_lines(lines[number - 1]) == parse_lines(text)[index : index + 1]
-    assert line_number(text, len(parse_lines(text))) is None
+    numbers = line_numbers(text)
+    assert [value for number in numbers for value in parse_lines(lines[number - 1])] == parse_lines(text)
+    assert line_numbers(text.encode()) == numbers
 
 
 def test_probe_lines_reads_only_first_lines() -> None:
@@ -147,3 +149,143 @@ def test_as_json_reads_one_json_value_by_default() -> None:
     with pytest.raises(DecodeError, match="not JSON"):
         as_json(b'{"a":1}\n{"a":2}\n', "openai-chat")
     assert as_json(json.dumps([1]), "openai-chat") == [1]
+
+
+# -- a format of lines -------------------------------------------------------------------------------------------------
+
+LOG: list[Any] = [
+    {"role": "system", "content": "Be brief.", "time": 1},
+    {"role": "user", "content": "What time is it?", "time": 2},
+    {
+        "role": "assistant",
+        "content": [{"type": "call", "id": "c1", "name": "clock", "arguments": {"zone": "utc"}, "mark": 7}],
+        "time": 3,
+    },
+    {"role": "tool", "id": "c1", "content": "12:00", "time": 4},
+    {"role": "note", "text": "resumed", "time": 5},
+    '{"role": "assistant", "content": "It is no',
+]
+TEXT = write_lines(LOG)
+formed = pytest.mark.parametrize("payload", [TEXT, TEXT.decode(), LOG], ids=["bytes", "text", "values"])
+
+
+def test_form_of_api_is_that_of_its_adapter(chat_log: Any) -> None:
+    assert form_of("chat-log") == "lines"
+    assert form_of("openai-chat") == form_of("json") == "json"
+
+
+@formed
+def test_lines_are_detected_as_one_document(chat_log: Any, payload: Any) -> None:
+    assert detect(payload) == ("chat-log", "request")
+    assert detect(payload, kind="request") == ("chat-log", "request")
+    assert identify(payload) == (LOG, "chat-log", "request")
+    assert detect(payload, api="chat-log") == ("chat-log", "request")
+
+
+@formed
+def test_conversion_within_a_format_of_lines_keeps_every_line(chat_log: Any, payload: Any) -> None:
+    for options in ({}, {"source": "chat-log"}, {"source": "chat-log", "kind": "request"}):
+        encoded = convert(payload, target="chat-log", **options)
+        assert encoded.form == "lines"
+        assert encoded.payload == LOG
+        assert encoded.losses == ()
+        assert encoded.to_json() == TEXT
+
+
+@formed
+def test_losses_of_lines_have_paths_in_the_list_of_lines(chat_log: Any, payload: Any) -> None:
+    encoded = convert(payload, target="openai-chat")
+    assert {"$[0].time", "$[2].content[0].mark", "$[4]", "$[5]"} <= {loss.path for loss in encoded.losses}
+    assert audit(payload, encoded) == []
+    assert encoded.form == "json"
+    assert json.loads(encoded.to_json())["messages"][0] == {"role": "system", "content": "Be brief."}
+
+
+def test_request_is_converted_to_a_format_of_lines(chat_log: Any) -> None:
+    request = {"model": "m", "messages": [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Yes?"}]}
+    encoded = convert(request, target="chat-log")
+    assert encoded.to_json() == b'{"role":"user","content":"Hi."}\n{"role":"assistant","content":"Yes?"}\n'
+    assert [loss.path for loss in encoded.losses] == ["$.model"]
+    assert audit(request, encoded) == []
+
+
+def test_request_without_messages_is_an_empty_document(chat_log: Any) -> None:
+    assert chat_log.encode_request(contentmodel.ChatRequest()).to_json() == b""
+    assert chat_log.decode_request(b"").messages == []
+
+
+def test_response_is_not_converted_to_a_format_without_responses(chat_log: Any) -> None:
+    answer = {"object": "chat.completion", "choices": [{"message": {"role": "assistant", "content": "Hi."}}]}
+    with pytest.raises(EncodeError, match="chat-log has no responses"):
+        convert(answer, target="chat-log")
+    with pytest.raises(EncodeError, match="chat-log has no streams"):
+        convert(b"data: {}\n\n", source="openai-chat", target="chat-log")
+    with pytest.raises(DecodeError, match="chat-log has no responses"):
+        convert(TEXT, source="chat-log", kind="response", target="openai-chat")
+    with pytest.raises(DecodeError, match="chat-log has no streams"):
+        convert(b"data: {}\n\n", source="chat-log", target="openai-chat")
+
+
+@formed
+def test_check_and_plan_take_lines(chat_log: Any, payload: Any) -> None:
+    assert check(payload) == check(payload, api="chat-log") == []
+    plans = plan(payload, targets=["openai-chat", "chat-log"])
+    assert [one.target for one in plans] == ["chat-log", "openai-chat"]
+    assert plans[0].losses == ()
+
+
+def test_violations_of_lines_have_paths_in_the_list_of_lines(chat_log: Any) -> None:
+    lines = [*LOG[:2], {"role": "user", "content": [{"type": "text", "text": 5}], "time": 3}]
+    assert [one.path for one in check(lines)] == ["$[2].content[0].text"]
+
+
+def test_text_of_one_line_is_a_document(chat_log: Any) -> None:
+    line = write_lines(LOG[1:2])
+    assert detect(line) == ("chat-log", "request")
+    assert convert(line, target="chat-log").to_json() == line
+    with pytest.raises(DetectError, match="no API recognizes"):
+        detect(LOG[1])
+
+
+def test_array_in_a_text_is_not_a_document_of_lines(chat_log: Any) -> None:
+    array = json.dumps(LOG[:2])
+    assert detect(array) == ("openai-chat", "request")
+    with pytest.raises(DecodeError, match="not JSON"):
+        detect(TEXT, api="openai-chat")
+
+
+def test_detect_reads_only_first_lines(chat_log: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+    recognise = type(chat_log).recognises_list
+    monkeypatch.setattr(
+        type(chat_log), "recognises_list", lambda self, items: seen.append(len(items)) or recognise(self, items)
+    )
+    many = LOG[1:2] * 5000
+    assert detect(write_lines(many)) == detect(many) == ("chat-log", "request")
+    assert seen == [PROBED, PROBED]
+
+
+def test_lines_that_are_payloads_are_not_one_document(chat_log: Any) -> None:
+    payloads = [{"model": "m", "messages": [{"role": "user", "content": "Hi."}]}] * 3
+    with pytest.raises(DetectError, match=r"looked at 3 lines\): pass each line by itself, or .*, one of chat-log$"):
+        detect(write_lines(payloads))
+    with pytest.raises(DetectError, match=f"looked at the first {PROBED} lines"):
+        convert(write_lines(payloads * 100), target="openai-chat")
+
+
+@pytest.mark.parametrize("text", ["", "{", "not JSON", '{"a": 1,\n "b": }\n', "[1,\n2"])
+def test_text_that_is_not_lines_is_reported_as_invalid_json(chat_log: Any, text: str) -> None:
+    with pytest.raises(DecodeError, match="not JSON"):
+        detect(text)
+
+
+def test_adapters_recognise_no_messages_in_texts_of_lines() -> None:
+    for name, reader in contentmodel.adapters().items():
+        if hasattr(reader, "recognises_list"):
+            assert reader.recognises_list(["torn", {"a": 1}, 3, None]) == 0, name
+
+
+def test_model_of_lines_is_stored_with_its_losses(chat_log: Any) -> None:
+    request = adapter("chat-log").decode_request(TEXT)
+    stored = contentmodel.loads(contentmodel.dumps(request))
+    assert adapter("chat-log").encode_request(stored).to_json() == TEXT

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -18,7 +17,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import contentmodel
-from conftest import APIS
+from conftest import APIS, installed_adapter
 from contentmodel import AIContent, Citation, FunctionCallContent, TextContent
 from contentmodel.content import CONTENT_TYPES, WebSearchToolCallContent
 from contentmodel_conformance import cli_matrix, coverage
@@ -354,24 +353,11 @@ def test_unreported_loss_of_results_gives_silent_crossing() -> None:
 
 
 @pytest.fixture
-def broken_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def broken_package(tmp_path: Path) -> Iterator[str]:
     """Create a package whose adapter cannot be imported."""
-    info = tmp_path / "stranger-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: stranger\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[contentmodel.adapters]\nstranger = stranger_adapter:adapter\n")
     (tmp_path / "stranger_adapter.py").write_text('raise RuntimeError("its <code> fails")\n')
-    monkeypatch.syspath_prepend(str(tmp_path))
-    from contentmodel import adapter as registry
-    from contentmodel.cli import installed as points
-
-    module = sys.modules["contentmodel.adapter"] if not hasattr(registry, "_entry_points") else registry
-    caches = (module._entry_points, module.adapter, points.points)
-    for cached in caches:
-        cached.cache_clear()
-    yield "stranger"
-    for cached in caches:
-        cached.cache_clear()
+    with installed_adapter(tmp_path, "stranger", "stranger_adapter"):
+        yield "stranger"
 
 
 def test_matrix_command_names_adapter_that_cannot_be_imported(broken_package: str) -> None:

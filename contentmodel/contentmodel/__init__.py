@@ -43,7 +43,8 @@ from contentmodel.content import (
     UnknownContent,
     UriContent,
 )
-from contentmodel.convert import check, convert, detect
+from contentmodel.convert import check, convert
+from contentmodel.detecting import detect
 from contentmodel.engine.losses.encoded import Encoded, EncodedStream
 from contentmodel.engine.losses.loss import Loss, LossError
 from contentmodel.engine.pipeline.lowering import POLICIES

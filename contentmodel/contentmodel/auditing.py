@@ -72,7 +72,11 @@ def audit(source: Payload, encoded: Encoded, vocabulary: Vocabulary | None = Non
     """
     vocabulary = vocabulary or vocabulary_of_api(encoded.source_api)
     return unaccounted(
-        as_json(source, "json"), encoded.payload, encoded.losses, vocabulary, vocabulary_of_api(encoded.api)
+        as_json(source, encoded.source_api or "json"),
+        encoded.payload,
+        encoded.losses,
+        vocabulary,
+        vocabulary_of_api(encoded.api),
     )
 
 

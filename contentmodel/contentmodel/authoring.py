@@ -34,6 +34,7 @@ from contentmodel.engine.pipeline.sentinels import (
 )
 from contentmodel.engine.pipeline.steps import message_pass, payload_pass, request_pass, response_pass
 from contentmodel.engine.pipeline.toolsets import Kinds, with_custom_calls, with_custom_results, with_known_tools
+from contentmodel.engine.requests_only import RequestsOnly
 from contentmodel.engine.streams.decoder import (
     BlockState,
     StreamDecoder,
@@ -183,6 +184,7 @@ __all__ = [
     "ReasoningDelta",
     "Record",
     "Renames",
+    "RequestsOnly",
     "Rest",
     "Roles",
     "Row",

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.adapter import Payload, adapter, adapters, as_json, traced
-from contentmodel.convert import detect
+from contentmodel.adapter import Payload, adapter, adapters, traced
+from contentmodel.detecting import identify
 from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.engine.losses.loss import Loss
 from contentmodel.engine.pipeline.lowering import check_policies
@@ -68,8 +68,7 @@ def _decoded(transcript: Any, source: str | None, kind: PayloadKind | None) -> t
         origin: Origin | None = transcript.origin
         return transcript, source or (origin.api if origin else None), None
     if source is None or kind is None:
-        transcript = as_json(transcript, source or "json")
-        source, kind = detect(transcript, api=source, kind=kind)
+        transcript, source, kind = identify(transcript, source, kind)
     reader = adapter(source)
     value, trace = traced(reader, kind, transcript)
     return value, source, trace

@@ -14,7 +14,7 @@ import msgspec
 from contentmodel.adapter import adapter
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent
-from contentmodel.convert import detect
+from contentmodel.detecting import detect
 from contentmodel.engine.json import kind_of, write
 from contentmodel.errors import ContentModelError, DecodeError, DetectError, UnknownApiError
 from contentmodel.errors import Fault as Flaw

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, cast
 from contentmodel.cli.errors import BAD_INPUT, Problem, naming, print_problem
 from contentmodel.cli.installed import STORED, load, load_all
 from contentmodel.content.outcomes import ErrorContent
-from contentmodel.convert import detect
+from contentmodel.detecting import detect
 from contentmodel.engine.json import parse
 from contentmodel.engine.streams.framing import AnyFraming, begins_like_sse
 from contentmodel.errors import DecodeError, DetectError

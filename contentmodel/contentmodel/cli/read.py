@@ -15,7 +15,8 @@ from typing import Any
 from contentmodel.cli.errors import BAD_DOCUMENT, NAMED_BY, Problem, print_problem, problem_of
 from contentmodel.cli.incoming import STREAM, Stream, chunks_of, peek
 from contentmodel.cli.installed import STORED, load, load_all
-from contentmodel.convert import KINDS, detect
+from contentmodel.convert import KINDS
+from contentmodel.detecting import detect
 from contentmodel.engine.json import kind_of, parse
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.literals import PayloadKind

@@ -225,7 +225,7 @@ class TableAdapter:
         payload = fitted(self.request.encode(request, context), self._payload_passes, context, request)
         is_alone = context.native and ALONE.of(request, self.api) and payload.keys() == {self.conversation}
         if is_alone or self.form == "lines":
-            payload = payload[self.conversation]
+            payload = payload.get(self.conversation, [])
         return Encoded(payload, source, context, reencode, self.form)
 
     @cached_property
@@ -322,7 +322,12 @@ class TableAdapter:
         certain_paths = {violation.path for violation in violations if violation.severity != "unchecked"}
         misshapen = [v for v in self._misshapen(wire, known) if v.path not in certain_paths]
         misshapen_paths = {v.path for v in misshapen}
-        return [*misshapen, *(v for v in violations if v.severity != "unchecked" or v.path not in misshapen_paths)]
+        found = [*misshapen, *(v for v in violations if v.severity != "unchecked" or v.path not in misshapen_paths)]
+        return found if self.form == "json" else [replace(v, path=self._path_in_lines(v.path)) for v in found]
+
+    def _path_in_lines(self, path: str) -> str:
+        """Return a path in the list of lines for a path in a request."""
+        return f"${path.removeprefix(f'$.{self.conversation}')}" if path.startswith(f"$.{self.conversation}") else path
 
     def _misshapen(self, wire: JsonObject, known: Known) -> list[Violation]:
         """Return violations for decoding faults, values of a wrong JSON class and unknown enum values."""

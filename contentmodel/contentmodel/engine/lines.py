@@ -27,26 +27,26 @@ def parse_lines(data: bytes | bytearray | memoryview | str) -> JsonArray:
 
     Bytes that are not UTF-8 become lone surrogates (U+DC80 to U+DCFF), which `write_lines` writes as the same bytes.
     """
-    return [value for _, value in numbered_values(data)]
+    return [_value_of(line) for _, line in _numbered(data)]
 
 
 def probe_lines(data: bytes | bytearray | memoryview | str, most: int = PROBED) -> JsonArray:
     """Return the values of the first lines only."""
-    return [value for _, value in islice(numbered_values(data), most)]
+    return [_value_of(line) for _, line in islice(_numbered(data), most)]
 
 
-def line_number(data: bytes | bytearray | memoryview | str, index: int) -> int | None:
-    """Return the number of the line, from 1, whose value has this index; None if there is no such value."""
-    return next((number for number, _ in islice(numbered_values(data), index, None)), None)
+def line_numbers(data: bytes | bytearray | memoryview | str) -> list[int]:
+    """Return the number of the line, from 1, of each value."""
+    return [number for number, _ in _numbered(data)]
 
 
-def numbered_values(data: bytes | bytearray | memoryview | str) -> Iterator[tuple[int, Json]]:
-    """Yield the number, from 1, and the value of each line that is not blank."""
+def _numbered(data: bytes | bytearray | memoryview | str) -> Iterator[tuple[int, str | bytes]]:
+    """Yield the number and the text of each line that is not blank."""
     lines: Iterator[str | bytes] = _text_lines(data) if isinstance(data, str) else _byte_lines(data)
     for number, line in enumerate(lines, 1):
         text = _without_blanks(line)
         if text:
-            yield number, _value_of(text)
+            yield number, text
 
 
 def _text_lines(data: str) -> Iterator[str]:

@@ -1,0 +1,233 @@
+"""Detect the API and the kind of a payload."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any, NamedTuple, TypeGuard
+
+from contentmodel.adapter import Adapter, JsonText, Payload, RecognisesLists, adapter, adapters, as_json, form_of
+from contentmodel.engine.json import Json, JsonArray, JsonObject, child_path, kind_of, parse
+from contentmodel.engine.lines import PROBED, probe_lines
+from contentmodel.engine.streams.framing import AnyFraming, begins_like_sse
+from contentmodel.errors import DecodeError, DetectError, Fault
+from contentmodel.literals import PayloadKind
+
+
+class Identified(NamedTuple):
+    """A payload as plain JSON values, its API and its kind."""
+
+    payload: Json
+    api: str
+    kind: PayloadKind
+
+
+def detect(payload: Payload, *, api: str | None = None, kind: PayloadKind | None = None) -> tuple[str, PayloadKind]:
+    """Return the API id and the kind ("request", "response" or "stream") of a payload.
+
+    A list of messages is a request. JSON Lines are the request of a format whose documents are JSON Lines. A stream is
+    detected by the first event that only one API could have sent. Pass `api` or `kind` if it is already known. Raise
+    DetectError if no API, or more than one, matches.
+    """
+    if kind == "stream" or (kind is None and is_stream(payload)):
+        return detect_stream(payload, api), "stream"
+    found = _identify(payload, api, kind, whole=False)
+    return found.api, found.kind
+
+
+def identify(payload: Payload, api: str | None = None, kind: PayloadKind | None = None) -> Identified:
+    """Detect the API and the kind of a request or a response. Also return the payload as plain JSON values.
+
+    Raise DetectError if no API, or more than one, matches, and DecodeError if the payload is neither JSON nor JSON
+    Lines.
+    """
+    return _identify(payload, api, kind, whole=True)
+
+
+def _identify(payload: Payload, api: str | None, kind: PayloadKind | None, *, whole: bool) -> Identified:
+    """Identify a payload. If not `whole`, read only the first lines of JSON Lines."""
+    if api is not None and form_of(api) == "lines":
+        return Identified(as_json(payload, api) if whole else None, api, kind or "request")
+    try:
+        value = as_json(payload, "json" if api is None else api)
+    except DecodeError:
+        if not _is_text(payload) or api is not None or kind == "response":
+            raise
+        found = api_of_lines(payload)
+        if found is None:
+            _refuse_lines(payload)
+            raise
+        return Identified(as_json(payload, found) if whole else None, found, "request")
+    if isinstance(value, list) and kind != "response":
+        return Identified(value, _detect_list(value, api, is_text=_is_text(payload)), "request")
+    if not isinstance(value, dict):
+        raise DetectError(f"cannot detect the API of this payload: expected an object, got {kind_of(value)}")
+    name, found_kind = _detect_object(value, api, kind, is_text=_is_text(payload))
+    return Identified([value] if form_of(name) == "lines" else value, name, found_kind)
+
+
+def _is_text(payload: Payload) -> TypeGuard[JsonText]:
+    return isinstance(payload, bytes | bytearray | memoryview | str)
+
+
+def _detect_object(
+    payload: JsonObject, api: str | None, kind: PayloadKind | None, *, is_text: bool
+) -> tuple[str, PayloadKind]:
+    """Return the API and the kind of an object. A text may also be a document of one line."""
+    candidates = adapters() if api is None else {api: adapter(api)}
+    scores: dict[tuple[str, PayloadKind], float] = {
+        (name, key): score
+        for name, candidate in candidates.items()
+        for key, score in candidate.recognises(payload).items()
+        if kind is None or key == kind
+    }
+    if is_text and kind != "response":
+        scores |= {(name, "request"): score for name, score in _scores_of_lines([payload], candidates).items()}
+    if not scores:
+        problem, fix = f"this looks like neither a request nor a response of {api}", "pass its kind"
+        if api is None:
+            problem = f"no API recognizes an object with the keys {_keys(payload)}"
+            fix = f"pass its API, one of {', '.join(sorted(candidates))}"
+        misfits = "".join(f"{misfit}; " for misfit in _misfits(payload, candidates, kind))
+        raise DetectError(f"{problem}: {misfits and misfits + 'correct the value, or '}{fix}")
+    best = max(scores.values())
+    winners = [key for key, score in scores.items() if score == best]
+    # An error object may be both a response body and a stream event.
+    winners = [key for key in winners if key[1] != "stream"] or winners
+    if len(winners) > 1:
+        names = " or ".join(f"{name} ({key})" for name, key in winners)
+        missing = "API" if len({name for name, _ in winners}) > 1 else "kind"
+        raise DetectError(f"this may be {names}: pass its {missing}")
+    return winners[0]
+
+
+_EMPTY: dict[str, Any] = {"array": [], "object": {}, "string": ""}
+"""An empty value of each JSON class that identifies an API."""
+_KEYS_PROBED = 64
+"""The number of keys that are probed for values of the wrong class. Requests of the APIs have fewer."""
+
+
+def _misfits(payload: Mapping[str, Any], candidates: Mapping[str, Adapter], kind: PayloadKind | None) -> Iterator[str]:
+    """Yield each key whose value has the wrong JSON class: with another class, an API recognizes the payload."""
+    probe = dict(payload)
+    for key in islice(payload, _KEYS_PROBED):
+        given = kind_of(payload[key])
+        expected: dict[str, list[str]] = {}
+        for name, empty in _EMPTY.items():
+            if name != given:
+                probe[key] = empty
+                expected[name] = _owners(probe, candidates, kind)
+        probe[key] = payload[key]
+        classes = [name for name, owners in expected.items() if owners]
+        if classes:
+            owners = dict.fromkeys(owner for name in classes for owner in expected[name])
+            yield (f"{child_path('$', key)}: expected {' or '.join(classes)} as in {' or '.join(owners)}, got {given}")
+
+
+def _owners(payload: dict[str, Any], candidates: Mapping[str, Adapter], kind: PayloadKind | None) -> list[str]:
+    """Return what a document may be: "a request of openai-chat"."""
+    return [
+        f"a {found} of {name}"
+        for name, candidate in candidates.items()
+        for found in candidate.recognises(payload)
+        if found != "stream" and kind in (None, found)
+    ]
+
+
+def _detect_list(items: JsonArray, api: str | None, *, is_text: bool) -> str:
+    """Return the API that recognizes a list of messages, or the values of lines, with the highest score.
+
+    Raise DetectError if none does. An array in a text is not the values of lines.
+    """
+    candidates = adapters() if api is None else {api: adapter(api)}
+    scores = {
+        name: candidate.recognises_list(items)
+        for name, candidate in candidates.items()
+        if isinstance(candidate, RecognisesLists) and form_of(name) == "json"
+    }
+    if not is_text:
+        scores |= _scores_of_lines(items, candidates)
+    best = max(scores, key=lambda name: scores[name], default="")
+    if not scores.get(best):
+        owners = "of an API" if api is None else f"of {api}"
+        raise DetectError(f"an array must be a conversation, and this one has no messages {owners}")
+    return best
+
+
+def api_of_lines(text: JsonText) -> str | None:
+    """Return the API that recognizes JSON Lines as one document; None if none does. Only the first lines are read.
+
+    Raise DetectError if more than one does.
+    """
+    scores = _scores_of_lines(probe_lines(text), adapters())
+    best = max(scores.values(), default=0.0)
+    winners = [name for name, score in scores.items() if score == best]
+    if len(winners) > 1:
+        raise DetectError(f"these JSON Lines may be of {' or '.join(winners)}: pass the API")
+    return winners[0] if winners else None
+
+
+def _refuse_lines(text: JsonText) -> None:
+    """Raise DetectError if a text that no API recognizes is JSON Lines."""
+    values = probe_lines(text)
+    if len(values) < 2 or values[0].__class__ is not dict:
+        return
+    known = ", ".join(name for name in adapters() if form_of(name) == "lines")
+    fix = f", or pass the API of the document, one of {known}" if known else ""
+    looked = f"the first {PROBED} lines" if len(values) == PROBED else f"{len(values)} lines"
+    raise DetectError(
+        f"no API recognizes these JSON Lines as one document (looked at {looked}): pass each line by itself{fix}"
+    )
+
+
+def _scores_of_lines(values: JsonArray, candidates: Mapping[str, Adapter]) -> dict[str, float]:
+    """Return how likely the values of the first lines are a document of each API that has documents of lines."""
+    scores = {
+        name: candidate.recognises_list(values[:PROBED])
+        for name, candidate in candidates.items()
+        if form_of(name) == "lines" and isinstance(candidate, RecognisesLists)
+    }
+    return {name: score for name, score in scores.items() if score}
+
+
+def is_stream(payload: Payload) -> bool:
+    """Return whether a payload consists of server-sent events. JSON starts with other characters."""
+    if not isinstance(payload, bytes | bytearray | memoryview | str):
+        return False
+    return begins_like_sse(bytes_of(payload[:64])) is True
+
+
+def bytes_of(payload: Payload) -> bytes:
+    """Return the bytes of a stream. Raise DecodeError if the payload is an object."""
+    if isinstance(payload, str):
+        return payload.encode("utf-8", "surrogatepass")
+    if isinstance(payload, bytes | bytearray | memoryview):
+        return bytes(payload)
+    raise DecodeError("stream", [Fault("$", f"expected the bytes of a stream, got {kind_of(payload)}")])
+
+
+def detect_stream(payload: Payload, api: str | None) -> str:
+    """Return the API of the first event that only one API recognizes. Raise DetectError if there is no such event."""
+    framing = AnyFraming()
+    candidates = adapters() if api is None else {api: adapter(api)}
+    for _, data in framing.feed(bytes_of(payload)):
+        try:
+            event = parse(data)
+        except DecodeError:
+            continue
+        scores = {
+            name: candidate.recognises(event).get("stream", 0.0)
+            for name, candidate in candidates.items()
+            if isinstance(event, dict)
+        }
+        best = max(scores.values(), default=0.0)
+        winners = [name for name, score in scores.items() if score == best]
+        if best and len(winners) == 1:
+            return winners[0]
+    known = ", ".join(sorted(candidates))
+    raise DetectError(f"no event of this stream identifies its API: pass its API, one of {known}")
+
+
+def _keys(payload: Mapping[str, Any]) -> str:
+    keys = list(payload)
+    return ", ".join(keys[:8]) + (", ..." if len(keys) > 8 else "") if keys else "(none)"
