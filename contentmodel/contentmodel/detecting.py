@@ -58,11 +58,17 @@ def _identify(payload: Payload, api: str | None, kind: PayloadKind | None, *, wh
             _refuse_lines(payload)
             raise
         return Identified(as_json(payload, found) if whole else None, found, "request")
+    # An object in a text may be a document of one line; an array in a text is not the values of lines.
+    return identify_value(value, api, kind, may_be_lines=_is_text(payload) != isinstance(value, list))
+
+
+def identify_value(value: Json, api: str | None, kind: PayloadKind | None, *, may_be_lines: bool) -> Identified:
+    """Identify JSON values. `may_be_lines`: an object may be the only line of a document, a list its lines."""
     if isinstance(value, list) and kind != "response":
-        return Identified(value, _detect_list(value, api, is_text=_is_text(payload)), "request")
+        return Identified(value, _detect_list(value, api, may_be_lines=may_be_lines), "request")
     if not isinstance(value, dict):
         raise DetectError(f"cannot detect the API of this payload: expected an object, got {kind_of(value)}")
-    name, found_kind = _detect_object(value, api, kind, is_text=_is_text(payload))
+    name, found_kind = _detect_object(value, api, kind, may_be_lines=may_be_lines)
     return Identified([value] if form_of(name) == "lines" else value, name, found_kind)
 
 
@@ -71,9 +77,9 @@ def _is_text(payload: Payload) -> TypeGuard[JsonText]:
 
 
 def _detect_object(
-    payload: JsonObject, api: str | None, kind: PayloadKind | None, *, is_text: bool
+    payload: JsonObject, api: str | None, kind: PayloadKind | None, *, may_be_lines: bool
 ) -> tuple[str, PayloadKind]:
-    """Return the API and the kind of an object. A text may also be a document of one line."""
+    """Return the API and the kind of an object. If it `may_be_lines`, it may be a document of one line."""
     candidates = adapters() if api is None else {api: adapter(api)}
     scores: dict[tuple[str, PayloadKind], float] = {
         (name, key): score
@@ -81,7 +87,7 @@ def _detect_object(
         for key, score in candidate.recognises(payload).items()
         if kind is None or key == kind
     }
-    if is_text and kind != "response":
+    if may_be_lines and kind != "response":
         scores |= {(name, "request"): score for name, score in _scores_of_lines([payload], candidates).items()}
     if not scores:
         problem, fix = f"this looks like neither a request nor a response of {api}", "pass its kind"
@@ -134,10 +140,10 @@ def _owners(payload: dict[str, Any], candidates: Mapping[str, Adapter], kind: Pa
     ]
 
 
-def _detect_list(items: JsonArray, api: str | None, *, is_text: bool) -> str:
+def _detect_list(items: JsonArray, api: str | None, *, may_be_lines: bool) -> str:
     """Return the API that recognizes a list of messages, or the values of lines, with the highest score.
 
-    Raise DetectError if none does. An array in a text is not the values of lines.
+    Raise DetectError if none does.
     """
     candidates = adapters() if api is None else {api: adapter(api)}
     scores = {
@@ -145,7 +151,7 @@ def _detect_list(items: JsonArray, api: str | None, *, is_text: bool) -> str:
         for name, candidate in candidates.items()
         if isinstance(candidate, RecognisesLists) and form_of(name) == "json"
     }
-    if not is_text:
+    if may_be_lines:
         scores |= _scores_of_lines(items, candidates)
     best = max(scores, key=lambda name: scores[name], default="")
     if not scores.get(best):

@@ -51,7 +51,7 @@ def check(path: In = None, *, api: For = None, model: Model = None, as_json: AsJ
     """
     check_api(api, "--for", stored=False)
     console = out()
-    source = open_source(path, "only requests can be checked")
+    source = open_source(path, "only requests can be checked", api)
     count, notes = 0, set[str]()
 
     def work(document: Document) -> None:
@@ -102,7 +102,8 @@ def _unlisted(payload: Payload, model: str | None) -> Violation | None:
 
 
 def _listed(document: Document, violation: Violation) -> dict[str, Any]:
-    line = {} if document.line is None else {"line": document.line}
+    number = document.line_of(violation.path)
+    line = {} if number is None else {"line": number}
     return {**line, **msgspec.structs.asdict(violation)}
 
 

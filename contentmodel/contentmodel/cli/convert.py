@@ -14,13 +14,13 @@ from contentmodel.cli.console import err
 from contentmodel.cli.convert_stream import convert_stream
 from contentmodel.cli.errors import LOSSES_REFUSED, Problem
 from contentmodel.cli.incoming import Stream
-from contentmodel.cli.installed import STORED, check_api, load
+from contentmodel.cli.installed import STORED, check_api, has_lines, load
 from contentmodel.cli.losses import Tally, print_tally
 from contentmodel.cli.options import From, In, Kind, Model, OnLoss, parse_policies
 from contentmodel.cli.order import Order, Outputs
 from contentmodel.cli.output import Write, layout, open_optional, open_output
 from contentmodel.cli.progress import documents_of
-from contentmodel.cli.read import Document, Source, decode, for_each, identify, open_input
+from contentmodel.cli.read import Document, Source, decode, for_each, identify, only_document, open_input
 from contentmodel.convert import convert as convert_payload
 from contentmodel.engine.losses.loss import Loss, LossError, significant
 from contentmodel.engine.pipeline.lowering import POLICIES
@@ -138,14 +138,18 @@ def convert(
         None if undo_maps is None else _read_maps(undo_maps),
         quiet,
     )
-    source = open_input(path, order.kind)
+    source = open_input(path, order.api, order.kind)
     if isinstance(source, Stream):
         raise typer.Exit(convert_stream(source, order, outputs))
     if source.is_lines:
         _check_lines(pretty, maps, undo_maps)
-    code, tally = _convert_source(
-        source, order, outputs, documents_of(source, "converting", quiet=quiet, output=output)
-    )
+    documents = documents_of(source, "converting", quiet=quiet, output=output)
+    if has_lines(target):
+        if pretty:
+            raise Problem(f"--pretty cannot be used with --to {target}: it is JSON Lines", hint="remove --pretty")
+        hint = f"convert one of them: sed -n 3p FILE | contentmodel convert - --to {target}"
+        documents = only_document(documents, target, hint)
+    code, tally = _convert_source(source, order, outputs, documents)
     if not quiet:
         print_tally(tally, err(), target=target, is_lines=source.is_lines)
     raise typer.Exit(code)
@@ -202,7 +206,8 @@ def _convert_all(
         except LossError as error:
             tally.add(document, error.losses)
             raise
-        write(layout(body, pretty=order.pretty is not False and not source.is_lines))
+        pretty = order.pretty is not False and not source.is_lines
+        write(body if has_lines(order.target) else layout(body, pretty=pretty))
         if keep is not None:
             keep(layout(msgspec.json.encode(maps), pretty=True))
         tally.converted += 1

@@ -45,15 +45,12 @@ def _detect_in(path: str | None, *, named: bool) -> int:
     """Print the documents of one file. Report an unreadable file and continue. Return the exit code."""
 
     def work(document: Document) -> None:
-        payload = identify(document, None, None)
-        if payload.api == STORED:
-            decode(payload, document)
         prefix = [document.name] if named else []
         prefix += [] if document.line is None else [str(document.line)]
-        typer.echo(visible(" ".join(filter(None, (":".join(prefix), payload.api, payload.kind)))))
+        typer.echo(visible(" ".join(filter(None, (":".join(prefix), *_detect_document(document))))))
 
     try:
-        source = open_input(path)
+        source = open_input(path, None)
         if isinstance(source, Stream):
             return _detect_stream(source, named=named)
         return for_each(documents_of(source, "detecting"), work, options="")
@@ -63,6 +60,16 @@ def _detect_in(path: str | None, *, named: bool) -> int:
         problem = problem_of(error)
         print_problem(problem)
         return problem.code
+
+
+def _detect_document(document: Document) -> tuple[str, str]:
+    """Return the API and the kind of a document."""
+    if document.api is not None:
+        return document.api, "request"
+    payload = identify(document, None, None)
+    if payload.api == STORED:
+        decode(payload, document)
+    return payload.api, payload.kind
 
 
 def _detect_stream(stream: Stream, *, named: bool) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -39,15 +39,18 @@ BAD_DOCUMENT = (Problem, ContentModelError, UnicodeError, RecursionError)
 """The errors of one bad document. The other documents of the file can still be read."""
 
 
-def problem_of(error: Exception, location: str = "", options: str = NAMED_BY) -> Problem:
+def problem_of(
+    error: Exception, location: str = "", options: str = NAMED_BY, named: Callable[[str], str] = str
+) -> Problem:
     """Return the message for an error.
 
-    `location` is the file and the line; `options` are the options that name the API and the kind of the input, if any.
+    `location` is the file and the line; `options` are the options that name the API and the kind of the input, if any;
+    `named` returns the path of a fault with its line.
     """
     if isinstance(error, Problem):
         problem = error
     elif isinstance(error, DecodeError):
-        problem = _decode_problem(error, options)
+        problem = _decode_problem(error, options, named)
     elif isinstance(error, DetectError):
         problem = Problem(str(error), hint=options and f"name the API with {options}")
     elif isinstance(error, LossError):
@@ -77,8 +80,8 @@ def _path_hint(error: OSError) -> str:
     return f"check the path: the folder {missing.parent} has no {missing.name}"
 
 
-def _decode_problem(error: DecodeError, options: str) -> Problem:
-    details = tuple(f"{fault.path}: {fault.message}" for fault in error.faults[:_FAULTS_SHOWN])
+def _decode_problem(error: DecodeError, options: str, named: Callable[[str], str]) -> Problem:
+    details = tuple(f"{named(fault.path)}: {fault.message}" for fault in error.faults[:_FAULTS_SHOWN])
     if len(error.faults) > _FAULTS_SHOWN:
         details += (f"and {len(error.faults) - _FAULTS_SHOWN} more",)
     first = error.faults[0]

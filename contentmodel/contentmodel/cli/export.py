@@ -13,13 +13,13 @@ from contentmodel.cli.console import err
 from contentmodel.cli.convert import convert_document
 from contentmodel.cli.errors import BAD_DOCUMENT, Problem, print_problem, problem_of
 from contentmodel.cli.incoming import NAMED_BY_API, Stream, Turn, is_broken, read_turn, report_broken
-from contentmodel.cli.installed import STORED, check_api, points
+from contentmodel.cli.installed import STORED, check_api, has_lines, points
 from contentmodel.cli.losses import Tally, print_tally
 from contentmodel.cli.options import From, Kind
 from contentmodel.cli.order import Order
 from contentmodel.cli.output import check_output, layout, open_output
 from contentmodel.cli.progress import documents_of
-from contentmodel.cli.read import Document, Source, decode, for_each, identify, open_input
+from contentmodel.cli.read import Document, Source, decode, for_each, identify, only_document, open_input
 from contentmodel.cli.stores import (
     check_no_store,
     check_store,
@@ -122,7 +122,7 @@ def export(
         check_store({"--from": api, "--kind": kind})
         raise typer.Exit(_export_store(source, conversation, upto, order, output, title))
     check_no_store({"--conversation": conversation, "--upto": upto})
-    opened = open_input(source, order.kind)
+    opened = open_input(source, order.api, order.kind)
     if isinstance(opened, Stream):
         raise typer.Exit(_export_stream(opened, order, output, title))
     raise typer.Exit(_export_documents(opened, order, output, title))
@@ -209,34 +209,19 @@ def _export_documents(source: Source, order: Order, output: str | None, title: s
     tally = Tally()
 
     def work(document: Document) -> None:
-        if order.target != LINES and tally.documents:
-            hint = "use --to jsonl for all of them, or sed -n 3p FILE | contentmodel export - for the third"
-            raise _Several(f"{source.name} has several documents, but {order.target} holds only one", hint=hint)
         tally.documents += 1
         write(_body(document, order, title, tally))
 
     documents = documents_of(source, "exporting", quiet=order.quiet, output=output)
+    if order.target != LINES:
+        hint = "use --to jsonl for all of them, or sed -n 3p FILE | contentmodel export - for the third"
+        documents = only_document(documents, order.target, hint)
     with open_output(output) as write:
-        code = _each(documents, work)
+        code = for_each(documents, work)
         if code and not source.is_lines:
             raise typer.Exit(code)
     _print(tally, order)
     return code
-
-
-class _Several(Exception):
-    """The input has more documents than the format can hold. No output is written."""
-
-    def __init__(self, message: str, hint: str) -> None:
-        super().__init__(message)
-        self.problem = Problem(message, hint=hint)
-
-
-def _each(documents: Any, work: Any) -> int:
-    try:
-        return for_each(documents, work)
-    except _Several as several:
-        raise several.problem from None
 
 
 def _body(document: Document, order: Order, title: str | None, tally: Tally) -> bytes:
@@ -262,7 +247,7 @@ def _converted(document: Document, order: Order, tally: Tally) -> bytes:
     body, losses, _ = convert_document(document, order)
     tally.converted += 1
     tally.add(document, losses)
-    return layout(body, pretty=True)
+    return body if has_lines(order.target) else layout(body, pretty=True)
 
 
 def _print(tally: Tally, order: Order) -> None:

@@ -36,6 +36,11 @@ def load_all() -> None:
         load(api)
 
 
+def has_lines(api: str) -> bool:
+    """Return whether a document of an API is JSON Lines. Raise Problem if its adapter cannot be loaded."""
+    return api != STORED and getattr(load(api), "form", "json") == "lines"
+
+
 def check_api(name: str | None, option: str, *, stored: bool = True) -> None:
     """Raise Problem if an option names an API that is not installed."""
     known = [*points(), *([STORED] if stored else [])]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+import msgspec
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -75,8 +77,14 @@ class Tally:
 
 def _listed(document: Document, losses: Sequence[Loss]) -> bytes:
     if document.line is None:
-        return layout(write(list(losses)), pretty=True)
+        return layout(write([_with_line(document, loss) for loss in losses]), pretty=True)
     return layout(write({"line": document.line, "losses": list(losses)}), pretty=False)
+
+
+def _with_line(document: Document, loss: Loss) -> Any:
+    """Return a loss as JSON values, with its line number if the document is JSON Lines."""
+    number = document.line_of(loss.path)
+    return loss if number is None else {"line": number, **msgspec.to_builtins(loss)}
 
 
 def print_tally(tally: Tally, console: Console, *, target: str, is_lines: bool) -> None:

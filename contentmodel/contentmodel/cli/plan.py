@@ -85,7 +85,7 @@ def plan(
             _print(document, plans)
 
     load_all()
-    source = open_source(path, "only requests and responses can be planned", None if kind is None else kind.value)
+    source = open_source(path, "only requests and responses can be planned", api, None if kind is None else kind.value)
     raise typer.Exit(for_each(documents_of(source, "planning"), work))
 
 

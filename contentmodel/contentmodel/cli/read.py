@@ -1,35 +1,45 @@
-"""Input: the documents of files and of standard input. JSON Lines have one document per line.
+"""Input: the documents of files and of standard input.
 
-`incoming` reads streams.
+JSON Lines are one document if the format of such documents recognizes the first lines. Otherwise, each line is a
+document. `incoming` reads streams.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from contentmodel.adapter import as_json
 from contentmodel.cli.errors import BAD_DOCUMENT, NAMED_BY, Problem, print_problem, problem_of
 from contentmodel.cli.incoming import STREAM, Stream, chunks_of, peek
-from contentmodel.cli.installed import STORED, load, load_all
+from contentmodel.cli.installed import STORED, has_lines, load, load_all
 from contentmodel.convert import KINDS
-from contentmodel.detecting import detect
+from contentmodel.detecting import api_of_lines, identify_value
 from contentmodel.engine.json import kind_of, parse
-from contentmodel.errors import DecodeError, Fault
+from contentmodel.engine.lines import PROBED, line_numbers
+from contentmodel.errors import DecodeError, DetectError, Fault
 from contentmodel.literals import PayloadKind
 from contentmodel.serialize import loads
 
 
 @dataclass(frozen=True)
 class Document:
-    """The bytes of one JSON document. `line` is its line number in a JSON Lines file."""
+    """The bytes of one document.
+
+    `line` is its line number if it is one line of a JSON Lines file. `api` is its API if it is a whole JSON Lines file.
+    """
 
     data: bytes
     name: str
     line: int | None = None
+    api: str | None = None
 
     @property
     def location(self) -> str:
@@ -37,7 +47,27 @@ class Document:
 
     def at(self, path: str) -> str:
         """Return a JSON path in this document, with the line number in a JSON Lines file."""
-        return path if self.line is None else f"line {self.line}: {path}"
+        number = self.line_of(path)
+        return path if number is None else f"line {number}: {path}"
+
+    def after_location(self, path: str) -> str:
+        """Return the same as `at`, for a message that begins with `location`: a line number is not repeated."""
+        return self.at(path) if self.line is None else path
+
+    def line_of(self, path: str) -> int | None:
+        """Return the line number of a JSON path in the file; None if the file is not JSON Lines."""
+        index = _INDEX.match(path)
+        if self.api is None or index is None:
+            return self.line
+        at = int(index[1])
+        return self._numbers[at] if at < len(self._numbers) else None
+
+    @cached_property
+    def _numbers(self) -> list[int]:
+        return line_numbers(self.data)
+
+
+_INDEX = re.compile(r"\$\[(\d+)\]")
 
 
 @dataclass(frozen=True)
@@ -64,40 +94,75 @@ class Payload:
         return next((kind for kind in KINDS if kind == self.kind), None)
 
 
-def open_input(path: str | None, kind: str | None = None) -> Source | Stream:
-    """Open a file, or standard input ("-", or None if it is a pipe). Return its documents, or one stream."""
+def open_input(path: str | None, api: str | None, kind: str | None = None) -> Source | Stream:
+    """Open a file, or standard input ("-", or None if it is a pipe). Return its documents, or one stream.
+
+    `api` and `kind` are those of the command line, or None.
+    """
     if path is None and (sys.stdin is None or sys.stdin.isatty()):
         raise Problem("no input", hint="name a file, or pipe JSON to standard input")
     name = "standard input" if path is None or path == "-" else path
     if kind == STREAM:
         return Stream(name, chunks_of(path))
-    if Path(name).suffix.lower() in (".jsonl", ".ndjson"):
-        return Source(name, True, os.stat(name).st_size, _lines_of(name))
+    # A pipe cannot be read twice: first to detect, then line by line.
+    if Path(name).suffix.lower() in (".jsonl", ".ndjson") and os.path.isfile(name):
+        return _open_lines(name, api, kind)
     is_stream, chunks = peek(chunks_of(path))
     if is_stream and kind is not None:
         raise Problem(f"{name}: this is a stream, not a {kind}", hint="remove --kind")
-    return Stream(name, chunks) if is_stream else _divide(b"".join(chunks), name)
+    return Stream(name, chunks) if is_stream else _divide(b"".join(chunks), name, api, kind)
 
 
-def open_source(path: str | None, refusal: str, kind: str | None = None) -> Source:
+def open_source(path: str | None, refusal: str, api: str | None, kind: str | None = None) -> Source:
     """Return the documents of a file. Raise Problem with the text `refusal` if it is a stream."""
-    source = open_input(path, kind)
+    source = open_input(path, api, kind)
     if isinstance(source, Stream):
         hint = "convert it to a stored response first: contentmodel convert FILE --to contentmodel"
         raise Problem(f"{source.name}: this is a stream: {refusal}", hint=hint)
     return source
 
 
-def _divide(data: bytes, name: str) -> Source:
-    """Return one document if the whole input is JSON, else one document per line if the lines are JSON."""
+def _open_lines(name: str, api: str | None, kind: str | None) -> Source:
+    """Return the documents of a JSON Lines file: the whole file, or one for each line."""
+    with open(name, "rb") as file:
+        owner = _owner_of_lines(b"".join(islice(file, PROBED)), name, api, kind)
+    if owner is not None:
+        return _whole(Path(name).read_bytes(), name, owner)
+    return Source(name, True, os.stat(name).st_size, _lines_of(name))
+
+
+def _divide(data: bytes, name: str, api: str | None, kind: str | None) -> Source:
+    """Return the documents of an input: all of it if it is one JSON value or JSON Lines of a format, else each line."""
+    if api is not None and has_lines(api):
+        return _whole(data, name, api)
     if not data.strip():
         raise Problem(f"{name}: the input is empty")
     try:
         parse(data)
     except DecodeError:
+        owner = _owner_of_lines(data, name, api, kind)
+        if owner is not None:
+            return _whole(data, name, owner)
         if _has_lines(data):
             return Source(name, True, len(data), _number(data.split(b"\n"), name))
-    return Source(name, False, len(data), [Document(data, name)])
+    return _whole(data, name)
+
+
+def _whole(data: bytes, name: str, api: str | None = None) -> Source:
+    return Source(name, False, len(data), [Document(data, name, api=api)])
+
+
+def _owner_of_lines(head: bytes, name: str, api: str | None, kind: str | None) -> str | None:
+    """Return the API whose document JSON Lines are; None if each line is a document."""
+    if api is not None:
+        return api if has_lines(api) else None
+    if kind == "response":
+        return None
+    load_all()
+    try:
+        return api_of_lines(head)
+    except DetectError as error:
+        raise Problem(f"{name}: {error}", hint="name the API with --from API") from None
 
 
 def _has_lines(data: bytes) -> bool:
@@ -128,6 +193,8 @@ def _number(lines: Iterable[bytes], name: str) -> Iterator[Document]:
 
 def identify(document: Document, api: str | None, kind: PayloadKind | None) -> Payload:
     """Parse a document, and detect its API and kind if they are None. Raise DecodeError or DetectError."""
+    if document.api is not None:
+        return Payload(as_json(document.data, document.api), document.api, kind or "request")
     value = _parse(document)
     if api == STORED or (api is None and isinstance(value, dict) and STORED in value):
         return _identify_stored(value, kind)
@@ -138,7 +205,8 @@ def identify(document: Document, api: str | None, kind: PayloadKind | None) -> P
         raise Problem(f"expected an object: a payload, got {kind_of(value)}")
     if api is None or kind is None:
         load_all()
-        api, kind = detect(value, api=api, kind=kind)
+        may_be_lines = document.line is None and isinstance(value, dict)
+        value, api, kind = identify_value(value, api, kind, may_be_lines=may_be_lines)
     return Payload(value, api, kind)
 
 
@@ -173,6 +241,14 @@ def decode(payload: Payload, document: Document) -> Any:
     return reader.decode_request(payload.value) if payload.kind == "request" else reader.decode_response(payload.value)
 
 
+def only_document(documents: Iterable[Document], target: str, hint: str) -> Iterator[Document]:
+    """Yield the only document. Raise Problem if there are several."""
+    first = list(islice(documents, 2))
+    if len(first) > 1:
+        raise Problem(f"{first[0].name} has several documents, but {target} holds only one", hint=hint)
+    yield from first
+
+
 def for_each(documents: Iterable[Document], work: Callable[[Document], None], options: str = NAMED_BY) -> int:
     """Call `work` with every document. Report a bad document and continue. Return the exit code.
 
@@ -184,7 +260,7 @@ def for_each(documents: Iterable[Document], work: Callable[[Document], None], op
         try:
             work(document)
         except BAD_DOCUMENT as error:
-            problem = problem_of(error, document.location, options)
+            problem = problem_of(error, document.location, options, document.after_location)
             print_problem(problem, hint=problem.hint not in hints)
             hints.add(problem.hint)
             code = max(code, problem.code)

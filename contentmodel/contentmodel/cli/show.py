@@ -72,7 +72,7 @@ def show(
         console.print(Rule(safe_text(f"{prefix}{payload.api} {payload.kind}", "bold")))
         print_parts(console, transcript(value, Page(full)))
 
-    source = open_input(path, None if kind is None else kind.value)
+    source = open_input(path, api, None if kind is None else kind.value)
     if isinstance(source, Stream):
         raise typer.Exit(show_stream(source, api, console, Page(full)))
     raise typer.Exit(for_each(source.documents, work))
