@@ -22,6 +22,8 @@ from contentmodel import (
 )
 from contentmodel.content import (
     CustomToolCallContent,
+    FileSearchToolCallContent,
+    FileSearchToolResultContent,
     InputRequestContent,
     InputResponseContent,
     ToolApprovalRequestContent,
@@ -434,6 +436,32 @@ def test_gemini_result_without_id_pairs_with_call_without_id_first() -> None:
     wire = {"contents": [{"role": "model", "parts": calls}, {"role": "user", "parts": [result]}]}
     index = TranscriptIndex(GEMINI.decode_request(wire).messages)
     assert index.result_of == {(0, 1): (1, 0)}
+
+
+@pytest.mark.parametrize("is_custom_first", [True, False])
+@pytest.mark.parametrize("target", TARGETS)
+def test_result_of_custom_tool_pairs_with_custom_call_if_ids_are_equal(target: str, is_custom_first: bool) -> None:
+    custom = {"type": "custom_tool_call", "call_id": "x", "name": "edit", "input": "1"}
+    function = {"type": "function_call", "call_id": "x", "name": "look", "arguments": "{}"}
+    output = {"type": "custom_tool_call_output", "call_id": "x", "output": "edited"}
+    calls = [custom, function][:: 1 if is_custom_first else -1]
+    payload = {"model": "m", "input": [{"role": "user", "content": "?"}, *calls, output]}
+    encoded = contentmodel.convert(payload, source="openai-responses", target=target)
+    messages = contentmodel.adapter(target).decode_request(encoded.payload).messages
+    index = TranscriptIndex(messages)
+    calls_of = {
+        messages[place[0]].contents[place[1]].name: index.result_of.get(place)  # type: ignore[attr-defined]
+        for place in index.calls
+    }
+    result_place = calls_of["edit"]
+    assert result_place is not None
+    assert messages[result_place[0]].contents[result_place[1]].text == "edited"  # type: ignore[attr-defined]
+
+
+def test_hosted_result_pairs_with_call_of_its_tool_if_ids_are_equal() -> None:
+    calls = [WebSearchToolCallContent(call_id=""), FileSearchToolCallContent(call_id="")]
+    index = TranscriptIndex([message("assistant", *calls, FileSearchToolResultContent(call_id=""))])
+    assert index.result_of == {(0, 1): (0, 2)}
 
 
 @pytest.mark.parametrize("is_custom_first", [True, False])

@@ -5,8 +5,9 @@ with a call of a hosted tool. Any other result prefers a call that is not of a h
 with a call of the same kind of tool, and of the same name if both have one; it prefers a call without an id.
 
 Calls form groups. A result, or a message of a role other than "assistant", ends a group. If several calls match, the
-result pairs with the first match in the last group that has one; among calls of the same id, a call of the result's
-name is preferred. So a reused id refers to the later call.
+result pairs with the first match in the last group that has one. So a reused id refers to the later call. Among calls
+of the same id in a group, a call of the result's name is preferred, then a call of the same kind of tool. (A function
+result has no such preference: most APIs have no other results for custom tools.)
 
 A request for approval or input pairs with its response by id, in the same way. An approval request for a call of the
 application's tools has the id of that call. Later contents never change a pair, so a stream and its final transcript
@@ -18,13 +19,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import cache
-from itertools import count, repeat
+from itertools import count, product, repeat
 from typing import Any
 
 import msgspec
 
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import (
+    FunctionResultContent,
     HostedToolCallContent,
     HostedToolResultContent,
     InputRequestContent,
@@ -166,7 +168,7 @@ def _id_at(messages: Sequence[ChatMessage], place: Place) -> str | None:
 
 
 _ANY = object()
-"""The key of calls with any name."""
+"""The key of calls with any name, or of any kind of tool."""
 
 
 class _Entry(msgspec.Struct, eq=False, gc=False):
@@ -224,9 +226,11 @@ class _Pending:
         if result.call_id is not None:
             is_hosted = isinstance(result, HostedToolResultContent)
             keys: list[Any] = [(kind, result.call_id) for kind in ((True,) if is_hosted else (False, True))]
-            if result.name is not None and any(self._has_several(key) for key in keys):
+            if any(self._has_several(key) for key in keys):
                 self._add_keys()
-                keys = [variant for key in keys for variant in ((*key, result.name), key)]
+                names = (_ANY,) if result.name is None else (result.name, _ANY)
+                families = (_ANY,) if result.__class__ is FunctionResultContent else (_family(result.__class__), _ANY)
+                keys = [(*key, family, name) for key in keys for name in names for family in families]
             return self.take(*keys)
         self._add_keys()
         names = (_ANY,) if result.name is None else (result.name, None)
@@ -243,7 +247,9 @@ class _Pending:
             self._put((family, _ANY, has_id), entry)
             self._put((family, call.name, has_id), entry)
             if has_id:
-                self._put((isinstance(call, HostedToolCallContent), call.call_id, call.name), entry)
+                key = isinstance(call, HostedToolCallContent), call.call_id
+                for variant in product((family, _ANY), {call.name, _ANY}):
+                    self._put((*key, *variant), entry)
         self._without_keys.clear()
 
     def _put(self, key: Any, entry: _Entry) -> None:

@@ -1,20 +1,26 @@
-"""Add ids to calls and results without ids, for APIs that require them."""
+"""Add ids to calls and results without ids, and make repeated ids of a turn distinct, for APIs that require that."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from contentmodel.content.tools import ToolCallContent, ToolResultContent
+from contentmodel.content.tools import CustomToolCallContent, FunctionCallContent, ToolCallContent, ToolResultContent
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.reasons import Reason
+from contentmodel.engine.pipeline.origins import is_native
 from contentmodel.message import ChatMessage
 from contentmodel.pairs import Place, TranscriptIndex, missing_ids, new_ids
 
 if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
     from contentmodel.engine.context import EncodeContext
+
+_ROLES = frozenset({"assistant", "tool"})
+_CALLS = (FunctionCallContent, CustomToolCallContent)
 
 
 def with_call_ids(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
@@ -38,6 +44,53 @@ def with_ids(
             context.report_loss(content, "call_id", reason)
             contents[at] = context.replace(content, call_id=call_id)
     return context.with_contents(message, contents)
+
+
+def with_distinct_ids(
+    messages: Sequence[ChatMessage], index: TranscriptIndex, context: EncodeContext
+) -> list[ChatMessage]:
+    """Return messages of other APIs with distinct call ids in each turn. A result gets the id of its call."""
+    distinct: list[ChatMessage] = []
+    new_ids: dict[Place, str] = {}
+    ids_in_turn: Counter[str] = Counter()
+    previous_role = turn_role = ""
+    turn_start = 0
+    for number, message in enumerate(messages):
+        role = message.role
+        answered: list[Place] = []
+        if role == "assistant":
+            turn_start = turn_start if previous_role == role else number
+            if not is_native(message, context):
+                ids_in_turn = ids_in_turn if turn_role == role else Counter()
+                calls = calls_of(number, message)
+                new_ids.update(
+                    {place: _number(ids_in_turn, call.call_id) for place, call in calls.items() if call.call_id}
+                )
+        elif role == "tool":
+            places = {(number, at): index.call_of.get((number, at)) for at in range(len(message.contents))}
+            answered = [call for call in places.values() if call is not None and call[0] >= turn_start]
+            new_ids.update({place: new_ids[call] for place, call in places.items() if call in new_ids})
+        if role in _ROLES and not is_native(message, context):
+            message = with_ids(message, number, new_ids, reasons.REPEATED_CALL_ID, context)
+        # A message whose results answer no call of the turn is removed later, so it does not end the turn.
+        previous_role, turn_role = role, turn_role if role == "tool" and not answered else role
+        distinct.append(message)
+    return distinct
+
+
+def calls_of(number: int, message: ChatMessage) -> dict[Place, ToolCallContent]:
+    """Return the calls of a message that the application runs, by their places in the indexed messages."""
+    return {(number, at): content for at, content in enumerate(message.contents) if isinstance(content, _CALLS)}
+
+
+def _number(ids_in_turn: Counter[str], call_id: str) -> str:
+    """Return an id that is unique in the turn: `call_id`, or `call_id` with a number."""
+    unique = call_id
+    while unique in ids_in_turn:
+        ids_in_turn[call_id] += 1
+        unique = f"{call_id} ({ids_in_turn[call_id]})"
+    ids_in_turn[unique] = 1
+    return unique
 
 
 class StreamedCallIds:

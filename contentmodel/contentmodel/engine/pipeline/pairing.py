@@ -7,7 +7,6 @@ it becomes text. Calls at the end stay open, because their results may be added 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -24,7 +23,7 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.engine.losses import reasons
-from contentmodel.engine.pipeline.call_ids import with_ids
+from contentmodel.engine.pipeline.call_ids import calls_of, with_distinct_ids
 from contentmodel.engine.pipeline.lowering import text_of
 from contentmodel.engine.pipeline.names import NAMED, validator, with_names
 from contentmodel.engine.pipeline.origins import is_native
@@ -40,8 +39,6 @@ if TYPE_CHECKING:
     from contentmodel.request import ChatRequest
     from contentmodel.rules import IdentifierRule
 
-_ROLES = frozenset({"assistant", "tool"})
-_CALLS = (FunctionCallContent, CustomToolCallContent)
 _NO_ARGUMENTS = (None, "")
 
 
@@ -65,11 +62,6 @@ def pair_calls(
         pairing.add(number, message)
     pairing.finish()
     return pairing.messages
-
-
-def _calls(number: int, message: ChatMessage) -> dict[Place, ToolCallContent]:
-    """Return the calls of a message that the application runs, by their places in the indexed messages."""
-    return {(number, at): content for at, content in enumerate(message.contents) if isinstance(content, _CALLS)}
 
 
 def _has_media(result: ToolResultContent) -> bool:
@@ -126,42 +118,6 @@ def _with_arguments(message: ChatMessage, context: EncodeContext) -> ChatMessage
     return context.with_contents(message, contents)
 
 
-def with_distinct_ids(
-    messages: Sequence[ChatMessage], index: TranscriptIndex, context: EncodeContext
-) -> list[ChatMessage]:
-    """Return messages of other APIs with distinct call ids in each turn. A result gets the id of its call."""
-    distinct: list[ChatMessage] = []
-    new_ids: dict[Place, str] = {}
-    ids_in_turn: Counter[str] = Counter()
-    previous_role = turn_role = ""
-    turn_start = 0
-    for number, message in enumerate(messages):
-        role = message.role
-        answered: list[Place] = []
-        if role == "assistant":
-            turn_start = turn_start if previous_role == role else number
-            if not is_native(message, context):
-                ids_in_turn = ids_in_turn if turn_role == role else Counter()
-                calls = _calls(number, message)
-                new_ids.update(
-                    {
-                        place: _number(ids_in_turn, call.call_id)
-                        for place, call in calls.items()
-                        if call.call_id is not None
-                    }
-                )
-        elif role == "tool":
-            places = {(number, at): index.call_of.get((number, at)) for at in range(len(message.contents))}
-            answered = [call for call in places.values() if call is not None and call[0] >= turn_start]
-            new_ids.update({place: new_ids[call] for place, call in places.items() if call in new_ids})
-        if role in _ROLES and not is_native(message, context):
-            message = with_ids(message, number, new_ids, reasons.REPEATED_CALL_ID, context)
-        # A message whose results answer no call of the turn is removed later, so it does not end the turn.
-        previous_role, turn_role = role, turn_role if role == "tool" and not answered else role
-        distinct.append(message)
-    return distinct
-
-
 def with_names_of_calls(
     messages: Sequence[ChatMessage], index: TranscriptIndex, context: EncodeContext
 ) -> list[ChatMessage]:
@@ -187,16 +143,6 @@ def _with_names_of_calls(
             context.report_loss(content, "name", reasons.NAME_OF_CALL)
             contents[at] = context.replace(content, name=call.name)
     return context.with_contents(messages[number], contents)
-
-
-def _number(ids_in_turn: Counter[str], call_id: str) -> str:
-    """Return an id that is unique in the turn: `call_id`, or `call_id` with a number."""
-    unique = call_id
-    while unique in ids_in_turn:
-        ids_in_turn[call_id] += 1
-        unique = f"{call_id} ({ids_in_turn[call_id]})"
-    ids_in_turn[unique] = 1
-    return unique
 
 
 class _Fit:
@@ -284,7 +230,7 @@ class _Pairing:
             # If the calls of a turn are in several messages, their results follow all of them.
             self._run = self._run or [self.messages[-1]]
             self._run.append(message)
-            self._waiting |= _calls(number, message)
+            self._waiting |= calls_of(number, message)
             return
         if self._waiting and not message.contents and not is_native(message, self._context):
             # An empty turn (of an interrupted answer) does not separate a result from its call.
@@ -296,7 +242,7 @@ class _Pairing:
         self.messages.append(message)
         if message.role == "assistant":
             self._may_answer_stored = False
-            self._waiting = _calls(number, message)
+            self._waiting = calls_of(number, message)
 
     def _continues_turn(self, message: ChatMessage) -> bool:
         last = self.messages[-1]

@@ -22,6 +22,7 @@ from contentmodel.content.tools import (
 )
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline.added_tools import is_added
+from contentmodel.engine.pipeline.call_ids import with_distinct_ids
 from contentmodel.engine.pipeline.names import Renames, SourceTool, as_custom_call, is_text_alone
 from contentmodel.engine.pipeline.origins import is_native
 from contentmodel.message import contents_of
@@ -58,7 +59,8 @@ def with_known_tools(request: ChatRequest, context: EncodeContext, kinds: Kinds)
     if not _has_other_kinds(request):
         return request
     fitter = _Fitter(request, context, kinds)
-    messages = enumerate(request.messages)
+    # Custom results become function results, which do not show which of the calls with an id they belong to.
+    messages = enumerate(with_distinct_ids(request.messages, fitter.index, context))
     changed = msgspec.structs.replace(
         request,
         tools=list(fitter.tools(request.tools)),
@@ -101,7 +103,7 @@ class _Fitter:
         self._customs = {tool.name for tool in request.tools if isinstance(tool, CustomTool)}
         self._namespaces = {group.name for group in groups}
         self._defined: set[str] = set()
-        self._index = TranscriptIndex(request.messages)
+        self.index = TranscriptIndex(request.messages)
         contents = contents_of(request.messages)
         nameless = [name for content in contents for name in _added_names(content) if name is None]
         copies = [tool for tool in request.tools if is_added(tool) and tool.name is None]
@@ -189,7 +191,7 @@ class _Fitter:
         if isinstance(content, _CALLS):
             return [self._call(content, place)]
         if content.__class__ in _RESULTS:
-            return [self._result(content, self._index.call_of.get(place), message)]
+            return [self._result(content, self.index.call_of.get(place), message)]
         if isinstance(content, ToolChangeContent) and self._has_added(content, message):
             self._context.report_loss(content, None, reasons.TOOLS_IN_ONE_LIST)
             self._context.leave_residue(content, own=True)
