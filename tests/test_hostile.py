@@ -8,8 +8,11 @@ import pytest
 from hypothesis import Phase, given, seed, settings
 
 import contentmodel
-from contentmodel import FunctionResultContent
+from contentmodel import FunctionCallContent, FunctionResultContent
+from contentmodel.content import CustomToolCallContent
 from contentmodel_conformance.strategies import hostile
+from contentmodel_conformance.subject import limits_of
+from contentmodel_conformance.voices import TAG
 
 GOOGLE = "google-generate-content"
 CONTENTS = {
@@ -64,3 +67,16 @@ def _imitates_failure(content: Any) -> bool:
     if not isinstance(content, FunctionResultContent):
         return False
     return getattr(content.outputs[0], "text", "").startswith("[is_error: true")
+
+
+def test_drawn_custom_calls_and_results_have_tags_and_distinct_ids() -> None:
+    drawn_requests = drawn(hostile.hostile("openai-responses", limits_of(contentmodel.adapter("openai-responses"))), 40)
+    customs = 0
+    for request in drawn_requests:
+        contents = [content for message in request.messages for content in message.contents]
+        calls = [content for content in contents if isinstance(content, CustomToolCallContent)]
+        ids = [call.call_id for call in contents if isinstance(call, CustomToolCallContent | FunctionCallContent)]
+        assert all(TAG.search(call.arguments or "") for call in calls)
+        assert len(ids) == len(set(ids))
+        customs += len(calls)
+    assert customs > 5

@@ -9,16 +9,22 @@ import pytest
 
 import contentmodel
 from contentmodel import (
+    ChatChoice,
     ChatMessage,
     ChatOptions,
     ChatRequest,
+    ChatResponse,
+    FunctionCallContent,
+    FunctionResultContent,
     FunctionTool,
     HostedTool,
     ResponseFormat,
     TextContent,
     UriContent,
 )
-from contentmodel_conformance import laws
+from contentmodel.content import CustomToolCallContent, CustomToolResultContent, WebSearchToolCallContent
+from contentmodel_conformance import fairness, laws, voices
+from contentmodel_conformance.checks.streams import _has_halves
 from contentmodel_conformance.mutants.broken import Broken
 
 # -- opacity -----------------------------------------------------------------------------------------------------------
@@ -125,3 +131,39 @@ def test_restoration_allows_one_source_for_all_its_citations() -> None:
     laws.restoration(source, GOOGLE, "response", payload)
     with pytest.raises(laws.LawBroken, match="A page"):
         laws.restoration(source, _LeavesOutTitles(GOOGLE), "response", payload)
+
+
+# -- pairs of calls and results ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("api", contentmodel.adapters())
+def test_pairing_prefers_call_of_name_of_result(api: str) -> None:
+    calls = [FunctionCallContent(call_id="x", name=name, arguments={}) for name in ("look", "read")]
+    result = FunctionResultContent(call_id="x", name="read", outputs=[TextContent(text="Done.")])
+    messages = [
+        ChatMessage(role="user", contents=[TextContent(text="Hi.")]),
+        ChatMessage(role="assistant", contents=[*calls]),
+        ChatMessage(role="tool", contents=[result]),
+    ]
+    fairness.pairing(contentmodel.adapter(api), "request", ChatRequest(model="m", messages=messages))
+
+
+def test_voices_assign_result_to_call_of_its_tool_if_ids_are_equal() -> None:
+    calls = [
+        CustomToolCallContent(call_id="x", name="edit", arguments="voice1eciov"),
+        FunctionCallContent(call_id="x", name="look", arguments={"tag": "voice2eciov"}),
+    ]
+    result = CustomToolResultContent(call_id="x", outputs=[TextContent(text="Done.")])
+    messages = [ChatMessage(role="assistant", contents=[*calls]), ChatMessage(role="tool", contents=[result])]
+    *_, voice = voices.voices_of(ChatRequest(messages=messages))
+    assert (voice.content, voice.call) == ("Done.", "voice1eciov")
+
+
+# -- streams -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("query", "is_half"), [("\ud83d", True), ("\U0001f600", False)])
+def test_accumulation_refuses_half_of_surrogate_pair_in_any_call(query: str, is_half: bool) -> None:
+    call = WebSearchToolCallContent(call_id="1", arguments={"query": query})
+    choice = ChatChoice(messages=[ChatMessage(role="assistant", contents=[call])])
+    assert _has_halves((ChatResponse(choices=[choice]), None)) is is_half

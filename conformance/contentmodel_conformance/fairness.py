@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -107,7 +107,7 @@ class _Marks:
         self.texts: dict[int, str] = {}
         self.answers: dict[int, int] = {}
         self._count = 0
-        self._calls: dict[str, list[int]] = {}
+        self._calls: _OpenCalls = {}
         self._unclear: set[str] = set()
         self._role = ""
         self.value = self._marked(value)
@@ -145,14 +145,14 @@ class _Marks:
             return replace(content, text=f"{content.text} {self._mark(f'{path}.text')}")
         if content.__class__ is FunctionCallContent and isinstance(content.arguments, dict):
             mark = self._mark(f"{path}.arguments")
-            self._calls.setdefault(content.call_id or "", []).append(self._count)
+            self._calls.setdefault(content.call_id or "", []).append((self._count, content.name))
             return replace(content, arguments={**content.arguments, "mark": mark})
         if content.__class__ is not FunctionResultContent:
             return content
         outputs = [TextContent(text=self._mark(f"{path}.outputs[0].text")), *content.outputs]
         open_calls = self._calls.get(content.call_id or "")
         if open_calls and content.call_id not in self._unclear:
-            self.answers[self._count] = open_calls.pop(0)
+            self.answers[self._count] = _take(open_calls, content.name)
         return replace(content, outputs=outputs)
 
     def _mark(self, path: str) -> str:
@@ -161,7 +161,17 @@ class _Marks:
         return f"mark{self._count}kram"
 
 
-def _go_past(calls: dict[str, list[int]], message: ChatMessage) -> None:
+_OpenCalls: TypeAlias = dict[str, list[tuple[int, str | None]]]
+"""The marks and names of the calls without a result, by id."""
+
+
+def _take(open_calls: list[tuple[int, str | None]], name: str | None) -> int:
+    """Remove the call that a result of this name answers, and return its mark: the first of its name, or the first."""
+    named = (at for at, (_, call_name) in enumerate(open_calls) if name is not None and call_name == name)
+    return open_calls.pop(next(named, 0))[0]
+
+
+def _go_past(calls: _OpenCalls, message: ChatMessage) -> None:
     """Remove the ids of a message's calls: they no longer refer to earlier calls."""
     for content in message.contents:
         if content.__class__ is FunctionCallContent:
@@ -170,7 +180,7 @@ def _go_past(calls: dict[str, list[int]], message: ChatMessage) -> None:
 
 def _answers(value: Any) -> Iterator[tuple[int | None, int]]:
     """Yield the mark of each result with the mark of its call, or None if it has none."""
-    calls: dict[str, list[int]] = {}
+    calls: _OpenCalls = {}
     choices = getattr(value, "choices", None)
     for message in value.messages if choices is None else [m for choice in choices for m in choice.messages]:
         _go_past(calls, message)
@@ -180,9 +190,9 @@ def _answers(value: Any) -> Iterator[tuple[int | None, int]]:
             mark = _MARK.search(write(content).decode("utf-8", "replace"))
             open_calls = calls.setdefault(content.call_id or "", [])
             if content.__class__ is FunctionCallContent and mark is not None:
-                open_calls.append(int(mark[1]))
+                open_calls.append((int(mark[1]), content.name))
             elif mark is not None:
-                yield open_calls.pop(0) if open_calls else None, int(mark[1])
+                yield _take(open_calls, content.name) if open_calls else None, int(mark[1])
 
 
 def key_order(adapter: Any, kind: str, payload: Any) -> None:

@@ -15,6 +15,7 @@ from contentmodel import ChatRequest, FunctionCallContent, FunctionResultContent
 from contentmodel.content import MediaContent
 from contentmodel.content.tools import CustomToolCallContent, CustomToolResultContent
 from contentmodel.engine.json import write
+from contentmodel.pairs import Place, TranscriptIndex
 from contentmodel_conformance import laws
 from contentmodel_conformance.laws import Label, LawBroken
 
@@ -91,20 +92,21 @@ def _is_excused(voice: Voice, lost: Collection[str]) -> bool:
 
 def voices_of(request: ChatRequest) -> Iterator[Voice]:
     """Yield the voices of a request, in order."""
-    for index, content in enumerate(request.instructions):
-        yield from _plain(content, f"$.instructions[{index}]", "system")
-    calls: dict[str | None, str] = {}
+    for at, content in enumerate(request.instructions):
+        yield from _plain(content, f"$.instructions[{at}]", "system")
+    index = TranscriptIndex(request.messages)
+    tags: dict[Place, str] = {}
     for number, message in enumerate(request.messages):
         role = _ROLES.get(message.role, message.role)
         role = role if role in _KNOWN else "user"
-        for index, content in enumerate(message.contents):
-            path = f"$.messages[{number}].contents[{index}]"
+        for at, content in enumerate(message.contents):
+            path = f"$.messages[{number}].contents[{at}]"
             if isinstance(content, _CALLS):
-                tag = _tag_of(content.arguments)
-                calls[content.call_id] = tag
-                yield Voice(path, role, "call", tag)
+                tags[number, at] = _tag_of(content.arguments)
+                yield Voice(path, role, "call", tags[number, at])
             elif isinstance(content, _RESULTS):
-                yield from _outputs(content, path, role, calls.get(content.call_id))
+                call = index.call_of.get((number, at))
+                yield from _outputs(content, path, role, tags.get(call, "") if call else "")
             else:
                 yield from _plain(content, path, role)
 
@@ -115,11 +117,11 @@ def _tag_of(arguments: Any) -> str:
 
 
 def _outputs(
-    result: FunctionResultContent | CustomToolResultContent, path: str, role: str, call: str | None
+    result: FunctionResultContent | CustomToolResultContent, path: str, role: str, call: str
 ) -> Iterator[Voice]:
     for index, output in enumerate(result.outputs):
         for voice in _plain(output, f"{path}.outputs[{index}]", role):
-            yield Voice(voice.path, role, voice.kind, voice.content, call or "", bool(result.is_error))
+            yield Voice(voice.path, role, voice.kind, voice.content, call, bool(result.is_error))
 
 
 def _plain(content: Any, path: str, role: str) -> Iterator[Voice]:

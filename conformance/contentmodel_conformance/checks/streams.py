@@ -11,6 +11,9 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
+from contentmodel import ChatMessage
+from contentmodel.content.tools import ToolCallContent
+from contentmodel.engine.json import write
 from contentmodel.events import fold
 from contentmodel.unfolding import unfold
 from contentmodel_conformance import laws, streams
@@ -228,16 +231,17 @@ def accumulation(subject: Subject, trial: Trial) -> None:
 
 
 def _has_distinct_ids(one: SampledAnswer) -> bool:
-    calls = [call.call_id for call in _calls(one)]
+    calls = [call.call_id for message in _messages(one) for call in message.tool_calls]
     return len(calls) == len(set(calls))
 
 
 def _has_halves(one: SampledAnswer) -> bool:
-    return any("\\ud" in call.arguments_text for call in _calls(one))
+    contents = (content for message in _messages(one) for content in message.contents)
+    return any(b"\\ud" in write(call.arguments) for call in contents if isinstance(call, ToolCallContent))
 
 
-def _calls(one: SampledAnswer) -> list[Any]:
-    return [call for choice in one[0].choices for message in choice.messages for call in message.tool_calls]
+def _messages(one: SampledAnswer) -> list[ChatMessage]:
+    return [message for choice in one[0].choices for message in choice.messages]
 
 
 # -- broken, mixed up, and noise ---------------------------------------------------------------------------------------

@@ -30,6 +30,7 @@ from contentmodel import (
 )
 from contentmodel.auditing import leaves
 from contentmodel.content import MediaContent
+from contentmodel.content.tools import CustomToolCallContent, CustomToolResultContent
 from contentmodel_conformance.strategies.hints import every_hint
 from contentmodel_conformance.strategies.transcripts import Limits, transcripts
 
@@ -138,10 +139,12 @@ class _Hand:
         if isinstance(content, DataContent):
             # Replaced by tagged data: other APIs may spell its base64 differently, so it would not be found.
             return [self._medium()]
-        if isinstance(content, FunctionCallContent):
+        if isinstance(content, FunctionCallContent | CustomToolCallContent):
             self._ids[content.call_id] = self._call_id(content.call_id)
-            return [replace(content, call_id=self._ids[content.call_id], arguments={"tag": self._tag()})]
-        if isinstance(content, FunctionResultContent):
+            tag = self._tag()
+            arguments = {"tag": tag} if isinstance(content, FunctionCallContent) else tag
+            return [replace(content, call_id=self._ids[content.call_id], arguments=arguments)]
+        if isinstance(content, FunctionResultContent | CustomToolResultContent):
             call_id = self._ids.get(content.call_id, content.call_id)
             return [replace(content, call_id=call_id, outputs=[self._output(output) for output in content.outputs])]
         return [content]
