@@ -95,6 +95,26 @@ FOUND = {
     "a tool type of two spellings": gemini(
         contents=[{"role": "model", "parts": [{"toolCall": {"id": "1", "tool_type": "FILE_SEARCH"}}]}]
     ),
+    "a schema that is null, under another name": gemini(generationConfig={"responseSchema": None}),
+    "sources that are null": (
+        "google-generate-content",
+        "response",
+        {"candidates": [{"content": {}, "groundingMetadata": {"groundingChunks": None, "webSearchQueries": ["a"]}}]},
+    ),
+    "a choice of a function with the name of a custom tool": chat(
+        tools=[{"type": "custom", "custom": {"name": "x"}}],
+        tool_choice={"type": "function", "function": {"name": "x"}},
+    ),
+    "a choice of a function with the name of a custom tool in a namespace": (
+        "openai-responses",
+        "request",
+        {
+            "model": "m",
+            "input": [],
+            "tools": [{"type": "namespace", "name": "n", "tools": [{"type": "custom", "name": "x"}]}],
+            "tool_choice": {"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": "x"}]},
+        },
+    ),
 }
 
 

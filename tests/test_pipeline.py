@@ -32,7 +32,7 @@ ORDER = {
 """The passes over a request; after the semicolon, those over its payload. A star: also on native requests."""
 ANSWERS = {
     "anthropic-messages": """
-        without_user_messages normalize_answer without_media without_blank_texts
+        without_user_messages normalize_answer without_names_of_results without_media without_blank_texts
         *without_broken_status; counted; completed""",
     "google-generate-content": "without_user_messages *with_normalized_texts; counted; completed",
     "openai-chat": "without_user_messages *with_normalized_texts; counted; completed",

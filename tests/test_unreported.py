@@ -34,6 +34,13 @@ def late(output: dict[str, Any]) -> dict[str, Any]:
     return {"model": "m", "max_tokens": 1, "messages": [{"role": "user", "content": [result]}]}
 
 
+def cited_answer() -> dict[str, Any]:
+    citation = {"type": "url_citation", "url_citation": {"url": "u", "title": "", "start_index": 0, "end_index": 0}}
+    message = {"role": "assistant", "content": "", "annotations": [citation]}
+    choice = {"index": 0, "finish_reason": "stop", "message": message}
+    return {"id": "i", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+
+
 def audio_answer() -> dict[str, Any]:
     message = {"role": "assistant", "content": None, "audio": AUDIO}
     choice = {"index": 0, "finish_reason": "stop", "message": message}
@@ -54,6 +61,8 @@ NUMBERED = {**MCP_CALL, "error": {"type": "http_error", "code": 0, "message": ""
 UNKNOWN_ERROR = {**MCP_CALL, "error": {"type": "mcp_tool_execution_error", "content": UNKNOWN}}
 ENDED = {"outcome": {"type": "timeout", "unknown": UNKNOWN}, "stdout": "a", "stderr": "b"}
 SHELL = {"type": "shell_call_output", "call_id": "c", "output": [ENDED]}
+REFUSAL = {"type": "refusal", "refusal": "0"}
+REFUSALS = {"type": "message", "role": "assistant", "content": [REFUSAL, REFUSAL]}
 UNSAFE = {"id": "check_1", "code": "malicious", "message": "Stop."}
 CLICK = {
     "type": "computer_call",
@@ -127,6 +136,10 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
     ),
     "the reason of a complete answer": (RESPONSES, {**answer(GIVEN), "incomplete_details": {"reason": 5}}, "response"),
     "the old name of the tool choice": (CHAT, {**ASKED, "function_call": "none"}, "request"),
+    "two equal refusals": (RESPONSES, request(REFUSALS), "request"),
+    "two equal refusals of an answer": (RESPONSES, answer({**REFUSALS, "id": "m", "status": "completed"}), "response"),
+    "the name of a result of an answer": (RESPONSES, answer({**GIVEN, "name": "look"}), "response"),
+    "the citation of an empty text": (CHAT, cited_answer(), "response"),
 }
 
 

@@ -185,6 +185,7 @@ class AnthropicMessages(TableAdapter):
     answer_passes = (
         message_pass(without_user_messages),
         message_pass(passes.normalize_answer),
+        message_pass(passes.without_names_of_results),
         message_pass(media.without_media),
         # The next request contains this answer, and must not contain blank texts.
         message_pass(passes.without_blank_texts),

@@ -23,6 +23,7 @@ from contentmodel.authoring import (
     Record,
     canonical,
     escaped,
+    list_of,
     reasons,
     spread,
     wire_fields,
@@ -274,7 +275,7 @@ def _encode_beside(messages: list[ChatMessage], wire: dict[str, Any], context: E
                 grounding["groundingChunks"] = CHUNKS.encode_list(content.outputs, context)
         elif isinstance(content, UrlContextToolResultContent):
             wire["urlContextMetadata"] = {**own, "urlMetadata": READ_URLS.encode_list(content.outputs, context)}
-    chunks = Chunks(grounding.get("groundingChunks", ()))
+    chunks = Chunks(list_of(grounding, "groundingChunks"))
     supports = [s for index, content in citations for s in _supports(index, content, chunks, context)]
     if chunks.items:
         grounding["groundingChunks"] = chunks.items

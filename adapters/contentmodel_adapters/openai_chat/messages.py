@@ -81,10 +81,10 @@ class NonEmptyText(TextField):
 ROLE = Hint[SpelledRole](API, "role", "the role of the message of an answer, if it is not the usual one")
 REASONING_FIELDS = ("reasoning_content", "reasoning")
 BETWEEN = "\n\n"
-"""The separator of several reasoning texts in one field."""
+"""The separator of several reasoning texts, or of several refusals, in one field."""
 
 TEXT_COLUMN = Column(TextOrBlocks(CONTENT, "string", annotated=True), TextContent)
-REFUSAL_COLUMN = Column(NonEmptyText(ErrorContent, "message", code="refusal"), ErrorContent)
+REFUSAL_COLUMN = Column(NonEmptyText(ErrorContent, "message", between=BETWEEN, code="refusal"), ErrorContent)
 COLUMNS = {
     # OpenAI's own types have no reasoning. DeepSeek, xAI, Moonshot and others use reasoning_content, Groq and
     # OpenRouter reasoning.

@@ -34,6 +34,8 @@ from contentmodel_adapters.shared.texts import JoiningEncoder
 
 ORDER = {name: number for number, name in enumerate(COLUMNS)}
 GROWN = {"function": "arguments", "custom": "input"}
+_SEPARATED = (*REASONING_FIELDS, "refusal")
+"""The columns that separate several texts of another API."""
 
 
 class Encoder(JoiningEncoder):
@@ -50,8 +52,8 @@ class Encoder(JoiningEncoder):
         self._columns: dict[int, tuple[str, LossFamily, list[str]]] = {}
         """The name and the family of each content that was written, for its losses, and its columns."""
         self._citations: dict[int, list[Any]] = {}
-        self._reasoned: set[tuple[int, str]] = set()
-        """The reasoning columns that were written, each with its choice."""
+        self._begun_columns: set[tuple[int, str]] = set()
+        """The separated columns that were begun, each with its choice."""
         self._head: dict[str, Any] = {}
         self._prefix = b""
 
@@ -91,10 +93,10 @@ class Encoder(JoiningEncoder):
         block.grow = growing(
             b"data: " + self._prefix % block.choice + b'"%b":' % column.encode(), b'},"finish_reason":null}]}\n\n'
         )
-        if column in REASONING_FIELDS and not self.is_native:
-            if (block.choice, column) in self._reasoned:
+        if column in _SEPARATED and not self.is_native:
+            if (block.choice, column) in self._begun_columns:
                 self.put_raw(block.grow(BETWEEN))
-            self._reasoned.add((block.choice, column))
+            self._begun_columns.add((block.choice, column))
         elif column == "content" and self.completes:
             block.grow = self.texts_of(block).beginning(block, block.grow)
         self.write_begun(block)

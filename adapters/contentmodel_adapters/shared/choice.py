@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from contentmodel.authoring import Codec, DecodeContext, EncodeContext, Hint, reasons
+from contentmodel.authoring import Codec, DecodeContext, EncodeContext, Hint, object_of, objects_of, reasons
 from contentmodel.request import CustomTool, HostedTool, ToolChoice
 
 RAW = Hint[str | dict[str, Any]](None, "raw", "the tool choice of the payload, if it has an unusual spelling")
@@ -44,7 +44,7 @@ class Choice(Codec[ToolChoice]):
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> ToolChoice:
         choice = ToolChoice(mode=value) if value.__class__ is str else self._read(value)
-        if choice is not None and self._write(choice, []) == value:
+        if choice is not None and self._write(choice, []) == self._write(choice, _customs(choice, container)) == value:
             return choice
         choice = choice or ToolChoice(mode="other")
         customs = [CustomTool(name=name) for name in choice.tools or ()]
@@ -85,6 +85,17 @@ def leaves(tools: Iterable[Any]) -> Iterable[Any]:
 def custom_names(tools: Iterable[Any]) -> frozenset[str]:
     """Return the names of the tools that take free text."""
     return frozenset(tool.name for tool in tools if isinstance(tool, CustomTool))
+
+
+def _customs(choice: ToolChoice, payload: dict[str, Any]) -> list[CustomTool]:
+    """Return the tools of a payload that take free text, if the choice refers to tools by name."""
+    if not choice.tools:
+        return []
+    tools = objects_of(payload, "tools")
+    members = [member for tool in tools for member in objects_of(tool, "tools")]
+    customs = [tool for tool in (*tools, *members) if tool.get("type") == "custom"]
+    names = [object_of(tool, "custom").get("name", tool.get("name")) for tool in customs]
+    return [CustomTool(name=name) for name in names if isinstance(name, str)]
 
 
 def _by_kind(choice: ToolChoice, tools: list[Any]) -> ToolChoice:

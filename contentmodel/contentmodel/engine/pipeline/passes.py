@@ -151,6 +151,18 @@ def without_broken_status(messages: list[ChatMessage], context: EncodeContext) -
     return messages
 
 
+def without_names_of_results(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return the messages of an answer unchanged. Report names of results that no call repeats as lost.
+
+    For APIs whose results have no name. In requests, each result has a call, and its name.
+    """
+    calls = {(c.call_id, c.name) for c in contents_of(messages) if isinstance(c, ToolCallContent)}
+    for content in contents_of(messages):
+        if content.__class__ is FunctionResultContent and (content.call_id, content.name) not in calls:
+            context.report_lost_attributes(content, ("name",))
+    return messages
+
+
 def _is_blank(content: AIContent) -> bool:
     return content.__class__ is TextContent and (not content.text or content.text.isspace())
 
@@ -160,6 +172,9 @@ def _drop_blank(content: AIContent, context: EncodeContext) -> bool:
         return False
     if content.text or content.extra is not None or content.annotations is not None:
         context.report_loss(content, None, reasons.BLANK_TEXT)
+    for citation in content.annotations or ():
+        # Citations have their own paths: some APIs keep them beside the texts.
+        context.report_loss(citation, None, reasons.BLANK_TEXT)
     return True
 
 

@@ -240,14 +240,18 @@ class Nested:
         return left
 
     def merge(self, residue: Mapping[str, object], wire: JsonObject) -> None:
-        """Fill a wire object with residue. Fields that the model sets keep the model's value."""
+        """Fill a wire object with residue. Fields that the model sets keep the model's value.
+
+        Nested objects are copied, because later steps may change the wire object.
+        """
         for key, value in residue.items():
-            if key not in wire:
-                wire[key] = value
-                continue
             child = self.children.get(key)
-            if isinstance(child, Nested) and value.__class__ is dict and wire[key].__class__ is dict:
-                child.merge(value, wire[key])
+            if isinstance(child, Nested) and value.__class__ is dict:
+                inner = wire.setdefault(key, {})
+                if inner.__class__ is dict:
+                    child.merge(value, inner)
+            elif key not in wire:
+                wire[key] = value
 
     def read(self, wire: JsonObject, key: str, read: JsonObject, context: DecodeContext) -> str | None:
         """Read the fields of the object at `key`. Return the path of a missing required field."""
