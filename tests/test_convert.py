@@ -88,7 +88,7 @@ def test_convert_reports_loss_with_source_path() -> None:
     }
     (loss,) = convert(payload, target="openai-chat").losses
     assert loss.path == "$.messages[0].content[0].cache_control"
-    assert loss.kind == "dropped"
+    assert loss.kind == "insignificant"
 
 
 def test_convert_on_loss_raise_raises_loss_error() -> None:

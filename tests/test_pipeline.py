@@ -16,7 +16,8 @@ ORDER = {
     "anthropic-messages": """
         *with_fitting_settings *_with_separate_added_tools *with_known_tools with_sendable_tools hoist_instructions
         normalize_foreign join_results join_assistant without_blank_texts with_readable_media with_a_turn
-        _with_fitting_calls _with_instructions_as_text with_fitting_schemas; with_limit with_model""",
+        _with_fitting_calls _with_instructions_as_text with_fitting_schemas; with_limit with_model
+        with_fitting_cache_points""",
     "google-generate-content": """
         *report_url *with_fitting_settings *with_known_tools with_counted_calls with_sendable_tools hoist_instructions
         with_media_type without_cited_instructions normalize_foreign join_results join_assistant without_citations

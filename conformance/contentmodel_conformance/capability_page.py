@@ -110,6 +110,7 @@ def _more(capabilities: Capabilities) -> Iterator[str]:
         "no system text": not capabilities.instructions,
         "no later system messages": not capabilities.later_system,
         "no prefill": not capabilities.prefill,
+        "no cache points": not capabilities.cache_points,
         "signed calls": capabilities.signed_calls,
     }
     if capabilities.stop_sequences is not None:

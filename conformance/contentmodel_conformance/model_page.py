@@ -18,6 +18,7 @@ from msgspec import Struct, structs
 import contentmodel.request as requests
 from contentmodel import content as contents
 from contentmodel.content.base import Protected
+from contentmodel.content.caching import CachePoint
 from contentmodel.content.citations import Citation, Span
 from contentmodel.content.tools import Caller
 from contentmodel.events import EVENT_TYPES, BlockDelta
@@ -121,7 +122,7 @@ LATER_GROUPS: tuple[tuple[str, str, Types], ...] = (
             contents.UnknownContent,
         ),
     ),
-    ("Parts of contents", "", (Protected, Citation, Span, Caller)),
+    ("Parts of contents", "", (Protected, CachePoint, Citation, Span, Caller)),
     ("Messages", "", (ChatMessage, Branch, Origin)),
     (
         "Requests",

@@ -66,7 +66,17 @@ from contentmodel.engine.table.codecs import (
 from contentmodel.engine.table.error_types import ErrorBody, ErrorTypes
 from contentmodel.engine.table.hints import Hint, escaped, wire_fields
 from contentmodel.engine.table.introspect import fields_of
-from contentmodel.engine.table.nested import Blocks, BlocksOrOne, One, OneOf, Outputs, Record, TextField, TextOrBlocks
+from contentmodel.engine.table.nested import (
+    Blocks,
+    BlocksOrOne,
+    CachePoints,
+    One,
+    OneOf,
+    Outputs,
+    Record,
+    TextField,
+    TextOrBlocks,
+)
 from contentmodel.engine.table.respelling import number_of
 from contentmodel.engine.table.roles import Roles
 from contentmodel.engine.table.rows import Pieces
@@ -131,6 +141,7 @@ __all__ = [
     "Blocks",
     "BlocksOrOne",
     "Broken",
+    "CachePoints",
     "Capabilities",
     "CapabilityTable",
     "CitationDelta",

@@ -53,6 +53,7 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     are accepted in function results. `instructions`, `later_system`, `prefill`: system text, system messages after
     other messages, and a final assistant message are accepted. `signed_calls`: calls in a request need the signature of
     the model. `signatures`: what a signature is bound to besides its issuer ("model", "conversation", "account").
+    `cache_points`: if the API has cache points, the model accepts them.
     `refused`: names of further wire fields that the model refuses. `limited_by`: what sets the limits, if not the model
     ("version 2 of the API"); reasons of losses name it.
     """
@@ -79,6 +80,7 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     prefill: bool = True
     signed_calls: bool = False
     signatures: tuple[str, ...] = ()
+    cache_points: bool = True
     refused: tuple[str, ...] = ()
     limited_by: str | None = None
 

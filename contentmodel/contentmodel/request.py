@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.content import Contents
+from contentmodel.content import CachePoint, Contents
 from contentmodel.content.given import NO_CONTENTS
 from contentmodel.content.text import are_contents, as_contents
 from contentmodel.interop import Model
@@ -27,6 +27,8 @@ class FunctionTool(Model, frozen=True, kw_only=True, tag_field="type", tag="func
     """The JSON Schema of the result, unchanged."""
     strict: bool | None = None
     """True if the API enforces the schema."""
+    cache_point: CachePoint | None = None
+    """A mark: the provider may cache the prompt up to and including the tool."""
     extra: dict[str, dict[str, Any]] | None = None
     """Unmapped wire fields and hints, by API id."""
 
@@ -40,6 +42,8 @@ class CustomTool(Model, frozen=True, kw_only=True, tag_field="type", tag="custom
     """The description for the model."""
     format: dict[str, Any] | None = None
     """The constraint: `{"type": "grammar", "syntax": "lark", "definition": "..."}`, or the syntax `regex`."""
+    cache_point: CachePoint | None = None
+    """A mark: the provider may cache the prompt up to and including the tool."""
     extra: dict[str, dict[str, Any]] | None = None
     """Unmapped wire fields and hints, by API id."""
 
@@ -53,6 +57,8 @@ class HostedTool(Model, frozen=True, kw_only=True, tag_field="type", tag="hosted
     """The name of the tool."""
     settings: dict[str, Any] = {}
     """The parameters, in the provider's format."""
+    cache_point: CachePoint | None = None
+    """A mark: the provider may cache the prompt up to and including the tool."""
     extra: dict[str, dict[str, Any]] | None = None
     """Unmapped wire fields and hints, by API id."""
 
@@ -171,6 +177,8 @@ class ChatOptions(Model, frozen=True, kw_only=True):
     """The required format of the response."""
     reasoning: ReasoningOptions | None = None
     """Settings of the reasoning."""
+    cache_point: CachePoint | None = None
+    """A mark: the provider may cache the whole prompt, up to the last content that it can cache."""
 
 
 class ChatRequest(Model, frozen=True, kw_only=True):

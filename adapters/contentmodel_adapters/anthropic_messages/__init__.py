@@ -7,6 +7,7 @@ from typing import Any
 
 from contentmodel.authoring import (
     Blocks,
+    CachePoints,
     DecodeContext,
     EncodeContext,
     EnumString,
@@ -34,11 +35,11 @@ from contentmodel.authoring import (
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
-from contentmodel_adapters.anthropic_messages.blocks import API, SYSTEM, TABLE
+from contentmodel_adapters.anthropic_messages.blocks import API, CACHE_POINT, SYSTEM, TABLE
 from contentmodel_adapters.anthropic_messages.http import HTTP
 from contentmodel_adapters.anthropic_messages.messages import Messages
 from contentmodel_adapters.anthropic_messages.response import ERRORS, LIMIT_HEADERS, RESPONSE, encode_blocks
-from contentmodel_adapters.anthropic_messages.rules import CALL_IDS, RULES, TOOL_NAMES
+from contentmodel_adapters.anthropic_messages.rules import CALL_IDS, MOST_BREAKPOINTS, RULES, TOOL_NAMES, cached_blocks
 from contentmodel_adapters.anthropic_messages.stream import Decoder
 from contentmodel_adapters.anthropic_messages.stream_encoder import Encoder
 from contentmodel_adapters.anthropic_messages.tools import ADDED, CURRENT, OUTPUT_FORMAT, TOOLS, ChoiceAndParallel
@@ -74,6 +75,7 @@ REQUEST = TABLE.record(
             EnumString("options.service_tier", "auto", "standard_only"),
         ),
         "metadata.user_id": "options.user",
+        "cache_control": ("options.cache_point", CachePoints(CACHE_POINT)),
         "thinking.type": (
             "options.reasoning.mode",
             EnumString("options.reasoning.mode", "enabled", "disabled", "adaptive", "between_tools"),
@@ -91,7 +93,7 @@ REQUEST = TABLE.record(
 TABLE.known_values("thinking", "enabled", "disabled", "adaptive", "between_tools")
 TABLE.keep(
     "request",
-    *("billing_policy", "cache_control", "compaction", "container", "context_management", "diagnostics", "fallbacks"),
+    *("billing_policy", "compaction", "container", "context_management", "diagnostics", "fallbacks"),
     *("fallback_credit_token", "inference_geo", "mcp_servers", "speed", "thread"),
 )
 
@@ -156,6 +158,33 @@ def with_model(payload: dict[str, Any], request: ChatRequest, context: EncodeCon
     return {"model": "", "messages": [], **payload}
 
 
+def with_fitting_cache_points(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+    """Return the payload with at most as many cache points as the API accepts. Their lifetimes do not increase.
+
+    The last ones are kept, because they end the longest prompts.
+    """
+    if not context.cache_points:
+        return payload
+    owners = {id(wire): point for point, wire in context.cache_points}
+    blocks = [block for _, block in cached_blocks(payload)]
+    excess = len(blocks) + ("cache_control" in payload) - MOST_BREAKPOINTS
+    shorter = False
+    for block in blocks:
+        # The blocks of these cache points were just made, so they are changed in place.
+        wire = block["cache_control"]
+        owner = owners.get(id(wire))
+        if owner is not None and excess > 0:
+            context.report_loss(owner, None, reasons.CACHE_POINT_LIMIT, limit=MOST_BREAKPOINTS)
+            del block["cache_control"]
+            excess -= 1
+            continue
+        if owner is not None and shorter and wire.get("ttl") == "1h":
+            context.report_loss(owner, "ttl", reasons.CACHE_LIFETIME)
+            del wire["ttl"]
+        shorter = shorter or wire.get("ttl", "5m") == "5m"
+    return payload
+
+
 def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
     """Return the payload of an answer with the fields that the API requires."""
     if "error" in payload and "content" not in payload:
@@ -181,7 +210,11 @@ class AnthropicMessages(TableAdapter):
     limit_headers = LIMIT_HEADERS
     meaningless = {"type": ("message", "error")}
     request_passes = REQUEST_PASSES
-    request_payload_passes = (payload_pass(with_limit), payload_pass(with_model))
+    request_payload_passes = (
+        payload_pass(with_limit),
+        payload_pass(with_model),
+        payload_pass(with_fitting_cache_points),
+    )
     answer_passes = (
         message_pass(without_user_messages),
         message_pass(passes.normalize_answer),

@@ -11,8 +11,10 @@ from typing import Any
 from contentmodel.authoring import (
     ArgumentsObject,
     Blocks,
+    CachePoints,
     Column,
     Columns,
+    EnumString,
     Failure,
     Filled,
     Gathered,
@@ -32,8 +34,10 @@ from contentmodel.authoring import (
     TextField,
     TextOrBlocks,
     has_explicit_error,
+    reasons,
     row,
 )
+from contentmodel.content.caching import CachePoint
 from contentmodel.content.citations import Citation
 from contentmodel.content.documents import DocumentContent
 from contentmodel.content.hosted import (
@@ -86,6 +90,15 @@ ENCRYPTED = Opaque("anthropic", "encrypted")
 REDACTED = Opaque("anthropic", "redacted")
 ARGUMENTS = ArgumentsObject()
 
+CACHE_POINT = TABLE.record(
+    "cache_control",
+    CachePoint,
+    {"ttl": ("ttl", EnumString("ttl", "5m", "1h", reason=reasons.CACHE_LIFETIME))},
+    constants={"type": "ephemeral"},
+)
+CACHED: dict[str, Spec] = {"cache_control": ("cache_point", CachePoints(CACHE_POINT))}
+"""The field of blocks and tools that end a prompt to cache."""
+
 
 def _named_media(name: str, model: type[Any], fields: dict[str, Any], **constants: Any) -> Row:
     """Return one of several rows with the same tag, which differ in a nested constant.
@@ -93,6 +106,7 @@ def _named_media(name: str, model: type[Any], fields: dict[str, Any], **constant
     The kind of a link or a file is its tag.
     """
     implied = {"kind": constants["type"]} if "kind" in model.__struct_fields__ else {}
+    fields = {**fields, **CACHED}
     return Row(name, model, fields, Implied(implied), constants={k.replace("__", "."): v for k, v in constants.items()})
 
 
@@ -109,11 +123,7 @@ _DOCUMENT = {"document_index": "document_index", "document_title": "title", "fil
 CITATIONS = TABLE.union(
     "citation",
     [
-        row(
-            "web_search_result_location",
-            Citation,
-            {"url": "url", "title": "title", "cited_text": "cited_text"},
-        ),
+        row("web_search_result_location", Citation, {"url": "url", "title": "title", "cited_text": "cited_text"}),
         _located("char_location", "char", ("start_char_index", "end_char_index"), **_DOCUMENT),
         _located("page_location", "page", ("start_page_number", "end_page_number"), **_DOCUMENT),
         _located("content_block_location", "block", ("start_block_index", "end_block_index"), **_DOCUMENT),
@@ -133,26 +143,15 @@ CITATIONS = TABLE.union(
 
 # -- text and media ------------------------------------------------------------------------------------------------
 
-TEXT = row("text", TextContent, {"text": "text", "citations": ("annotations", Blocks(CITATIONS))})
+TEXT = row("text", TextContent, {"text": "text", "citations": ("annotations", Blocks(CITATIONS)), **CACHED})
 TEXT_PARTS = TABLE.union("text part", [TEXT])
 
+_INLINE = {"source.data": "data", "source.media_type": "media_type"}
 MEDIA = [
-    _named_media(
-        "image.base64",
-        DataContent,
-        {"source.data": "data", "source.media_type": "media_type"},
-        type="image",
-        source__type="base64",
-    ),
+    _named_media("image.base64", DataContent, _INLINE, type="image", source__type="base64"),
     _named_media("image.url", UriContent, {"source.url": "uri"}, type="image", source__type="url"),
     _named_media("image.file", HostedFileContent, {"source.file_id": "file_id"}, type="image", source__type="file"),
-    _named_media(
-        "document.base64",
-        DataContent,
-        {"source.data": "data", "source.media_type": "media_type", "title": "name"},
-        type="document",
-        source__type="base64",
-    ),
+    _named_media("document.base64", DataContent, {**_INLINE, "title": "name"}, type="document", source__type="base64"),
     _named_media(
         "document.text",
         DataContent,
@@ -161,11 +160,7 @@ MEDIA = [
         source__type="text",
     ),
     _named_media(
-        "document.url",
-        UriContent,
-        {"source.url": "uri", "title": "title"},
-        type="document",
-        source__type="url",
+        "document.url", UriContent, {"source.url": "uri", "title": "title"}, type="document", source__type="url"
     ),
     _named_media(
         "document.file",
@@ -174,7 +169,7 @@ MEDIA = [
         type="document",
         source__type="file",
     ),
-    row("container_upload", HostedFileContent, {"file_id": "file_id"}),
+    row("container_upload", HostedFileContent, {"file_id": "file_id", **CACHED}),
 ]
 
 
@@ -195,12 +190,12 @@ NESTED = [
     row(
         "search_result",
         DocumentContent,
-        {"content": ("parts", Blocks(TEXT_PARTS)), "source": "uri", "title": "title"},
+        {"content": ("parts", Blocks(TEXT_PARTS)), "source": "uri", "title": "title", **CACHED},
     ),
     Row(
         "document.content",
         DocumentContent,
-        {"source.content": ("parts", TextOrBlocks(TEXT_PARTS, "list")), "title": "title"},
+        {"source.content": ("parts", TextOrBlocks(TEXT_PARTS, "list")), "title": "title", **CACHED},
         Silent("uri"),
         constants={"type": "document", "source.type": "content"},
     ),
@@ -229,11 +224,11 @@ RESULT_PARTS = TABLE.union(
         TEXT,
         *MEDIA,
         *NESTED,
-        row("tool_reference", ReferenceContent, {"tool_name": "item_id"}),
+        row("tool_reference", ReferenceContent, {"tool_name": "item_id", **CACHED}),
         row(
             "browser_state",
             ConfigurationContent,
-            {},
+            CACHED,
             Gathered("settings", "tabs", "state_changes"),
             Implied({"kind": "browser_state"}),
         ),
@@ -248,7 +243,7 @@ FILES = TABLE.union(
         row("bash_code_execution_output", HostedFileContent, {"file_id": "file_id"}),
     ],
 )
-FOUND_TOOLS = TABLE.union("found tool", [row("tool_reference", ReferenceContent, {"tool_name": "item_id"})])
+FOUND_TOOLS = TABLE.union("found tool", [row("tool_reference", ReferenceContent, {"tool_name": "item_id", **CACHED})])
 ANY_TYPE = ("",)
 OTHER_ERROR = Row(
     "other_error",
@@ -285,7 +280,11 @@ GIVEN_BACK = TABLE.union(
     prefer=_usual,
     accepts_untyped=True,
 )
-RESULT: dict[str, Spec] = {"tool_use_id": "call_id", "caller": ("caller", Record(CALLER, provider_only=True))}
+RESULT: dict[str, Spec] = {
+    "tool_use_id": "call_id",
+    "caller": ("caller", Record(CALLER, provider_only=True)),
+    **CACHED,
+}
 UNSAID = ("name", "status", "is_error")
 # Programs report a failure by their exit code (docs.claude.com, "Code execution tool", seen 2026-11-22).
 EXIT_CODE = Failure(Sign("content.return_code", failed=1))
@@ -403,6 +402,7 @@ HOSTED_RESULTS = [
             "tool_use_id": "call_id",
             "is_error": "is_error",
             "content": ("outputs", TextOrBlocks(TEXT_PARTS, "list")),
+            **CACHED,
         },
         Silent("name", "status", "caller", "server"),
         Filled({"is_error": False, "content": []}),
@@ -441,6 +441,7 @@ CALL: dict[str, Spec] = {
     "name": "name",
     "input": ("arguments", ARGUMENTS),
     "caller": ("caller", Record(CALLER, provider_only=True)),
+    **CACHED,
 }
 # `input` is required (anthropic 2.12, types/tool_use_block_param.py): a call without arguments has an empty object.
 NO_INPUT: dict[str, Any] = {"input": {}}
@@ -490,7 +491,7 @@ CALLS = [
     row(
         "mcp_tool_use",
         McpServerToolCallContent,
-        {"id": "call_id", "name": "name", "server_name": "server", "input": ("arguments", ARGUMENTS)},
+        {"id": "call_id", "name": "name", "server_name": "server", "input": ("arguments", ARGUMENTS), **CACHED},
         Silent("status", "caller"),
         Filled(NO_INPUT),
     ),
@@ -499,6 +500,7 @@ CLIENT_RESULT: dict[str, Spec] = {
     "tool_use_id": "call_id",
     "is_error": "is_error",
     "content": ("outputs", TextOrBlocks(RESULT_PARTS, "string")),
+    **CACHED,
 }
 CLIENT_UNSAID = ("name", "status")
 CLIENT_RESULTS = [
@@ -531,9 +533,9 @@ OTHERS = [
         certain=True,
     ),
     row("redacted_thinking", ReasoningContent, {"data": ("protected", REDACTED)}, Silent("kind")),
-    row("compaction", CompactionContent, {"content": "text", "encrypted_content": ("protected", ENCRYPTED)}),
-    row("tool_addition", ToolChangeContent, {"tool": ("tools", _ONE)}, Implied({"action": "add"})),
-    row("tool_removal", ToolChangeContent, {"tool": ("tools", _ONE)}, Implied({"action": "remove"})),
+    row("compaction", CompactionContent, {"content": "text", "encrypted_content": ("protected", ENCRYPTED), **CACHED}),
+    row("tool_addition", ToolChangeContent, {"tool": ("tools", _ONE), **CACHED}, Implied({"action": "add"})),
+    row("tool_removal", ToolChangeContent, {"tool": ("tools", _ONE), **CACHED}, Implied({"action": "remove"})),
     row(
         "fallback",
         ConfigurationContent,

@@ -107,10 +107,10 @@ def _is_blank(text: Any) -> bool:
     return isinstance(text, str) and not text.strip()
 
 
-def _breakpoints(request: Request) -> Found:
-    """Yield the cache breakpoints in the order in which the API reads them."""
-    for at, block in [*objects(request, "tools"), *objects(request, "system"), *_blocks(request)]:
-        yield from one_object(block, "cache_control", at)
+def cached_blocks(request: Request) -> Found:
+    """Yield the tools and blocks with a cache breakpoint in the order in which the API reads them."""
+    blocks = [*objects(request, "tools"), *objects(request, "system"), *_blocks(request)]
+    yield from ((f"{at}.cache_control", b) for at, b in blocks if isinstance(b.get("cache_control"), dict))
 
 
 def _open_loop(turns: list[Turn]) -> list[Turn]:
@@ -506,17 +506,17 @@ def strict_tool_limit(request: Request) -> Iterator[Broken]:
 @_of_claude("remove cache_control from some of them", "tghamm/Anthropic.SDK#50, griffinmartin/opencode-claude-auth#121")
 def cache_breakpoint_limit(request: Request) -> Iterator[Broken]:
     """A request may have at most 4 cache breakpoints."""
-    yield from ((at, f"more than {MOST_BREAKPOINTS}") for at, _ in [*_breakpoints(request)][MOST_BREAKPOINTS:])
+    yield from ((at, f"more than {MOST_BREAKPOINTS}") for at, _ in [*cached_blocks(request)][MOST_BREAKPOINTS:])
 
 
 @_of_claude("set the earlier breakpoints to 1h too", "headroomlabs-ai/headroom#2939, vellum-ai/vellum-assistant#22191")
 def longer_cache_ttl_first(request: Request) -> Iterator[Broken]:
     """In tools, system and messages, a cache breakpoint of 1h must not come after one of 5m."""
     shorter = False
-    for at, breakpoint_ in _breakpoints(request):
-        if shorter and breakpoint_.get("ttl") == "1h":
+    for at, block in cached_blocks(request):
+        if shorter and block["cache_control"].get("ttl") == "1h":
             yield f"{at}.ttl", "1h after 5m"
-        shorter = shorter or breakpoint_.get("ttl", "5m") == "5m"
+        shorter = shorter or block["cache_control"].get("ttl", "5m") == "5m"
 
 
 @_of_claude("remove defer_loading from a tool, such as the search tool", f"{TOOLS}/tool-search-tool")

@@ -18,7 +18,7 @@ from contentmodel.authoring import (
     row,
 )
 from contentmodel.request import FunctionTool, HostedTool, ResponseFormat, ToolChoice
-from contentmodel_adapters.anthropic_messages.blocks import TABLE
+from contentmodel_adapters.anthropic_messages.blocks import CACHED, TABLE
 from contentmodel_adapters.shared.choice import Choice
 from contentmodel_adapters.shared.definitions import (
     NO_PARAMETERS,
@@ -80,7 +80,7 @@ CURRENT: Current = {
         Hosted("computer_20251124", "computer", needs=_SCREEN),
         Hosted("computer_20250124", "computer", needs=_SCREEN),
         Hosted("computer_20241022", "computer", needs=_SCREEN),
-        Hosted("computer_toolset_20260801", only_settings=("cache_control", "configs")),
+        Hosted("computer_toolset_20260801", only_settings=("configs",)),
     ),
     "browser": (Hosted("browser_toolset_20260801"),),
     "memory": (Hosted("memory_20250818", "memory"),),
@@ -103,7 +103,7 @@ def _usual_tool(tool: Any, rows: list[Row]) -> Row | None:
 FUNCTION = Row(
     "custom",
     FunctionTool,
-    {"name": "name", "description": "description", "input_schema": "parameters", "strict": "strict"},
+    {"name": "name", "description": "description", "input_schema": "parameters", "strict": "strict", **CACHED},
 )
 
 
@@ -121,13 +121,13 @@ TOOLS = TABLE.union(
     "tool",
     [
         FUNCTION,
-        without_parameters_row("without parameters", "input_schema"),
-        free_text_row("free text", "input_schema"),
+        without_parameters_row("without parameters", "input_schema", CACHED),
+        free_text_row("free text", "input_schema", CACHED),
         *(
             Row(
                 tag,
                 HostedTool,
-                {"name": "name"},
+                {"name": "name", **CACHED},
                 Implied({"kind": kind}),
                 Rest("settings"),
                 Filled({"name": _NAMES[tag]} if _NAMES.get(tag) else {}),
@@ -137,7 +137,7 @@ TOOLS = TABLE.union(
         ),
     ],
     find=_row_of_tool,
-    other=Row("other", HostedTool, {"type": "kind", "name": "name"}, Rest("settings")),
+    other=Row("other", HostedTool, {"type": "kind", "name": "name", **CACHED}, Rest("settings")),
     prefer=_usual_tool,
 )
 

@@ -165,7 +165,7 @@ class ResponseObject(Codec[list[AIContent]]):
         return {name or key: texts[0]}
 
     def _encode_json(self, content: JsonContent, context: EncodeContext, *, failed: bool) -> dict[str, Any]:
-        context.report_lost_attributes(content, ("annotations", "protected"))
+        context.report_lost_attributes(content, ("annotations", "protected", "cache_point"))
         context.leave_residue(content)
         value = content.value
         response = value if value.__class__ is dict and not failed else {"error" if failed else "result": value}

@@ -221,7 +221,7 @@ def _encode_hosted(tool: HostedTool, entry: dict[str, Any], context: EncodeConte
         return
     context.leave_residue(tool, own=True)
     is_ours = context.is_ours(tool)
-    context.report_lost_attributes(tool, ("name",) if is_ours else ("name", "settings"))
+    context.report_lost_attributes(tool, ("name", "cache_point") if is_ours else ("name", "settings", "cache_point"))
     settings = dict(tool.settings) if is_ours else {}
     entry[known.tag] = [*(present or ()), settings] if known.tag == "mcpServers" else settings
 

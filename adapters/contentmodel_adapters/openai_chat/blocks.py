@@ -9,6 +9,7 @@ from typing import Any
 
 from contentmodel.authoring import (
     ArgumentsText,
+    CachePoints,
     DataUri,
     EnumString,
     Field,
@@ -19,11 +20,14 @@ from contentmodel.authoring import (
     Row,
     Shape,
     Silent,
+    Spec,
     Table,
     TextOrBlocks,
+    reasons,
     row,
     write,
 )
+from contentmodel.content.caching import CachePoint
 from contentmodel.content.citations import Citation
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
 from contentmodel.content.outcomes import ErrorContent
@@ -60,11 +64,22 @@ def _usual_media(content: Any, rows: list[Row]) -> Row | None:
     return None if content.is_media_type("video/*") else by_name.get("file.data") or rows[0]
 
 
+# types/chat/chat_completion_content_part_text_param.py of openai 3.54, seen 2026-11-23.
+CACHE_POINT = TABLE.record(
+    "prompt_cache_breakpoint",
+    CachePoint,
+    {"ttl": ("ttl", EnumString("ttl", "30m", "12h", reason=reasons.CACHE_LIFETIME))},
+    constants={"mode": "explicit"},
+)
+CACHED: dict[str, Spec] = {"prompt_cache_breakpoint": ("cache_point", CachePoints(CACHE_POINT))}
+"""The field of content parts that end a prompt to cache."""
+
+
 def _part(name: str, tag: str, model: type[Any], fields: dict[str, Any], *others: Field) -> Row:
-    return Row(name, model, fields, *others, constants={"type": tag})
+    return Row(name, model, {**fields, **CACHED}, *others, constants={"type": tag})
 
 
-TEXT = row("text", TextContent, {"text": "text"}, Silent("annotations"))
+TEXT = row("text", TextContent, {"text": "text", **CACHED}, Silent("annotations"))
 REFUSAL = row("refusal", ErrorContent, {"refusal": "message"}, Implied({"code": "refusal"}), Filled({"refusal": ""}))
 
 # How closely a model looks at an image (types/chat/chat_completion_content_part_image_param.py of openai 3.54,
@@ -94,7 +109,7 @@ CONTENT = TABLE.union(
         row(
             "input_audio",
             DataContent,
-            {"input_audio.data": "data", "input_audio.format": ("media_type", AUDIO)},
+            {"input_audio.data": "data", "input_audio.format": ("media_type", AUDIO), **CACHED},
         ),
         _part(
             "file.data",

@@ -13,6 +13,7 @@ import msgspec
 
 from contentmodel.authoring import (
     Blocks,
+    CachePoints,
     Codec,
     DataUri,
     DecodeContext,
@@ -29,6 +30,7 @@ from contentmodel.authoring import (
     Shape,
     Sign,
     Silent,
+    Spec,
     Table,
     TextField,
     hints,
@@ -37,6 +39,7 @@ from contentmodel.authoring import (
     text_of,
 )
 from contentmodel.content.base import AIContent
+from contentmodel.content.caching import CachePoint
 from contentmodel.content.citations import Citation
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
 from contentmodel.content.outcomes import (
@@ -93,7 +96,17 @@ CITATIONS = TABLE.union(
 # -- content parts -------------------------------------------------------------------------------------------------
 
 
-INPUT_TEXT = row("input_text", TextContent, {"text": "text"})
+# types/responses/response_input_text_param.py of openai 3.54, seen 2026-11-23.
+CACHE_POINT = TABLE.record(
+    "prompt_cache_breakpoint",
+    CachePoint,
+    {"ttl": ("ttl", EnumString("ttl", "30m", "12h", reason=reasons.CACHE_LIFETIME))},
+    constants={"mode": "explicit"},
+)
+CACHED: dict[str, Spec] = {"prompt_cache_breakpoint": ("cache_point", CachePoints(CACHE_POINT))}
+"""The field of input parts that end a prompt to cache."""
+
+INPUT_TEXT = row("input_text", TextContent, {"text": "text", **CACHED})
 OUTPUT_TEXT = row(
     "output_text",
     TextContent,
@@ -103,21 +116,21 @@ OUTPUT_TEXT = row(
 REFUSAL = row("refusal", ErrorContent, {"refusal": "message"}, Implied({"code": "refusal"}), Filled({"refusal": ""}))
 # How closely a model looks at an image or a file (types/responses/image_detail.py and response_input_file_param.py of
 # openai 3.54, seen 2026-11-22).
-IMAGE_DETAIL = EnumString("detail", "auto", "low", "high", "original")
-FILE_DETAIL = EnumString("detail", "auto", "low", "high")
+_IMAGE: dict[str, Spec] = {"detail": ("detail", EnumString("detail", "auto", "low", "high", "original")), **CACHED}
+_FILE: dict[str, Spec] = {"detail": ("detail", EnumString("detail", "auto", "low", "high")), **CACHED}
 MEDIA = [
     named_row(
         "image.data",
         "input_image",
         DataContent,
-        {"image_url": (("media_type", "data"), DATA_URI), "detail": ("detail", IMAGE_DETAIL)},
+        {"image_url": (("media_type", "data"), DATA_URI), **_IMAGE},
         Filled({"detail": "auto"}),
     ),
     named_row(
         "image.url",
         "input_image",
         UriContent,
-        {"image_url": "uri", "detail": ("detail", IMAGE_DETAIL)},
+        {"image_url": "uri", **_IMAGE},
         Implied({"kind": "image"}),
         Filled({"detail": "auto"}),
     ),
@@ -125,7 +138,7 @@ MEDIA = [
         "image.file",
         "input_image",
         HostedFileContent,
-        {"file_id": "file_id", "detail": ("detail", IMAGE_DETAIL)},
+        {"file_id": "file_id", **_IMAGE},
         Implied({"kind": "image"}),
         Filled({"detail": "auto"}),
     ),
@@ -133,20 +146,20 @@ MEDIA = [
         "file.data",
         "input_file",
         DataContent,
-        {"file_data": (("media_type", "data"), DATA_URI), "filename": "name", "detail": ("detail", FILE_DETAIL)},
+        {"file_data": (("media_type", "data"), DATA_URI), "filename": "name", **_FILE},
     ),
     named_row(
         "file.url",
         "input_file",
         UriContent,
-        {"file_url": "uri", "filename": "name", "detail": ("detail", FILE_DETAIL)},
+        {"file_url": "uri", "filename": "name", **_FILE},
         Implied({"kind": "document"}),
     ),
     named_row(
         "file.id",
         "input_file",
         HostedFileContent,
-        {"file_id": "file_id", "filename": "name", "detail": ("detail", FILE_DETAIL)},
+        {"file_id": "file_id", "filename": "name", **_FILE},
         Implied({"kind": "document"}),
     ),
     row("input_audio", DataContent, {"input_audio.data": "data", "input_audio.format": ("media_type", AUDIO)}),

@@ -7,6 +7,8 @@ function with one string parameter, `input`. Both forms are rows of the target's
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from contentmodel.authoring import (
@@ -15,6 +17,7 @@ from contentmodel.authoring import (
     EncodeContext,
     Row,
     Silent,
+    Spec,
     reasons,
 )
 from contentmodel.request import CustomTool, FunctionTool
@@ -68,15 +71,19 @@ class Grammar(Codec[dict[str, Any]]):
         return "str"
 
 
-def free_text_row(name: str, schema: str) -> Row:
-    """Return the row of a tool that takes free text. `schema` is the field that holds the function's parameters."""
-    fields = {
+def free_text_row(name: str, schema: str, others: Mapping[str, Spec] = MappingProxyType({})) -> Row:
+    """Return the row of a tool that takes free text.
+
+    `schema` is the field that holds the function's parameters; `others` are further fields of the tool.
+    """
+    fields: dict[str, Spec] = {
         "name": "name",
         "description": "description",
         f"{schema}.properties.input.description": ("format", Grammar()),
+        **others,
     }
     constants = {f"{schema}.{path}": value for path, value in FREE_TEXT.items()}
-    return Row(name, CustomTool, fields, constants=constants)  # type: ignore[arg-type]
+    return Row(name, CustomTool, fields, constants=constants)
 
 
 def is_free_text(schema: Any) -> bool:
@@ -94,7 +101,10 @@ def is_free_text(schema: Any) -> bool:
     )
 
 
-def without_parameters_row(name: str, schema: str) -> Row:
-    """Return the row of a function without parameters, for an API that requires a schema in the field `schema`."""
-    fields = {"name": "name", "description": "description", "strict": "strict"}
+def without_parameters_row(name: str, schema: str, others: Mapping[str, Spec] = MappingProxyType({})) -> Row:
+    """Return the row of a function without parameters, for an API that requires a schema in the field `schema`.
+
+    `others` are further fields of the function.
+    """
+    fields = {"name": "name", "description": "description", "strict": "strict", **others}
     return Row(name, FunctionTool, fields, Silent("parameters"), constants={schema: NO_PARAMETERS})

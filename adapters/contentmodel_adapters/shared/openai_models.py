@@ -37,6 +37,7 @@ def _unreasoning(
         structured_output=schemas,
         strict_tools=schemas,
         media=media,
+        cache_points=False,
         refused=refused,
     )
 
@@ -48,6 +49,7 @@ def _reasoning(
     functions: bool = True,
     parallel: bool = True,
     refused: tuple[str, ...] = _LIMIT,
+    cache_points: bool = False,
 ) -> Capabilities:
     """Return the capabilities of a reasoning model.
 
@@ -64,6 +66,7 @@ def _reasoning(
         functions_with_effort=functions,
         parallel_tool_calls=parallel,
         media=_VISUAL,
+        cache_points=cache_points,
         refused=refused,
     )
 
@@ -77,9 +80,11 @@ _FIRST = Capabilities(
     parallel_tool_calls=False,
     media=(),
     instructions=False,
+    cache_points=False,
     refused=_LIMIT,
 )
-_NEWEST = _reasoning(*_TO_MAX, functions=False)
+# Cache points: gpt-5.6 and later (types/responses/response_create_params.py of openai 3.54, seen 2026-11-23).
+_NEWEST = _reasoning(*_TO_MAX, functions=False, cache_points=True)
 
 
 def _row(shown: str, names: str, capabilities: Capabilities, source: str) -> ListedModel:
@@ -92,13 +97,13 @@ _ROWS = [
     _row(
         "GPT-6 Sol, GPT-6 Luna",
         r"gpt-6-(?:sol|luna)",
-        _reasoning("none", *_TO_MAX, functions=False),
+        _reasoning("none", *_TO_MAX, functions=False, cache_points=True),
         f"{_DOCS}/models/gpt-6-sol; {_LATEST}",
     ),
     _row(
         "GPT-5.6",
         r"gpt-5\.6(?:-(?:sol|terra|luna|cyber))?",
-        _reasoning("none", *_TO_MAX, functions=False),
+        _reasoning("none", *_TO_MAX, functions=False, cache_points=True),
         f"{_REASONING}; openai/openai-openapi#541; khoj-ai/khoj#1377",
     ),
     _row("GPT-5.5", r"gpt-5\.5", _reasoning("none", *_TO_XHIGH, functions=False), f"{_REASONING}; {_LATEST}"),
@@ -180,7 +185,8 @@ _ROWS = [
 def openai_table(api: str) -> CapabilityTable:
     """Return the capability table of OpenAI's models for one of its APIs.
 
-    For models of other vendors behind the same API, only the API's limit of stop sequences applies
+    For models of other vendors behind the same API, the API's limit of stop sequences applies, and cache points are not
+    sent
     (types/chat/completion_create_params.py of openai 3.54, seen 2026-11-22).
     """
     return CapabilityTable(
@@ -188,5 +194,5 @@ def openai_table(api: str) -> CapabilityTable:
         _ROWS,
         newest=_NEWEST,
         own=r"gpt-(?:\d|audio).*|chatgpt-.*|codex-.*|computer-use-.*|o\d(?:-.*)?",
-        others=Capabilities(stop_sequences=_STOPS),
+        others=Capabilities(stop_sequences=_STOPS, cache_points=False),
     )

@@ -271,7 +271,8 @@ def covers(original: Any, decoded: Any) -> bool:
     A JSON value and its compact text are equal.
     """
     if isinstance(original, JsonContent) and isinstance(decoded, TextContent):
-        original = TextContent(text=original.text, annotations=original.annotations, protected=original.protected)
+        kept = {name: getattr(original, name) for name in ("annotations", "protected", "cache_point")}
+        original = TextContent(text=original.text, **kept)
     if isinstance(original, msgspec.Struct):
         if type(original) is not type(decoded):
             return False

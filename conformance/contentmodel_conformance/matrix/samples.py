@@ -262,6 +262,7 @@ _CITATIONS = {
     "a file": Citation(span=Span(start=0, end=4), file_id="file_0123456789", filename="weather.csv"),
 }
 _FIELDS: dict[str, Any] = {
+    "cache_point": contents.CachePoint(),
     "is_error": True,
     "outcome": "timed_out",
     "artifact": {"rows": [18]},

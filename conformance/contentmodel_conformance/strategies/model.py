@@ -24,7 +24,7 @@ from contentmodel import (
     TextContent,
     ToolChoice,
 )
-from contentmodel.content import CONTENT_TYPES
+from contentmodel.content import CONTENT_TYPES, CachePoint
 from contentmodel.engine.table.introspect import fields_of
 from contentmodel.interop import options_of
 from contentmodel_conformance.strategies.sdk import json_values
@@ -169,6 +169,7 @@ SETTINGS: dict[str, SearchStrategy[Any]] = {
     "tool_choice": _CHOICES,
     "response_format": _FORMATS,
     "reasoning": _REASONING,
+    "cache_point": st.builds(CachePoint, ttl=st.sampled_from([None, "5m", "30m"])),
 }
 
 

@@ -31,7 +31,7 @@ from contentmodel import (
     UriContent,
     Usage,
 )
-from contentmodel.content import Span, WebSearchToolCallContent, WebSearchToolResultContent
+from contentmodel.content import CachePoint, Span, WebSearchToolCallContent, WebSearchToolResultContent
 from contentmodel.content.tools import CustomToolCallContent, CustomToolResultContent
 from contentmodel_conformance.strategies.toolsets import Toolset
 
@@ -60,6 +60,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     API if this one writes foreign citations as a list of sources."""
     several_texts: bool = True
     """True if results may have more than one text."""
+    lifetimes: tuple[str, ...] = ()
+    """The lifetimes of cache points, if the API has cache points."""
     tools: frozenset[str] = frozenset()
     """The kinds of tools; see `strategies.toolsets`."""
     older: str | None = None
@@ -75,6 +77,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
 _WAYS = {"unnamed", "url-safe", "typed links"}
 _SEEN = frozenset({"images", "documents", "image links"})
+_OPENAI_LIFETIMES, _ANTHROPIC_LIFETIMES = ("30m", "12h"), ("5m", "1h")
 LIMITS = {
     "openai-chat": Limits(
         issuer="openai",
@@ -86,6 +89,7 @@ LIMITS = {
         images_in_results=False,
         media=_SEEN,
         cites="openai-chat",
+        lifetimes=_OPENAI_LIFETIMES,
         tools=frozenset({"bare", "custom", "choices"}),
     ),
     "openai-responses": Limits(
@@ -95,6 +99,7 @@ LIMITS = {
         settings_of=("gpt-4o", "o4-mini", "openai/gpt-5", "gpt-5.1", "gpt-5.6-sol", "gpt-6-astra", "gpt-9", "m"),
         media=_SEEN | {"document links"},
         cites="openai-responses",
+        lifetimes=_OPENAI_LIFETIMES,
         tools=frozenset({"bare", "custom", "namespaces", "hosted", "choices"}),
     ),
     "anthropic-messages": Limits(
@@ -106,6 +111,7 @@ LIMITS = {
             *("claude-opus-5", "claude-sonnet-5-5", "claude-haiku-5-5", "claude-opus-5-5", "claude-opus-9", "m"),
         ),
         media=_SEEN | {"document links", "texts", "unnamed"},
+        lifetimes=_ANTHROPIC_LIFETIMES,
         tools=frozenset({"hosted"}),
     ),
     "google-generate-content": Limits(
@@ -129,6 +135,7 @@ LIMITS = {
         model="claude-opus-4-8",
         origin="anthropic-messages",
         media=_SEEN | {"document links", "texts", "unnamed"},
+        lifetimes=_ANTHROPIC_LIFETIMES,
     ),
 }
 """The limits of the APIs of this project."""
@@ -186,7 +193,7 @@ def transcripts(
     return ChatRequest(
         model=limits.model,
         instructions=[TextContent(text="Be brief.")] if draw(st.booleans()) else [],
-        messages=writer.messages,
+        messages=writer.cached(),
         tools=tools,
         options=ChatOptions(max_output_tokens=4096, tool_choice=choice),
         origin=writer.origin,
@@ -274,6 +281,18 @@ class _Transcript:
             if not calls:
                 break
             self._answer(calls)
+
+    def cached(self) -> list[ChatMessage]:
+        """Return the messages, perhaps with cache points on the texts of one or two users."""
+        lifetimes, messages = self._limits.lifetimes, list(self.messages)
+        places = [at for at, message in enumerate(messages) if message.role == "user" and _has_text(message)]
+        for at in (
+            self._draw(st.lists(st.sampled_from(places), max_size=2, unique=True)) if lifetimes and places else ()
+        ):
+            point = CachePoint(ttl=self._draw(st.sampled_from([None, lifetimes[0]])))
+            text = msgspec.structs.replace(messages[at].contents[0], cache_point=point)
+            messages[at] = msgspec.structs.replace(messages[at], contents=[text, *messages[at].contents[1:]])
+        return messages
 
     def add_text(self, role: str, text: str) -> None:
         self._add(role, [TextContent(text=text)])
@@ -382,3 +401,8 @@ class _Transcript:
         is_custom = isinstance(call, CustomToolCallContent) and self.origin.api != "openai-chat"
         model = CustomToolResultContent if is_custom else FunctionResultContent
         return model(call_id=call.call_id, name=call.name, outputs=outputs, is_error=failed)
+
+
+def _has_text(message: ChatMessage) -> bool:
+    first = message.contents[0]
+    return isinstance(first, TextContent) and first.text.strip() != ""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from contentmodel.content import documents, hosted, media, outcomes, reasoning, text, tools
 from contentmodel.content.base import AIContent, Protected
+from contentmodel.content.caching import CachePoint
 from contentmodel.content.citations import Citation, Span
 from contentmodel.content.documents import DocumentContent
 from contentmodel.content.hosted import (
@@ -136,6 +137,7 @@ __all__ = [
     "BrowserToolCallContent",
     "BrowserToolResultContent",
     "CONTENT_TYPES",
+    "CachePoint",
     "Caller",
     "Citation",
     "CodeInterpreterToolCallContent",

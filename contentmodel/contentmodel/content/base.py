@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from contentmodel.content.caching import CachePoint
 from contentmodel.content.citations import Citation
 from contentmodel.interop import Model
 from contentmodel.literals import Open, ProtectedKind
@@ -41,6 +42,8 @@ class AIContent(Model, frozen=True, kw_only=True, tag_field="type", tag=content_
 
     Any content can have one: Gemini signs function calls and text.
     """
+    cache_point: CachePoint | None = None
+    """A mark: the provider may cache the prompt up to and including the content."""
     extra: dict[str, dict[str, Any]] | None = None
     """Unmapped wire fields, by API id.
 

@@ -10,6 +10,7 @@ import msgspec
 
 from contentmodel.capabilities import UNLIMITED
 from contentmodel.content.base import AIContent
+from contentmodel.content.caching import CachePoint
 from contentmodel.engine.json import Json, JsonArray, JsonObject, kind_of
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.loss import RESIDUE
@@ -144,6 +145,7 @@ class EncodeContext:
     __slots__ = (
         "answer_id",
         "api",
+        "cache_points",
         "completes",
         "has_no_origin",
         "is_open",
@@ -182,6 +184,8 @@ class EncodeContext:
         self.policies = policies or {}
         self.is_open = False
         """True if the content has just started and will grow. It is encoded even if it is still empty."""
+        self.cache_points: list[tuple[CachePoint, JsonObject]] = []
+        """The encoded cache points, with their wire objects."""
         self.known = UNLIMITED
         """The capabilities of the request's model."""
         self.answer_id: str | None = None
@@ -289,6 +293,8 @@ def _reason_for(owner: object, name: str, value: object) -> Reason:
     """Return the reason why an attribute without a field in the target is lost. Some values carry no information."""
     if name == "message_id":
         return reasons.MESSAGE_ID
+    if name in ("cache_point", "options.cache_point"):
+        return reasons.CACHE_POINT
     if _USUAL.get(name) == value:
         return reasons.USUAL_VALUE
     if owner.__class__ is Usage:

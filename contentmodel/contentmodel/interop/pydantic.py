@@ -83,6 +83,13 @@ def _described(info: inspect.Type, definitions: Definitions) -> Schema:
         return _union(info, definitions)
     if isinstance(info, inspect.ListType):
         return core_schema.list_schema(_described(info.item_type, definitions))
+    if isinstance(info, inspect.DictType) and isinstance(info.value_type, inspect.DictType):
+        # Each class has the field `extra`, so its type is one definition.
+        return _defined(
+            "contentmodel.Residue:1",
+            definitions,
+            lambda: core_schema.dict_schema(core_schema.str_schema(), core_schema.dict_schema()),
+        )
     if isinstance(info, inspect.DictType):
         return core_schema.dict_schema(core_schema.str_schema(), _described(info.value_type, definitions))
     return _PLAIN[type(info)]()

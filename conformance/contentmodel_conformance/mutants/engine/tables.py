@@ -9,7 +9,7 @@ import msgspec
 from contentmodel.engine.table import compile as compiling
 from contentmodel.engine.table import fields, hints, respelling, tree
 from contentmodel.engine.table.codecs import ArgumentsObject, EnumString
-from contentmodel.engine.table.nested import Outputs, TextOrBlocks
+from contentmodel.engine.table.nested import CachePoints, Outputs, TextOrBlocks
 from contentmodel.engine.table.roles import Roles
 from contentmodel.engine.table.rows import PairRow, Row
 from contentmodel.engine.table.shapes import Shape
@@ -38,6 +38,12 @@ def empties_arguments_that_are_no_object(original: Any, self: Any, value: Any, c
 @change(TextOrBlocks, "_mark_list", CHAT, "identity/sdk-places")
 def forgets_the_form_of_texts(original: Any, self: Any, contents: Any, context: Any) -> None:
     """Keep no hint that a single text was in a list."""
+
+
+@change(CachePoints, "encode", ANTHROPIC, "identity/sdk", "section/foreign")
+def forgets_cache_points(original: Any, self: Any, value: Any, context: Any, owner: Any) -> Any:
+    """Leave out cache points without a loss."""
+    return None
 
 
 @change(Outputs, "decode", ANTHROPIC, "identity/hosted")

@@ -293,6 +293,8 @@ def _reason_for(owner: object, api: str, name: str, value: object) -> Reason:
         if values is None or value in (values if values.__class__ is tuple else (values,)):
             return MEANINGLESS_FIELD
     kind = type(owner).__name__
+    if kind == "CachePoint":
+        return MEANINGLESS_FIELD
     if name in repeated and kind == "ChatResponse":
         return REPEATED_SETTING
     return ZERO_COUNT if kind == "Usage" and value.__class__ is int and value == 0 else PROVIDER_FIELD

@@ -96,6 +96,13 @@ MESSAGE_RECORD = insignificant(
 ARTIFACT = insignificant("artifact", "the application keeps it beside the outputs: it is sent to no model")
 USUAL_OUTCOME = insignificant("usual-outcome", "the result shows whether the call failed: {value} means no more")
 UNKNOWN_TIME = insignificant("unknown-time", "{target} requires a time, and the source has none: the time is 0")
+CACHE_POINT = insignificant("cache-point", "{target} has no cache points here: only the cost of the request changes")
+CACHE_LIFETIME = insignificant(
+    "cache-lifetime", "{target} does not accept this lifetime of a cache point here: its default applies"
+)
+CACHE_POINT_LIMIT = insignificant(
+    "cache-point-limit", "{target} accepts {limit} cache points at most: those with the longest prompts are kept"
+)
 SCHEMA_ANNOTATION = insignificant(
     "schema-annotation", "{target} does not accept {keyword}, which does not restrict any value: {why}"
 )

@@ -175,6 +175,7 @@ def _drop_blank(content: AIContent, context: EncodeContext) -> bool:
     for citation in content.annotations or ():
         # Citations have their own paths: some APIs keep them beside the texts.
         context.report_loss(citation, None, reasons.BLANK_TEXT)
+    context.report_lost_attributes(content, ("cache_point",))
     return True
 
 

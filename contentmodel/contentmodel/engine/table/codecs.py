@@ -15,6 +15,7 @@ from contentmodel.engine.context import DecodeContext, EncodeContext
 from contentmodel.engine.json import Json, JsonArray, JsonObject, write
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.provenance import RowFinder
+from contentmodel.engine.losses.reasons import Reason
 from contentmodel.engine.table.introspect import options_of
 from contentmodel.errors import ToolArgumentsError
 
@@ -38,6 +39,8 @@ class Codec(Generic[T]):
     classes: tuple[type, ...] = ()
     identity = True
     mandatory = False
+    is_rare = False
+    """True if most wire objects lack the field: it is read only from objects with values that no other field holds."""
     known_values: frozenset[str] | None = None
     """The enum values that the API defines for this field; None if any text is valid, or the field is not a text."""
     tagged: tuple[str, frozenset[str]] | None = None
@@ -239,8 +242,9 @@ class EnumString(Codec[str]):
     classes = (str,)
     identity = False
 
-    def __init__(self, field: str, *values: str) -> None:
-        self.field = field
+    def __init__(self, field: str, *values: str, reason: Reason = reasons.UNSUPPORTED_VALUE) -> None:
+        """Create the codec. `reason` is the reason of the loss of another value."""
+        self.field, self._reason = field, reason
         self.known_values = self._values = frozenset(values)
 
     def quick_decode(self, name: str, call: str, bind: Bind) -> str:
@@ -249,7 +253,8 @@ class EnumString(Codec[str]):
     def encode(self, value: str, context: EncodeContext, owner: object) -> str | None:
         if context.native or value in self._values:
             return value
-        context.report_loss(owner, self.field, reasons.UNSUPPORTED_VALUE, value=value)
+        reason = self._reason
+        context.report_loss(owner, self.field, reason, value=value)
         return None
 
     def describe(self) -> str:

@@ -44,6 +44,12 @@ def _decoder_source(row: Row, code: Code) -> None:
         field.read_source(count, code)
     arguments = code.arguments(row.model, "", row.implied)
     code.add(f"    if {count} == len(wire):", f"        return MODEL({arguments})", *code.respelled_source("    "))
+    rare = row.root.rare_fields()
+    if rare:
+        for key, leaf in rare.items():
+            leaf.read_source("wire", key, count, code, "    ")
+        arguments = code.arguments(row.model, "", row.implied)
+        code.add(f"    if {count} == len(wire):", f"        return MODEL({arguments})")
     # If the codecs hold all known fields completely, the residue consists of the unknown keys.
     known = code.name("known", frozenset(row.known_keys()))
     code.add(f"    residue = {{k: v for k, v in wire.items() if k not in {known}}}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from contentmodel.content.base import AIContent
+from contentmodel.content.caching import CachePoint
 from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.engine.context import DecodeContext, EncodeContext, defaults_of
 from contentmodel.engine.json import Json, JsonArray, JsonObject
@@ -47,6 +48,35 @@ class Record(Codec[S]):
 
     def describe(self) -> str:
         return self.row.name
+
+
+class CachePoints(Record[CachePoint]):
+    """A cache point: a nested object with one constant. An object without the constant stays in the residue.
+
+    Those of other APIs are not sent to models without cache points, and not in answers.
+    """
+
+    is_rare = True
+
+    def __init__(self, row: Row) -> None:
+        super().__init__(row)
+        ((self._key, self._constant),) = row.constants.items()
+
+    def holds(self, value: object) -> bool:
+        return value.__class__ is dict and value.get(self._key) == self._constant
+
+    def encode(self, value: CachePoint, context: EncodeContext, owner: object) -> JsonObject | None:
+        if not accepts_cache_points(context):
+            context.report_loss(value, None, reasons.CACHE_POINT)
+            return None
+        wire = self.row.encode(value, context)
+        context.cache_points.append((value, wire))
+        return wire
+
+
+def accepts_cache_points(context: EncodeContext) -> bool:
+    """Return whether the encoded document can have cache points, if the target's blocks have a field for them."""
+    return not context.completes or (context.kind != "response" and context.known.capabilities.cache_points)
 
 
 class OneOf(Codec[S]):
@@ -173,6 +203,7 @@ class TextOrBlocks(Blocks[AIContent]):
     def __init__(self, union: Union, plain: str, *, annotated: bool = False) -> None:
         super().__init__(union)
         self._attributes = ("protected",) if annotated else ("annotations", "protected")
+        self._has_cache_points = any(r.model is TextContent and "cache_point" in r.attributes for r in union.rows)
         self._form = FORM.entry("list" if plain == "string" else "string")
         self._plain_is_string = plain == "string"
 
@@ -206,23 +237,27 @@ class TextOrBlocks(Blocks[AIContent]):
 
     def _mark_list(self, contents: list[AIContent], context: DecodeContext) -> None:
         only = contents[0]
-        if only.__class__ is TextContent and only.extra is None:
+        if only.__class__ is TextContent and only.extra is None and only.cache_point is None:
             contents[0] = msgspec.structs.replace(only, extra={context.api: self._form})
             # The list is traced already, so it is changed in place.
 
     def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> Json:
         if len(value) == 1 and value[0].__class__ is TextContent:
             only = value[0]
-            if self._is_string(only, context.api):
+            if self._is_string(only, context):
                 if only.extra is not None:
                     context.leave_residue(only)
                 if only.protected is not None or only.annotations is not None:
                     context.report_lost_attributes(only, self._attributes)
+                if only.cache_point is not None:
+                    context.report_loss(only.cache_point, None, reasons.CACHE_POINT)
                 return only.text
         return self.union.encode_list(value, context) or None
 
-    def _is_string(self, only: TextContent, api: str) -> bool:
-        own = None if only.extra is None else only.extra.get(api)
+    def _is_string(self, only: TextContent, context: EncodeContext) -> bool:
+        if only.cache_point is not None and self._has_cache_points and accepts_cache_points(context):
+            return False
+        own = None if only.extra is None else only.extra.get(context.api)
         if self._plain_is_string:
             return not own
         return own is not None and len(own) == 1 and FORM.read(own) == "string"
@@ -282,7 +317,7 @@ class Outputs(Blocks[AIContent]):
 
 def _plain_text(content: AIContent) -> str | None:
     """Return the string of a text that has no other attributes; else None."""
-    if content.__class__ is not TextContent or content.extra is not None:
+    if content.__class__ is not TextContent or content.extra is not None or content.cache_point is not None:
         return None
     return content.text if content.annotations is None and content.protected is None else None
 

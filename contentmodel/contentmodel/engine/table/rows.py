@@ -125,10 +125,14 @@ class Row:
 
     def unmapped(self, silent: Sequence[str] = ()) -> Iterator[str]:
         """Yield the model attributes that the row does not map, except the `silent` ones."""
-        mapped = {name for leaf in self.root.leaves() for name in leaf.attributes}
-        mapped |= {name for field in self.others for name in field.attributes}
+        mapped = self.attributes | {name for field in self.others for name in field.attributes}
         elsewhere = {"extra", "executor", "origin", *RECORDS.get(self.model, ()), *silent}
         yield from unmapped_attributes(self.model, "", mapped | elsewhere)
+
+    @property
+    def attributes(self) -> set[str]:
+        """The model attributes that plain fields map."""
+        return {name for leaf in self.root.leaves() for name in leaf.attributes}
 
     def nested_leaves(self) -> list[Plain]:
         """Return the plain fields of nested objects."""

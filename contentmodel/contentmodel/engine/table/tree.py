@@ -200,6 +200,10 @@ class Nested:
             elif isinstance(child, Nested):
                 yield from child.leaves()
 
+    def rare_fields(self) -> dict[str, Plain]:
+        """Return the plain fields of this object that most wire objects lack, by key."""
+        return {k: field for k, field in self.children.items() if isinstance(field, Plain) and field.codec.is_rare}
+
     def codecs(self, path: str = "") -> Iterator[tuple[str, AnyCodec]]:
         """Yield each field's path in the wire object with its codec."""
         for key, child in self.children.items():
@@ -289,8 +293,10 @@ class Nested:
             code.add(f"{pad}{count} = sum(k in {wire} for k in {keys})")
         else:
             code.add(f"{pad}{count} = {len(self.constants)}")
+        rare = self.rare_fields() if self is code.row.root else {}
         for key, child in self.children.items():
-            child.read_source(wire, key, count, code, pad)
+            if key not in rare:
+                child.read_source(wire, key, count, code, pad)
         return count
 
     def write(self, value: object, context: EncodeContext) -> JsonObject:
