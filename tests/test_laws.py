@@ -18,6 +18,7 @@ from contentmodel import (
     FunctionResultContent,
     FunctionTool,
     HostedTool,
+    Origin,
     ResponseFormat,
     TextContent,
     UriContent,
@@ -137,13 +138,18 @@ def test_restoration_allows_one_source_for_all_its_citations() -> None:
 
 
 @pytest.mark.parametrize("api", contentmodel.adapters())
-def test_pairing_prefers_call_of_name_of_result(api: str) -> None:
-    calls = [FunctionCallContent(call_id="x", name=name, arguments={}) for name in ("look", "read")]
-    result = FunctionResultContent(call_id="x", name="read", outputs=[TextContent(text="Done.")])
+@pytest.mark.parametrize("is_own", [True, False])
+def test_pairing_prefers_call_of_name_of_result(api: str, is_own: bool) -> None:
+    """A payload of the API itself stays as it is, and Anthropic's results have no names."""
+    origin = Origin(api=api if is_own else "smoke-signals", issuer="unknown")
+    calls = [FunctionCallContent(call_id="x", name=name, arguments={}) for name in ("look", "look", "read")]
+    results = [
+        FunctionResultContent(call_id="x", name=name, outputs=[TextContent(text="Done.")]) for name in ("read", "look")
+    ]
     messages = [
-        ChatMessage(role="user", contents=[TextContent(text="Hi.")]),
-        ChatMessage(role="assistant", contents=[*calls]),
-        ChatMessage(role="tool", contents=[result]),
+        ChatMessage(role="user", contents=[TextContent(text="Hi.")], origin=origin),
+        ChatMessage(role="assistant", contents=[*calls], origin=origin),
+        ChatMessage(role="tool", contents=[*results], origin=origin),
     ]
     fairness.pairing(contentmodel.adapter(api), "request", ChatRequest(model="m", messages=messages))
 

@@ -37,7 +37,7 @@ _MARK = re.compile(r"mark(\d+)kram")
 
 def pairing(adapter: Any, kind: str, value: Any) -> None:
     """A tool result stays paired with its call, and results keep their order."""
-    marks = _Marks(value)
+    marks = _Marks(value, adapter.api)
     encoded = encode(adapter, kind, marks.value)
     pairs = list(_answers(decode(adapter, kind, encoded.payload)))
     for call, result in pairs:
@@ -100,12 +100,15 @@ def honesty(adapter: Any, kind: str, value: Any) -> None:
 class _Marks:
     """A value (`value`) whose texts, calls and results have unique marks.
 
-    `texts` has the path of each mark. `answers` maps the mark of a result to the mark of its call.
+    `texts` has the path of each mark. `answers` maps the mark of a result to the mark of its call, without results
+    whose call only their name shows: payloads of `api` stay as they are, and may have no names of results.
     """
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: Any, api: str | None = None) -> None:
         self.texts: dict[int, str] = {}
         self.answers: dict[int, int] = {}
+        self._api = api
+        self._is_own = False
         self._count = 0
         self._calls: _OpenCalls = {}
         self._unclear: set[str] = set()
@@ -126,6 +129,7 @@ class _Marks:
         return [self._message(message, f"{path}[{at}].contents") for at, message in enumerate(messages)]
 
     def _message(self, message: ChatMessage, path: str) -> ChatMessage:
+        self._is_own = message.origin is not None and message.origin.api == self._api
         self._go_on(message)
         _go_past(self._calls, message)
         contents = [self._content(content, f"{path}[{at}]") for at, content in enumerate(message.contents)]
@@ -151,7 +155,9 @@ class _Marks:
             return content
         outputs = [TextContent(text=self._mark(f"{path}.outputs[0].text")), *content.outputs]
         open_calls = self._calls.get(content.call_id or "")
-        if open_calls and content.call_id not in self._unclear:
+        if self._is_own and len({name for _, name in open_calls or ()}) > 1:
+            self._unclear = {*self._unclear, content.call_id or ""}
+        if open_calls and (content.call_id or "") not in self._unclear:
             self.answers[self._count] = _take(open_calls, content.name)
         return replace(content, outputs=outputs)
 
