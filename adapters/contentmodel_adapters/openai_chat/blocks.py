@@ -220,6 +220,16 @@ CITATIONS = TABLE.union(
                 "url_citation.end_index": "span.end",
             },
         ),
+        # Groq's (groq 1.7, types/chat/chat_completion_message.py, seen 2026-11-23).
+        row(
+            "function_citation",
+            Citation,
+            {
+                "function_citation.tool_call_id": "call_id",
+                "function_citation.start_index": "span.start",
+                "function_citation.end_index": "span.end",
+            },
+        ),
     ],
     other=Row("other", Citation, {}),
     prefer=lambda citation, rows: rows[0] if citation.url is not None else None,

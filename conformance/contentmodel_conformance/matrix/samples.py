@@ -259,6 +259,7 @@ _CITATIONS = {
     "a place in a document": Citation(
         document_index=0, title="Weather", location=Span(start=0, end=10, unit="char"), cited_text="18 degrees"
     ),
+    "a tool's result": Citation(span=Span(start=0, end=4), call_id="call_0123456789"),
     "a file": Citation(span=Span(start=0, end=4), file_id="file_0123456789", filename="weather.csv"),
 }
 _FIELDS: dict[str, Any] = {

@@ -60,7 +60,8 @@ def note_lines(notes: Iterable[tuple[int, Citation]]) -> Iterator[Text]:
 def _source(citation: Citation) -> str:
     index = None if citation.document_index is None else f"document {citation.document_index}"
     results = f"results {', '.join(map(str, citation.source_indices))}" if citation.source_indices else None
-    names = (citation.title, citation.filename, citation.url, citation.file_id or index or results)
+    call = None if citation.call_id is None else f"result of {citation.call_id}"
+    names = (citation.title, citation.filename, citation.url, citation.file_id or call or index or results)
     return " · ".join(name for name in (*names, _location(citation.location)) if name) or "(unnamed source)"
 
 

@@ -25,12 +25,12 @@ class Span(Model, frozen=True, kw_only=True):
 class Citation(Model, frozen=True, kw_only=True):
     """A statement that part of a text comes from a source.
 
-    The API identifies the source by one or more of `url`, `file_id`, `container_id`, `document_index` and
+    The API identifies the source by one or more of `url`, `file_id`, `container_id`, `call_id`, `document_index` and
     `source_indices`.
     """
 
     span: Span | None = None
-    """The part of the text that the citation belongs to; None means all of it."""
+    """The part of the text that the citation belongs to; None means all of it, a source without a span."""
     location: Span | None = None
     """The part of the source that is cited."""
     url: str | None = None
@@ -43,6 +43,8 @@ class Citation(Model, frozen=True, kw_only=True):
     """The name of the source, if it is a file."""
     container_id: str | None = None
     """The provider's id of the container that holds the file."""
+    call_id: str | None = None
+    """The id of the call whose result is the source."""
     document_index: int | None = None
     """The index of the source among the documents of the request."""
     source_indices: list[int] | None = None

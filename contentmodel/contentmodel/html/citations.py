@@ -35,7 +35,8 @@ class Notes:
 def _line(number: int, citation: Citation) -> Line:
     results = f"results {', '.join(map(str, citation.source_indices))}" if citation.source_indices else None
     index = None if citation.document_index is None else f"document {citation.document_index}"
-    names = (citation.title, citation.filename, citation.file_id or index or results, citation.container_id)
+    call = None if citation.call_id is None else f"result of {citation.call_id}"
+    names = (citation.title, citation.filename, citation.file_id or call or index or results, citation.container_id)
     bits = [("", pieces(name), "") for name in names if name]
     if citation.url:
         bits.append(("address", pieces(citation.url), link_to(citation.url)))

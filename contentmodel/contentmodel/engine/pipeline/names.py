@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import msgspec
 
 from contentmodel.content import CONTENT_TYPES
+from contentmodel.content.text import TextContent
 from contentmodel.content.tools import CustomToolCallContent, FunctionCallContent, ToolCallContent, ToolResultContent
 from contentmodel.engine.json import Json, JsonObject
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline.origins import is_native
 from contentmodel.engine.table.hints import minted
 from contentmodel.errors import ToolArgumentsError
-from contentmodel.events import ArgumentsDelta, BlockCatchUp, BlockStart, BlockStop, StreamEvent
+from contentmodel.events import ArgumentsDelta, BlockCatchUp, BlockStart, BlockStop, CitationDelta, StreamEvent
 from contentmodel.message import ChatMessage, contents_of
 from contentmodel.request import ChatRequest, CustomTool, FunctionTool, Tool, ToolChoice, ToolGroup
 from contentmodel.response import ChatChoice, ChatResponse
@@ -216,7 +217,7 @@ class Renames(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
 
         def restored(content: AIContent) -> AIContent:
             if not isinstance(content, ToolCallContent | ToolResultContent):
-                return content
+                return with_cited_calls(content)
             call_id = ids.get(content.call_id or "", self._renumbered(content))
             name = names.get(content.name or "", content.name)
             source = self.tools.get(content.name or "")
@@ -229,6 +230,13 @@ class Renames(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
                 arguments = self._restored(content, restore)
                 return changed(content, call_id=call_id, name=name, arguments=arguments)
             return changed(content, call_id=call_id, name=name)
+
+        def with_cited_calls(content: AIContent) -> AIContent:
+            cited = content.annotations or ()
+            if not any(citation.call_id in ids for citation in cited):
+                return content
+            annotations = [changed(c, call_id=ids.get(c.call_id or "", c.call_id)) for c in cited]
+            return replacing(content, msgspec.structs.replace(content, annotations=annotations))
 
         def changed(old: _M, **fields: object) -> _M:
             if all(getattr(old, name) == value for name, value in fields.items()):
@@ -312,6 +320,9 @@ class _StreamUndoing:
     def __call__(self, event: StreamEvent) -> list[StreamEvent]:
         if isinstance(event, ArgumentsDelta) and event.index in self._without_deltas:
             return []
+        if isinstance(event, CitationDelta):
+            text = self._restored(TextContent(text="", annotations=[event.citation]))
+            return [msgspec.structs.replace(event, citation=citation) for citation in text.annotations or ()]
         if not isinstance(event, BlockStart | BlockStop | BlockCatchUp):
             return [event]
         name = getattr(event.content, "name", None)
@@ -325,6 +336,9 @@ class _StreamUndoing:
         source = self._maps.tools.get(getattr(content, "name", None) or "")
         if source is not None and source.is_custom and isinstance(event, BlockStart) and not content.arguments:
             content = msgspec.structs.replace(content, arguments={"input": ""})
+        return self._restored(content)
+
+    def _restored(self, content: AIContent) -> AIContent:
         message = ChatMessage(role="assistant", contents=[content])
         answer = self._maps.restored_names(ChatResponse(choices=[ChatChoice(messages=[message])]), self._restore)
         return answer.messages[0].contents[0]
