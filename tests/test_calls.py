@@ -367,3 +367,13 @@ def test_results_with_empty_ids_pair_with_calls_in_order() -> None:
     assert [block["id"] for block in messages[1]["content"]] == ["call_1", "call_2"]
     answered = [(block["tool_use_id"], block["content"]) for block in messages[2]["content"]]
     assert answered == [("call_1", "first"), ("call_2", "second")]
+
+
+def test_media_of_result_precede_second_result_of_its_call() -> None:
+    """The user message behind results grows at its end, so that a cached prefix stays valid."""
+    payload = claude("hi", [use("c1")], [result("c1", [PNG]), result("c1", [PNG])])
+    sent = [convert(claude("hi", [use("c1")], [result("c1", [PNG])]), target=CHAT), convert(payload, target=CHAT)]
+    first, both = (encoded.payload["messages"][-1]["content"] for encoded in sent)
+    assert len(first) == 2
+    assert both[:2] == first
+    assert both[2]["text"] == LATE.write("c1")

@@ -267,18 +267,13 @@ class _Pairing:
             self.messages.append(message)
             return
         kept: list[AIContent] = []
-        has_media = False
         for content, is_expected in zip(message.contents, are_expected, strict=True):
             result = content if isinstance(content, ToolResultContent) else None
             if result is not None and not is_expected and not self._may_answer_stored:
                 self._deferred += self._as_user_text(result)
                 continue
-            kept.append(content)
-            has_media = has_media or (result is not None and self._detaches_media(result) and _has_media(result))
+            kept.append(self._without_media(content) if self._detaches_media(content) else content)
         message = self._context.with_contents(message, kept)
-        if has_media:
-            contents = [self._without_media(c) if self._detaches_media(c) else c for c in message.contents]
-            message = self._context.with_contents(message, contents)
         if message.contents:
             self.messages.append(message)
         else:
