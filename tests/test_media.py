@@ -566,6 +566,14 @@ def test_link_with_data_uri_is_encoded_as_inline_data(target: str) -> None:
     assert (content.data, content.media_type) == ("iVBORw0K", "image/png")
 
 
+def test_detail_of_link_with_data_uri_is_reported() -> None:
+    image = {"type": "image_url", "image_url": {"url": "data:,x", "detail": "low"}}
+    payload = {"model": "m", "messages": [{"role": "user", "content": [image]}]}
+    encoded = contentmodel.convert(payload, source="openai-chat", target="anthropic-messages")
+    assert contentmodel.audit(payload, encoded) == []
+    assert "$.messages[0].content[0].image_url.detail" in {loss.path for loss in encoded.losses}
+
+
 def test_link_that_became_text_is_reported_as_degraded_only() -> None:
     document = {"type": "document", "source": {"type": "url", "url": "https://example.org/a.pdf"}}
     payload = {"model": "m", "max_tokens": 99, "messages": [{"role": "user", "content": [document]}]}

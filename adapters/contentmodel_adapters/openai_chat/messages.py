@@ -28,6 +28,7 @@ from contentmodel.authoring import (
     hints,
     is_native,
     needs_error_mark,
+    passes,
     reasons,
     with_detached_media,
     with_error_mark,
@@ -179,9 +180,11 @@ def encode_message(message: ChatMessage, context: EncodeContext) -> list[dict[st
         return [wire] if context.native or len(wire) > 1 else []
     if message.role == "tool":
         return _encode_results(message, context)
-    wire = PLAIN.encode(message, context)
+    if not context.native and not message.contents:
+        passes.leave_empty(message, context)
+        return []
     _report_citations(message.contents, context)
-    return [wire] if context.native or message.contents else []
+    return [PLAIN.encode(message, context)]
 
 
 def _report_citations(contents: Iterable[object], context: EncodeContext) -> None:

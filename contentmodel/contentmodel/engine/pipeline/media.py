@@ -172,6 +172,7 @@ def _inline(content: UriContent, context: EncodeContext, reads: MediaSupport) ->
         return None
     if "data" not in reads.schemes:
         context.report_loss(content, "uri", reasons.DATA_URI)
+    data = msgspec.structs.replace(data, detail=content.detail, extra=content.extra)
     return _readable_data(context.replaced(content, data), context, reads)
 
 
