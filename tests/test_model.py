@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 
 import contentmodel
+from conftest import APIS
 from contentmodel import (
     ChatChoice,
     ChatMessage,
@@ -270,6 +271,7 @@ WRONG = [
     (contentmodel.ToolCallContent(call_id="1"), r"ToolCallContent is an abstract class"),
     (contentmodel.ToolResultContent(call_id="1"), r"ToolResultContent is an abstract class"),
 ]
+ANSWERING = (*APIS, "turn-blocks")
 REQUESTS = [
     (ChatRequest(messages=[ChatMessage(role=5)]), r"\$.messages\[0\].role"),
     (ChatRequest(messages="Hello"), r"\$.messages"),
@@ -289,14 +291,18 @@ def test_dumps_rejects_value_that_loads_would_not_restore(value: Any, path: str)
 @pytest.mark.parametrize("api", sorted(contentmodel.adapters()))
 @pytest.mark.parametrize(("value", "path"), [*WRONG, *REQUESTS])
 def test_encoders_reject_value_of_wrong_type(api: str, value: Any, path: str) -> None:
-    adapter = contentmodel.adapter(api)
     if not isinstance(value, ChatRequest):
-        response = ChatResponse(choices=[ChatChoice(messages=[contentmodel.assistant(value)])])
-        with pytest.raises(EncodeError, match=path.replace(r"\$", r"\$\S*")):
-            adapter.encode_response(response)
         value = ChatRequest(model="m", messages=[contentmodel.user("Hello"), contentmodel.assistant(value)])
     with pytest.raises(EncodeError, match=path.replace(r"\$", r"\$\S*")):
-        adapter.encode_request(value)
+        contentmodel.adapter(api).encode_request(value)
+
+
+@pytest.mark.parametrize("api", ANSWERING)
+@pytest.mark.parametrize(("value", "path"), WRONG)
+def test_encoders_reject_value_of_wrong_type_in_answers(api: str, value: Any, path: str) -> None:
+    response = ChatResponse(choices=[ChatChoice(messages=[contentmodel.assistant(value)])])
+    with pytest.raises(EncodeError, match=path.replace(r"\$", r"\$\S*")):
+        contentmodel.adapter(api).encode_response(response)
 
 
 def test_encoder_rejects_invalid_message_among_decoded_ones() -> None:
@@ -313,6 +319,11 @@ def test_encoders_reject_values_that_are_not_requests_or_responses(api: str) -> 
     for value in ([contentmodel.user("Hello")], contentmodel.user("Hello"), "Hello", {}, None, ChatResponse()):
         with pytest.raises(EncodeError, match=f"expected a ChatRequest, got {type(value).__name__}"):
             adapter.encode_request(value)
+
+
+@pytest.mark.parametrize("api", ANSWERING)
+def test_encoders_reject_request_in_place_of_response(api: str) -> None:
+    adapter: Any = contentmodel.adapter(api)
     with pytest.raises(EncodeError, match="expected a ChatResponse, got ChatRequest"):
         adapter.encode_response(ChatRequest())
 

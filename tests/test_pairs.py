@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import contentmodel
+from conftest import APIS
 from contentmodel import (
     ChatChoice,
     ChatMessage,
@@ -529,6 +530,10 @@ def test_encoder_drops_approvals_of_application_calls(api: str) -> None:
         "$.messages[2].contents[0]",
         "$.messages[3].contents[0]",
     ]
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_encoder_drops_approvals_of_application_calls_in_answers(api: str) -> None:
     asked = ChatMessage(role="assistant", contents=[CALL, *APPROVAL[0].contents])
     response = ChatResponse(choices=[ChatChoice(messages=[asked])], origin=Origin(api="other", issuer="other"))
     assert "approval" not in str(contentmodel.adapter(api).encode_response(response).payload)

@@ -45,8 +45,9 @@ from contentmodel.auditing import (
 )
 from contentmodel.content.media_types import kind_of_media
 from contentmodel.display import count_of
-from contentmodel.engine.json import child_path, value_at, write
+from contentmodel.engine.json import child_path, value_at
 from contentmodel.serialize import to_builtins
+from contentmodel_conformance.growth import has_grown, is_same
 from contentmodel_conformance.opaque import opaque_marks, protected_in, with_marks
 
 
@@ -306,12 +307,14 @@ def acceptance(judge: Any, encoded: Encoded) -> None:
 _NOTHING_SAID = {"list-lengths-in-range", "messages-and-max-tokens-required", "contents-have-parts"}
 # If a request ends with a prefill, only its author can change that.
 _PREFILLED = {"prefill-supported", "prefill-ends-in-text"}
+# A line of a fine-tuning file needs an answer. No conversion can add one.
+_UNANSWERED = {"answer-required"}
 
 
 def rules(adapter: Any, encoded: Encoded, model: str | None = None) -> None:
     """An encoded request violates none of the adapter's rules for its API."""
     turns = _turns(encoded.payload)
-    excused = set() if turns else _NOTHING_SAID
+    excused = _UNANSWERED if turns else _NOTHING_SAID
     if turns and isinstance(turns[-1], dict) and turns[-1].get("role") == "assistant":
         excused = _PREFILLED
     for violation in adapter.check_request(encoded.payload, model):
@@ -384,7 +387,7 @@ def prefixes(adapter: Any, request: ChatRequest) -> None:
             whole = index < len(before) - 1
             if not whole and _are_unanswered(turn, after[index + 1 : index + 2]):
                 continue
-            if index >= len(after) or not (_is_same if whole else _has_grown)(turn, after[index]):
+            if index >= len(after) or not (is_same if whole else has_grown)(turn, after[index]):
                 now = after[index] if index < len(after) else ABSENT
                 detail = f"{_short(turn)} changed when message {count} was added"
                 raise LawBroken("prefixes", f"$[{index}]", detail, turn, now)
@@ -417,22 +420,6 @@ _TURNS = ("messages", "input", "contents", "turns")
 def _turns(payload: dict[str, Any]) -> list[Any]:
     turns: Any = next((payload[key] for key in _TURNS if key in payload), [])
     return turns if isinstance(turns, list) else [turns]
-
-
-def _is_same(one: Any, other: Any) -> bool:
-    return write(one) == write(other)
-
-
-def _has_grown(one: Any, other: Any) -> bool:
-    """Return whether `other` is `one`, or `one` with more blocks at the end of its lists."""
-    if isinstance(one, list) and isinstance(other, list):
-        return _is_same(one, other[: len(one)])
-    if isinstance(one, dict) and isinstance(other, dict) and list(one) == [key for key in other if key in one]:
-        return all(_has_grown(value, other[key]) for key, value in one.items())
-    if isinstance(one, str) and isinstance(other, list):
-        # A single text is encoded as a string, and as a block if others follow.
-        return bool(other) and isinstance(other[0], dict) and other[0].get("text") == one
-    return _is_same(one, other)
 
 
 def opacity(source: Any, target: Any, kind: str, payload: dict[str, Any]) -> None:

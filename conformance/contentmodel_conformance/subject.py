@@ -85,17 +85,15 @@ class Subject:
 
         A kind counts as supported if the API has an SDK, or if payloads of this kind were given.
         """
-        unsupported = {}
-        for kind, value in _LEAST.items():
-            if kind in self.payloads or not self.no_types:
-                continue
-            try:
-                getattr(self.adapter, f"encode_{kind}")(value)
-            except (ContentModelError, NotImplementedError, AttributeError) as error:
-                unsupported[kind] = _why(error)
-            except Exception:  # A defect, not missing support: the checks report it.
-                continue
-        return unsupported
+        given = {*self.payloads, *(() if self.no_types else KINDS)}
+        reasons = {kind: _why_not(self.adapter, kind) for kind in KINDS if kind not in given}
+        return {kind: reason for kind, reason in reasons.items() if reason}
+
+    @cached_property
+    def others_by_kind(self) -> dict[str, list[Any]]:
+        """The other adapters that support each kind of payload."""
+        supported = [(other, Subject(other, others=()).does) for other in self.others]
+        return {kind: [other for other, kinds in supported if kind in kinds] for kind in KINDS}
 
     @property
     def does(self) -> list[str]:
@@ -238,6 +236,11 @@ def limits_of(adapter: Any) -> Limits:
     return known if isinstance(known, Limits) else Limits(issuer=adapter.issuer, model="m", **_LITTLE)
 
 
+def is_source(adapter: Any) -> bool:
+    """Return whether conversations of an adapter's own API can be drawn. A store has those of other APIs."""
+    return bool(adapter.issuer) or (adapter.api in LIMITS and LIMITS[adapter.api].origin is None)
+
+
 _LITTLE: dict[str, Any] = dict.fromkeys(
     ("signs", "hosted_search", "images_in_results", "errors", "systems_between", "several_texts"), False
 )
@@ -278,6 +281,17 @@ def _reason(ask: Callable[[], Any], otherwise: str) -> str:
         return otherwise
     except ImportError as error:
         return f"its SDK is not installed: {error}"
+    return ""
+
+
+def _why_not(adapter: Any, kind: str) -> str:
+    """Return why an adapter does not support a kind of payload; empty if it does."""
+    try:
+        getattr(adapter, f"encode_{kind}")(_LEAST[kind])
+    except (ContentModelError, NotImplementedError, AttributeError) as error:
+        return _why(error)
+    except Exception:  # A defect, not missing support: the checks report it.
+        return ""
     return ""
 
 

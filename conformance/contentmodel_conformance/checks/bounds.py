@@ -25,34 +25,37 @@ Make = Callable[[Any, Any, Any], Work]
 @check(law.bounds, "requests", "conversations that each grow in one way, converted to another API and back")
 def requests(subject: Subject, trial: Trial) -> None:
     if "request" in subject.does:
-        _each(subject, trial, REQUESTS, partial(_payload, "request"))
+        _each(subject, trial, REQUESTS, partial(_payload, "request"), "request")
 
 
 @check(law.bounds, "responses", "answers that each grow in one way, converted to another API and back")
 def responses(subject: Subject, trial: Trial) -> None:
     if "response" in subject.does:
-        _each(subject, trial, RESPONSES, partial(_payload, "response"))
+        _each(subject, trial, RESPONSES, partial(_payload, "response"), "response")
 
 
 @check(law.bounds, "streams", "streams of answers that each grow in one way, in small pieces", "streams")
 def streams(subject: Subject, trial: Trial) -> None:
-    _each(subject, trial, RESPONSES, law.stream_work, streams=True)
+    _each(subject, trial, RESPONSES, law.stream_work, "stream")
 
 
 def _payload(kind: str, adapter: Any, other: Any, value: Any) -> Work:
     return law.payload_work(adapter, other, kind, value)
 
 
-def _each(subject: Subject, trial: Trial, shapes: Mapping[str, Shape], make: Make, *, streams: bool = False) -> None:
+def _each(subject: Subject, trial: Trial, shapes: Mapping[str, Shape], make: Make, kind: str) -> None:
     for number, (name, shape) in enumerate(shapes.items()):
-        for other in _partners(subject, number, deep=trial.deep, streams=streams):
+        for other in _partners(subject, number, kind, deep=trial.deep):
             tried = partial(_grows_evenly, partial(make, subject.adapter, other), shape, deep=trial.deep)
             trial.once(name, tried, f"{name}, with {other.api}" if other is not None else name)
 
 
-def _partners(subject: Subject, number: int, *, deep: bool, streams: bool) -> Iterator[Any]:
+def _partners(subject: Subject, number: int, kind: str, *, deep: bool) -> Iterator[Any]:
     """Yield the other adapters that a shape is tried with; None if there are none."""
-    others = [other for other in subject.others if not streams or not Subject(other, others=()).no_streams]
+    if kind == "stream":
+        others = [other for other in subject.others if not Subject(other, others=()).no_streams]
+    else:
+        others = subject.others_by_kind[kind]
     if not others:
         yield None
     elif deep:

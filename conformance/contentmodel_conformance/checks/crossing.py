@@ -16,7 +16,7 @@ from contentmodel_conformance.precision import MOST, precision, reported_once
 from contentmodel_conformance.strategies.damage import misfitting
 from contentmodel_conformance.strategies.sdk import disturbed, sdk_members, sdk_payloads, with_unknowns
 from contentmodel_conformance.strategies.transcripts import answers, cited_answers, transcripts
-from contentmodel_conformance.subject import KINDS, Subject, limits_of
+from contentmodel_conformance.subject import KINDS, Subject, is_source, limits_of
 from contentmodel_conformance.trying import Law, Trial
 
 Way = tuple[Any, Any, str]
@@ -27,13 +27,13 @@ WayLaw = Callable[[Any, Any, str, Any], None]
 def ways(subject: Subject, *kinds: str) -> Iterator[Way]:
     """Yield every way from and to the adapter.
 
-    A store (an adapter without an issuer) is only a target: its content has the origins of other APIs.
+    A store is only a target: its content has the origins of other APIs.
     """
     adapter = subject.adapter
     for kind in kinds or KINDS:
-        for other in subject.others if kind in subject.does else ():
+        for other in subject.others_by_kind[kind] if kind in subject.does else ():
             pairs = [(adapter, other)] if subject.is_one_of_many else [(adapter, other), (other, adapter)]
-            yield from ((source, target, kind) for source, target in pairs if source.issuer)
+            yield from ((source, target, kind) for source, target in pairs if is_source(source))
 
 
 def conversations(source: Any, kind: str) -> Any:
@@ -85,7 +85,7 @@ def precise(source: Any, target: Any, kind: str, payload: Any, *, most: int = MO
 @check(laws.accounting, "list", "lists of messages instead of requests, to every other API and to its own", "others")
 def lists(subject: Subject, trial: Trial) -> None:
     field = getattr(subject.adapter, "conversation", "")
-    for target in [subject.adapter, *subject.others] if field and "request" in subject.does else []:
+    for target in [subject.adapter, *subject.others_by_kind["request"]] if field and "request" in subject.does else []:
         law = _of_payload(_of_list(field), subject.adapter, target, "request")
         trial.each(conversations(subject.adapter, "request"), law, label(subject.adapter, target, "request"))
 
@@ -103,7 +103,7 @@ def _of_list(field: str) -> WayLaw:
 @check(laws.accounting, "sdk", "requests and answers that the SDK's types allow, to every other API", "types", "others")
 def sdk_crossing(subject: Subject, trial: Trial) -> None:
     for kind in subject.does:
-        for other in subject.others:
+        for other in subject.others_by_kind[kind]:
             law = _accounts(subject.adapter, other, kind)
             trial.each(sdk_payloads(subject.api, kind), law, label(subject.adapter, other, kind))
 
@@ -117,7 +117,7 @@ def sdk_crossing(subject: Subject, trial: Trial) -> None:
 )
 def members_accounting(subject: Subject, trial: Trial) -> None:
     for kind in subject.does:
-        laws_of_all = [_accounts(subject.adapter, other, kind) for other in subject.others]
+        laws_of_all = [_accounts(subject.adapter, other, kind) for other in subject.others_by_kind[kind]]
         for name, strategy in sorted(sdk_members(subject.api, kind).items()):
             # The first example is minimal, with empty texts: it has no values to lose.
             trial.each(strategy, _all(laws_of_all), f"{kind} {name}", share=0.08)

@@ -17,8 +17,8 @@ from contentmodel_conformance.trying import Trial
 
 @check(hints.hints, "stored", "transcripts and answers with more hints, of wrong types or in wrong places", "limits")
 def stored(subject: Subject, trial: Trial) -> None:
-    adapters = (subject.adapter, *subject.others)
     for kind, values in own(subject):
+        adapters = (subject.adapter, *subject.others_by_kind[kind])
         trial.each(values.flatmap(partial(_hinted, subject.api)), partial(hints.hints, adapters, kind), kind)
 
 

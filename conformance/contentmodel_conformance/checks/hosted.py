@@ -35,8 +35,8 @@ def surprises(subject: Subject, trial: Trial) -> None:
 
 @check(laws.conversion, "hosted", "calls and results of unknown hosted tools, to every other API", "hosted", "others")
 def crossing(subject: Subject, trial: Trial) -> None:
-    for other in subject.others:
-        for kind in subject.does:
+    for kind in subject.does:
+        for other in subject.others_by_kind[kind]:
             law = partial(laws.conversion, subject.adapter, other, kind)
             trial.each(_payloads(subject.api, kind), law, label(subject.adapter, other, kind))
 

@@ -24,7 +24,7 @@ from contentmodel_conformance.strategies.damage import bytes_of, flips, mixed_up
 from contentmodel_conformance.strategies.mixed import mixed_answers
 from contentmodel_conformance.strategies.sdk import json_values
 from contentmodel_conformance.strategies.transcripts import answers
-from contentmodel_conformance.subject import Subject, limits_of, samples
+from contentmodel_conformance.subject import Subject, is_source, limits_of, samples
 from contentmodel_conformance.trying import Law, Trial
 
 SampledAnswer = tuple[Any, int | None]
@@ -190,7 +190,8 @@ def encoding(subject: Subject, trial: Trial) -> None:
 @check(streams.crossing, "foreign", "answers of other APIs, known and unknown, encoded as its stream", "streams")
 def crossing(subject: Subject, trial: Trial) -> None:
     sources = [("anywhere", answers("anthropic-messages").map(as_foreign))]
-    sources += [(other.api, answers(other.api, limits_of(other))) for other in subject.others if other.issuer]
+    others = filter(is_source, subject.others_by_kind["response"])
+    sources += [(other.api, answers(other.api, limits_of(other))) for other in others]
     for name, made in sources:
         cases = st.tuples(made, st.sampled_from((None, 1, 3, 7)))
         trial.each(cases, lambda one: streams.crossing(subject.adapter, events_of(one)), name)
