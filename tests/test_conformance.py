@@ -15,6 +15,7 @@ from conftest import PROFILE
 from contentmodel_conformance import AdapterConformance, bounds, trying
 from contentmodel_conformance.checks import CHECKS, LAWS
 from contentmodel_conformance.suite import run_check
+from data_sets import values as data_sets
 from history import values
 
 
@@ -44,6 +45,16 @@ class TestGoogleGenerateContent(Ours):
 class TestTurnBlocks(Ours):
     adapter = "turn-blocks"
     payloads: ClassVar = {"request": values.transcripts_of_rows(), "response": values.rows()}
+
+
+class TestOpenaiFinetune(Ours):
+    adapter = "openai-finetune"
+    payloads: ClassVar = {"request": data_sets.FINETUNE}
+
+
+class TestHfMessages(Ours):
+    adapter = "hf-messages"
+    payloads: ClassVar = {"request": data_sets.HF}
 
 
 RECORDED = {name for name, check in CHECKS.items() if "corpus" in check.needs}

@@ -192,6 +192,8 @@ def _leaves(root: Any, vocabulary: Vocabulary) -> Iterator[Leaf]:
     stack = [(root, _Place())]
     while stack:
         item, place = stack.pop()
+        if place.is_tool and item.__class__ is str and len(place.above) == 2:
+            item = objects.of_text(item)
         if isinstance(item, dict):
             stack += [(v, _member(place, root, item, k, vocabulary)) for k, v in reversed(item.items())]
         elif isinstance(item, list):

@@ -10,7 +10,17 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from contentmodel.engine.json import child_path
+from contentmodel.engine.json import child_path, parse
+from contentmodel.errors import DecodeError
+
+
+def of_text(text: str) -> Any:
+    """Return the array of a JSON text, such as the tools of a data set; any other text unchanged."""
+    try:
+        value = parse(text) if text.startswith("[") else text
+    except DecodeError:
+        return text
+    return value
 
 
 class CountedObject(NamedTuple):

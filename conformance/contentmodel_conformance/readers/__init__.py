@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from contentmodel_conformance.readers import anthropic, chat, gemini, responses
+from contentmodel_conformance.readers import anthropic, chat, data_sets, gemini, responses
 from contentmodel_conformance.readers.reading import Fact, Reading
 
 __all__ = ["READERS", "Fact", "Reader", "Reading"]
@@ -21,5 +21,8 @@ READERS: dict[str, Reader] = {
     "openai-chat": chat.read,
     "openai-responses": responses.read,
     "google-generate-content": gemini.read,
+    # A line of a fine-tuning file has the messages of a request.
+    "openai-finetune": chat.read,
+    "hf-messages": data_sets.read_messages,
 }
 """The readers of this project, by API."""

@@ -78,6 +78,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 _WAYS = {"unnamed", "url-safe", "typed links"}
 _SEEN = frozenset({"images", "documents", "image links"})
 _OPENAI_LIFETIMES, _ANTHROPIC_LIFETIMES = ("30m", "12h"), ("5m", "1h")
+_FILES: dict[str, Any] = {"issuer": "", "model": "m", "signs": False, "hosted_search": False}
 LIMITS = {
     "openai-chat": Limits(
         issuer="openai",
@@ -137,6 +138,9 @@ LIMITS = {
         media=_SEEN | {"document links", "texts", "unnamed"},
         lifetimes=_ANTHROPIC_LIFETIMES,
     ),
+    # Files of conversations: no format has signatures or hosted tools.
+    "openai-finetune": Limits(**_FILES, images_in_results=False, media=frozenset({"images", "image links"})),
+    "hf-messages": Limits(**_FILES, media=frozenset({"images", "image links"})),
 }
 """The limits of the APIs of this project."""
 

@@ -322,6 +322,10 @@ MCP_TEXT_WITH_URI = degraded("mcp-text-with-uri", "MCP has one kind of text with
 MCP_BASE64 = degraded("mcp-base64", "MCP has standard, padded base64: the original form is lost")
 MCP_LINK_NAME = synthesized("mcp-link-name", "MCP requires a name for every link: the title or the URI is sent")
 
+NULL_MEMBERS = dropped(
+    "null-members", "{target} has no null members here: Arrow adds such members, so readers remove them"
+)
+
 # Rows of tool files
 ROW_TEXT_FIRST = moved("row-text-first", "a row has its text before its calls")
 ROW_NO_CONTENT = dropped("row-no-content", "rows have only text, function calls and results")

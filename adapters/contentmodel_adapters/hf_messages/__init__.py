@@ -1,0 +1,115 @@
+"""The adapter of data sets with a column `messages`: a row is one conversation, as chat templates read it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from contentmodel.authoring import (
+    DecodeContext,
+    EncodeContext,
+    Hint,
+    Row,
+    media,
+    message_pass,
+    objects_of,
+    parse,
+    payload_pass,
+    write,
+)
+from contentmodel.errors import DecodeError
+from contentmodel.request import ChatRequest
+from contentmodel_adapters.hf_messages.blocks import KINDS_OF_MEDIA, REQUEST, TABLE
+from contentmodel_adapters.hf_messages.padding import API, without_padding
+from contentmodel_adapters.hf_messages.rules import RULES
+from contentmodel_adapters.shared import documents
+
+ANY_MEDIA = ("image/*", "audio/*", "video/*")
+READS = media.MediaSupport(ANY_MEDIA, ANY_MEDIA, ("http", "https", "data", "file"), in_answers=True)
+TOOLS_TEXT = Hint[str](API, "tools", "the JSON text of the tools, if they are not a list")
+PAIRS = "a row without `messages` is no conversation: join the lists of messages to one first"
+
+
+def with_tools_text(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+    """Return the payload with the tools as JSON text if they were read as text."""
+    text = TOOLS_TEXT.of(request, API)
+    if text is not None:
+        tools = payload.get("tools", [])
+        payload["tools"] = text if _tools_of(text) == tools else write(tools).decode()
+    return payload
+
+
+def _tools_of(text: Any) -> Any:
+    """Return the list of objects of a JSON text; None if it is anything else."""
+    if text.__class__ is not str:
+        return None
+    try:
+        tools = parse(text)
+    except DecodeError:
+        return None
+    return tools if tools.__class__ is list and tools and all(tool.__class__ is dict for tool in tools) else None
+
+
+class HFMessages(documents.DocumentAdapter):
+    """The adapter of rows with `messages` and `tools`. Other columns stay in the residue."""
+
+    api = API
+    table = TABLE
+    rules = RULES
+    request = REQUEST
+    requires = {"messages": list}
+    conversation = "messages"
+    refused = {"prompt": PAIRS, "chosen": PAIRS, "completion": PAIRS}
+    request_passes = (
+        documents.KNOWN_TOOLS,
+        documents.INSTRUCTIONS,
+        documents.NORMALIZED,
+        message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
+        documents.WITH_A_TURN,
+        documents.FITTING_CALLS,
+        documents.FITTING_SCHEMAS,
+    )
+    request_payload_passes = (payload_pass(with_tools_text, native=True),)
+
+    def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
+        text = wire.get("tools")
+        tools = _tools_of(text)
+        if tools is not None:
+            copy = {**wire, "tools": tools}
+            context.copied(copy, wire, ("tools", "tools"))
+            wire = copy
+        request = super()._decode_row(row, wire, context)
+        if not isinstance(request, ChatRequest):
+            return request
+        without_padding(request)
+        return request if text is None or tools is None else TOOLS_TEXT.on(request, API, text)
+
+    def recognises_list(self, items: list[Any]) -> float:
+        """Return the confidence that a list has messages of a data set."""
+        return self.recognises({"messages": items}).get("request", 0.0) if self.have_roles(items) else 0.0
+
+    def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
+        """Return the confidence that it is a row: only data sets have calls with objects as arguments."""
+        messages = payload.get("messages")
+        if not isinstance(messages, list) or not self.have_roles(messages):
+            return {}
+        if "model" in payload:
+            return {"request": 0.05}
+        return {"request": 0.97 if any(map(_is_own, messages)) or "chat_template_kwargs" in payload else 0.2}
+
+
+def _is_own(message: Any) -> bool:
+    """Return whether only data sets have such a message: padded, or with arguments or media in a form of their own."""
+    if not isinstance(message, dict):
+        return False
+    padded = message.get("role") == "user" and "tool_calls" in message
+    media = [part for part in objects_of(message, "content") if part.get("type") in KINDS_OF_MEDIA]
+    functions = [call.get("function", call) for call in objects_of(message, "tool_calls")]
+    return (
+        padded
+        or any("source" not in part for part in media)
+        or any(isinstance(function, dict) and isinstance(function.get("arguments"), dict) for function in functions)
+    )
+
+
+adapter = HFMessages()

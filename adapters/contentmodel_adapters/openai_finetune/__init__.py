@@ -1,0 +1,50 @@
+"""The adapter of OpenAI's fine-tuning files, JSON Lines: one line is one conversation, and one payload."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from contentmodel.authoring import media, message_pass, request_pass, with_fitting_calls
+from contentmodel_adapters.openai_finetune.blocks import API, REQUEST, TABLE
+from contentmodel_adapters.openai_finetune.rules import RULES
+from contentmodel_adapters.shared import documents
+
+READS = media.MediaSupport(("image/png", "image/jpeg", "image/webp"), ("image/*",), ("http", "https", "data"))
+KEYS = {"messages", "tools", "parallel_tool_calls", "functions"}
+
+
+class OpenAIFinetune(documents.DocumentAdapter):
+    """The adapter of lines for supervised fine-tuning."""
+
+    api = API
+    table = TABLE
+    rules = RULES
+    request = REQUEST
+    requires = {"messages": list}
+    # The format has no reasoning.
+    reasoning_fields = ()
+    refused = {
+        "preferred_output": "a pair of answers (DPO) is no conversation: convert `input` with each of its answers",
+    }
+    request_passes = (
+        documents.KNOWN_TOOLS,
+        documents.INSTRUCTIONS,
+        documents.NORMALIZED,
+        message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
+        documents.WITH_A_TURN,
+        request_pass(with_fitting_calls, ids=documents.ANYTHING, names=documents.ANYTHING, detach_media="always"),
+        documents.FITTING_SCHEMAS,
+    )
+
+    def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
+        """Return the confidence that it is a line: only lines have a weight; a request has a model beside messages."""
+        messages = payload.get("messages")
+        if not isinstance(messages, list) or not self.have_roles(messages):
+            return {}
+        if payload.keys() - KEYS:
+            return {"request": 0.1}
+        return {"request": 0.95 if any("weight" in message for message in messages) else 0.3}
+
+
+adapter = OpenAIFinetune()

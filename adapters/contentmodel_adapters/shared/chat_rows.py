@@ -1,0 +1,250 @@
+"""The rows of formats of files whose messages have the roles and columns of Chat Completions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from contentmodel.authoring import (
+    Blocks,
+    Codec,
+    Column,
+    Columns,
+    DecodeContext,
+    EncodeContext,
+    Fields,
+    Filled,
+    Implied,
+    Place,
+    ProviderOnly,
+    Roles,
+    Row,
+    Silent,
+    Spec,
+    Table,
+    TextField,
+    TextOrBlocks,
+    needs_error_mark,
+    passes,
+    row,
+    with_detached_media,
+    with_error_mark,
+    with_error_read,
+    with_media_back,
+)
+from contentmodel.content.base import AIContent
+from contentmodel.content.media import DataContent, HostedFileContent, UriContent
+from contentmodel.content.outcomes import ErrorContent
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import TextContent
+from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
+from contentmodel.message import ChatMessage
+from contentmodel.request import FunctionTool, HostedTool
+
+FUNCTION: dict[str, Spec] = {
+    "function.name": "name",
+    "function.description": "description",
+    "function.parameters": "parameters",
+    "function.strict": "strict",
+}
+
+_IN_CONTENT = (TextContent, DataContent, UriContent, HostedFileContent, ErrorContent)
+
+
+class NonEmptyText(TextField):
+    """Non-empty text. Empty text is not content."""
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is str and value != ""
+
+
+REASONING = NonEmptyText(ReasoningContent, "text", between="\n\n")
+NO_PARAMETERS = {"type": "object", "properties": {}}
+
+
+class ChatRows(Codec[list[ChatMessage]]):
+    """The messages of one format: a codec with its own table.
+
+    - `parts`: the rows of content parts, and `prefer`, the usual row of a content.
+    - `arguments`: the codec of the arguments of calls.
+    - `reasoning`: the columns of reasoning. Reasoning of other APIs is written to the first.
+    - `columns`: further columns of assistant messages.
+    - `roles`: the roles of messages without calls and results.
+    - `function`: the fields of a tool.
+    - `names`: whether results have the name of their call.
+    - `detached`: whether results have only texts, and their media follow in a user message.
+    """
+
+    classes = (list,)
+    identity = False
+
+    def __init__(
+        self,
+        api: str,
+        parts: Iterable[Row],
+        *,
+        arguments: Codec[Any],
+        prefer: Callable[[Any, list[Row]], Row | None],
+        reasoning: tuple[str, ...] = (),
+        columns: Mapping[str, Column] | None = None,
+        roles: tuple[str, ...] = ("system", "developer", "user"),
+        names: bool = True,
+        detached: bool = False,
+        function: Mapping[str, Spec] = FUNCTION,
+    ) -> None:
+        super().__init__()
+        self._detached = detached
+        self.table = table = Table(api)
+        text = row("text", TextContent, {"text": "text"})
+        union = table.union("content part", [text, *parts], prefer=prefer)
+        # A result of another API may have only texts, if its media follow in a user message.
+        foreign = (TextContent,) if detached else None
+        outputs = table.union("tool result part", union.rows, prefer=prefer, foreign_types=foreign)
+        call: dict[str, Spec] = {"function.name": "name", "function.arguments": ("arguments", arguments)}
+        empty = Filled({"function.arguments": "{}" if dict not in arguments.classes else {}})
+        calls = table.union(
+            "tool call",
+            [
+                row("function", FunctionCallContent, {"id": "call_id", **call}, empty),
+                # Some data has neither types nor ids.
+                Row("untyped", FunctionCallContent, {"id": "call_id", **call}, empty),
+                Row(
+                    "bare",
+                    FunctionCallContent,
+                    {"id": "call_id", "name": "name", "arguments": ("arguments", arguments)},
+                ),
+            ],
+            find=_form_of_call,
+            prefer=lambda content, rows: rows[0],
+        )
+        result: dict[str, Spec] = {
+            "tool_call_id": "call_id",
+            "name": ("name", Codec(str) if names else ProviderOnly("name", str, silent=True)),
+            "content": ("outputs", TextOrBlocks(outputs, "string")),
+        }
+        self.results = table.union(
+            "result message",
+            [Row("tool", FunctionResultContent, result, Filled({"content": ""}), constants={"role": "tool"})],
+            tag="role",
+        )
+        apart = {kind for column in (columns or {}).values() for kind in column.models}
+        self.assistant = table.record(
+            "assistant message",
+            ChatMessage,
+            {"name": "author_name"},
+            Columns(
+                "contents",
+                {
+                    **{name: Column(REASONING, ReasoningContent, hinted=True) for name in reasoning},
+                    "content": Column(
+                        TextOrBlocks(union, "string"), *(kind for kind in _IN_CONTENT if kind not in apart)
+                    ),
+                    **(columns or {}),
+                    "tool_calls": Column(Blocks(calls), FunctionCallContent),
+                },
+            ),
+            Implied({"role": "assistant"}),
+            Silent("message_id"),
+            constants={"role": "assistant"},
+        )
+        known = Roles(api, {name: name for name in roles}, elsewhere=("assistant", "tool"))
+        content = TextOrBlocks(union, "string")
+        self.plain = table.record(
+            "message",
+            ChatMessage,
+            {"role": ("role", known), "content": ("contents", content), "name": "author_name"},
+            Silent("message_id"),
+            Filled({"content": ""}),
+        )
+        self.tools = table.union(
+            "tool",
+            [row("function", FunctionTool, function, Filled({"function.parameters": NO_PARAMETERS}))],
+            other=Row("other", HostedTool, {"type": "kind"}),
+            foreign_types=[FunctionTool],
+        )
+        table.known_values("message.roles", *roles, "assistant", "tool")
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is list and bool(value)
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
+        messages = []
+        for index, wire in enumerate(value):
+            if wire.__class__ is not dict:
+                context.expected(value, index, "an object: a message", wire)
+            elif wire.get("role").__class__ is not str:
+                context.fault(wire, "role", "missing string: the role of this message")
+            elif wire["role"] == "tool":
+                result = with_error_read(self.results.decode(wire, context))
+                messages.append(ChatMessage(role="tool", contents=[result], origin=context.origin))
+            else:
+                messages.append((self.assistant if wire["role"] == "assistant" else self.plain).decode(wire, context))
+        context.trace_messages(messages, value, self._layout_of)
+        return with_media_back(messages, context) if self._detached else messages
+
+    def _layout_of(self, message: ChatMessage) -> Any:
+        if message.role == "tool":
+            return _ResultMessage(self.results)
+        return self.assistant if message.role == "assistant" else self.plain
+
+    def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
+        messages = with_detached_media(value, context.api) if self._detached else value
+        return [wire for message in messages for wire in self._encode_message(message, context)]
+
+    def _encode_message(self, message: ChatMessage, context: EncodeContext) -> list[dict[str, Any]]:
+        if not context.native and not message.contents:
+            # An empty message of another API is not written.
+            passes.leave_empty(message, context)
+            return []
+        if message.role != "tool":
+            layout = self.assistant if message.role == "assistant" else self.plain
+            _report_citations(message.contents, context)
+            return [layout.encode(message, context)]
+        if message.message_id or message.author_name or message.extra:
+            passes.leave_empty(message, context)
+        for result in message.contents:
+            _report_citations(getattr(result, "outputs", ()), context)
+        return self.results.encode_list([_marked(content, context) for content in message.contents], context)
+
+
+class _ResultMessage(Fields):
+    """The layout of a message that is one tool result. The result has the path of the message."""
+
+    def __init__(self, results: Any) -> None:
+        super().__init__({})
+        self._results = results
+
+    def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
+        yield value.contents[0], path, wire, self._results
+
+
+def _form_of_call(wire: dict[str, Any]) -> str | None:
+    if wire.get("type") == "function":
+        return "function"
+    if "type" in wire:
+        return None
+    return "untyped" if wire.get("function").__class__ is dict else "bare"
+
+
+def _marked(content: AIContent, context: EncodeContext) -> AIContent:
+    """Return a result with its failure in its text: messages of Chat have no flag for it."""
+    if not isinstance(content, FunctionResultContent) or not needs_error_mark(content):
+        return content
+    return with_error_mark(content, context)
+
+
+def _report_citations(contents: Iterable[AIContent], context: EncodeContext) -> None:
+    for content in contents:
+        if content.__class__ is TextContent and content.annotations is not None:
+            context.report_lost_attributes(content, ("annotations",))
+
+
+def usual_row(image: str, document: str | None = None) -> Callable[[Any, list[Row]], Row | None]:
+    """Return the function that selects the usual row of a medium, for rows whose names begin with the tag."""
+
+    def prefer(content: Any, rows: list[Row]) -> Row | None:
+        kind = content.media_kind if content.__class__ is UriContent else (content.media_type or "").partition("/")[0]
+        wanted = kind if kind in ("audio", "video") else image if kind == "image" else document
+        return None if wanted is None else next((one for one in rows if one.name.startswith(wanted)), None)
+
+    return prefer

@@ -1,0 +1,58 @@
+"""Formats of files. A document is a conversation and is decoded as a request. There are no answers and no streams."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from contentmodel.authoring import (
+    DecodeContext,
+    Encoded,
+    IdentifierRule,
+    Kinds,
+    RequestsOnly,
+    Row,
+    TableAdapter,
+    message_pass,
+    passes,
+    place_instructions,
+    request_pass,
+    with_fitting_calls,
+    with_known_tools,
+)
+from contentmodel.request import ChatRequest
+from contentmodel_adapters.shared.schema_adaptation import OPENAI, with_fitting_schemas
+
+ANYTHING = IdentifierRule(r"[\s\S]", 100_000)
+"""Ids and names of any characters: a file restricts them no further."""
+
+
+class DocumentAdapter(RequestsOnly, TableAdapter):
+    """The adapter of a format of files, which has no issuer: opaque state of providers is not a part of it."""
+
+    issuer = ""
+    reasoning_fields: tuple[str, ...] = ("reasoning_content",)
+    refused: Mapping[str, str] = {}
+    """Keys of other documents of the format that are no conversations, each with the reason of the fault."""
+
+    def encode_request(
+        self, request: ChatRequest, policies: Mapping[str, str] | None = None, model: str | None = None
+    ) -> Encoded:
+        """Encode a conversation as a document. By default, reasoning is kept if the format has a field for it."""
+        kept = {"reasoning": self.reasoning_fields[0]} if self.reasoning_fields else {}
+        return super().encode_request(request, {**kept, **(policies or {})}, model)
+
+    def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
+        for key, reason in self.refused.items():
+            if key in wire and not self.requires.keys() & wire.keys():
+                context.fault(wire, key, reason)
+        return super()._decode_row(row, wire, context)
+
+
+KNOWN_TOOLS = request_pass(with_known_tools, native=True, kinds=Kinds())
+INSTRUCTIONS = request_pass(place_instructions, native=True)
+NORMALIZED = message_pass(passes.normalize_foreign)
+WITH_A_TURN = request_pass(passes.with_a_turn)
+FITTING_CALLS = request_pass(with_fitting_calls, ids=ANYTHING, names=ANYTHING)
+FITTING_SCHEMAS = request_pass(with_fitting_schemas, dialects=OPENAI)
+"""The passes of formats whose messages are like those of Chat."""
