@@ -105,6 +105,17 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
         asked({"type": "tool_addition", "tool": {"type": "mcp_toolset_reference", "server_name": "s"}}),
         "request",
     ),
+    "the cache point of added tools": (
+        ANTHROPIC,
+        asked(
+            {
+                "type": "tool_addition",
+                "tool": {"type": "tool_definition", "definition": {"type": "bash_20241022", "name": "bash"}},
+                "cache_control": {"type": "ephemeral", "ttl": "5m"},
+            }
+        ),
+        "request",
+    ),
     "the citations of a system text": (
         ANTHROPIC,
         {**asked(TEXT), "system": [{**TEXT, "citations": [CITED]}, {"type": "text", "text": "b"}]},

@@ -193,8 +193,7 @@ class _Fitter:
         if content.__class__ in _RESULTS:
             return [self._result(content, self.index.call_of.get(place), message)]
         if isinstance(content, ToolChangeContent) and self._has_added(content, message):
-            self._context.report_loss(content, None, reasons.TOOLS_IN_ONE_LIST)
-            self._context.leave_residue(content, own=True)
+            self._context.degrade(content, reasons.TOOLS_IN_ONE_LIST, "action", "tools")
             return []
         return [content]
 
