@@ -27,6 +27,7 @@ from contentmodel.authoring import (
     EncodeContext,
     Fields,
     Filled,
+    Hint,
     Kinds,
     RequestsOnly,
     Roles,
@@ -41,12 +42,14 @@ from contentmodel.authoring import (
     request_pass,
     row,
     with_error_mark,
+    with_error_read,
     with_known_tools,
 )
 
 API = "chat-log"
 TABLE = Table(API)
 ROLES = ("user", "assistant", "system")
+OTHER = Hint[bool](API, "other", "the message holds a line that is no message")
 
 CALL = {"id": "call_id", "name": "name", "arguments": ("arguments", ArgumentsObject())}
 BLOCKS = TABLE.union(
@@ -63,7 +66,7 @@ RESULTS = TABLE.union(
         Row(
             "tool",
             FunctionResultContent,
-            {"id": "call_id", "content": ("outputs", CONTENT)},
+            {"id": "call_id", "name": "name", "content": ("outputs", CONTENT)},
             Filled({"content": ""}),
             constants={"role": "tool"},
         )
@@ -105,7 +108,7 @@ class Lines(Codec[list[ChatMessage]]):
         for index, line in enumerate(value):
             message = decode_line(line, context)
             messages.append(message)
-            if isinstance(message.contents[0] if message.contents else None, UnknownContent):
+            if OTHER.of(message, API):
                 context.trace(None, message.contents, value, index, spread=False)
         context.trace_messages(messages, value, row_of)
         return messages
@@ -119,18 +122,20 @@ def decode_line(line: Any, context: DecodeContext) -> ChatMessage:
     if role in ROLES:
         return MESSAGE.decode(line, context)
     is_result = role == "tool" and isinstance(line.get("id"), str)
-    content = RESULTS.decode(line, context) if is_result else UnknownContent(api=API, block=line)
-    return ChatMessage(role="tool" if is_result else "user", contents=[content], origin=context.origin)
+    if is_result:
+        result = with_error_read(RESULTS.decode(line, context))
+        return ChatMessage(role="tool", contents=[result], origin=context.origin)
+    other = ChatMessage(role="user", contents=[UnknownContent(api=API, block=line)], origin=context.origin)
+    return OTHER.on(other, API, True)
 
 
 def row_of(message: ChatMessage) -> Row | Fields:
-    is_result = len(message.contents) == 1 and isinstance(message.contents[0], FunctionResultContent | UnknownContent)
-    return SINGLE if is_result else MESSAGE
+    return SINGLE if message.role == "tool" or OTHER.of(message, API) else MESSAGE
 
 
 def encode_message(message: ChatMessage, context: EncodeContext) -> Iterator[Any]:
     first = message.contents[0] if message.contents else None
-    if isinstance(first, UnknownContent) and first.api == API and len(message.contents) == 1:
+    if isinstance(first, UnknownContent) and OTHER.of(message, API):
         yield first.block
     elif message.role == "tool":
         if message.message_id or message.author_name or message.extra:

@@ -25,6 +25,7 @@ from contentmodel import (
 from contentmodel.auditing import leaves
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.engine.json import write
+from contentmodel.engine.lines import write_lines
 from contentmodel.events import fold
 from contentmodel.unfolding import unfold
 from contentmodel_conformance.laws import ABSENT, LawBroken, Refused, decode, encode
@@ -238,18 +239,23 @@ def _turned(value: Any) -> Any:
 LEVELS = (50, 100, 200, 400, 800)
 
 
-def nested(payload: dict[str, Any], levels: int) -> Iterator[bytes]:
-    """Yield a payload as JSON text with `levels` nested lists or objects in an unknown field.
+def nested(payload: dict[str, Any] | list[Any], levels: int) -> Iterator[bytes]:
+    """Yield a payload as text with `levels` nested lists or objects in an unknown field.
 
-    The field is in the payload, or in the first object of each of its lists.
+    The field is in the payload, or in the first object of each of its lists. A list is the values of JSON Lines.
     """
     for opened, closed in (("[", "]"), ('{"a":', "}")):
         deep = f"{opened * levels}1{closed * levels}".encode()
         for marked in _with_place(payload):
-            yield write(marked).replace(b'"place of the depth"', deep)
+            text = write_lines(marked) if isinstance(marked, list) else write(marked)
+            yield text.replace(b'"place of the depth"', deep)
 
 
-def _with_place(payload: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _with_place(payload: dict[str, Any] | list[Any]) -> Iterator[dict[str, Any] | list[Any]]:
+    if isinstance(payload, list):
+        if payload and isinstance(payload[0], dict):
+            yield from ([line, *payload[1:]] for line in _with_place(payload[0]))
+        return
     yield {**payload, "depth": "place of the depth"}
     for key, items in payload.items():
         if isinstance(items, list) and items and isinstance(items[0], dict):

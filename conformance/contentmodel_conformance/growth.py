@@ -1,9 +1,13 @@
-"""Whether a turn of a conversation is another one with more at its end."""
+"""The conversations of payloads, and the comparison of their turns as they grow."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
+from contentmodel import ChatRequest
 from contentmodel.engine.json import write
 
 
@@ -28,3 +32,32 @@ def has_grown(one: Any, other: Any) -> bool:
         # A single text is encoded as a string, and as a block if others follow.
         return bool(other) and isinstance(other[0], dict) and other[0].get("text") == one
     return is_same(one, other)
+
+
+def conversation_of(adapter: Any, request: ChatRequest) -> Callable[[Any], list[Any]]:
+    """Return a function that returns the conversation of a payload: the list that grows with it."""
+    least, most = (
+        adapter.encode_request(msgspec.structs.replace(request, messages=messages)).payload
+        for messages in (request.messages[:1], request.messages)
+    )
+    if isinstance(most, list):
+        return list
+    lists = [key for key, value in most.items() if isinstance(value, list)]
+    grown = (key for key in lists if most[key] != least.get(key))
+    field = next((key for key in _TURNS if key in most), None) or next(grown, "")
+    return lambda payload: _as_list(payload.get(field, []))
+
+
+_TURNS = ("messages", "input", "contents", "turns")
+"""The fields that have the conversation in known APIs."""
+
+
+def turns_in(payload: dict[str, Any] | list[Any]) -> list[Any]:
+    """Return the conversation of a request of a known API, or the lines of a document."""
+    if isinstance(payload, list):
+        return payload
+    return _as_list(next((payload[key] for key in _TURNS if key in payload), []))
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]

@@ -46,8 +46,9 @@ from contentmodel.auditing import (
 from contentmodel.content.media_types import kind_of_media
 from contentmodel.display import count_of
 from contentmodel.engine.json import child_path, value_at
+from contentmodel.engine.lines import parse_lines, write_lines
 from contentmodel.serialize import to_builtins
-from contentmodel_conformance.growth import has_grown, is_same
+from contentmodel_conformance.growth import conversation_of, has_grown, is_same, turns_in
 from contentmodel_conformance.opaque import opaque_marks, protected_in, with_marks
 
 
@@ -88,6 +89,15 @@ def identity(adapter: Any, kind: str, payload: Any) -> None:
     if encoded.losses:
         loss = encoded.losses[0]
         raise LawBroken("identity", loss.path, f"a loss was reported: {loss.what}: {loss.why}", Label("no loss"), loss)
+
+
+def identity_of_lines(adapter: Any, kind: str, data: bytes) -> None:
+    """A text of JSON Lines decodes like the values of its lines, and is written as these values."""
+    values = parse_lines(data)
+    identity(adapter, kind, values)
+    written = encode(adapter, kind, decode(adapter, kind, data)).to_json()
+    if written != write_lines(values):
+        raise LawBroken("identity", "$", "the lines of a text were changed", write_lines(values), written)
 
 
 def stability(adapter: Any, kind: str, value: Any) -> None:
@@ -313,7 +323,7 @@ _UNANSWERED = {"answer-required"}
 
 def rules(adapter: Any, encoded: Encoded, model: str | None = None) -> None:
     """An encoded request violates none of the adapter's rules for its API."""
-    turns = _turns(encoded.payload)
+    turns = turns_in(encoded.payload)
     excused = _UNANSWERED if turns else _NOTHING_SAID
     if turns and isinstance(turns[-1], dict) and turns[-1].get("role") == "assistant":
         excused = _PREFILLED
@@ -377,12 +387,11 @@ def prefixes(adapter: Any, request: ChatRequest) -> None:
     target requires a turn, it gets a placeholder (loss "no-user-message") until there is content to send.
     """
     before: list[Any] = []
-    key = _growing(adapter, request)
+    turns_of = conversation_of(adapter, request)
     for count in range(1, len(request.messages) + 1):
         start = msgspec.structs.replace(request, messages=request.messages[:count])
         encoded = adapter.encode_request(start)
-        after = encoded.payload.get(key, [])
-        after = after if isinstance(after, list) else [after]
+        after = turns_of(encoded.payload)
         for index, turn in enumerate(before):
             whole = index < len(before) - 1
             if not whole and _are_unanswered(turn, after[index + 1 : index + 2]):
@@ -400,26 +409,6 @@ def _are_unanswered(turn: Any, following: list[Any]) -> bool:
     if not isinstance(turn, dict) or turn.get("role") not in ("system", "developer"):
         return False
     return any(isinstance(other, dict) and other.get("role") != "assistant" for other in following)
-
-
-def _growing(adapter: Any, request: ChatRequest) -> str:
-    """Return the field of an API's requests that has the conversation: the list that grows with it."""
-    least, most = (
-        adapter.encode_request(msgspec.structs.replace(request, messages=messages)).payload
-        for messages in (request.messages[:1], request.messages)
-    )
-    lists = [key for key, value in most.items() if isinstance(value, list)]
-    grown = (key for key in lists if most[key] != least.get(key))
-    return next((key for key in _TURNS if key in most), None) or next(grown, "")
-
-
-_TURNS = ("messages", "input", "contents", "turns")
-"""The fields that have the conversation in known APIs."""
-
-
-def _turns(payload: dict[str, Any]) -> list[Any]:
-    turns: Any = next((payload[key] for key in _TURNS if key in payload), [])
-    return turns if isinstance(turns, list) else [turns]
 
 
 def opacity(source: Any, target: Any, kind: str, payload: dict[str, Any]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from importlib.util import find_spec
@@ -26,6 +25,7 @@ from contentmodel import (
     ReasoningContent,
     TextContent,
 )
+from contentmodel.adapter import as_json
 from contentmodel.errors import MissingExtraError
 from contentmodel_conformance.coverage import sdk_types
 from contentmodel_conformance.examples import EXAMPLES, Example, checked
@@ -138,6 +138,16 @@ class Subject:
     def no_accumulator(self) -> str:
         """Why no SDK accumulates a stream of this API to an answer; empty if one does."""
         return self.no_streams or self.no_judge or ("" if self.api in ACCUMULATING else "its SDK has no accumulator")
+
+    @property
+    def no_refusals(self) -> str:
+        """Why the adapter refuses no text; empty if a text that is not a JSON object is invalid."""
+        return "" if self.no_lines else "any text is a document: a line that is not JSON is kept as its text"
+
+    @property
+    def no_lines(self) -> str:
+        """Why no lines can be cut; empty if a document of the adapter is JSON Lines."""
+        return "" if getattr(self.adapter, "form", "json") == "lines" else "a document is one JSON value"
 
     @property
     def no_rules(self) -> str:
@@ -268,7 +278,8 @@ def samples(kind: str) -> list[Any]:
 
 def _write(adapter: Any, kind: str, value: Any) -> Any:
     try:
-        return json.loads(getattr(adapter, f"encode_{kind}")(value).to_json())
+        encoded = getattr(adapter, f"encode_{kind}")(value)
+        return as_json(encoded.to_json(), adapter.api, encoded.form)
     except Exception:  # The checks of written payloads report it.
         return None
 

@@ -85,7 +85,8 @@ def precise(source: Any, target: Any, kind: str, payload: Any, *, most: int = MO
 @check(laws.accounting, "list", "lists of messages instead of requests, to every other API and to its own", "others")
 def lists(subject: Subject, trial: Trial) -> None:
     field = getattr(subject.adapter, "conversation", "")
-    for target in [subject.adapter, *subject.others_by_kind["request"]] if field and "request" in subject.does else []:
+    is_field = field and subject.no_lines and "request" in subject.does
+    for target in [subject.adapter, *subject.others_by_kind["request"]] if is_field else []:
         law = _of_payload(_of_list(field), subject.adapter, target, "request")
         trial.each(conversations(subject.adapter, "request"), law, label(subject.adapter, target, "request"))
 

@@ -10,6 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from contentmodel import DecodeError
+from contentmodel.engine.lines import write_lines
 from contentmodel_conformance import conduct, laws
 from contentmodel_conformance.checks.registry import check
 from contentmodel_conformance.examples import example
@@ -237,14 +238,14 @@ HARD = {
 }
 
 
-@check(laws.refusal, "hard", "invalid JSON, and JSON that is not an object")
+@check(laws.refusal, "hard", "invalid JSON, and JSON that is not an object", "refusals")
 def hard_bytes(subject: Subject, trial: Trial) -> None:
     for kind in subject.does:
         for name, data in HARD.items():
             trial.once(data, of(subject, laws.refusal, kind), f"{kind} {name}")
 
 
-@check(laws.refusal, "cut", "payloads that the adapter wrote, truncated")
+@check(laws.refusal, "cut", "payloads that the adapter wrote, truncated", "refusals")
 def cut_payloads(subject: Subject, trial: Trial) -> None:
     for kind in subject.does:
         for payload in subject.written(kind)[:2]:
@@ -255,6 +256,22 @@ def cut_payloads(subject: Subject, trial: Trial) -> None:
 
 def _start_of(text: bytes, end: int) -> bytes:
     return text[:end]
+
+
+@check(laws.identity, "lines", "JSON Lines, cut off after the first line, and with lines that are not JSON", "lines")
+def damaged_lines(subject: Subject, trial: Trial) -> None:
+    for kind in subject.does:
+        for label, strategy in sources(subject, kind):
+            if label != "table":
+                trial.each(strategy.flatmap(_damaged), of(subject, laws.identity_of_lines, kind), f"{kind} {label}")
+
+
+def _damaged(values: list[Any]) -> st.SearchStrategy[bytes]:
+    """Return a strategy of texts: the first lines, one of them cut off or replaced, or all lines and a text."""
+    data = write_lines(values)
+    cuts = st.integers(data.find(b"\n") + 1, len(data)).map(lambda end: data[:end])
+    noise = st.sampled_from([b"torn", b"\xff\xfe", b'"text"', b"{", b"[1,", b"\x00", b"\r\n"])
+    return cuts | st.builds(lambda start, text: start[: start.rfind(b"\n") + 1] + text + b"\n" + data, cuts, noise)
 
 
 # -- detection and replay ---------------------------------------------------------------------------------------------

@@ -240,14 +240,16 @@ _UNKNOWN_BLOCKS = st.builds(lambda tag, fields: {"type": tag, **fields}, _UNKNOW
 
 
 @st.composite
-def with_unknowns(draw: DrawFn, payloads: SearchStrategy[dict[str, JSON]]) -> dict[str, JSON]:
+def with_unknowns(draw: DrawFn, payloads: SearchStrategy[JSON]) -> JSON:
     """Draw a payload with at least one unknown field at any level, and unknown blocks among typed ones.
 
-    Every new name begins with `unknown_`.
+    Every new name begins with `unknown_`. A list of lines without another unknown value gets an unknown line.
     """
     payload = draw(payloads)
-    grown: dict[str, JSON] = _grown(draw, payload)
-    return grown if grown != payload else grown | draw(_UNKNOWN_FIELDS)
+    grown = _grown(draw, payload)
+    if grown != payload:
+        return grown
+    return [*grown, draw(_UNKNOWN_FIELDS)] if isinstance(grown, list) else grown | draw(_UNKNOWN_FIELDS)
 
 
 def _grown(draw: DrawFn, value: JSON) -> JSON:
