@@ -228,6 +228,30 @@ def test_audit_counts_tools_without_a_type_as_hosted_unless_the_request_defines_
     assert [counted.above[-1] for counted in counted_objects({"tools": [tool]}, ())] == paths
 
 
+PIECES = [{"type": "output_text", "text": text, "annotations": []} for text in ("wor", "ld", "0", "0")]
+
+
+@pytest.mark.parametrize("deleted", [None, *range(4)])
+def test_audit_finds_each_piece_of_text_in_joined_text(deleted: int | None) -> None:
+    item = {"type": "message", "id": "m", "role": "assistant", "status": "completed", "content": PIECES}
+    encoded = convert(answer(item), source=RESPONSES, target=CHAT, kind="response")
+    message = encoded.payload["choices"][0]["message"]
+    assert message["content"] == "world00"
+    assert audit(answer(item), encoded) == []
+    if deleted is not None:
+        message["content"] = "".join(piece["text"] for at, piece in enumerate(PIECES) if at != deleted)
+        assert audit(answer(item), encoded) != []
+
+
+@pytest.mark.parametrize("target", [CHAT, "openai-finetune"])
+def test_encoder_separates_refusals(target: str) -> None:
+    refusals = [{"type": "refusal", "refusal": text} for text in ("No.", "Never.")]
+    asked_first = {"role": "user", "content": "Why?"}
+    item = {"type": "message", "role": "assistant", "content": refusals}
+    payload = convert({"model": "m", "input": [asked_first, item]}, source=RESPONSES, target=target).payload
+    assert payload["messages"][1]["refusal"] == "No.\n\nNever."
+
+
 def test_audit_does_not_find_short_base64_at_the_end_of_longer_base64() -> None:
     def image(data: str) -> dict[str, Any]:
         return {"type": "input_image", "image_url": f"data:image/png;base64,{data}"}

@@ -17,8 +17,9 @@ import msgspec
 
 from contentmodel import objects
 from contentmodel.adapter import Payload, adapter, as_json
-from contentmodel.containment import occurrences
+from contentmodel.containment import occurrences, pieces
 from contentmodel.content.media import standard_base64
+from contentmodel.content.media_types import OTHER_NAMES
 from contentmodel.engine.json import child_path, snake_name
 from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.engine.losses.loss import Loss
@@ -108,7 +109,8 @@ def unaccounted(
     rest = [leaf for leaf in rest if not output_values.take_in_other_form(leaf)]
     output_values.look_for(leaf.value for leaf in rest if leaf.sort in _SPELLED)
     unmatched = [leaf for leaf in rest if not (leaf.sort in _SPELLED and output_values.take_in_text(leaf.value))]
-    missing = [Unaccounted(leaf.above[-1], leaf.value) for leaf in unmatched]
+    joined = output_values.joined(rest) if unmatched else frozenset()
+    missing = [Unaccounted(leaf.above[-1], leaf.value) for leaf in unmatched if leaf.above[-1] not in joined]
     if target is None or not target.is_store:
         # A storage format has citations and tools in other shapes.
         data = [(described.data if described else frozenset()) | _SCHEMAS for described in (vocabulary, target)]
@@ -383,19 +385,6 @@ def _steps(paths: Iterable[str]) -> frozenset[str]:
     return frozenset(names | {snake_name(name) for name in names})
 
 
-# Chat Completions has short format names; other APIs have media types.
-_MEDIA_WORDS = {
-    "audio/mpeg": ("mp3",),
-    "audio/mp3": ("mp3", "audio/mpeg"),
-    "audio/wav": ("wav",),
-    "mp3": ("audio/mpeg",),
-    "wav": ("audio/wav",),
-    "flac": ("audio/flac",),
-    "opus": ("audio/opus",),
-    "aac": ("audio/aac",),
-}
-
-
 # Indices, and enum members that may be sent as numbers.
 _NUMBERED = frozenset({"index", "sequence", "finishReason", "finish_reason"})
 
@@ -488,7 +477,7 @@ class _OutputValues:
         bare = unmarked(text)
         if bare != text and (not bare or self.take(bare) or self._take_parts(bare)):
             return True
-        return any(self.take(alias) for alias in _MEDIA_WORDS.get(text, ())) or self._take_bytes(text)
+        return any(self.take(alias) for alias in OTHER_NAMES.get(text, ())) or self._take_bytes(text)
 
     def _take_bytes(self, text: Any) -> bool:
         """Take base64 that the output contains in the standard alphabet, padded."""
@@ -511,6 +500,12 @@ class _OutputValues:
             return True
         parts = [part for part in _inside(value) or () if not _is_blank(part)]
         return bool(parts) and all(self._take_part(part) or self.take(part) for part in parts)
+
+    def joined(self, leaves: Iterable[Leaf]) -> set[str]:
+        """Return the paths of texts that are pieces of one text of the output."""
+        texts = {text: self._counts[text] for text in self._inner}
+        values = (leaf for leaf in leaves if leaf.sort == VALUE and isinstance(leaf.value, str))
+        return pieces(((leaf.above, leaf.key, leaf.value) for leaf in values), texts)
 
     def _take_part(self, text: Any) -> bool:
         """Take one occurrence of a text from the longer texts. Return whether there was one."""

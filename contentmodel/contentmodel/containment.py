@@ -28,6 +28,32 @@ def occurrences(wanted: Iterable[str], texts: Mapping[str, int]) -> Counter[str]
     return counts
 
 
+def pieces(leaves: Iterable[tuple[tuple[str, ...], str, str]], texts: Mapping[str, int]) -> set[str]:
+    """Return the paths of texts that are pieces of one of `texts`: "wor" and "ld" of "world".
+
+    A leaf has the paths of its ancestors and its own, its key, and its text. The pieces are all leaves of one key below
+    an ancestor, in order. White space may differ.
+    """
+    groups: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for above, key, text in leaves:
+        for ancestor in above[:-1]:
+            groups.setdefault((ancestor, key), []).append((above[-1], _without_spaces(text)))
+    left: Counter[str] = Counter()
+    for text, copies in texts.items():
+        left[_without_spaces(text)] += max(copies, 0)
+    paths: set[str] = set()
+    for group in groups.values():
+        whole = "".join(text for _, text in group)
+        if len(group) > 1 and left[whole] > 0:
+            left[whole] -= 1
+            paths.update(path for path, _ in group)
+    return paths
+
+
+def _without_spaces(text: str) -> str:
+    return "".join(text.split())
+
+
 def _whole_words_in(words: Collection[str], texts: Mapping[str, int]) -> Counter[str]:
     counts: Counter[str] = Counter()
     for text, copies in texts.items() if words else ():

@@ -35,7 +35,7 @@ MESSAGES = ChatRows(
     ],
     arguments=ArgumentsText(),
     prefer=usual_row("image_url"),
-    columns={"refusal": Column(NonEmptyText(ErrorContent, "message", code="refusal"), ErrorContent)},
+    columns={"refusal": Column(NonEmptyText(ErrorContent, "message", between="\n\n", code="refusal"), ErrorContent)},
     names=False,
     detached=True,
 )

@@ -115,3 +115,16 @@ def ending_of(media_type: str | None) -> str:
     """Return the usual file extension of a media type, with its dot; "" if the type is unknown."""
     ending = _ENDINGS.get(essence_of(media_type))
     return f".{ending}" if ending else ""
+
+
+OTHER_NAMES = {
+    "audio/mpeg": ("mp3",),
+    "audio/mp3": ("mp3", "audio/mpeg"),
+    "audio/wav": ("wav",),
+    "mp3": ("audio/mpeg",),
+    "wav": ("audio/wav",),
+    "flac": ("audio/flac",),
+    "opus": ("audio/opus",),
+    "aac": ("audio/aac",),
+}
+"""Other names of media types: Chat Completions has short format names."""
