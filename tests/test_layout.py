@@ -37,6 +37,8 @@ FORMATS: dict[str, set[str]] = {
     "turn_blocks": {"messages.py", "response.py", "spelling.py"},
     "openai_finetune": set(),
     "hf_messages": {"padding.py"},
+    "claude_code_session": {"reading.py", "tree.py", "writing.py"},
+    "codex_rollout": {"reading.py"},
 }
 
 

@@ -9,6 +9,7 @@ import copy
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from datetime import datetime
 from functools import cache
 from itertools import takewhile
 from typing import Any, NamedTuple
@@ -111,7 +112,7 @@ def section(adapter: Any, kind: str, value: Any) -> None:
     again = decode(adapter, kind, encoded.payload)
     if kind == "response":
         _ends_alike(value, again, encoded.losses)
-    before, after = msgspec.to_builtins(value), msgspec.to_builtins(again)
+    before, after = _with_seconds(msgspec.to_builtins(value)), _with_seconds(msgspec.to_builtins(again))
     if kind == "request":
         _are_set_alike(before, after, encoded.losses)
     for missing in unaccounted(before, after, encoded.losses):
@@ -123,6 +124,16 @@ def section(adapter: Any, kind: str, value: Any) -> None:
                 missing.value,
                 ABSENT,
             )
+
+
+def _with_seconds(value: Any) -> Any:
+    """Return a request with the times of its messages in seconds: formats write the same time in different forms."""
+    for message in value.get("messages", ()):
+        created = message.get("created")
+        if isinstance(created, str):
+            with suppress(ValueError):
+                message["created"] = datetime.fromisoformat(created).timestamp()
+    return value
 
 
 def _ends_alike(response: ChatResponse, again: ChatResponse, losses: Iterable[Loss]) -> None:

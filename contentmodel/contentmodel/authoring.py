@@ -14,7 +14,10 @@ from contentmodel.engine.json import camel_name, canonical, child_path, kind_of,
 from contentmodel.engine.lines import parse_lines, write_lines
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.encoded import Encoded
+from contentmodel.engine.losses.inner import InnerPayload, InnerTrace, translated
 from contentmodel.engine.losses.loss import Loss, LossError, PendingLoss, family_of, loss_of, significant, what_of
+from contentmodel.engine.losses.reasons import Reason
+from contentmodel.engine.losses.records import OF_MESSAGES
 from contentmodel.engine.objects import list_of, object_at, object_of, objects_of, place_at, text_of
 from contentmodel.engine.pipeline import media, passes
 from contentmodel.engine.pipeline.added_tools import AddedTools
@@ -168,6 +171,8 @@ __all__ = [
     "HttpMethod",
     "IdentifierRule",
     "Implied",
+    "InnerPayload",
+    "InnerTrace",
     "Kinds",
     "LIST",
     "Layout",
@@ -179,6 +184,7 @@ __all__ = [
     "MediaDelta",
     "NO_RESULT",
     "Named",
+    "OF_MESSAGES",
     "One",
     "OneOf",
     "Opaque",
@@ -192,6 +198,7 @@ __all__ = [
     "ProtobufJson",
     "ProviderOnly",
     "Range",
+    "Reason",
     "ReasoningDelta",
     "Record",
     "Renames",
@@ -270,6 +277,7 @@ __all__ = [
     "spread",
     "steps_of",
     "text_of",
+    "translated",
     "what_of",
     "wire_fields",
     "with_counted_calls",

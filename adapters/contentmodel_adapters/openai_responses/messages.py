@@ -173,6 +173,9 @@ def _decode_other_pair(item: dict[str, Any], context: DecodeContext) -> tuple[Pa
 
 
 _FUNCTION_RESULTS = frozenset({FunctionResultContent, CustomToolResultContent})
+_PLAIN_TEXT = frozenset({"type", "text", "annotations"})
+"""The fields of a part that a string can replace. The annotations are empty: a request has no citations."""
+
 _ROLES: dict[type, str] = {
     FunctionCallContent: "assistant",
     CustomToolCallContent: "assistant",
@@ -383,8 +386,7 @@ class _Writer:
             # An item of an answer has a status.
             item = {**item, "status": "completed"}
             item = item if self._ids is None else self._ids.named(item)
-        elif len(parts) == 1 and parts[0].get("type") == "output_text":
-            parts[0].pop("annotations", None)
+        elif len(parts) == 1 and parts[0].get("type") == "output_text" and parts[0].keys() <= _PLAIN_TEXT:
             self.items.append({**item, "content": parts[0]["text"]})
             return
         item["content"] = parts

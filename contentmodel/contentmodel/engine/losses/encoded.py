@@ -96,6 +96,24 @@ class Encoded:
             return 200
         return self._context.status or 500
 
+    def hand_over(self, context: EncodeContext) -> None:
+        """Add the losses and replacements to those of a container, which holds the payload as one of its parts.
+
+        The residue of the container's own API is kept: its adapter writes it. A container has no settings, so that
+        those that the payload requires are no losses.
+        """
+        context.replacements += self._context.replacements
+        context.maps = self._context.maps or context.maps
+        originals = {id(new): old for old, new in context.replacements}
+        for owner, field, reason, api, values in self._context.pending_losses:
+            if reason.kind == "synthesized" and field is not None and field.startswith("options."):
+                continue
+            if reason is RESIDUE:
+                while id(owner) in originals:
+                    owner = originals[id(owner)]
+                values = {"kept": () if api is None else (api, context.api)}
+            context.pending_losses.append((owner, field, reason, api, values))
+
     @property
     def may_lose(self) -> bool:
         """True if any loss is pending. Cheap. If False, nothing was lost."""
@@ -251,20 +269,20 @@ def _pending_losses(context: EncodeContext) -> Iterator[PendingLoss]:
     """Yield every pending loss. If a content is lost as a whole, add losses for its values in other wire objects."""
     for owner, field, reason, api, values in context.pending_losses:
         if reason is RESIDUE:
-            yield from _left_behind(owner, api)
+            yield from _left_behind(owner, values.get("kept", (api,)))
             continue
         yield PendingLoss(owner, field, reason, api, values)
         if field is None and reason.kind in ("dropped", "degraded") and isinstance(owner, msgspec.Struct):
             yield from _apart(owner)
 
 
-def _left_behind(owner: Any, kept: str | None) -> Iterator[PendingLoss]:
-    """Yield losses for the residue fields of every API but `kept`, without null and empty ones."""
-    for api, residue in owner.extra.items():
-        for key, value in residue.items() if api != kept else ():
+def _left_behind(owner: Any, kept: Collection[str | None]) -> Iterator[PendingLoss]:
+    """Yield losses for the residue fields of every API that is not in `kept`, without null and empty ones."""
+    for api, residue in (owner.extra or {}).items():
+        for key, value in residue.items() if api not in kept else ():
             if not is_hint(key) and (not _is_empty(value) or _turns_on(owner, value)):
                 yield PendingLoss(owner, key, _reason_for(owner, api, key, value), api, {"source": api})
-        if api != kept and not _keys_with_fields(api).isdisjoint(residue):
+        if api not in kept and not _keys_with_fields(api).isdisjoint(residue):
             yield from _around(owner, api, residue)
 
 
@@ -312,6 +330,17 @@ def _declared(api: str) -> tuple[Mapping[str, Json], Collection[str]]:
 
 
 @cache
+def _is_container(api: str) -> bool:
+    """Return whether the payloads of an API hold values of another API: their residue is around those values."""
+    from contentmodel.adapter import adapter
+
+    try:
+        return hasattr(adapter(api), "inner")
+    except UnknownApiError:
+        return False
+
+
+@cache
 def _hints_with_fields(api: str) -> list[Hint[JsonObject]]:
     # The adapter declares its hints when it is imported.
     _declared(api)
@@ -332,5 +361,8 @@ def _apart(owner: msgspec.Struct) -> Iterator[PendingLoss]:
     protected: Protected | None = getattr(owner, "protected", None)
     if protected is not None:
         yield PendingLoss(protected, None, OPAQUE_STATE, None, {"issuer": protected.issuer})
-    for api, residue in (getattr(owner, "extra", None) or {}).items():
+    extra = getattr(owner, "extra", None) or {}
+    for api, residue in extra.items():
         yield from _around(owner, api, residue)
+        if _is_container(api):
+            yield from _left_behind(owner, [other for other in extra if other != api])

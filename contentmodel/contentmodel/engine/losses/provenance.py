@@ -316,6 +316,10 @@ class WirePaths:
             inside.append(decoded)
         return inside
 
+    def knows(self, owner: object, model: ModelPaths) -> bool:
+        """Return whether an object, or one that contains it, was decoded from this payload."""
+        return self._find(model.source(owner), None, model) is not None
+
     def rows(self) -> Iterator[tuple[str, Layout]]:
         """Yield the path of each wire object that a row decoded, with the row, without duplicates."""
         stack = [self._decoded(item) for trace in self._all for item in trace[1]]
@@ -390,7 +394,7 @@ class WirePaths:
             if residue.__class__ is not dict or not residue:
                 yield path, "", True
                 return
-            for inside in _residue_paths(residue, value_at(self._payload, self._spelled(path)), ""):
+            for inside in residue_places(residue, value_at(self._payload, self._spelled(path)), ""):
                 yield path, inside, True
         elif field is None or pending.api is not None:
             # A degraded object is still in the target. Its lost parts have their own losses.
@@ -446,14 +450,14 @@ def residue_path(path: str, field: str) -> str:
     return child_path(parent, wire_key(field.removeprefix(AROUND)))
 
 
-def _residue_paths(residue: object, wire: object, path: str) -> Iterator[str]:
+def residue_places(residue: object, wire: object, path: str) -> Iterator[str]:
     """Yield the paths of residue in a wire value: of the whole value, or of fields if other fields were decoded."""
     if residue == wire or residue.__class__ is not dict or wire.__class__ is not dict:
         yield path
         return
     for key, value in residue.items():
         if value is not None and value != [] and value != {}:
-            yield from _residue_paths(value, wire.get(key), child_path(path, key))
+            yield from residue_places(value, wire.get(key), child_path(path, key))
 
 
 def spelled(payload: object, path: str) -> str:

@@ -93,6 +93,11 @@ IN_URL = insignificant("in-url", "{target} has it in the URL of the request, not
 MESSAGE_RECORD = insignificant(
     "message-record", "it is a record about the message, without meaning to the model: {target} has no field for it"
 )
+AGENT_INSTRUCTIONS = dropped(
+    "agent-instructions",
+    "{target} has no instructions of another agent: the agent that resumes it adds its own",
+)
+REFUSAL_AS_TEXT = degraded("refusal-as-text", "{target} has no refusals here: it is a text")
 ARTIFACT = insignificant("artifact", "the application keeps it beside the outputs: it is sent to no model")
 USUAL_OUTCOME = insignificant("usual-outcome", "the result shows whether the call failed: {value} means no more")
 UNKNOWN_TIME = insignificant("unknown-time", "{target} requires a time, and the source has none: the time is 0")

@@ -190,6 +190,7 @@ class Union:
     def _encode_other(self, content: object, context: EncodeContext) -> JsonArray:
         if content.__class__ is UnknownContent:
             if content.api == self.api:
+                context.leave_residue(content)
                 return [content.block]
             context.report_loss(content, None, reasons.UNKNOWN_BLOCK, source=content.api)
             return []

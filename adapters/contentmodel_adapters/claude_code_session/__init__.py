@@ -1,0 +1,73 @@
+"""The adapter of Claude Code's sessions: JSON Lines with messages of the Messages API and the fields of the program.
+
+Observed with @anthropic-ai/claude-code 2.1.330 on 2026-11-23; a reader is `claude_agent_sdk.get_session_messages`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from contentmodel.authoring import EncodeContext
+from contentmodel.message import Branch
+from contentmodel.request import ChatRequest
+from contentmodel_adapters.claude_code_session.blocks import API, RECORDS
+from contentmodel_adapters.claude_code_session.reading import Reading
+from contentmodel_adapters.claude_code_session.rules import RULES
+from contentmodel_adapters.claude_code_session.writing import Writing
+from contentmodel_adapters.shared.session_lines import arranged, kept_lines
+from contentmodel_adapters.shared.session_reading import Session
+from contentmodel_adapters.shared.session_writing import Writer, Written
+from contentmodel_adapters.shared.sessions import SessionAdapter
+
+_TYPES = frozenset({"user", "assistant", "attachment", "system"})
+
+
+class ClaudeCodeSession(SessionAdapter):
+    """The adapter of Claude Code's sessions."""
+
+    api = API
+    issuer = "anthropic"
+    rules = RULES
+    inner = "anthropic-messages"
+    messages_field = "messages"
+    records = frozenset({"created", "response_id", "usage", "finish_reason"})
+    meaningless = RECORDS
+
+    def recognises_list(self, items: list[Any]) -> float:
+        """Return how likely the lines are a session, from 0 to 1."""
+        for item in items:
+            if item.__class__ is dict and item.get("type") in _TYPES and "uuid" in item and "parentUuid" in item:
+                return 0.99
+        return 0.0
+
+    def read(self, lines: list[Any], unreadable: Collection[int]) -> Session:
+        """Return the messages of the conversation, and as branches those that are not part of it."""
+        return Reading(lines, unreadable, self.inner).session
+
+    def fitted(self, entry: dict[str, Any], writer: Writer) -> list[dict[str, Any]]:
+        """Return a message for each line: a new answer has a line for each block, a new result one of its own."""
+        content = entry.get("content")
+        if content.__class__ is not list or writer.line_of(entry) is not None:
+            return [entry]
+        runs: list[tuple[int | None, list[Any]]] = []
+        for block in content:
+            line = writer.line_of(block)
+            together = line is not None or (entry["role"] == "user" and block.get("type") != "tool_result")
+            if runs and together and runs[-1][0] == line and runs[-1][1][-1].get("type") != "tool_result":
+                runs[-1][1].append(block)
+            else:
+                runs.append((line, [block]))
+        return [{**entry, "content": blocks} for _, blocks in runs]
+
+    def write(
+        self, request: ChatRequest, parts: Sequence[tuple[Branch | None, list[Written]]], context: EncodeContext
+    ) -> list[Any]:
+        """Return the lines of a session."""
+        kept = kept_lines(request, self.api) if context.native else []
+        writing = Writing(request, context, kept)
+        groups = [writing.group(written) for _, written in parts]
+        return arranged(groups, writing.completed(kept, groups), request, self.api)
+
+
+adapter = ClaudeCodeSession()

@@ -1,0 +1,37 @@
+"""The lines of Claude Code's sessions: their types and fields (observed with version 2.1.330 on 2026-11-23)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+API = "claude-code-session"
+
+CHAIN = ("parentUuid", "logicalParentUuid")
+"""The fields with the line before. The second is set where a compaction cut the first."""
+
+COMMON = ("isSidechain", "userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch")
+"""The fields that each line of a message has. A new line takes them from the line before it."""
+
+VERSION = "2.1.330"
+"""The version of Claude Code whose files this adapter writes."""
+
+RECORDS: dict[str, Any] = dict.fromkeys(
+    (
+        *COMMON,
+        *CHAIN,
+        *("uuid", "type", "timestamp", "requestId", "requestRef", "requestedModel", "promptId", "permissionMode"),
+        *("promptSource", "turnOrigin", "turnPosition", "apiBlockIndex", "effort", "perTurnEffort", "madeBy", "slug"),
+        *("thinkingDurationMs", "thinkingDisplay", "promptCacheRequested", "toolInputStreamMs", "requestSessionId"),
+        *("sourceToolAssistantUUID", "sourceToolUseID", "permissionDecision", "sandboxed", "toolDenialKind"),
+        *("imagePasteIds", "isVisibleInTranscriptOnly", "isMeta", "isCompactSummary", "isApiErrorMessage", "origin"),
+        *("turnCompanion", "queueSkipAttachments", "agentId", "attributionAgent", "teamName", "level", "subtype"),
+        *("todos", "thinkingMetadata", "isSnapshotUpdate", "querySource", "renderedRole", "attachment"),
+        *("message.id", "message.type", "message.role", "message.model", "message.usage", "message.stop_reason"),
+        *("message.stop_sequence", "message.stop_details", "message.container", "message.context_management"),
+        *("queue-operation", "atis-latch", "tools-used", "cost-state", "last-prompt", "mode", "permission-mode"),
+        *("file-history-snapshot", "file-history-delta", "summary", "ai-title", "custom-title", "tag", "agent-name"),
+        *("agent-setting", "pr-link", "progress", "system", "api-request", "api-request-shape", "api-request-blob"),
+        *("renderedBesideToolResult", "fallback", "diagnostics"),
+    )
+)
+"""Fields and lines that are records of the program: they repeat the history, or are never sent to a model."""

@@ -1,0 +1,202 @@
+"""Read the messages of a session of Claude Code from its lines."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from contentmodel.adapter import adapter as installed
+from contentmodel.errors import DecodeError
+from contentmodel.message import Branch
+from contentmodel_adapters.claude_code_session.tree import Line, Tree
+from contentmodel_adapters.shared.session_reading import TOKEN, UNREADABLE, Part, Record, Session
+
+_OTHER = "other"
+"""The residue entry of lines without a type."""
+_OUTCOMES = {"user-rejected": "denied", "interrupted": "interrupted"}
+"""The outcome of a call for a `toolDenialKind`."""
+
+
+class Reading:
+    """The state of reading one file."""
+
+    def __init__(self, lines: list[Any], unreadable: Collection[int], inner: str) -> None:
+        self.session = Session(parts=[Part()])
+        self._inner = installed(inner)
+        self._taken: set[int] = set()
+        tree = Tree([Line(at, line) for at, line in enumerate(lines) if at not in unreadable and _has_id(line)])
+        self._read(tree)
+        for index, line in enumerate(lines):
+            if index not in self._taken:
+                kind = line.get("type") if line.__class__ is dict else None
+                is_readable = index not in unreadable and not (kind in ("user", "assistant") and _has_id(line))
+                name = kind if isinstance(kind, str) else _OTHER
+                self.session.keep(index, line, name if is_readable else UNREADABLE)
+
+    def _read(self, tree: Tree) -> None:
+        *compacted, current = tree.segments()
+        boundary = next((line for line in current if line.is_boundary), None)
+        anchor, preserved = (None, []) if boundary is None else tree.preserved(boundary)
+        moved = {line.uuid for line in preserved}
+        for line in current:
+            self._add(self.session.parts[0], line)
+            if line.uuid == anchor:
+                self._add_all(self.session.parts[0], preserved)
+        for segment in compacted:
+            rest = [line for line in segment if line.uuid not in moved or line.index not in self._taken]
+            self._branch(Branch(kind="compacted"), rest)
+        self._read_branches(tree)
+
+    def _read_branches(self, tree: Tree) -> None:
+        """Read the messages that are on no path: those of sub-agents, and those that the user took back."""
+        groups: dict[str, list[Line]] = {}
+        group_of: dict[str, str] = {}
+        for line in tree.lines:
+            if line.index in self._taken or not (line.is_message or line.line.get("rendered")):
+                continue
+            above = tree.parent(line)
+            name = group_of.get(above.uuid, line.uuid) if above is not None else line.uuid
+            group_of[line.uuid] = name
+            groups.setdefault(name, []).append(line)
+        for lines in groups.values():
+            first = lines[0]
+            if not any(line.is_message for line in lines):
+                continue
+            above = tree.parent(first)
+            agent = first.line.get("agentId")
+            branch = Branch(
+                kind="agent" if first.is_side else "alternative",
+                parent_id=None if above is None else above.uuid,
+                name=agent if isinstance(agent, str) else None,
+            )
+            self._branch(branch, lines)
+
+    def _branch(self, branch: Branch, lines: list[Line]) -> None:
+        part = Part(branch=branch)
+        self._add_all(part, lines)
+        if part.entries:
+            self.session.parts.append(part)
+
+    def _add_all(self, part: Part, lines: Iterable[Line]) -> None:
+        for line in lines:
+            self._add(part, line)
+
+    # -- lines ---------------------------------------------------------------------------------------------------------
+
+    def _add(self, part: Part, line: Line) -> None:
+        """Add the message of a line to a part. A line without one is kept."""
+        if line.index in self._taken:
+            return
+        kind, message = line.line.get("type"), line.line.get("message")
+        is_read = False
+        if kind == "attachment":
+            is_read = self._add_attachment(part, line)
+        elif line.is_message and message.__class__ is dict and message.get("role") == kind and TOKEN not in message:
+            is_read = self._add_user(part, line, message) if kind == "user" else self._add_answer(part, line, message)
+        if is_read:
+            self._taken.add(line.index)
+
+    def _add_user(self, part: Part, line: Line, message: dict[str, Any]) -> bool:
+        if "content" not in message:
+            return False
+        record = self._record(line)
+        if len([*line.ids("tool_result", "tool_use_id")]) == 1:
+            record.artifact = line.line.get("toolUseResult")
+            record.outcome = _OUTCOMES.get(str(line.line.get("toolDenialKind")))
+            record.paths.update(artifact="toolUseResult", outcome="toolDenialKind")
+        token = self.session.token(line.index, _envelope(line.line, message, record), record)
+        place = f"$.messages[{len(part.entries)}]"
+        part.places[place], part.lines[place] = f"$[{line.index}].message", f"$[{line.index}]"
+        part.entries.append({"role": "user", "content": message["content"], TOKEN: token})
+        return True
+
+    def _add_answer(self, part: Part, line: Line, message: dict[str, Any]) -> bool:
+        """Add an answer, or a part of it: the lines of one answer have the same id, and one block each."""
+        content = message.get("content")
+        record = self._answer_record(line, message)
+        token = self.session.token(line.index, _envelope(line.line, message, record), record)
+        blocks = content if isinstance(content, list) else []
+        if not blocks or any(block.__class__ is not dict or TOKEN in block for block in blocks):
+            if "content" not in message or blocks:
+                return False
+            part.places[f"$.messages[{len(part.entries)}]"] = f"$[{line.index}].message"
+            part.entries.append({"role": "assistant", "content": content, TOKEN: token})
+            return True
+        at = part.positions.get(line.answer_id or "")
+        if at is None:
+            at = len(part.entries)
+            part.entries.append({"role": "assistant", "content": []})
+            part.places[f"$.messages[{at}]"] = f"$[{line.index}].message"
+            if line.answer_id is not None:
+                part.positions[line.answer_id] = at
+        joined = part.entries[at]["content"]
+        for number, block in enumerate(blocks):
+            place = f"$.messages[{at}].content[{len(joined)}]"
+            part.places[place] = f"$[{line.index}].message.content[{number}]"
+            if len(blocks) == 1:
+                part.lines[place] = f"$[{line.index}]"
+            joined.append({**block, TOKEN: token})
+        return True
+
+    def _add_attachment(self, part: Part, line: Line) -> bool:
+        """Add what the program put into the prompt, if it is one text or one list of blocks."""
+        rendered, role = line.line.get("rendered"), line.line.get("renderedRole", "user")
+        if rendered.__class__ is not list or not rendered or role not in ("user", "system"):
+            return False
+        if any(entry.__class__ is not dict or [*entry] != ["content"] for entry in rendered):
+            return False
+        record = self._record(line)
+        envelope = {**line.line, "rendered": None}
+        for number, entry in enumerate(rendered):
+            index = None if len(rendered) == 1 else number
+            token = self.session.token(line.index, envelope if index is None else {}, record, index)
+            place = f"$.messages[{len(part.entries)}]"
+            part.places[place] = f"$[{line.index}].rendered[{number}]"
+            if index is None:
+                part.lines[place] = f"$[{line.index}]"
+            part.entries.append({"role": role, "content": entry["content"], TOKEN: token})
+        if len(rendered) > 1:
+            self.session.keep(line.index, envelope, "attachment")
+        return True
+
+    # -- records -------------------------------------------------------------------------------------------------------
+
+    def _record(self, line: Line) -> Record:
+        record = Record(message_id=line.uuid, paths={"message_id": "uuid"})
+        if isinstance(line.line.get("timestamp"), str):
+            record.created, record.paths["created"] = line.line["timestamp"], "timestamp"
+        return record
+
+    def _answer_record(self, line: Line, message: dict[str, Any]) -> Record:
+        """Return the values of an answer's line for its response. Each line of an answer repeats it."""
+        record = self._record(line)
+        ending: dict[str, Any] = {
+            key: message[key] for key in ("usage", "stop_reason", "stop_sequence") if key in message
+        }
+        whole: dict[str, Any] = {"type": "message", "role": "assistant", "content": [], "model": "", "id": ""}
+        try:
+            response = self._inner.decode_response({**whole, **ending})
+        except DecodeError:
+            return record
+        record.usage = response.usage
+        record.finish_reason = response.choices[0].finish_reason if response.choices else None
+        record.response_id = line.answer_id
+        record.model = message.get("model") if isinstance(message.get("model"), str) else None
+        self.session.model = record.model or self.session.model
+        fields = {"response_id": "id", "usage": "usage", "finish_reason": "stop_reason", "model": "model"}
+        record.paths.update({name: f"message.{field}" for name, field in fields.items()})
+        if record.model is not None:
+            self.session.model_path = f"$[{line.index}].message.model"
+        return record
+
+
+def _has_id(line: Any) -> bool:
+    return line.__class__ is dict and isinstance(line.get("uuid"), str)
+
+
+def _envelope(line: dict[str, Any], message: dict[str, Any], record: Record) -> dict[str, Any]:
+    """Return the fields of a line without the content of its message: `message.x` is a field of the message."""
+    fields = {**line, "message": None}
+    if record.artifact is not None:
+        fields["toolUseResult"] = None
+    return {**fields, **{f"message.{key}": value for key, value in message.items() if key not in ("role", "content")}}

@@ -1,0 +1,23 @@
+"""Faults of sessions of Claude Code: a part of the conversation is missing when the session is resumed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from contentmodel.authoring import Broken, Rules, objects
+from contentmodel_adapters.claude_code_session.blocks import API
+
+RULES = Rules(API)
+SOURCE = "@anthropic-ai/claude-code 2.1.330, claude --resume, 2026-11-23"
+
+
+@RULES.rule("harmful", fix="add the line with this uuid, or set parentUuid to the line before", source=SOURCE)
+def parents_are_in_the_file(file: dict[str, Any]) -> Iterator[Broken]:
+    """The line before a message (parentUuid) must be in the file: the conversation begins after a missing one."""
+    lines = [*objects(file, "lines")]
+    known = {line.get("uuid") for _, line in lines if isinstance(line.get("uuid"), str)}
+    for path, line in lines:
+        parent = line.get("parentUuid")
+        if isinstance(parent, str) and parent not in known:
+            yield f"{path}.parentUuid", f"no line has the uuid {parent!r}"

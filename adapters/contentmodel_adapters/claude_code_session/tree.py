@@ -1,0 +1,124 @@
+"""Find the conversation in the lines of a session of Claude Code.
+
+The lines with an id form a tree: `parentUuid` is the line before. The conversation is the path to the newest line, and
+what a path leaves out: the other lines of an answer, and the other results of its parallel calls. A compaction begins a
+new path; what it preserves is put after its summary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from contentmodel_adapters.claude_code_session.blocks import CHAIN
+
+
+class Line:
+    """A line with an id."""
+
+    __slots__ = ("index", "line")
+
+    def __init__(self, index: int, line: dict[str, Any]) -> None:
+        self.index, self.line = index, line
+
+    @property
+    def uuid(self) -> str:
+        """The id of the line."""
+        return self.line["uuid"]  # type: ignore[no-any-return]
+
+    @property
+    def is_message(self) -> bool:
+        """True if the line is a message of the user or of the model."""
+        return self.line.get("type") in ("user", "assistant")
+
+    @property
+    def is_side(self) -> bool:
+        """True if the line belongs to a sub-agent."""
+        return bool(self.line.get("isSidechain"))
+
+    @property
+    def is_boundary(self) -> bool:
+        """True if a compaction begins a new conversation here."""
+        return self.line.get("subtype") == "compact_boundary"
+
+    @property
+    def answer_id(self) -> str | None:
+        """The id of the answer that the line is part of."""
+        message = self.line.get("message")
+        found = message.get("id") if self.line.get("type") == "assistant" and message.__class__ is dict else None
+        return found if isinstance(found, str) else None
+
+    def ids(self, kind: str, field: str) -> Iterator[str]:
+        """Yield the ids of the calls or results in the message."""
+        message = self.line.get("message")
+        content = message.get("content") if message.__class__ is dict else None
+        for block in content if content.__class__ is list else ():
+            if block.__class__ is dict and block.get("type") == kind and isinstance(block.get(field), str):
+                yield block[field]
+
+
+class Tree:
+    """The lines with ids of one file, and the groups that they form."""
+
+    def __init__(self, lines: list[Line]) -> None:
+        self.lines = lines
+        self.by_id: dict[str, Line] = {}
+        for line in lines:
+            self.by_id.setdefault(line.uuid, line)
+
+    def parent(self, line: Line) -> Line | None:
+        """Return the line before; None if there is none in the file."""
+        for field in CHAIN:
+            above = line.line.get(field)
+            if isinstance(above, str) and above in self.by_id:
+                return self.by_id[above]
+        return None
+
+    def path(self) -> list[Line]:
+        """Return the lines to the newest message that is not of a sub-agent, across compactions."""
+        messages = [line for line in self.lines if line.is_message]
+        main = [line for line in messages if not line.is_side] or messages
+        path: list[Line] = []
+        seen: set[str] = set()
+        line = main[-1] if main else None
+        while line is not None and line.uuid not in seen:
+            seen.add(line.uuid)
+            path.append(line)
+            line = self.parent(line)
+        return path[::-1]
+
+    def segments(self) -> list[list[Line]]:
+        """Return the conversations of the path: those that were compacted, and the last one, which is current."""
+        segments: list[list[Line]] = [[]]
+        for line in self.path():
+            if line.is_boundary:
+                segments.append([])
+            segments[-1].append(line)
+        taken = {line.uuid for segment in segments for line in segment}
+        return [self._completed(segment, taken) for segment in segments]
+
+    def _completed(self, segment: list[Line], taken: set[str]) -> list[Line]:
+        """Return the lines of a path with the lines beside it that are part of its answers and results, in order."""
+        answers = {line.answer_id for line in segment} - {None}
+        members = list(segment)
+        for line in self.lines:
+            if line.uuid not in taken and line.answer_id in answers and line.answer_id is not None:
+                taken.add(line.uuid)
+                members.append(line)
+        calls = {call for line in members for call in line.ids("tool_use", "id")}
+        answered = {call for line in members for call in line.ids("tool_result", "tool_use_id")}
+        for line in self.lines:
+            results = set(line.ids("tool_result", "tool_use_id"))
+            if line.uuid not in taken and results and results <= calls and not results & answered:
+                taken.add(line.uuid)
+                answered |= results
+                members.append(line)
+        return sorted(members, key=lambda line: line.index)
+
+    def preserved(self, boundary: Line) -> tuple[str | None, list[Line]]:
+        """Return the lines that a compaction preserved, and the id of the line that they follow."""
+        metadata = boundary.line.get("compactMetadata")
+        kept = metadata.get("preservedMessages") if metadata.__class__ is dict else None
+        if kept.__class__ is not dict or kept.get("uuids").__class__ is not list:
+            return None, []
+        return kept.get("anchorUuid"), [self.by_id[uuid] for uuid in kept["uuids"] if uuid in self.by_id]

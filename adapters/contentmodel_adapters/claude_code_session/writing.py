@@ -1,0 +1,186 @@
+"""Write the lines of a session of Claude Code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from contentmodel.adapter import adapter as installed
+from contentmodel.authoring import EncodeContext, reasons
+from contentmodel.message import ChatMessage
+from contentmodel.request import ChatRequest
+from contentmodel.response import ChatChoice, ChatResponse
+from contentmodel_adapters.claude_code_session.blocks import API, COMMON, VERSION
+from contentmodel_adapters.shared.session_lines import Group, first_time, iso_time, made_id, order_of, session_id
+from contentmodel_adapters.shared.session_reading import LINE
+from contentmodel_adapters.shared.session_writing import Written
+
+_ENVELOPE = ("message", "rendered", "toolUseResult")
+"""The fields of a line that the model holds."""
+
+
+class Writing:
+    """The state of writing one file."""
+
+    def __init__(self, request: ChatRequest, context: EncodeContext, kept: Sequence[tuple[int, Any]]) -> None:
+        self._request, self._context = request, context
+        self._order = order_of(request, API)
+        self._artifacts = _artifacts(request) if context.native else {}
+        self._rendered: dict[int, dict[int, Any]] = {}
+        self._fields = _common_fields(request, context)
+        time = first_time(request.messages)
+        if time is None and request.messages and not kept:
+            context.report_loss(request, None, reasons.UNKNOWN_TIME)
+        self._time = time or iso_time(0)
+        self._count = 0
+        self._last: str | None = None
+        self._tail: tuple[int | None, str | None] = None, None
+        self._is_first_group = True
+        self._answered: ChatMessage | None = None
+        self._response_ids: list[str] = []
+
+    # -- messages ------------------------------------------------------------------------------------------------------
+
+    def group(self, written: list[Written]) -> list[tuple[int | None, Any]]:
+        """Return the lines of a conversation, each with the index of the line that it comes from."""
+        lines: list[tuple[int | None, Any]] = []
+        self._last, before, previous = None, None, None
+        for item in written:
+            source = item.source
+            if source is not None and source.at is not None:
+                self._rendered.setdefault(source.line, {})[source.at] = {"content": item.wire["content"]}
+                before = source.line
+                continue
+            if source is None and item.wire["role"] not in ("user", "assistant"):
+                if item.message is not None:
+                    self._context.report_loss(item.message, None, reasons.AGENT_INSTRUCTIONS)
+                continue
+            is_first = item.message is not previous
+            previous = item.message
+            at = None if source is None else source.line
+            line = self._new_line(item) if source is None else self._old_line(item, is_first, is_first_line=not lines)
+            if source is not None and self._order.get(at) != before:
+                line["parentUuid"] = self._last
+            self._last, before = line.get("uuid"), at
+            lines.append((at, line))
+        if self._is_first_group:
+            self._tail = before, self._last
+            self._is_first_group = False
+        return lines
+
+    def _old_line(self, item: Written, is_first: bool, *, is_first_line: bool) -> dict[str, Any]:
+        """Return the line of a message that was read from this format, with the values of the model."""
+        assert item.source is not None
+        envelope, wire = item.source.envelope, item.wire
+        line = {key: value for key, value in envelope.items() if not key.startswith("message.")}
+        if "rendered" in line and line["rendered"] is None:
+            line["rendered"] = [{"content": wire["content"]}]
+        else:
+            fields = {key[8:]: value for key, value in envelope.items() if key.startswith("message.")}
+            line["message"] = {"role": wire["role"], **fields, "content": wire["content"]}
+        if "toolUseResult" in line and line["toolUseResult"] is None:
+            line["toolUseResult"] = self._artifacts.get(item.source.line)
+        if is_first and item.message is not None and item.message.created is not None and "timestamp" in line:
+            line["timestamp"] = item.message.created
+        self._time = line.get("timestamp", self._time)
+        self._fields.update({key: line[key] for key in COMMON if key in line})
+        return line
+
+    def _new_line(self, item: Written) -> dict[str, Any]:
+        """Return the line of a new message. Claude Code resumes a session with these fields (seen with 2.1.330)."""
+        self._count += 1
+        message, role = item.message, item.wire["role"]
+        if message is not None and message.created is not None:
+            self._time = iso_time(message.created)
+        wire = dict(item.wire) if message is None or role == "user" else self._answer(item.wire, message)
+        return {
+            "parentUuid": self._last,
+            **self._fields,
+            "type": role,
+            "message": wire,
+            "uuid": made_id(self._fields["sessionId"], self._count, wire),
+            "timestamp": self._time,
+        }
+
+    def _answer(self, wire: dict[str, Any], message: ChatMessage) -> dict[str, Any]:
+        """Return a new answer with the fields of its response."""
+        content = wire.get("content", [])
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        origin = message.origin
+        model = self._context.model or (origin.model if origin is not None else None) or self._request.model or ""
+        response_id = self._response_id(message)
+        fields: dict[str, Any] = {"id": response_id, "type": "message", "role": "assistant", "model": model}
+        return {**fields, **wire, "content": blocks, **self._ending(message)}
+
+    def _response_id(self, message: ChatMessage) -> str:
+        """Return the id of a message's answer. Lines with one id are one answer, so two answers have two ids."""
+        if message is not self._answered:
+            self._answered = message
+            named = message.response_id
+            is_free = named is not None and named not in self._response_ids
+            made = f"msg_{made_id(self._fields['sessionId'], len(self._response_ids))}"
+            if named is not None and not is_free:
+                self._context.report_loss(message, "response_id", reasons.MESSAGE_RECORD)
+            self._response_ids.append(named if is_free and named is not None else made)
+        return self._response_ids[-1]
+
+    def _ending(self, message: ChatMessage) -> dict[str, Any]:
+        """Return the finish reason and the token counts of an answer."""
+        ending: dict[str, Any] = {"stop_reason": None, "stop_sequence": None}
+        if message.usage is None and message.finish_reason is None:
+            return ending
+        choice = ChatChoice(messages=[], finish_reason=message.finish_reason)
+        response = ChatResponse(choices=[choice], usage=message.usage)
+        payload = installed("anthropic-messages").encode_response(response, self._context.policies).payload
+        return {key: payload.get(key, value) for key, value in {**ending, "usage": None}.items()}
+
+    # -- other lines ---------------------------------------------------------------------------------------------------
+
+    def completed(self, kept: Sequence[tuple[int, Any]], groups: Sequence[Group]) -> list[tuple[int, Any]]:
+        """Return the other lines with the values that the model holds, and with the id of the last message."""
+        written = (line for group in groups for _, line in group)
+        models = {line.get("message", {}).get("model") for line in written if line.get("type") == "assistant"}
+        if self._request.model is not None and self._request.model not in models:
+            self._context.report_loss(self._request, "model", reasons.NO_FIELD)
+        lines = []
+        for index, line in kept:
+            if index in self._rendered and line.get("rendered", "") is None:
+                parts = self._rendered[index]
+                line = {**line, "rendered": [parts[at] for at in sorted(parts)]}
+            lines.append((index, line))
+        at, tail = self._tail
+        if tail is not None and at != self._order.get(None):
+            last = max((n for n, (_, line) in enumerate(lines) if _is_last_prompt(line)), default=None)
+            if last is not None:
+                lines[last] = lines[last][0], {**lines[last][1], "leafUuid": tail}
+        return lines
+
+
+def _is_last_prompt(line: Any) -> bool:
+    return line.__class__ is dict and line.get("type") == "last-prompt"
+
+
+def _common_fields(request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+    return {
+        "isSidechain": False,
+        "userType": "external",
+        "cwd": context.policies.get("directory", "/"),
+        "sessionId": session_id(request, context),
+        "version": VERSION,
+        "gitBranch": "",
+    }
+
+
+def _artifacts(request: ChatRequest) -> dict[int, Any]:
+    """Return the application's forms of the results, by the line of the result."""
+    found: dict[int, Any] = {}
+    for messages in (request.messages, *(branch.messages for branch in request.branches)):
+        line = None
+        for message in messages:
+            line = LINE.of(message, API) if message.extra else line
+            for content in message.contents:
+                artifact = getattr(content, "artifact", None)
+                if artifact is not None:
+                    own = LINE.of(content, API) if content.extra else None
+                    found[line if own is None else own] = artifact  # type: ignore[index]
+    return found

@@ -1,0 +1,212 @@
+"""The adapter of Codex rollouts: the files of sessions of the Codex CLI, JSON Lines with items of the Responses API.
+
+The history of a session is its lines of the type `response_item`. A line `compacted` replaces it: the items before it
+become a branch. The other lines are kept. Observed with @openai/codex 0.169.0 on 2026-11-23; `codex app-server
+generate-json-schema` writes the schema of the items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from contentmodel.authoring import EncodeContext, reasons
+from contentmodel.message import Branch, ChatMessage
+from contentmodel.request import ChatRequest
+from contentmodel_adapters.codex_rollout.blocks import API, CLI_VERSION, ITEMS, ORIGINATOR, PARTS, PASSTHROUGH, RECORDS
+from contentmodel_adapters.codex_rollout.reading import Reading
+from contentmodel_adapters.codex_rollout.rules import RULES
+from contentmodel_adapters.shared.session_lines import arranged, first_time, is_new, iso_time, kept_lines, session_id
+from contentmodel_adapters.shared.session_reading import TOKEN, Session
+from contentmodel_adapters.shared.session_writing import Writer, Written
+from contentmodel_adapters.shared.sessions import SessionAdapter
+
+
+class CodexRollout(SessionAdapter):
+    """The adapter of Codex rollouts."""
+
+    api = API
+    issuer = "openai"
+    rules = RULES
+    inner = "openai-responses"
+    messages_field = "input"
+    has_instructions = True
+    records = frozenset({"created"})
+    meaningless = RECORDS
+
+    def recognises_list(self, items: list[Any]) -> float:
+        """Return how likely the lines are a rollout, from 0 to 1."""
+        typed = [item for item in items if item.__class__ is dict and item.get("payload").__class__ is dict]
+        if any(item.get("type") == "session_meta" for item in typed):
+            return 0.99
+        return 0.9 if any(item.get("type") == "response_item" and "timestamp" in item for item in typed) else 0.0
+
+    def read(self, lines: list[Any], unreadable: Collection[int]) -> Session:
+        """Return the items of the history, and as branches the items that it no longer has."""
+        return Reading(lines, unreadable).session
+
+    def fitted(self, entry: dict[str, Any], writer: Writer) -> list[dict[str, Any]]:
+        """Return a new item as Codex reads it: it skips the lines of other items, and of items with other parts."""
+        kind = entry.get("type", "message")
+        if writer.line_of(entry) is not None:
+            return [entry]
+        if not isinstance(kind, str) or kind not in ITEMS:
+            writer.report_loss(entry, reasons.NO_FIELD)
+            return []
+        field = "content" if kind == "message" else "output"
+        parts = entry.get(field)
+        if kind == "message" and isinstance(parts, str):
+            parts = [{"type": _text_type(entry), "text": parts}]
+        if parts.__class__ is not list:
+            return [entry]
+        fitting = [part for part in (_fitting_part(part, entry, writer) for part in parts) if part is not None]
+        written = {**entry, "type": kind, field: fitting}
+        if entry.get("role") == "assistant":
+            written = {"id": writer.new_id("msg"), "status": "completed", **written}
+        return [written] if fitting or kind != "message" else []
+
+    @staticmethod
+    def _report_joined(item: Written, previous: ChatMessage | None, context: EncodeContext) -> None:
+        """Report the time of an answer that follows another one: the reader joins their items."""
+        message = item.message
+        if message is None or previous is None or message is previous or item.source is not None:
+            return
+        if message.created is not None and message.role == previous.role == "assistant":
+            context.report_loss(message, "created", reasons.MESSAGE_RECORD)
+
+    def write(
+        self, request: ChatRequest, parts: Sequence[tuple[Branch | None, list[Written]]], context: EncodeContext
+    ) -> list[Any]:
+        """Return the lines of a rollout."""
+        kept = kept_lines(request, self.api) if context.native else []
+        header = [_new_header(request, context)] if is_new(request, self.api) else []
+        if request.model is not None and not any(_has_model(line) for _, line in kept):
+            context.report_loss(request, "model", reasons.NO_FIELD)
+        if context.native and not header and not any(_has_instructions(line) for _, line in kept):
+            self.report_instructions(request, context)
+        groups: list[list[tuple[int | None, Any]]] = []
+        replacements: dict[int, dict[int, Any]] = {}
+        for _, written in parts:
+            groups.append([])
+            previous: ChatMessage | None = None
+            for item in written:
+                source = item.source
+                if source is not None and source.at is not None:
+                    replacements.setdefault(source.line, {})[source.at] = _item_of(item)
+                else:
+                    line = _line_of(item, item.message is not previous)
+                    groups[-1].append((None if source is None else source.line, line))
+                self._report_joined(item, previous, context)
+                previous = item.message
+        for at, (index, line) in enumerate(kept):
+            kept[at] = index, _completed(line, replacements.get(index), request)
+        return _numbered([*header, *arranged(groups, kept, request, self.api)])
+
+
+def _text_type(item: dict[str, Any]) -> str:
+    return "output_text" if item.get("role") == "assistant" else "input_text"
+
+
+def _fitting_part(part: dict[str, Any], item: dict[str, Any], writer: Writer) -> dict[str, Any] | None:
+    """Return a part of an item as Codex reads it; None if it reads no such part."""
+    if isinstance(part.get("type"), str) and part["type"] in PARTS:
+        return part
+    if "refusal" in part:
+        writer.report_loss(part if TOKEN in part else item, reasons.REFUSAL_AS_TEXT)
+        token = {TOKEN: part[TOKEN]} if TOKEN in part else {}
+        return {"type": _text_type(item), "text": part["refusal"], **token}
+    writer.report_loss(part if TOKEN in part else item, reasons.NO_FIELD)
+    return None
+
+
+def _new_header(request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+    """Return the first line of a new file: Codex resumes a session with these fields (seen with 0.169.0)."""
+    time = first_time(request.messages)
+    if time is None:
+        context.report_loss(request, None, reasons.UNKNOWN_TIME)
+    payload: dict[str, Any] = {
+        "id": session_id(request, context),
+        "timestamp": time or iso_time(0),
+        "cwd": context.policies.get("directory", "/"),
+        "originator": ORIGINATOR,
+        "cli_version": CLI_VERSION,
+    }
+    if context.native and request.instructions:
+        payload["base_instructions"] = {"text": _text_of(request)}
+    return {"timestamp": payload["timestamp"], "type": "session_meta", "payload": payload}
+
+
+def _line_of(item: Written, is_first: bool) -> dict[str, Any]:
+    """Return the line of an item. `is_first`: the item is the first of its message, whose time is the line's."""
+    created = None if item.message is None else item.message.created
+    if item.source is None:
+        return {"timestamp": iso_time(created or 0), "type": "response_item", "payload": item.wire}
+    if not item.source.envelope:
+        return item.wire
+    fields = {key: value for key, value in item.source.envelope.items() if PASSTHROUGH not in key}
+    line = {**fields, "payload": _item_of(item)} if fields else _item_of(item)
+    if is_first and created is not None and "timestamp" in line:
+        line["timestamp"] = created
+    return line
+
+
+def _item_of(item: Written) -> dict[str, Any]:
+    """Return an item with the field that the program keeps in it."""
+    envelope = {} if item.source is None else item.source.envelope
+    passed = [value for key, value in envelope.items() if key.endswith(PASSTHROUGH)]
+    return {**item.wire, PASSTHROUGH: passed[0]} if passed else item.wire
+
+
+def _has_instructions(line: Any) -> bool:
+    """Return whether a kept line has a place for the instructions of the session."""
+    payload = line.get("payload") if line.__class__ is dict and line.get("type") == "session_meta" else None
+    held = payload.get("base_instructions") if payload.__class__ is dict else None
+    return held.__class__ is dict and held.get("text", "") is None
+
+
+def _text_of(request: ChatRequest) -> str:
+    return "".join(getattr(content, "text", "") for content in request.instructions)
+
+
+def _has_model(line: Any) -> bool:
+    """Return whether a kept line has a place for the model of the session."""
+    if line.__class__ is not dict or line.get("type") != "turn_context":
+        return False
+    return line["payload"].__class__ is dict and line["payload"].get("model", "") is None
+
+
+def _completed(line: Any, replacement: dict[int, Any] | None, request: ChatRequest) -> Any:
+    """Return a kept line with the values that the model holds: instructions, the model, and replaced histories."""
+    payload = line.get("payload") if line.__class__ is dict else None
+    if payload.__class__ is not dict:
+        return line
+    if _has_instructions(line):
+        held = {**payload["base_instructions"], "text": _text_of(request)}
+        return {**line, "payload": {**payload, "base_instructions": held}}
+    if line["type"] == "turn_context" and payload.get("model", "") is None:
+        return {**line, "payload": {**payload, "model": request.model}}
+    if (
+        line["type"] != "compacted"
+        or "replacement_history" not in payload
+        or payload["replacement_history"] is not None
+    ):
+        return line
+    items = [replacement[index] for index in sorted(replacement)] if replacement else []
+    return {**line, "payload": {**payload, "replacement_history": items}}
+
+
+def _numbered(lines: list[Any]) -> list[Any]:
+    """Return the lines with an ordinal on each, if the lines of the file have ordinals."""
+    number: int | None = None
+    for at, line in enumerate(lines):
+        if line.__class__ is not dict:
+            continue
+        if isinstance(line.get("ordinal"), int):
+            number = line["ordinal"]
+        elif number is not None and line.get("type") == "response_item":
+            number += 1
+            lines[at] = {**line, "ordinal": number}
+    return lines
+
+
+adapter = CodexRollout()

@@ -1,0 +1,39 @@
+"""The lines of Codex rollouts: their types and fields."""
+
+from __future__ import annotations
+
+from typing import Any
+
+API = "codex-rollout"
+
+ITEMS = frozenset(
+    {
+        *("message", "reasoning", "compaction", "context_compaction", "image_generation_call", "web_search_call"),
+        *("function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output"),
+        *("local_shell_call", "tool_search_call", "tool_search_output", "additional_tools"),
+    }
+)
+"""The types of items that Codex reads (`ResponseItem`)."""
+
+PARTS = frozenset({"input_text", "input_image", "input_audio", "output_text", "encrypted_content"})
+"""The types of the parts of messages and outputs that Codex reads (`ContentItem`, `FunctionCallOutputContentItem`)."""
+
+PASSTHROUGH = "internal_chat_message_metadata_passthrough"
+"""A field of items that the program keeps for itself."""
+
+RECORDS: dict[str, Any] = dict.fromkeys(
+    (
+        *("timestamp", "ordinal", "metadata", PASSTHROUGH, f"payload.{PASSTHROUGH}"),
+        *("session_meta", "turn_context", "event_msg", "token_usage_record", "world_state", "compacted", "state"),
+        *("inter_agent_communication_metadata",),
+    )
+)
+"""Fields and lines that are records of the program: they repeat the history, or are never sent to a model."""
+RECORDS["type"] = "response_item"
+
+OUTPUT = "_output"
+"""The end of the types of items that the application writes."""
+
+ORIGINATOR = "contentmodel"
+CLI_VERSION = "0.169.0"
+"""The version of Codex whose files this adapter writes."""

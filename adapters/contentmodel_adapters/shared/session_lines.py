@@ -1,0 +1,110 @@
+"""Helpers for the lines of session files: their order, times and ids."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from typing import Any
+
+from contentmodel.authoring import EncodeContext, Hint, wire_fields, write
+from contentmodel.message import ChatMessage
+from contentmodel.request import ChatRequest
+
+ORDER = Hint[list[int]](None, "order", "the lines of a session file in the order of their messages")
+
+END = -1
+"""The end of the conversation or of a branch in the order."""
+
+Group = Sequence[tuple[int | None, Any]]
+"""New lines in their order, each with the index of the line that it comes from; None for a new message."""
+
+_NAMESPACE = uuid.UUID("9d5f1a52-4c44-5d0b-9b5e-0c6c1f0f7f43")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def is_new(request: ChatRequest, api: str) -> bool:
+    """Return whether a request was not read from a file of this format."""
+    return ORDER.of(request, api) is None
+
+
+def kept_lines(request: ChatRequest, api: str) -> list[tuple[int, Any]]:
+    """Return the lines of a file that are not part of a message, with their indexes, in order."""
+    residue: Mapping[str, Any] = (request.extra or {}).get(api, {})
+    entries = [entry for entries in wire_fields(residue).values() for entry in _pairs(entries)]
+    return sorted(entries, key=lambda entry: entry[0])
+
+
+def _pairs(entries: object) -> Iterator[tuple[int, Any]]:
+    for entry in entries if isinstance(entries, list) else ():
+        if isinstance(entry, list) and len(entry) == 2 and isinstance(entry[0], int):
+            yield entry[0], entry[1]
+
+
+def arranged(groups: Sequence[Group], kept: Sequence[tuple[int, Any]], request: ChatRequest, api: str) -> list[Any]:
+    """Return all lines of a file in order: those of messages and branches (`groups`), and the kept ones.
+
+    Lines of the file have their places in the file, as long as their messages are in the same order. A new line
+    follows the line before it.
+    """
+    rank = {line: at for at, line in enumerate(ORDER.of(request, api) or ())}
+    keyed: list[tuple[int, int, Any]] = [(index, 0, line) for index, line in kept]
+    for group in groups:
+        is_sorted = _is_sorted([rank.get(line, -1) for line, _ in group if line is not None])
+        at = -1
+        for line, value in group:
+            if line is not None:
+                at = line if is_sorted else max(at, line)
+            keyed.append((at, 1, value))
+    return [value for _, _, value in sorted(keyed, key=lambda entry: entry[:2])]
+
+
+def order_of(request: ChatRequest, api: str) -> dict[int | None, int | None]:
+    """Return the line of the message before, for each line. The key None has the last line of the conversation."""
+    before: dict[int | None, int | None] = {}
+    last: int | None = None
+    order = ORDER.of(request, api) or []
+    for line in order:
+        if line != last:
+            before.setdefault(line, last)
+        last = None if line == END else line
+    end = order.index(END) if END in order else len(order)
+    before[None] = order[end - 1] if end else None
+    return before
+
+
+def _is_sorted(values: list[int]) -> bool:
+    return all(before <= after for before, after in pairwise(values))
+
+
+def iso_time(created: float | str) -> str:
+    """Return a time as session files have it: "2026-11-23T10:54:44.607Z". A text is returned unchanged."""
+    if isinstance(created, str):
+        return created
+    try:
+        time = _EPOCH + timedelta(seconds=created)
+    except (OverflowError, ValueError):
+        time = _EPOCH
+    return f"{time:%Y-%m-%dT%H:%M:%S}.{time.microsecond // 1000:03d}Z"
+
+
+def session_id(request: ChatRequest, context: EncodeContext) -> str:
+    """Return the id of a new session: the policy `session`, else an id made of the first message."""
+    named = context.policies.get("session")
+    return named or made_id(request.model, *(message.text for message in request.messages[:1]))
+
+
+def made_id(*parts: object) -> str:
+    """Return an id made of values: the same values have the same id."""
+    return str(uuid.uuid5(_NAMESPACE, write(list(parts)).decode("utf-8", "replace")))
+
+
+def count_of(value: object) -> int | None:
+    """Return a count of tokens; None if the value is not one."""
+    return value if isinstance(value, int) and value.__class__ is int else None
+
+
+def first_time(messages: Sequence[ChatMessage]) -> str | None:
+    """Return the time of the first message that has one."""
+    return next((iso_time(message.created) for message in messages if message.created is not None), None)

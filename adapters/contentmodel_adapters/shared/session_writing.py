@@ -1,0 +1,195 @@
+"""Write the messages of session files with the adapter of their API, and find the line of each wire object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Protocol
+
+from msgspec.structs import replace
+
+from contentmodel.adapter import adapter as installed
+from contentmodel.authoring import OF_MESSAGES, EncodeContext, Reason, reasons, wire_fields
+from contentmodel.content.base import AIContent
+from contentmodel.content.outcomes import UnknownContent
+from contentmodel.content.tools import ToolResultContent
+from contentmodel.message import Branch, ChatMessage
+from contentmodel.request import ChatRequest
+from contentmodel_adapters.shared.session_lines import made_id, session_id
+from contentmodel_adapters.shared.session_reading import INDEX, INSIDE, LINE, TOKEN, Record, Source
+
+
+class Written(NamedTuple):
+    """A wire object to write: its message, and its source if the session was read from a file of the same format."""
+
+    wire: dict[str, Any]
+    message: ChatMessage | None
+    source: Source | None
+
+
+class Format(Protocol):
+    """The parts of a session format that a writer uses."""
+
+    api: str
+    inner: str
+    messages_field: str
+    records: frozenset[str]
+
+    def fitted(self, entry: dict[str, Any], writer: Writer) -> list[dict[str, Any]]:
+        """Return a wire object of the inner API as the format has it: the wire objects of its lines."""
+        ...
+
+
+class Writer:
+    """Encode the messages of a session with the inner adapter, and find the source of each wire object."""
+
+    def __init__(self, format_: Format, request: ChatRequest, context: EncodeContext) -> None:
+        self._format, self._request, self._context = format_, request, context
+        self._ids = 0
+        self._tokens: list[tuple[ChatMessage, Source | None, object]] = []
+
+    def part(self, branch: Branch | None, messages: list[ChatMessage]) -> tuple[Branch | None, list[Written]]:
+        """Return the wire objects of messages."""
+        context, format_ = self._context, self._format
+        origin = self._request.origin
+        if origin is not None and context.native:
+            origin = replace(origin, api=format_.inner)
+        packed = [self._packed(message) for message in self._sent(messages)]
+        if not packed:
+            return branch, []
+        request = context.replaced(
+            self._request,
+            ChatRequest(model=self._request.model, messages=packed, origin=origin),
+        )
+        encoded = installed(format_.inner).encode_request(request, context.policies, context.model)
+        encoded.hand_over(context)
+        entries = encoded.payload.get(format_.messages_field) or []
+        written = [self._written(one) for entry in entries for one in format_.fitted(entry, self)]
+        for at, one in enumerate(written):
+            if one.message is None and at:
+                written[at] = one._replace(message=written[at - 1].message)
+        self._report_unwritten(messages, written)
+        return branch, written
+
+    def _report_unwritten(self, messages: list[ChatMessage], written: list[Written]) -> None:
+        """Report the records of messages without a line that is known to be theirs."""
+        seen = {id(one.message) for one in written}
+        for message in messages:
+            for name in OF_MESSAGES if id(message) not in seen else ():
+                if getattr(message, name) is not None:
+                    self._context.report_loss(message, name, reasons.MESSAGE_RECORD)
+
+    def line_of(self, wire: dict[str, Any]) -> int | None:
+        """Return the line that a wire object was read from; None if it is new."""
+        source = self._tokens[wire[TOKEN]][1] if TOKEN in wire else None
+        return None if source is None else source.line
+
+    def new_id(self, prefix: str) -> str:
+        """Return an id for a new wire object: the same for the same object of the same conversation."""
+        self._ids += 1
+        return f"{prefix}_{made_id(session_id(self._request, self._context), self._ids).replace('-', '')}"
+
+    def report_loss(self, wire: dict[str, Any], reason: Reason) -> None:
+        """Report that a new wire object, or a part of one, is lost or degraded."""
+        owner = self._tokens[wire[TOKEN]][2] if TOKEN in wire else self._request
+        self._context.report_loss(owner, None, reason)
+
+    def _sent(self, messages: list[ChatMessage]) -> Iterator[ChatMessage]:
+        """Yield the messages without the instructions of another agent or application."""
+        for message in messages:
+            if self._context.native or message.role not in ("system", "developer"):
+                yield message
+            else:
+                self._context.report_loss(message, None, reasons.AGENT_INSTRUCTIONS)
+
+    def _packed(self, message: ChatMessage) -> ChatMessage:
+        """Return a message with tokens in place of the fields of lines, and without the fields that the file has."""
+        extras = (message.extra, *(content.extra for content in message.contents))
+        is_new = not any(self._format.api in (extra or {}) for extra in extras)
+        if is_new:
+            self._report_records(message)
+        extra = self._with_token(message, message, is_new=False)
+        contents = [self._packed_content(content, message, is_new=is_new) for content in message.contents]
+        packed = replace(
+            message,
+            contents=contents,
+            extra=extra,
+            message_id=None,
+            created=None,
+            response_id=None,
+            usage=None,
+            finish_reason=None,
+        )
+        return self._context.replaced(message, packed)
+
+    def _report_records(self, message: ChatMessage) -> None:
+        """Report the records of a new message that the format does not have. Only answers have ids and counts."""
+        held = self._format.records if message.role == "assistant" else self._format.records & {"created"}
+        for name in OF_MESSAGES:
+            if name not in held and getattr(message, name) is not None:
+                self._context.report_loss(message, name, reasons.MESSAGE_RECORD)
+        if message.message_id is not None:
+            self._context.report_loss(message, "message_id", reasons.MESSAGE_ID)
+
+    def _packed_content(self, content: AIContent, message: ChatMessage, *, is_new: bool) -> AIContent:
+        own = (content.extra or {}).get(self._format.api)
+        is_block = is_new if own is None else INSIDE.read(own) == "block"
+        if is_block and isinstance(content, UnknownContent) and isinstance(content.block, dict):
+            token = self._token(message, None if own is None else _source_of(own), content)
+            rest: dict[str, Any] = {"extra": without_api(content.extra, self._format.api)}
+            packed: AIContent = replace(content, block={**content.block, TOKEN: token}, **rest)
+        else:
+            packed = replace(content, extra=self._with_token(content, message, is_new=is_new))
+        if isinstance(packed, ToolResultContent) and self._context.native and not is_new:
+            packed = replace(packed, artifact=None, outcome=None)
+        return self._context.replaced(content, packed)
+
+    def _with_token(
+        self, owner: ChatMessage | AIContent, message: ChatMessage, *, is_new: bool
+    ) -> dict[str, Any] | None:
+        """Return the residue with a token in place of the fields of a line. Values of new messages have tokens too.
+
+        A content without a line in a read message may be part of the wire object of another content.
+        """
+        extra: dict[str, Any] | None = owner.extra
+        own = (extra or {}).get(self._format.api)
+        if own is None and not is_new:
+            return extra
+        source = None if own is None else _source_of(own)
+        inside = None if own is None else INSIDE.read(own)
+        rest = without_api(extra, self._format.api) or {}
+        residue = rest.get(self._format.inner, {})
+        token = self._token(message, source, owner)
+        if inside is not None and inside in residue:
+            residue = {**residue, inside: {**residue[inside], TOKEN: token}}
+        else:
+            residue = {**residue, TOKEN: token}
+        return {**rest, self._format.inner: residue}
+
+    def _token(self, message: ChatMessage, source: Source | None, owner: object) -> int:
+        self._tokens.append((message, source, owner))
+        return len(self._tokens) - 1
+
+    def _written(self, entry: dict[str, Any]) -> Written:
+        wire, tokens = without_tokens(entry)
+        message, source, _ = self._tokens[tokens[0]] if tokens else (None, None, None)
+        return Written(wire, message, source)
+
+
+def without_tokens(entry: dict[str, Any]) -> tuple[dict[str, Any], list[int]]:
+    """Return a wire object without its tokens and those of its parts, and the tokens."""
+    tokens = [entry[TOKEN]] if TOKEN in entry else []
+    wire = {key: value for key, value in entry.items() if key != TOKEN}
+    for key, value in wire.items():
+        if value.__class__ is list and any(part.__class__ is dict and TOKEN in part for part in value):
+            tokens += [part[TOKEN] for part in value if part.__class__ is dict and TOKEN in part]
+            wire[key] = [without_tokens(part)[0] if part.__class__ is dict else part for part in value]
+    return wire, tokens
+
+
+def _source_of(own: dict[str, Any]) -> Source:
+    return Source(LINE.read(own) or 0, wire_fields(own), Record(), INDEX.read(own))
+
+
+def without_api(extra: dict[str, Any] | None, api: str) -> dict[str, Any] | None:
+    """Return the residue without that of one API; None if nothing is left."""
+    return {key: value for key, value in (extra or {}).items() if key != api} or None

@@ -1,0 +1,207 @@
+"""Sessions of coding agents: files of JSON Lines that contain messages in the format of an API.
+
+The adapter of a session file finds the wire objects of messages in the lines (`read`). The adapter of the API, the
+inner adapter, decodes them: it is loaded by its name. Each wire object carries a number through the inner adapter, as a
+field of no API (`TOKEN`). After decoding, the fields of its line replace the number in the residue. Encoding
+does the same in the opposite direction, and `write` makes the lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from msgspec.structs import replace
+
+from contentmodel.adapter import Payload, as_json
+from contentmodel.adapter import adapter as installed
+from contentmodel.authoring import (
+    EncodeContext,
+    Encoded,
+    InnerPayload,
+    InnerTrace,
+    RequestsOnly,
+    Rules,
+    SchemaMap,
+    Violation,
+    escaped,
+    reasons,
+)
+from contentmodel.capabilities import UNLIMITED, Known
+from contentmodel.errors import DecodeError
+from contentmodel.literals import DocumentForm
+from contentmodel.message import Branch, Origin
+from contentmodel.request import ChatOptions, ChatRequest
+from contentmodel.serialize import require_valid_parts
+from contentmodel_adapters.shared.session_lines import END, ORDER
+from contentmodel_adapters.shared.session_reading import UNREADABLE, Reader, Session, Translation, lines_at, sources_of
+from contentmodel_adapters.shared.session_writing import Writer, Written, without_api
+
+
+class SessionAdapter(RequestsOnly):
+    """A base class of adapters of session files. A session is a request without options and tools."""
+
+    api: str
+    issuer: str
+    inner: str
+    """The API of the messages in the file."""
+    messages_field: str
+    records: frozenset[str]
+    """The fields of stored conversations that a new answer can have: the others are lost."""
+    """The field of that API's requests with the messages."""
+    rules: Rules
+    has_instructions = False
+    """True if a file contains the instructions of its agent."""
+    form: DocumentForm = "lines"
+    meaningless: Mapping[str, Any] = {}
+    repeated: frozenset[str] = frozenset()
+
+    # -- what a format defines -----------------------------------------------------------------------------------------
+
+    def read(self, lines: list[Any], unreadable: Collection[int]) -> Session:
+        """Return the wire objects of the messages in the lines. The lines of `unreadable` are not decoded."""
+        raise NotImplementedError
+
+    def write(
+        self, request: ChatRequest, parts: Sequence[tuple[Branch | None, list[Written]]], context: EncodeContext
+    ) -> list[Any]:
+        """Return the lines of a session."""
+        raise NotImplementedError
+
+    def fitted(self, entry: dict[str, Any], writer: Writer) -> list[dict[str, Any]]:
+        """Return a wire object of the inner API as the format has it: the wire objects of its lines."""
+        return [entry]
+
+    def recognises_list(self, items: list[Any]) -> float:
+        """Return how likely the lines are a session of this format, from 0 to 1."""
+        raise NotImplementedError
+
+    # -- the adapter ---------------------------------------------------------------------------------------------------
+
+    def decode_request(self, payload: Payload) -> ChatRequest:
+        """Decode a session. Lines that cannot be decoded are kept. Raise DecodeError if the input is not lines."""
+        return self.trace_request(payload)[0]
+
+    def trace_request(self, payload: Payload) -> tuple[ChatRequest, Any, Any]:
+        """Decode a session. Return the request, the values of the lines, and the trace of the decoding."""
+        lines = as_json(payload, self.api, "lines")
+        session, decoded = self._decoded(lines)
+        reader = Reader(self.api, self.inner, session)
+        parts = [reader.messages_of(request.messages, trace) for request, _, trace in decoded]
+        branches = [
+            replace(part.branch, messages=messages)
+            for part, messages in zip(session.parts, parts, strict=True)
+            if part.branch is not None
+        ]
+        first = decoded[0][0]
+        request = ChatRequest(
+            model=session.model,
+            instructions=first.instructions,
+            messages=parts[0],
+            branches=branches,
+            origin=Origin(api=self.api, issuer=self.issuer, model=session.model),
+            extra=self._extra_of(session, first),
+        )
+        for inner, _, trace in decoded:
+            trace.replaced(inner, request)
+        own = reader.own_paths(request)
+        payloads = [
+            InnerPayload(wire, trace, Translation(part.places), part.lines)
+            for part, (_, wire, trace) in zip(session.parts, decoded, strict=True)
+        ]
+        return request, lines, InnerTrace(self.api, payloads, own)
+
+    def _extra_of(self, session: Session, first: ChatRequest) -> dict[str, dict[str, Any]] | None:
+        extra = dict(first.extra or {})
+        parts = ([source.line for source in sources_of(part, session)] for part in session.parts)
+        order = [line for lines in parts for line in (*lines, END)]
+        extra[self.api] = {**escaped(session.kept), ORDER.key: order}
+        return extra
+
+    def _decoded(self, lines: list[Any]) -> tuple[Session, list[tuple[ChatRequest, Any, Any]]]:
+        """Return the session and its decoded parts. Lines with faults are kept as they are."""
+        unreadable: set[int] = set()
+        inner: Any = installed(self.inner)
+        while True:
+            session = self.read(lines, unreadable)
+            try:
+                return session, [
+                    inner.trace_request({**part.fields, self.messages_field: part.entries}) for part in session.parts
+                ]
+            except DecodeError as error:
+                found = {line for part in session.parts for line in lines_at(error, part)} - unreadable
+                if not found:
+                    raise
+                unreadable |= found
+
+    def encode_request(
+        self, request: ChatRequest, policies: Mapping[str, str] | None = None, model: str | None = None
+    ) -> Encoded:
+        """Return the lines of a session. Values without a place in the file are lost: options and tools.
+
+        Raise EncodeError if a value without an origin (built by hand) has a field of the wrong type.
+        """
+        require_valid_parts(request, ChatRequest)
+        context = EncodeContext(self.api, self.issuer, "request", policies, request.origin)
+        context.model = model
+        writer = Writer(self, request, context)
+        parts = [writer.part(None, request.messages)]
+        if context.native:
+            parts += [writer.part(branch, branch.messages) for branch in request.branches]
+        elif request.branches:
+            context.report_loss(request, "branches", reasons.NO_BRANCHES)
+        self._report_rest(request, context)
+        again = partial(self.encode_request, policies=policies, model=model)
+        return Encoded(self.write(request, parts, context), request, context, again, "lines")
+
+    def _report_rest(self, request: ChatRequest, context: EncodeContext) -> None:
+        """Report the values of a request that a session file does not contain."""
+        context.report_lost_attributes(request, tuple(f"options.{name}" for name in ChatOptions.__struct_fields__))
+        for tool in request.tools:
+            context.report_loss(tool, None, reasons.NO_FIELD)
+        if not context.native or not self.has_instructions:
+            self.report_instructions(request, context)
+        rest = without_api(request.extra, self.api)
+        context.leave_residue(context.replace(request, extra=rest))
+
+    @staticmethod
+    def report_instructions(request: ChatRequest, context: EncodeContext) -> None:
+        """Report the instructions of a request as lost."""
+        for content in request.instructions:
+            context.report_loss(content, None, reasons.AGENT_INSTRUCTIONS)
+
+    def check_request(self, payload: Payload, model: str | None = None) -> list[Violation]:
+        """Return the violations of a file, among them the lines that cannot be decoded."""
+        lines = as_json(payload, self.api, "lines")
+        session, _ = self._decoded(lines)
+        violations = [
+            replace(violation, path=f"${violation.path.removeprefix('$.lines')}")
+            for violation in self.rules.check({"lines": lines})
+        ]
+        return violations + [
+            Violation(
+                path=f"$[{index}]",
+                rule="shape",
+                severity="ignored",
+                message=f"the line is not part of the conversation: its message is not valid for {self.inner}",
+                fix="correct the message, or remove the line",
+            )
+            for index, _ in session.kept.get(UNREADABLE, ())
+        ]
+
+    def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
+        """Return the arguments unchanged: a session has no schemas."""
+        return arguments
+
+    def recognises(self, payload: dict[str, Any]) -> Mapping[Any, float]:
+        """Return {}: a session is not one object."""
+        return {}
+
+    def look_up_model(self, model: str | None, policies: Mapping[str, str] | None = None) -> Known:
+        """Return unlimited capabilities: a file takes the messages of every model."""
+        return UNLIMITED
+
+    def describe(self) -> dict[str, Any]:
+        """Return the tables of the inner API as data: they describe the messages in the lines."""
+        return {**installed(self.inner).describe(), "api": self.api}

@@ -1,0 +1,122 @@
+"""Paths of values that an adapter decoded with the adapter of another API.
+
+A container, such as the file of a session, holds messages in the format of an API. Its adapter builds payloads of that
+API from its lines, and the adapter of that API decodes them. `InnerTrace` finds the paths in the container.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from contentmodel.engine.json import Json, value_at
+from contentmodel.engine.losses.loss import Loss, PendingLoss, what_of
+from contentmodel.engine.losses.provenance import ModelPaths, WirePaths, residue_places
+
+if TYPE_CHECKING:
+    from contentmodel.engine.context import DecodeContext
+
+Translate = Callable[[str], "tuple[str, bool]"]
+"""Return the path in the container for a path in an inner payload, and whether it is exact."""
+
+
+class InnerPayload(msgspec.Struct, frozen=True):
+    """One inner payload: its values, the trace of their decoding, and the translation of its paths."""
+
+    wire: Json
+    trace: DecodeContext
+    translate: Translate
+    lines: Mapping[str, str] = {}
+    """The path of the line for the path of each value that is the only one of its line."""
+
+
+class InnerTrace:
+    """The trace of a container (`DecodeContext` is that of a payload). `Encoded.trace_to` takes it."""
+
+    def __init__(self, api: str, parts: Sequence[InnerPayload], paths: Mapping[tuple[int, str], Sequence[str]]) -> None:
+        """Create the trace. `paths` has the paths of the fields that the container's adapter decoded itself.
+
+        Its keys are the identity of the object and the name of the field; a residue field of the container has the
+        name `extra.NAME`.
+        """
+        self.api = api
+        self._parts = parts
+        self._own = paths
+
+    def paths(self, payload: Json) -> InnerPaths:
+        """Return the paths of the decoded objects in the container."""
+        return InnerPaths(self.api, payload, self._parts, self._own)
+
+
+class InnerPaths:
+    """The paths of losses in a container."""
+
+    def __init__(
+        self,
+        api: str,
+        payload: Json,
+        parts: Sequence[InnerPayload],
+        own: Mapping[tuple[int, str], Sequence[str]],
+    ) -> None:
+        self._api = api
+        self._payload = payload
+        self._parts: list[tuple[WirePaths, InnerPayload]] = [(part.trace.paths(part.wire), part) for part in parts]
+        self._own = own
+
+    def losses(self, pending: PendingLoss, model: ModelPaths) -> Iterator[Loss]:
+        """Yield a loss for each path of a pending loss in the container. Without one, the path is in the model."""
+        owner = model.source(pending.owner)
+        if pending.api in (None, self._api):
+            own = self._own_paths(owner, pending, model)
+            if own is not None:
+                for path, inside in own:
+                    yield pending.at(path + inside, model.target, what_of(pending) + inside)
+                return
+        for paths, part in self._parts:
+            if paths.knows(pending.owner, model):
+                yield from (_in_container(loss, part) for loss in paths.losses(pending, model))
+                return
+        yield model.loss(pending)
+
+    def _own_paths(self, owner: object, pending: PendingLoss, model: ModelPaths) -> list[tuple[str, str]] | None:
+        """Return the paths of a field that the container's adapter decoded; None if it did not decode the field."""
+        if pending.api is not None:
+            places = self._own.get((id(owner), f"extra.{pending.field}"))
+            residue = ((getattr(owner, "extra", None) or {}).get(self._api) or {}).get(pending.field or "")
+            if places is None:
+                return None
+            if len(places) > 1:
+                return [(path, "") for path in places]
+            return [(places[0], inside) for inside in residue_places(residue, value_at(self._payload, places[0]), "")]
+        field = pending.field or ""
+        while owner is not None:
+            for name in (field, field.partition(".")[0]):
+                places = self._own.get((id(owner), name))
+                if places is not None:
+                    return [(path, "") for path in places]
+            above = model.owner(owner)
+            if above is None or above[2]:
+                return None
+            owner, field = above[0], above[1]
+        return None
+
+
+def _in_container(loss: Loss, part: InnerPayload) -> Loss:
+    """Return a loss with its path in the container. A value that is lost as a whole takes its line with it."""
+    if loss.exact and loss.kind in ("dropped", "insignificant") and loss.path in part.lines:
+        return msgspec.structs.replace(loss, path=part.lines[loss.path])
+    path, exact = part.translate(loss.path)
+    return msgspec.structs.replace(loss, path=path, exact=loss.exact and exact)
+
+
+def translated(path: str, places: Mapping[str, str]) -> tuple[str, bool]:
+    """Return a path with its longest prefix in `places` replaced; ("$", False) if there is none."""
+    end = len(path)
+    while end > 0:
+        place = places.get(path[:end])
+        if place is not None:
+            return place + path[end:], True
+        end = max(path.rfind(".", 0, end), path.rfind("[", 0, end))
+    return "$", False

@@ -1,0 +1,262 @@
+"""Session files of coding agents: reading, writing, and conversion between them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from contentmodel import ChatMessage, ChatRequest, adapter, assistant, audit, convert, user
+from contentmodel.content import ReasoningContent, TextContent, ToolCallContent, ToolResultContent, UnknownContent
+from contentmodel.engine.lines import parse_lines, write_lines
+from contentmodel.message import contents_of
+from session_files import Claude, claude_session, codex_session, compacted_session
+
+CLAUDE, CODEX = "claude-code-session", "codex-rollout"
+FILES = {"claude": (CLAUDE, claude_session), "compacted": (CLAUDE, compacted_session), "codex": (CODEX, codex_session)}
+
+
+def uuid_of(value: str, lines: list[Any]) -> str:
+    """Return the id of the line with a text."""
+    return next(line["uuid"] for line in lines if isinstance(line, dict) and value in str(line.get("message")))
+
+
+def texts(messages: list[ChatMessage]) -> list[str]:
+    return [content.text for content in contents_of(messages) if isinstance(content, TextContent) and content.text]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_session_is_written_as_the_same_lines(name: str) -> None:
+    api, lines = FILES[name][0], FILES[name][1]()
+    reader = adapter(api)
+    encoded = reader.encode_request(reader.decode_request(write_lines(lines)))
+    assert encoded.payload == lines
+    assert encoded.losses == ()
+    assert parse_lines(encoded.to_json()) == lines
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("target", ["anthropic-messages", "openai-chat", "google-generate-content", CLAUDE, CODEX])
+def test_each_value_of_a_session_reaches_the_target_or_is_reported(name: str, target: str) -> None:
+    api, lines = FILES[name][0], FILES[name][1]()
+    encoded = convert(lines, source=api, target=target, kind="request")
+    assert audit(lines, encoded) == []
+
+
+def test_lines_of_one_answer_are_one_message_with_its_usage_once() -> None:
+    request = adapter(CLAUDE).decode_request(claude_session())
+    answer = next(message for message in request.messages if message.response_id == "msg_1")
+    assert [type(content) for content in answer.contents if not isinstance(content, ToolCallContent)] == [
+        ReasoningContent,
+        TextContent,
+    ]
+    assert [call.call_id for call in answer.tool_calls] == ["toolu_1", "toolu_2"]
+    assert answer.usage is not None
+    assert answer.usage.output_tokens == 5
+    assert answer.finish_reason is not None
+    assert (answer.finish_reason.reason, answer.created) == ("tool_calls", "2026-11-23T10:00:04.000Z")
+
+
+def test_both_results_of_parallel_calls_are_in_the_conversation() -> None:
+    request = adapter(CLAUDE).decode_request(claude_session())
+    results = [content for content in contents_of(request.messages) if isinstance(content, ToolResultContent)]
+    assert [result.call_id for result in results] == ["toolu_1", "toolu_2"]
+    assert results[0].artifact == {"stdout": "a.txt", "interrupted": False}
+
+
+def test_prompts_taken_back_and_sub_agents_are_branches() -> None:
+    request = adapter(CLAUDE).decode_request(claude_session())
+    assert texts(request.messages)[-3:] == ["There is one file.", "Keep it.", "It stays."]
+    assert [(branch.kind, texts(branch.messages)) for branch in request.branches] == [
+        ("alternative", ["Delete it.", "It is deleted."]),
+        ("agent", ["Count.", "One."]),
+    ]
+    assert request.branches[1].name == "a1"
+
+
+def test_attachments_are_messages_of_their_role() -> None:
+    request = adapter(CLAUDE).decode_request(claude_session())
+    assert [(m.role, m.text) for m in request.messages[1:4]] == [
+        ("system", "It is Monday."),
+        ("user", "One file."),
+        ("user", "Another file."),
+    ]
+
+
+def test_messages_that_a_compaction_preserved_follow_its_summary() -> None:
+    request = adapter(CLAUDE).decode_request(compacted_session())
+    assert texts(request.messages) == ["Summary: notes were written.", "The notes are written.", "Go on.", "I go on."]
+    assert [(branch.kind, texts(branch.messages)) for branch in request.branches] == [
+        ("compacted", ["Write the notes."])
+    ]
+
+
+def test_a_rollout_has_the_history_after_its_last_compaction_without_turns_taken_back() -> None:
+    request = adapter(CODEX).decode_request(codex_session())
+    assert request.model == "gpt-5.5"
+    assert [content.text for content in request.instructions if isinstance(content, TextContent)] == [
+        "You are an agent."
+    ]
+    assert texts(request.messages) == [
+        "List the files.",
+        "Summary: files were listed.",
+        "Keep it.",
+        "It stays.",
+    ]
+    assert [branch.kind for branch in request.branches] == ["compacted", "alternative"]
+    answer = request.branches[0].messages[1]
+    assert answer.usage is not None
+    assert (answer.response_id, answer.usage.cache_read_tokens) == ("resp_1", 80)
+
+
+def test_a_path_of_a_loss_is_in_the_line() -> None:
+    losses = convert(codex_session(), source=CODEX, target="anthropic-messages", kind="request").losses
+    assert {loss.path for loss in losses if loss.code == "no-branches"} >= {"$[2]", "$[11]"}
+    others = convert(claude_session(), source=CLAUDE, target="openai-chat", kind="request").losses
+    assert {"$[4]", "$[1].timestamp", "$[0]"} <= {loss.path for loss in others}
+
+
+@pytest.mark.parametrize(
+    ("source", "lines", "target"), [(CLAUDE, claude_session, CODEX), (CODEX, codex_session, CLAUDE)]
+)
+def test_a_session_converted_and_back_has_the_same_texts_calls_and_results(
+    source: str, lines: Any, target: str
+) -> None:
+    first = adapter(source).decode_request(lines())
+    there = convert(lines(), source=source, target=target, kind="request").payload
+    back = adapter(source).decode_request(convert(there, source=target, target=source, kind="request").payload)
+    spoken = [message for message in first.messages if message.role != "system"]
+    assert texts(back.messages) == texts(spoken)
+
+    def calls(messages: list[ChatMessage]) -> list[Any]:
+        return [(c.call_id, c.name) for c in contents_of(messages) if isinstance(c, ToolCallContent)]
+
+    assert calls(back.messages) == calls(spoken)
+    times = [message.created for message in spoken if message.text]
+    pairs = zip(times, [message.created for message in back.messages if message.text], strict=True)
+    assert all(time in (None, written) for time, written in pairs)
+
+
+def test_a_message_added_to_a_session_is_the_new_end_of_its_chain() -> None:
+    reader = adapter(CLAUDE)
+    request = reader.decode_request(claude_session())
+    more = msgspec.structs.replace(request, messages=[*request.messages, user("And now?"), assistant("Now as before.")])
+    lines = reader.encode_request(more).payload
+    added = [line for line in lines if line not in claude_session() and line["type"] != "last-prompt"]
+    assert [line["parentUuid"] for line in added] == [uuid_of("It stays.", lines), added[0]["uuid"]]
+    prompt = next(line for line in lines if isinstance(line, dict) and line["type"] == "last-prompt")
+    assert prompt["leafUuid"] == added[1]["uuid"]
+    assert texts(reader.decode_request(lines).messages)[-2:] == ["And now?", "Now as before."]
+
+
+def test_lines_after_a_removed_message_follow_the_one_before_it() -> None:
+    reader = adapter(CLAUDE)
+    request = reader.decode_request(claude_session())
+    kept = [message for message in request.messages if message.text != "Keep it."]
+    lines = reader.encode_request(msgspec.structs.replace(request, messages=kept)).payload
+    parent = next(line["parentUuid"] for line in lines if isinstance(line, dict) and "It stays." in str(line))
+    assert parent == uuid_of("There is one file.", lines)
+
+
+def test_an_edited_text_keeps_its_line() -> None:
+    reader = adapter(CODEX)
+    request = reader.decode_request(codex_session())
+    *before, last = request.messages
+    edited = msgspec.structs.replace(
+        last,
+        contents=[msgspec.structs.replace(last.contents[0], text="It is kept.")],  # type: ignore[call-arg]
+    )
+    lines = reader.encode_request(msgspec.structs.replace(request, messages=[*before, edited])).payload
+    assert lines[15]["payload"]["content"] == [{"type": "output_text", "text": "It is kept."}]
+    assert lines[:15] == codex_session()[:15]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"type": "user", "uuid": "u", "message": {"role": "user", "content": 7}},
+        {"type": "assistant", "uuid": "u", "message": {"role": "assistant", "content": [{"type": "text", "text": 3}]}},
+        {"type": "assistant", "uuid": "u", "message": 3},
+        {"type": "user", "uuid": "u", "message": {"role": "user"}},
+        {"type": "something-new", "uuid": "u", "value": [1]},
+        {"uuid": 7},
+        [1, 2],
+        None,
+        17,
+        "not JSON",
+        {"type": "user", "uuid": "u", "message": {"role": "user", "content": "x", "contentmodel:line": 3}},
+    ],
+)
+def test_a_line_that_cannot_be_read_is_kept_and_reported(line: Any) -> None:
+    lines = [*compacted_session(), line]
+    reader = adapter(CLAUDE)
+    assert reader.encode_request(reader.decode_request(lines)).payload == lines
+    encoded = convert(lines, source=CLAUDE, target="anthropic-messages", kind="request")
+    assert audit(lines, encoded) == []
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "assistant", "content": [{"type": "text", "text": 3}]},
+        {"role": "assistant"},
+        {"role": "user", "content": "x"},
+        {"role": "assistant", "content": [{"type": "text", "text": "x", "contentmodel:line": 3}]},
+        3,
+    ],
+)
+def test_a_message_that_is_not_part_of_the_conversation_is_a_violation(message: Any) -> None:
+    lines = [*compacted_session(), {"type": "assistant", "uuid": "u", "message": message}]
+    violation = adapter(CLAUDE).check_request(lines)[-1]
+    assert (violation.path, violation.rule) == ("$[6]", "shape")
+
+
+def test_unknown_items_of_a_rollout_are_kept() -> None:
+    item = {"timestamp": "2026", "type": "response_item", "payload": {"type": "agent_message", "author": "/root"}}
+    lines = [*codex_session()[:3], item]
+    reader = adapter(CODEX)
+    request = reader.decode_request(lines)
+    assert isinstance(request.messages[-1].contents[0], UnknownContent)
+    assert reader.encode_request(request).payload == lines
+
+
+def test_new_items_are_those_that_codex_reads() -> None:
+    payload = {
+        "messages": [
+            {
+                "role": "user",
+                "content": [{"type": "text", "text": "Read it."}, {"type": "file", "file": {"file_id": "f"}}],
+            },
+            {
+                "role": "assistant",
+                "content": [{"type": "text", "text": "No."}, {"type": "refusal", "refusal": "I refuse."}],
+            },
+        ]
+    }
+    encoded = convert(payload, source="openai-chat", target=CODEX, kind="request")
+    items = [line["payload"] for line in encoded.payload[1:]]
+    assert [part["type"] for item in items for part in item["content"]] == ["input_text", "output_text", "output_text"]
+    assert {loss.code for loss in encoded.losses} >= {"refusal-as-text", "no-field"}
+
+
+def test_two_answers_with_one_id_stay_two_answers() -> None:
+    request = ChatRequest(
+        messages=[
+            user("a"),
+            msgspec.structs.replace(assistant("b"), response_id="r"),
+            user("c"),
+            msgspec.structs.replace(assistant("d"), response_id="r"),
+        ]
+    )
+    reader = adapter(CLAUDE)
+    assert texts(reader.decode_request(reader.encode_request(request).payload).messages) == ["a", "b", "c", "d"]
+
+
+def test_a_file_without_its_parent_is_reported_by_its_rules() -> None:
+    file = Claude()
+    file.user("Go on.", after="missing")
+    assert [v.rule for v in adapter(CLAUDE).check_request(file.lines)] == ["parents-are-in-the-file"]
+    base = {"id": "x", "history_base": {"thread_id": "y", "end_ordinal_exclusive": 3}}
+    rollout = [{"timestamp": "2026", "type": "session_meta", "payload": base}]
+    assert [v.path for v in adapter(CODEX).check_request(rollout)] == ["$[0].payload.history_base"]
