@@ -12,9 +12,10 @@ refuses every other host. The folder of a recording, AGENT/SCENARIO, has
     stage-N.out, .err  what the agent printed
     recording.json     the agent's version, the project's path, and each stage: its prompt and its session
 
-Each recorded session is then resumed in another home, where its history must have the last prompt. `resume` copies a
-session file to its place in a new home, lets the agent resume it with a prompt, and answers with a call of a tool and
-an end.
+Each recorded session is then resumed in another home, where its history must have the last prompt. Sessions of Claude
+Code and Codex are converted, and the other agent resumes them: it must send their history and call a tool, and the way
+back must restore them. `resume` copies a session file to its place in a new home, lets the agent resume it with a
+prompt, and answers with a call of a tool and an end.
 
 Exit codes: 0 all recordings are complete; 1 one is not; 2 the agents cannot be installed, or a bad command line.
 """
@@ -32,6 +33,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from crossings import FORMATS, faults_of
 from model import Step, image
 from programs import PROGRAMS, Place, Program, environment
 from run import INSTALLED, install, version_of
@@ -247,6 +249,19 @@ def unresumed(made: Recording, folder: Path) -> list[str]:
     return [f"resumed in another home: {fault}" for fault in (*done.faults, *lost)]
 
 
+def uncrossed(name: str, folder: Path) -> list[str]:
+    """Convert the sessions of a recording for another agent, which resumes them. Return the faults."""
+
+    def resumed(program: Program, path: Path) -> tuple[list[Recorded], str, list[str]]:
+        done = resume(program, path)
+        return done.requests, done.text, done.faults
+
+    if name not in FORMATS:
+        return []
+    files = STORAGES[PROGRAMS[name].name].files(folder / "home")
+    return [fault for path in files for fault in faults_of(name, path, resumed)]
+
+
 # -- the command -------------------------------------------------------------------------------------------------------
 
 
@@ -259,7 +274,10 @@ def _record_all(chosen: argparse.Namespace) -> int:
             folder = chosen.output / name / scenario
             try:
                 made = record(PROGRAMS[name], scenario, folder)
-                faults, seconds = made.faults or unresumed(made, folder), f", {made.seconds:.0f} s"
+                faults, seconds = (
+                    made.faults or [*unresumed(made, folder), *uncrossed(name, folder)],
+                    f", {made.seconds:.0f} s",
+                )
             except (LookupError, OSError) as error:
                 faults, seconds = [f"{type(error).__name__}: {error}"], ""
             print(f"{name}, {scenario}: {'failed' if faults else 'ok'}{seconds}", file=sys.stderr)
