@@ -11,7 +11,7 @@ from contentmodel import ChatMessage, ChatRequest, adapter, assistant, audit, co
 from contentmodel.content import ReasoningContent, TextContent, ToolCallContent, ToolResultContent, UnknownContent
 from contentmodel.engine.lines import parse_lines, write_lines
 from contentmodel.message import contents_of
-from session_files import Claude, claude_session, codex_session, compacted_session
+from session_files import Claude, claude_session, codex_session, compacted_session, text
 
 CLAUDE, CODEX = "claude-code-session", "codex-rollout"
 FILES = {"claude": (CLAUDE, claude_session), "compacted": (CLAUDE, compacted_session), "codex": (CODEX, codex_session)}
@@ -210,6 +210,18 @@ def test_a_message_that_is_not_part_of_the_conversation_is_a_violation(message: 
     lines = [*compacted_session(), {"type": "assistant", "uuid": "u", "message": message}]
     violation = adapter(CLAUDE).check_request(lines)[-1]
     assert (violation.path, violation.rule) == ("$[6]", "shape")
+
+
+def test_only_the_line_with_the_fault_leaves_the_conversation() -> None:
+    file = Claude()
+    first = file.user("a")
+    file.user("taken back", after=first)
+    file.answer("msg_1", {"type": "text", "text": 3})
+    file.user("b", after=first)
+    file.answer("msg_2", text("c"))
+    request = adapter(CLAUDE).decode_request(file.lines)
+    assert (texts(request.messages), texts(request.branches[0].messages)) == (["a", "b", "c"], ["taken back"])
+    assert [v.path for v in adapter(CLAUDE).check_request(file.lines)] == ["$[2]"]
 
 
 def test_unknown_items_of_a_rollout_are_kept() -> None:

@@ -35,7 +35,15 @@ from contentmodel.message import Branch, Origin
 from contentmodel.request import ChatOptions, ChatRequest
 from contentmodel.serialize import require_valid_parts
 from contentmodel_adapters.shared.session_lines import END, ORDER
-from contentmodel_adapters.shared.session_reading import UNREADABLE, Reader, Session, Translation, lines_at, sources_of
+from contentmodel_adapters.shared.session_reading import (
+    UNREADABLE,
+    Part,
+    Reader,
+    Session,
+    Translation,
+    lines_at,
+    sources_of,
+)
 from contentmodel_adapters.shared.session_writing import Writer, Written, without_api
 
 
@@ -47,9 +55,9 @@ class SessionAdapter(RequestsOnly):
     inner: str
     """The API of the messages in the file."""
     messages_field: str
+    """The field of that API's requests with the messages."""
     records: frozenset[str]
     """The fields of stored conversations that a new answer can have: the others are lost."""
-    """The field of that API's requests with the messages."""
     rules: Rules
     has_instructions = False
     """True if a file contains the instructions of its agent."""
@@ -122,18 +130,26 @@ class SessionAdapter(RequestsOnly):
     def _decoded(self, lines: list[Any]) -> tuple[Session, list[tuple[ChatRequest, Any, Any]]]:
         """Return the session and its decoded parts. Lines with faults are kept as they are."""
         unreadable: set[int] = set()
-        inner: Any = installed(self.inner)
         while True:
             session = self.read(lines, unreadable)
-            try:
-                return session, [
-                    inner.trace_request({**part.fields, self.messages_field: part.entries}) for part in session.parts
-                ]
-            except DecodeError as error:
-                found = {line for part in session.parts for line in lines_at(error, part)} - unreadable
-                if not found:
-                    raise
-                unreadable |= found
+            decoded = [self._decoded_part(part, unreadable) for part in session.parts]
+            if None not in decoded:
+                return session, decoded  # type: ignore[return-value]
+
+    def _decoded_part(self, part: Part, unreadable: set[int]) -> tuple[ChatRequest, Any, Any] | None:
+        """Return a decoded part. If it has faults, add their lines to `unreadable`, and return None."""
+        inner: Any = installed(self.inner)
+        try:
+            decoded: tuple[ChatRequest, Any, Any] = inner.trace_request(
+                {**part.fields, self.messages_field: part.entries}
+            )
+        except DecodeError as error:
+            found = {*lines_at(error, part)} - unreadable
+            if not found:
+                raise
+            unreadable |= found
+            return None
+        return decoded
 
     def encode_request(
         self, request: ChatRequest, policies: Mapping[str, str] | None = None, model: str | None = None
