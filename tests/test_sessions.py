@@ -11,7 +11,7 @@ from contentmodel import ChatMessage, ChatRequest, adapter, assistant, audit, co
 from contentmodel.content import ReasoningContent, TextContent, ToolCallContent, ToolResultContent, UnknownContent
 from contentmodel.engine.lines import parse_lines, write_lines
 from contentmodel.message import contents_of
-from session_files import Claude, claude_session, codex_session, compacted_session, text
+from session_files import Claude, claude_session, codex_line, codex_session, compacted_session, text
 
 CLAUDE, CODEX = "claude-code-session", "codex-rollout"
 FILES = {"claude": (CLAUDE, claude_session), "compacted": (CLAUDE, compacted_session), "codex": (CODEX, codex_session)}
@@ -231,6 +231,13 @@ def test_unknown_items_of_a_rollout_are_kept() -> None:
     request = reader.decode_request(lines)
     assert isinstance(request.messages[-1].contents[0], UnknownContent)
     assert reader.encode_request(request).payload == lines
+
+
+def test_tools_that_a_rollout_adds_are_reported() -> None:
+    tools = [{"type": "function", "name": "wait", "parameters": {"type": "object"}}]
+    item = {"type": "additional_tools", "role": "developer", "tools": tools}
+    lines = [*codex_session()[:3], codex_line("response_item", item, 17)]
+    assert audit(lines, convert(lines, source=CODEX, target=CLAUDE, kind="request")) == []
 
 
 def test_new_items_are_those_that_codex_reads() -> None:

@@ -98,8 +98,9 @@ class Writer:
         for message in messages:
             if self._context.native or message.role not in ("system", "developer"):
                 yield message
-            else:
-                self._context.report_loss(message, None, reasons.AGENT_INSTRUCTIONS)
+                continue
+            for owner in (message, *message.contents):
+                self._context.report_loss(owner, None, reasons.AGENT_INSTRUCTIONS)
 
     def _packed(self, message: ChatMessage) -> ChatMessage:
         """Return a message with tokens in place of the fields of lines, and without the fields that the file has."""
