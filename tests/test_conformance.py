@@ -57,6 +57,11 @@ class TestHfMessages(Ours):
     payloads: ClassVar = {"request": data_sets.HF}
 
 
+class TestAtif(Ours):
+    adapter = "atif"
+    payloads: ClassVar = {"request": data_sets.ATIF}
+
+
 RECORDED = {name for name, check in CHECKS.items() if "corpus" in check.needs}
 CHEAP = {"readable/recorded", "known/recorded", "identity/recorded", "stream-encoding/recorded"}
 """The checks of recorded traffic that stay fast."""

@@ -28,6 +28,9 @@ def has_grown(one: Any, other: Any) -> bool:
             has_grown(value, other[key]) or (key == "reasoning_content" and f"{other[key]}".startswith(f"{value}\n\n"))
             for key, value in one.items()
         )
+    if one == "" and isinstance(other, str | list):
+        # A field that is required, and that the joined message has a text for.
+        return True
     if isinstance(one, str) and isinstance(other, list):
         # A single text is encoded as a string, and as a block if others follow.
         return bool(other) and isinstance(other[0], dict) and other[0].get("text") == one

@@ -262,7 +262,8 @@ def _sort_of_name(place: _Place, vocabulary: Vocabulary) -> str:
         return NAME
     if place.key == "id" and str(place.holder.get("type")) in vocabulary.pairs:
         return PAIR
-    if place.outer in calls or not (calls.isdisjoint(place.holder) and vocabulary.arguments.isdisjoint(place.holder)):
+    is_call = place.outer in calls or place.outer == "tool_calls"
+    if is_call or not (calls.isdisjoint(place.holder) and vocabulary.arguments.isdisjoint(place.holder)):
         return CALL
     # An object with a role is a message, not a result.
     is_result = place.key in _ANSWERED or ("role" not in place.holder and not _OUTPUTS.isdisjoint(place.holder))
@@ -273,7 +274,7 @@ _COUNTS = frozenset({"usage", "usageMetadata", "usage_metadata", "created", "cre
 """Fields whose zeros are not counted: some APIs require them."""
 _OUTPUTS = frozenset({"content", "output", "outputs", "response"})
 _CHOICES = frozenset({"tool_choice", "toolConfig", "tool_config"})
-_TOOLS = frozenset({"tools", "functions"})
+_TOOLS = frozenset({"tools", "functions", "tool_definitions"})
 _SCHEMAS = frozenset({"parameters", "input_schema", "schema"})
 _MEMBERS = {"incomplete_details": "reason", "tool_choice": "disable_parallel_tool_use"}
 """Structure objects whose other fields are counted, with the member that is structure only in them."""

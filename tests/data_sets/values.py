@@ -118,3 +118,56 @@ HF = conversations(
     tools=st.none() | TOOLS | TOOLS.map(json.dumps) | TEXTS,
     chat_template_kwargs=json_values,
 )
+
+_PARTS = TEXT_PARTS | st.fixed_dictionaries(
+    {
+        "type": st.sampled_from(["image", "audio"]),
+        "source": st.fixed_dictionaries({"path": LINKS}, optional={"media_type": st.sampled_from(["image/png", "x"])}),
+    }
+)
+_MESSAGES = TEXTS | st.lists(_PARTS, max_size=3)
+_OBSERVATIONS = st.fixed_dictionaries(
+    {
+        "results": st.lists(
+            st.fixed_dictionaries(
+                {}, optional={"source_call_id": st.none() | IDS, "content": st.none() | _MESSAGES, "extra": json_values}
+            ),
+            max_size=2,
+        )
+    },
+    optional={"note": json_values},
+)
+_COMMON = {
+    "step_id": st.integers(1, 3),
+    "timestamp": st.sampled_from(["2026-11-23T10:00:00Z", "yesterday", None]),
+    "observation": st.none() | _OBSERVATIONS,
+    "extra": json_values,
+}
+_STEPS = st.fixed_dictionaries(
+    {"source": st.sampled_from(["system", "user", "critic"]), "message": _MESSAGES}, optional=_COMMON
+) | st.fixed_dictionaries(
+    {"source": st.just("agent"), "message": _MESSAGES},
+    optional={
+        **_COMMON,
+        "reasoning_content": NULLABLE,
+        "metrics": st.just({"prompt_tokens": 7}),
+        "tool_calls": st.none()
+        | st.lists(
+            st.fixed_dictionaries(
+                {"tool_call_id": IDS, "function_name": st.sampled_from(["weather", "clock"])},
+                optional={"arguments": OBJECTS, "extra": json_values},
+            ),
+            max_size=2,
+        ),
+    },
+)
+ATIF = st.fixed_dictionaries(
+    {"schema_version": st.just("ATIF-v1.7"), "steps": st.lists(_STEPS, min_size=1, max_size=4)},
+    optional={
+        "agent": st.fixed_dictionaries(
+            {"name": TEXTS}, optional={"model_name": NULLABLE, "tool_definitions": st.none() | TOOLS}
+        ),
+        "notes": NULLABLE,
+        "final_metrics": json_values,
+    },
+)

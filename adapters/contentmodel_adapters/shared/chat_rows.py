@@ -198,12 +198,12 @@ class ChatRows(Codec[list[ChatMessage]]):
             return []
         if message.role != "tool":
             layout = self.assistant if message.role == "assistant" else self.plain
-            _report_citations(message.contents, context)
+            report_citations(message.contents, context)
             return [layout.encode(message, context)]
         if message.message_id or message.author_name or message.extra:
             passes.leave_empty(message, context)
         for result in message.contents:
-            _report_citations(getattr(result, "outputs", ()), context)
+            report_citations(getattr(result, "outputs", ()), context)
         return self.results.encode_list([_marked(content, context) for content in message.contents], context)
 
 
@@ -233,7 +233,8 @@ def _marked(content: AIContent, context: EncodeContext) -> AIContent:
     return with_error_mark(content, context)
 
 
-def _report_citations(contents: Iterable[AIContent], context: EncodeContext) -> None:
+def report_citations(contents: Iterable[AIContent], context: EncodeContext) -> None:
+    """Report the annotations of texts: these formats have none."""
     for content in contents:
         if content.__class__ is TextContent and content.annotations is not None:
             context.report_lost_attributes(content, ("annotations",))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from contentmodel_conformance.readers import anthropic, chat, data_sets, gemini, responses
+from contentmodel_conformance.readers import anthropic, chat, data_sets, gemini, responses, trajectories
 from contentmodel_conformance.readers.reading import Fact, Reading
 
 __all__ = ["READERS", "Fact", "Reader", "Reading"]
@@ -24,5 +24,6 @@ READERS: dict[str, Reader] = {
     # A line of a fine-tuning file has the messages of a request.
     "openai-finetune": chat.read,
     "hf-messages": data_sets.read_messages,
+    "atif": trajectories.read,
 }
 """The readers of this project, by API."""

@@ -1,0 +1,220 @@
+"""The table of ATIF, the Agent Trajectory Interchange Format of Harbor: one JSON object a run.
+
+A step of the agent has its calls and their results. Source: docs/rfcs/0001-trajectory-format.md of
+harbor-framework/harbor, and `nat.atif` of nvidia-nat-atif 1.9.0 (seen 2026-11-23).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from contentmodel.authoring import (
+    ArgumentsObject,
+    Blocks,
+    Codec,
+    Column,
+    Columns,
+    DecodeContext,
+    EncodeContext,
+    Filled,
+    Implied,
+    Roles,
+    Row,
+    Silent,
+    Table,
+    TextOrBlocks,
+    needs_error_mark,
+    passes,
+    row,
+    with_error_mark,
+    with_error_read,
+)
+from contentmodel.content.base import AIContent
+from contentmodel.content.media import UriContent
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import TextContent
+from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
+from contentmodel.message import ChatMessage
+from contentmodel.request import ChatRequest, FunctionTool, HostedTool
+from contentmodel_adapters.shared.chat_rows import FUNCTION, NO_PARAMETERS, REASONING, report_citations
+
+API = "atif"
+TABLE = Table(API)
+
+
+def _medium(kind: str) -> Row:
+    source = {"source.path": "uri", "source.media_type": "media_type"}
+    return Row(kind, UriContent, source, Implied({"kind": kind}), constants={"type": kind})
+
+
+PARTS = TABLE.union("content part", [row("text", TextContent, {"text": "text"}), _medium("image"), _medium("audio")])
+CALLS = TABLE.union(
+    "tool call",
+    [
+        Row(
+            "call",
+            FunctionCallContent,
+            {
+                "tool_call_id": "call_id",
+                "function_name": "name",
+                "arguments": ("arguments", ArgumentsObject()),
+            },
+            Filled({"arguments": {}}),
+        )
+    ],
+    find=lambda wire: "call",
+)
+RESULTS = TABLE.union(
+    "result",
+    [
+        Row(
+            "result",
+            FunctionResultContent,
+            {"source_call_id": "call_id", "content": ("outputs", TextOrBlocks(PARTS, "string"))},
+            Silent("name"),
+        )
+    ],
+    find=lambda wire: "result",
+)
+AGENT = TABLE.record(
+    "agent step",
+    ChatMessage,
+    {},
+    Columns(
+        "contents",
+        {
+            "reasoning_content": Column(REASONING, ReasoningContent),
+            "message": Column(TextOrBlocks(PARTS, "string"), TextContent, UriContent),
+            "tool_calls": Column(Blocks(CALLS), FunctionCallContent),
+        },
+    ),
+    Implied({"role": "assistant"}),
+    Filled({"message": ""}),
+    constants={"source": "agent"},
+)
+STEP = TABLE.record(
+    "step",
+    ChatMessage,
+    {
+        "source": ("role", Roles(API, {"system": "system", "user": "user"}, elsewhere=("agent",))),
+        "message": ("contents", TextOrBlocks(PARTS, "string")),
+    },
+    Filled({"message": ""}),
+)
+OBSERVATION = TABLE.record(
+    "observation", ChatMessage, {"results": ("contents", Blocks(RESULTS))}, Implied({"role": "tool"})
+)
+TABLE.known_values("step.source", "system", "user", "agent")
+
+
+class Steps(Codec[list[ChatMessage]]):
+    """The steps of a trajectory. The observation of a step is the tool message that follows its message."""
+
+    classes = (list,)
+    identity = False
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is list and bool(value)
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
+        messages: list[ChatMessage] = []
+        for index, wire in enumerate(value):
+            if wire.__class__ is not dict:
+                context.expected(value, index, "an object: a step", wire)
+            elif wire.get("source").__class__ is not str:
+                context.fault(wire, "source", "missing string: the source of this step")
+            else:
+                messages += _decode_step(wire, context, value, index)
+        return messages
+
+    def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
+        steps: list[dict[str, Any]] = []
+        for message in value:
+            if not context.native and not message.contents:
+                passes.leave_empty(message, context)
+            elif message.role == "tool":
+                _add_observation(steps, message, context)
+            else:
+                report_citations(message.contents, context)
+                steps.append((AGENT if message.role == "assistant" else STEP).encode(message, context))
+        return steps
+
+
+def _decode_step(wire: dict[str, Any], context: DecodeContext, steps: list[Any], index: int) -> Iterator[ChatMessage]:
+    layout = AGENT if wire["source"] == "agent" else STEP
+    observation: Any = wire.get("observation")
+    if not _has_results(observation):
+        message = layout.decode(wire, context)
+        context.trace(layout, [message], steps, index, spread=False)
+        yield message
+        return
+    rest = {key: value for key, value in wire.items() if key != "observation"}
+    context.copied(rest, wire)
+    message = layout.decode(rest, context)
+    context.trace(layout, [message], steps, index, spread=False)
+    yield message
+    results = OBSERVATION.decode(observation, context)
+    results.contents[:] = map(with_error_read, results.contents)
+    context.trace(OBSERVATION, [results], wire, "observation", spread=False)
+    yield results
+
+
+def _has_results(observation: Any) -> bool:
+    results = observation.get("results") if observation.__class__ is dict else None
+    return results.__class__ is list and bool(results) and all(result.__class__ is dict for result in results)
+
+
+def _add_observation(steps: list[dict[str, Any]], message: ChatMessage, context: EncodeContext) -> None:
+    """Add results to the last step. A step without calls can have results, too."""
+    for result in message.contents:
+        report_citations(getattr(result, "outputs", ()), context)
+    contents = [_marked(content, context) for content in message.contents]
+    wire = OBSERVATION.encode(context.with_contents(message, contents), context)
+    if not steps:
+        steps.append({"source": "system", "message": ""})
+    before = steps[-1].get("observation")
+    if before is not None:
+        wire = {**wire, **before, "results": [*before.get("results", ()), *wire["results"]]}
+    steps[-1]["observation"] = wire
+
+
+def _marked(content: AIContent, context: EncodeContext) -> AIContent:
+    """Return a result with its failure in its text: observations have no flag for it."""
+    if not isinstance(content, FunctionResultContent) or not needs_error_mark(content):
+        return content
+    return with_error_mark(content, context)
+
+
+TOOLS = TABLE.union(
+    "tool",
+    [row("function", FunctionTool, FUNCTION, Filled({"function.parameters": NO_PARAMETERS}))],
+    other=Row("other", HostedTool, {"type": "kind"}),
+    foreign_types=[FunctionTool],
+)
+REQUEST = TABLE.record(
+    "request",
+    ChatRequest,
+    {
+        "steps": ("messages", Steps()),
+        "agent.model_name": "model",
+        "agent.tool_definitions": ("tools", Blocks(TOOLS)),
+    },
+)
+TABLE.keep(
+    "agent step",
+    "step_id",
+    "timestamp",
+    "model_name",
+    "reasoning_effort",
+    "metrics",
+    "is_copied_context",
+    "llm_call_count",
+)
+TABLE.keep("step", "step_id", "timestamp", "is_copied_context", "llm_call_count")
+TABLE.keep("result", "subagent_trajectory_ref")
+TABLE.keep(
+    "request",
+    *("schema_version", "session_id", "trajectory_id", "agent.name", "agent.version", "notes", "final_metrics"),
+    *("continued_trajectory_ref", "subagent_trajectories"),
+)
