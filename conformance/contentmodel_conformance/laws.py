@@ -276,11 +276,22 @@ def converted(source: Any, target: Any, kind: str, payload: Any) -> tuple[Encode
     for loss in encoded.losses:
         if not loss.path.startswith("$"):
             raise LawBroken("conversion", "$", "a loss has no JSON path", Label("a path from $"), loss.path)
-    vocabularies = vocabulary_of(source), vocabulary_of(target)
+    vocabularies = vocabulary_for(source), vocabulary_for(target)
     missing = unaccounted(loss_source(source, kind, payload), encoded.payload, encoded.losses, *vocabularies)
     if kind == "request":
         target.check_request(encoded.payload, None)
     return encoded, missing
+
+
+_VOCABULARIES: dict[int, tuple[Any, Vocabulary]] = {}
+"""The vocabularies by the id of their adapter. The adapter is kept, so that no other one gets its id."""
+
+
+def vocabulary_for(adapter: Any) -> Vocabulary:
+    """Return the vocabulary of an adapter, which takes longer to derive than a small payload takes to audit."""
+    if id(adapter) not in _VOCABULARIES:
+        _VOCABULARIES[id(adapter)] = adapter, vocabulary_of(adapter)
+    return _VOCABULARIES[id(adapter)][1]
 
 
 def _names_places(error: DecodeError) -> None:
@@ -444,7 +455,7 @@ def restoration(source: Any, target: Any, kind: str, payload: dict[str, Any]) ->
     lost_on_return = [
         value_at(loss_source(target, kind, out.payload), loss.path) for loss in back.losses if loss.kind in COVERING
     ]
-    vocabulary, before = vocabulary_of(source), loss_source(source, kind, payload)
+    vocabulary, before = vocabulary_for(source), loss_source(source, kind, payload)
     names = {leaf.above[-1] for leaf in counted(before, vocabulary) if leaf.sort == NAME}
     unrestored = unaccounted(before, loss_source(source, kind, back.payload), out.losses, vocabulary, vocabulary)
     # The values of a missing object are counted separately.

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from contentmodel import DecodeError
-from contentmodel.auditing import STRUCTURE, vocabulary_of
+from contentmodel.auditing import STRUCTURE
 from contentmodel_conformance import laws, mapping
 from contentmodel_conformance.checks.payloads import sources
 from contentmodel_conformance.checks.registry import check
@@ -68,7 +68,7 @@ def accounting(subject: Subject, trial: Trial) -> None:
 def accounted(source: Any, target: Any, kind: str, payload: Any) -> None:
     """Check accounting of a converted payload."""
     original, encoded = laws.loss_source(source, kind, payload), laws.crossed(source, target, kind, payload)
-    laws.accounting(original, encoded, vocabulary_of(source), vocabulary_of(target))
+    laws.accounting(original, encoded, laws.vocabulary_for(source), laws.vocabulary_for(target))
 
 
 @check(precision, "crossing", "conversations, from and to every other API", "others")
@@ -79,7 +79,7 @@ def crossing_precision(subject: Subject, trial: Trial) -> None:
 def precise(source: Any, target: Any, kind: str, payload: Any, *, most: int = MOST) -> None:
     """Check precision of a converted payload."""
     original, encoded = laws.loss_source(source, kind, payload), laws.crossed(source, target, kind, payload)
-    precision(original, encoded, vocabulary_of(source), vocabulary_of(target), most=most)
+    precision(original, encoded, laws.vocabulary_for(source), laws.vocabulary_for(target), most=most)
 
 
 @check(laws.accounting, "list", "lists of messages instead of requests, to every other API and to its own", "others")
@@ -161,7 +161,7 @@ def anything_converted(subject: Subject, trial: Trial) -> None:
 def misfits(subject: Subject, trial: Trial) -> None:
     for source, target, kind in ways(subject):
         written = conversations(source, kind).map(partial(_written, source, kind))
-        payloads = written.flatmap(partial(misfitting, fields=STRUCTURE | vocabulary_of(source).structure))
+        payloads = written.flatmap(partial(misfitting, fields=STRUCTURE | laws.vocabulary_for(source).structure))
         trial.each(payloads, partial(_accounted_or_refused, source, target, kind), label(source, target, kind))
 
 
