@@ -690,3 +690,24 @@ def test_async_tool_runner_runs_mcp_tools() -> None:
             )
 
     asyncio.run(main())
+
+
+def test_structured_content_is_the_artifact_of_the_result() -> None:
+    call = FunctionCallContent(call_id="call_1", name="count", arguments={})
+    wire = {"content": [{"type": "text", "text": "two"}], "structuredContent": {"count": 2}}
+    result = result_from_mcp(call, wire)
+    assert result.artifact == {"count": 2}
+    changed = msgspec.structs.replace(result, artifact={"count": 3})
+    assert result_to_mcp(changed).result.structured_content == {"count": 3}
+    assert result_to_mcp(result).result.structured_content == {"count": 2}
+
+
+def test_artifact_of_an_outcome_is_sent_as_structured_content() -> None:
+    written = result_to_mcp(ToolOutcome("two", artifact={"count": 2}))
+    assert (written.result.structured_content, written.losses) == ({"count": 2}, ())
+
+
+def test_artifact_without_a_json_form_is_an_error_of_the_result() -> None:
+    call = FunctionCallContent(call_id="call_1", name="count", arguments={})
+    result = result_of(call, ToolOutcome("two", artifact=object()))
+    assert (result.artifact, result.is_error) == (None, True)

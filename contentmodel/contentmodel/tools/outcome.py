@@ -38,12 +38,14 @@ class ToolOutcome(msgspec.Struct, frozen=True):
     """The outcome of a run of a tool.
 
     `results` are for the model: any value that `contents_of` accepts, or the list of contents that it returns. `note`
-    is text for the model about the run. `display` is text for the user.
+    is text for the model about the run. `display` is text for the user. `artifact` is the application's form of the
+    result, a JSON value: the result of the call keeps it, and no model gets it.
     """
 
     results: Any
     note: str | None = None
     display: str | None = None
+    artifact: Any = None
 
     @property
     def contents(self) -> list[AIContent]:
@@ -108,12 +110,19 @@ def contents_of(value: Any) -> ToolOutcome:
     | str | one text |
     | a content; a list of contents, in which strings are texts | these contents |
     | None, bool, number, dict, list, dataclass, pydantic model, msgspec Struct, date, UUID, ... | its JSON as text |
-    | ToolOutcome | its results by these rules |
+    | ToolOutcome | its results by these rules; an artifact without a JSON form adds an error |
     | bytes, and other values without a JSON form | an error with the type and the path |
     """
-    if isinstance(value, ToolOutcome):
-        return ToolOutcome(_contents(value.results), _writable_or_none(value.note), _writable_or_none(value.display))
-    return ToolOutcome(_contents(value))
+    if not isinstance(value, ToolOutcome):
+        return ToolOutcome(_contents(value))
+    contents, artifact = _contents(value.results), None
+    if value.artifact is not None:
+        json_or_error = _contents({"artifact": value.artifact})[0]
+        if isinstance(json_or_error, TextContent):
+            artifact = json.loads(json_or_error.text)["artifact"]
+        else:
+            contents = [*contents, json_or_error]
+    return ToolOutcome(contents, _writable_or_none(value.note), _writable_or_none(value.display), artifact)
 
 
 @overload
@@ -138,8 +147,10 @@ def result_of(
     """
     if isinstance(outcome, BaseException):
         outputs: list[AIContent] = [error_of(outcome, details=details)]
+        artifact = None
     else:
-        outputs = contents_of(outcome).contents
+        converted = contents_of(outcome)
+        outputs, artifact = converted.contents, converted.artifact
     failed = any(isinstance(output, ErrorContent) for output in outputs)
     return result_type(call)(
         call_id=call.call_id,
@@ -147,6 +158,7 @@ def result_of(
         executor=call.executor,
         outputs=list(outputs),
         is_error=True if failed else None,
+        artifact=artifact,
         extra=minted(call),
     )
 

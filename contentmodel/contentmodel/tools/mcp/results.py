@@ -4,8 +4,9 @@ All parts of a result are kept in its contents, so that they survive when the co
 Parts that are not content are stored in `extra["mcp"]` under keys with a colon, and restored on the way back.
 
 - `isError`: the first text becomes an ErrorContent; one is added if there is no text.
-- `structuredContent` reaches the model once. If the texts contain it (the same JSON, or the value of the only key
-  "result", as the SDKs write it), no text is added; else a text with its JSON is added.
+- `structuredContent` is the `artifact` of the result, and reaches the model once. If the texts contain it (the same
+  JSON, or the value of the only key "result", as the SDKs write it), no text is added; else a text with its JSON is
+  added.
 - Other fields of the result (`_meta`) are stored on the first content.
 """
 
@@ -78,7 +79,8 @@ def outcome_from_mcp(result: Any, *, links: str = "text") -> ToolOutcome:
     if len(blocks) > MAX_BLOCKS:
         raise DecodeError(API, [Fault("$.content", f"expected at most {MAX_BLOCKS:,} blocks, got {len(blocks):,}")])
     contents = contents_from_mcp(blocks)
-    if fields.get("structuredContent") is not None:
+    structured = fields.get("structuredContent")
+    if structured is not None:
         contents = _with_structured(contents, fields.pop("structuredContent"))
     if fields.pop("isError", None) is True:
         contents = _with_error(contents)
@@ -90,7 +92,7 @@ def outcome_from_mcp(result: Any, *, links: str = "text") -> ToolOutcome:
         contents = [_EMPTY.on(TextContent(text=""), API, True)]
     if fields:
         contents[0] = _RESULT.on(contents[0], API, fields)
-    return ToolOutcome(contents)
+    return ToolOutcome(contents, artifact=structured)
 
 
 def result_from_mcp(call: FunctionCallContent, result: Any, *, links: str = "text") -> FunctionResultContent:
@@ -113,7 +115,7 @@ def result_to_mcp(result: Any) -> McpResult:
     context.report_lost_attributes(root, ("annotations", "protected", "display"))
     fields = _fields_of_result(outputs)
     failed = any(isinstance(output, ErrorContent) for output in outputs) or getattr(root, "is_error", None) is True
-    structured = _structured(outputs, context)
+    structured = _structured(outputs, root.artifact, context)
     written = [
         _holdable(content, block, context)
         for content in outputs
@@ -197,8 +199,11 @@ def _with_structured(contents: list[AIContent], value: Any) -> list[AIContent]:
     return [*contents, _STRUCTURED.on(added, API, {"value": value, "added": True})]
 
 
-def _structured(outputs: list[AIContent], context: EncodeContext) -> dict[str, Any]:
-    """Return the field `structuredContent` if the outputs still match it."""
+def _structured(outputs: list[AIContent], artifact: Any, context: EncodeContext) -> dict[str, Any]:
+    """Return the field `structuredContent`: what the outputs still match, or an artifact of the application."""
+    values = [stored for output in outputs if (stored := _STRUCTURED.of(output, API)) is not None]
+    if artifact is not None and all(artifact != stored["value"] for stored in values):
+        return {"structuredContent": artifact}
     for output in outputs:
         stored = _STRUCTURED.of(output, API)
         if stored is None:
