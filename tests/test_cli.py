@@ -159,6 +159,14 @@ def test_convert_passes_policy_to_encoder(tmp_path: Path) -> None:
     assert "Hm." in run("convert", message, "--to", "openai-chat", "--policy", "reasoning=text").stdout
 
 
+def test_convert_passes_the_id_of_a_session_to_the_encoder(tmp_path: Path) -> None:
+    message = tmp_path / "message.json"
+    message.write_text('{"model": "gpt-4.1", "messages": [{"role": "user", "content": "Hello."}]}')
+    policies = ("--policy", "session=5e55", "--policy", "directory=/elsewhere")
+    line = json.loads(run("convert", message, "--to", "claude-code-session", *policies).stdout)
+    assert (line["sessionId"], line["cwd"]) == ("5e55", "/elsewhere")
+
+
 # losses
 
 

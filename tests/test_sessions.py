@@ -279,3 +279,14 @@ def test_a_file_without_its_parent_is_reported_by_its_rules() -> None:
     base = {"id": "x", "history_base": {"thread_id": "y", "end_ordinal_exclusive": 3}}
     rollout = [{"timestamp": "2026", "type": "session_meta", "payload": base}]
     assert [v.path for v in adapter(CODEX).check_request(rollout)] == ["$[0].payload.history_base"]
+
+
+@pytest.mark.parametrize(("name", "target"), [("codex", CLAUDE), ("claude", CODEX)])
+def test_convert_takes_the_id_and_the_folder_of_a_session(name: str, target: str) -> None:
+    lines = convert(
+        FILES[name][1](), source=FILES[name][0], target=target, policies={"session": "5e55", "directory": "/elsewhere"}
+    ).payload
+    if target == CLAUDE:
+        assert {(line["sessionId"], line["cwd"]) for line in lines} == {("5e55", "/elsewhere")}
+    else:
+        assert (lines[0]["payload"]["id"], lines[0]["payload"]["cwd"]) == ("5e55", "/elsewhere")

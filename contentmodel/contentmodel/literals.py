@@ -58,7 +58,8 @@ class Policies(TypedDict, total=False):
 
     `capabilities` describes the target's model: the name of a listed model, "any" (no limits), or a JSON object with
     fields of `contentmodel.capabilities.Capabilities`. `output_limit` is a number: the limit of output tokens
-    for an API that requires one, if the request has none.
+    for an API that requires one, if the request has none. `session` and `directory` are the id and the working
+    directory of a session of a coding agent.
     """
 
     reasoning: Literal["drop", "text", "reasoning_content", "reasoning"]
@@ -67,6 +68,8 @@ class Policies(TypedDict, total=False):
     stream_usage: Literal["last", "chunk"]
     capabilities: str
     output_limit: str
+    session: str
+    directory: str
 
 
 TextUnit: TypeAlias = Literal["codepoint", "utf16", "byte"]

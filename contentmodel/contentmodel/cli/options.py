@@ -10,7 +10,7 @@ import typer
 from contentmodel.capabilities import check_choice
 from contentmodel.cli.errors import Problem
 from contentmodel.cli.installed import check_api
-from contentmodel.engine.pipeline.lowering import POLICIES, output_limit_of
+from contentmodel.engine.pipeline.lowering import POLICIES, SESSION_POLICIES, output_limit_of
 from contentmodel.literals import Policies
 
 
@@ -79,11 +79,11 @@ def _parse_policy(text: str) -> tuple[str, str]:
         _check_capabilities(choice)
     elif family == "output_limit":
         _check_limit(choice)
-    elif choice not in POLICIES.get(family, ()):
+    elif family not in SESSION_POLICIES and choice not in POLICIES.get(family, ()):
         known = "; ".join(f"{name}={'|'.join(choices)}" for name, choices in POLICIES.items())
         raise Problem(
             f"--policy: unknown policy {text!r}",
-            hint=f"use one of: {known}; capabilities=MODEL|any|JSON; output_limit=N",
+            hint=f"use one of: {known}; capabilities=MODEL|any|JSON; output_limit=N; session=ID; directory=PATH",
         )
     return family, choice
 

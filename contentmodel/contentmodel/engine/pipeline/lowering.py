@@ -49,8 +49,10 @@ chunk with a choice, "chunk" in a separate chunk without choices, as `stream_opt
 
 The additional policy `capabilities` sets the capabilities of the target's model: the name of a listed model, "any", or
 a JSON object with fields of `contentmodel.capabilities.Capabilities`. The policy `output_limit` is a number: the limit
-of output tokens for an API that requires one, if the request has none.
+of output tokens for an API that requires one, if the request has none. The policies of SESSION_POLICIES are texts: the
+id and the working directory of a session of a coding agent.
 """
+SESSION_POLICIES = ("session", "directory")
 
 
 def check_choices(policies: Policies | None, on_loss: OnLoss) -> Mapping[str, str] | None:
@@ -68,9 +70,9 @@ def check_policies(policies: Policies | None) -> Mapping[str, str] | None:
             check_choice(policy)
         elif family == "output_limit":
             output_limit_of(policy)
-        elif policy not in POLICIES.get(family, ()):
+        elif family not in SESSION_POLICIES and policy not in POLICIES.get(family, ()):
             choices = "; ".join(f"{name}: {' | '.join(options)}" for name, options in POLICIES.items())
-            more = "capabilities: MODEL | any | JSON; output_limit: N"
+            more = "capabilities: MODEL | any | JSON; output_limit: N; session: ID; directory: PATH"
             raise ValueError(f"unknown policy {family}={policy}: expected {choices}; {more}")
     return chosen
 
