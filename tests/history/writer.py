@@ -3,12 +3,14 @@
     python writer.py run URL SEED        turns of the tool loop, one after the other, through `record`
     python writer.py hold URL NAME       one open turn with one block, and then nothing
     python writer.py append URL NAME N   N turns, each after the last one that this process saw; prints conflicts
+    python writer.py session URL NAME N  N entries of a session that other processes add too, and N of its own
 
 Each line of output is JSON. A block is printed after the store has returned, so every printed block must be stored.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import random
 import sys
@@ -19,7 +21,7 @@ from typing import Any
 from contentmodel import ChatResponse, FunctionCallContent, FunctionResultContent, Origin, ReasoningContent, TextContent
 from contentmodel.content.base import Protected
 from contentmodel.events import BlockStart, BlockStop, TextDelta, TurnComplete, TurnStart
-from contentmodel.history import ConflictError, TurnStore, record
+from contentmodel.history import AsyncTurnStore, ClaudeSessionStore, ConflictError, TurnStore, record
 
 CONVERSATION = "crash"
 ORIGIN = Origin(api="anthropic-messages", issuer="anthropic", model="claude-opus-4-8")
@@ -103,11 +105,21 @@ def append(url: str, name: str, count: int) -> None:
             done += 1
 
 
+async def session(url: str, name: str, count: int) -> None:
+    key = {"project_key": "project", "session_id": "session"}
+    async with await AsyncTurnStore.open(url) as store:
+        for number in range(count):
+            shared = {"type": "shared", "uuid": f"shared-{number}"}
+            await ClaudeSessionStore(store).append(key, [shared, {"type": name, "number": number}])
+
+
 if __name__ == "__main__":
     command, database, *rest = sys.argv[1:]
     if command == "run":
         run(database, int(rest[0]))
     elif command == "hold":
         hold(database, rest[0])
+    elif command == "session":
+        asyncio.run(session(database, rest[0], int(rest[1])))
     else:
         append(database, rest[0], int(rest[1]))

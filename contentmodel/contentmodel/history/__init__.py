@@ -8,6 +8,7 @@ from contentmodel.extras import needs_extra
 # Without greenlet, SQLAlchemy raises an ImportError of its own.
 with needs_extra("history", "sqlalchemy", "greenlet"):
     from contentmodel.history.asynchronous import AsyncTurnStore
+    from contentmodel.history.claude_sessions import ClaudeSessionStore
     from contentmodel.history.errors import (
         ConflictError,
         DamagedError,
@@ -29,6 +30,7 @@ __all__ = [
     "AsyncConversationLog",
     "AsyncTurnStore",
     "Block",
+    "ClaudeSessionStore",
     "ConflictError",
     "Conversation",
     "ConversationLog",

@@ -193,32 +193,40 @@ def task(text: str, work: str | Sequence[ChatMessage]) -> dict[str, Any]:
 
 def add(connection: Connection, site: Any, new: NewEntry) -> LogEntry:
     """Append an entry. Raise NotFoundError if the conversation, the turn or the parent does not exist."""
-    if connection.dialect.name == "postgresql":
-        # Writers to the same log wait here, so that entries become visible in the order of their numbers.
-        wait = text("SELECT pg_advisory_xact_lock(:log, hashtext(:name))")
-        connection.execute(wait, {"log": _LOCK, "name": new.conversation})
+    wait_for_writers(connection, new.conversation)
     # Lock the conversation before the turn, in the same order as `begin_turn`, to avoid deadlocks.
     _require(connection, new.conversation)
     if new.turn is not None:
         _require_inside(connection, turns, new, new.turn, "turn")
     if new.parent is not None:
         _require_inside(connection, log_entries, new, new.parent, "log entry")
-    last = select(func.max(log_entries.c.number)).where(log_entries.c.conversation == new.conversation)
     row = {
         **msgspec.structs.asdict(new),
         "id": uuid.uuid4().hex,
-        "number": _whole(connection.execute(last).scalar() or 0, new) + 1,
+        "number": last_number(connection, new.conversation) + 1,
         "created_at": site.now,
     }
     connection.execute(log_entries.insert().values(row))
     return entry_of(row)
 
 
-def _whole(number: Any, new: NewEntry) -> int:
-    """Return the number of the last entry. Raise DamagedError if it is not an integer."""
+def wait_for_writers(connection: Connection, conversation: str) -> None:
+    """Wait for other writers to the same log, so that entries become visible in the order of their numbers.
+
+    Transactions of SQLite that write wait for each other already.
+    """
+    if connection.dialect.name == "postgresql":
+        wait = text("SELECT pg_advisory_xact_lock(:log, hashtext(:name))")
+        connection.execute(wait, {"log": _LOCK, "name": conversation})
+
+
+def last_number(connection: Connection, conversation: str) -> int:
+    """Return the number of the last entry; 0 if there is none. Raise DamagedError if it is not an integer."""
+    last = select(func.max(log_entries.c.number)).where(log_entries.c.conversation == conversation)
+    number = connection.execute(last).scalar() or 0
     if number.__class__ is not int:
         raise DamagedError(
-            f"log_entries of the conversation {new.conversation!r}: the column number has the value {number!r}"
+            f"log_entries of the conversation {conversation!r}: the column number has the value {number!r}"
         )
     return int(number)
 

@@ -98,7 +98,7 @@ def save(
     new_turns: Sequence[tuple[Columns, Blocks]],
 ) -> list[Turn]:
     """Store a whole transcript as a new conversation. Raise ConflictError if it has turns or settings."""
-    row = _locked_conversation(connection, site, conversation)
+    row = locked_conversation(connection, site, conversation)
     if row.last_number or row.settings is not None:
         raise ConflictError(f"the conversation {conversation!r} already exists: add turns to it, or use another id")
     added = add_turns(connection, site, NewTurn(conversation=conversation, role="user", previous=START), new_turns)
@@ -115,7 +115,7 @@ def _insert(
     status: str = "complete",
 ) -> list[Turn]:
     """Insert turns, each after the one before it, and the first one at the position of `new`."""
-    conversation = _locked_conversation(connection, site, new.conversation)
+    conversation = locked_conversation(connection, site, new.conversation)
     previous = _predecessor(connection, site, conversation, new.previous)
     if not new.branch:
         _refuse_second(connection, new.conversation, previous)
@@ -152,7 +152,7 @@ def _insert(
     return [rows.turn_of(row) for row in inserted]
 
 
-def _locked_conversation(connection: Connection, site: Site, name: str) -> Row[Any]:
+def locked_conversation(connection: Connection, site: Site, name: str) -> Row[Any]:
     """Return the row of a conversation, locked until the transaction ends. Create it if it does not exist."""
     if not isinstance(name, str) or not name or len(name) > LONGEST_NAME or not name.isprintable():
         raise InvalidTurnError(
