@@ -11,7 +11,7 @@ from contentmodel import ChatMessage, ChatRequest, adapter, assistant, audit, co
 from contentmodel.content import ReasoningContent, TextContent, ToolCallContent, ToolResultContent, UnknownContent
 from contentmodel.engine.lines import parse_lines, write_lines
 from contentmodel.message import contents_of
-from session_files import Claude, claude_session, codex_line, codex_session, compacted_session, text
+from session_files import Claude, call, claude_session, codex_line, codex_session, compacted_session, text
 
 CLAUDE, CODEX = "claude-code-session", "codex-rollout"
 FILES = {"claude": (CLAUDE, claude_session), "compacted": (CLAUDE, compacted_session), "codex": (CODEX, codex_session)}
@@ -238,6 +238,26 @@ def test_tools_that_a_rollout_adds_are_reported() -> None:
     item = {"type": "additional_tools", "role": "developer", "tools": tools}
     lines = [*codex_session()[:3], codex_line("response_item", item, 17)]
     assert audit(lines, convert(lines, source=CODEX, target=CLAUDE, kind="request")) == []
+
+
+@pytest.mark.parametrize("target", [CLAUDE, CODEX])
+@pytest.mark.parametrize("media_type", ["image/png", "application/pdf"])
+def test_media_in_results_are_written_or_reported(target: str, media_type: str) -> None:
+    kind = "image" if media_type == "image/png" else "document"
+    source = {"type": "base64", "media_type": media_type, "data": "aW1hZ2U="}
+    result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": [text("a"), {"type": kind, "source": source}]}
+    payload = {
+        "model": "claude-opus-4-8",
+        "max_tokens": 10,
+        "messages": [
+            {"role": "user", "content": "Look."},
+            {"role": "assistant", "content": [call("toolu_1")]},
+            {"role": "user", "content": [result]},
+        ],
+    }
+    encoded = convert(payload, source="anthropic-messages", target=target, kind="request")
+    assert audit(payload, encoded) == []
+    assert b"contentmodel:line" not in encoded.to_json()
 
 
 def test_new_items_are_those_that_codex_reads() -> None:

@@ -122,20 +122,20 @@ class Reader:
 
     def __init__(self, api: str, inner: str, session: Session) -> None:
         self._api, self._inner, self._session = api, inner, session
-        self._paths: list[tuple[object, str, str]] = []
+        self._paths: list[tuple[object, str, str, Any]] = []
 
-    def own_paths(self, request: ChatRequest) -> dict[tuple[int, str], list[str]]:
+    def own_paths(self, request: ChatRequest) -> dict[tuple[int, str], list[tuple[str, Any]]]:
         """Return the paths of the fields that came from the lines, by object and field."""
-        paths: dict[tuple[int, str], list[str]] = {}
-        for owner, field, path in self._paths:
-            paths.setdefault((id(owner), field), []).append(path)
+        paths: dict[tuple[int, str], list[tuple[str, Any]]] = {}
+        for owner, field, path, residue in self._paths:
+            paths.setdefault((id(owner), field), []).append((path, residue))
         for kind, kept in self._session.kept.items():
-            paths[id(request), f"extra.{kind}"] = [f"$[{index}]" for index, _ in kept]
-        branches = [path for part in self._session.parts[1:] for path in self._lines_of_branch(part)]
+            paths[id(request), f"extra.{kind}"] = [(f"$[{index}]", line) for index, line in kept]
+        branches = [(path, None) for part in self._session.parts[1:] for path in self._lines_of_branch(part)]
         if branches:
             paths[id(request), "branches"] = branches
         if self._session.model_path is not None:
-            paths[id(request), "model"] = [self._session.model_path]
+            paths[id(request), "model"] = [(self._session.model_path, None)]
         return paths
 
     def _lines_of_branch(self, part: Part) -> Iterator[str]:
@@ -194,7 +194,7 @@ class Reader:
             return content
         read = replace(content, **changed)
         trace.replaced(content, read)
-        self._paths += [(read, name, f"$[{source.line}].{record.paths[name]}") for name in changed]
+        self._paths += [(read, name, f"$[{source.line}].{record.paths[name]}", None) for name in changed]
         return read
 
     def _own(self, extra: dict[str, Any] | None) -> tuple[dict[str, Any] | None, Source | None]:
@@ -232,8 +232,8 @@ class Reader:
         )
 
     def _note(self, owner: object, source: Source) -> None:
-        for key in source.envelope:
-            self._paths.append((owner, f"extra.{key}", f"$[{source.line}].{key}"))
+        for key, value in source.envelope.items():
+            self._paths.append((owner, f"extra.{key}", f"$[{source.line}].{key}", value))
 
     def _note_record(self, message: ChatMessage, sources: list[Source]) -> None:
         for source, names in (
@@ -243,7 +243,7 @@ class Reader:
             for name in names:
                 path = source.record.paths.get(name)
                 if path is not None:
-                    self._paths.append((message, name, f"$[{source.line}].{path}" if path[0] != "$" else path))
+                    self._paths.append((message, name, f"$[{source.line}].{path}" if path[0] != "$" else path, None))
 
 
 def _residue(source: Source) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from contentmodel.adapter import adapter as installed
 from contentmodel.authoring import OF_MESSAGES, EncodeContext, Reason, reasons, wire_fields
 from contentmodel.content.base import AIContent
+from contentmodel.content.media import MediaContent
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.tools import ToolResultContent
 from contentmodel.message import Branch, ChatMessage
@@ -142,7 +143,15 @@ class Writer:
             packed = replace(content, extra=self._with_token(content, message, is_new=is_new))
         if isinstance(packed, ToolResultContent) and self._context.native and not is_new:
             packed = replace(packed, artifact=None, outcome=None)
+        if isinstance(packed, ToolResultContent) and is_new:
+            packed = replace(packed, outputs=[self._packed_output(output, message) for output in packed.outputs])
         return self._context.replaced(content, packed)
+
+    def _packed_output(self, output: AIContent, message: ChatMessage) -> AIContent:
+        """Return media in a new result with a token, so that their losses have a path of their own."""
+        if not isinstance(output, MediaContent):
+            return output
+        return self._context.replaced(output, replace(output, extra=self._with_token(output, message, is_new=True)))
 
     def _with_token(
         self, owner: ChatMessage | AIContent, message: ChatMessage, *, is_new: bool
@@ -180,11 +189,16 @@ def without_tokens(entry: dict[str, Any]) -> tuple[dict[str, Any], list[int]]:
     """Return a wire object without its tokens and those of its parts, and the tokens."""
     tokens = [entry[TOKEN]] if TOKEN in entry else []
     wire = {key: value for key, value in entry.items() if key != TOKEN}
-    for key, value in wire.items():
-        if value.__class__ is list and any(part.__class__ is dict and TOKEN in part for part in value):
-            tokens += [part[TOKEN] for part in value if part.__class__ is dict and TOKEN in part]
-            wire[key] = [without_tokens(part)[0] if part.__class__ is dict else part for part in value]
+    for key in _PARTS & wire.keys():
+        if wire[key].__class__ is list:
+            cleaned = [without_tokens(part) if part.__class__ is dict else (part, []) for part in wire[key]]
+            wire[key] = [part for part, _ in cleaned]
+            tokens += [token for _, inside in cleaned for token in inside]
     return wire, tokens
+
+
+_PARTS = frozenset({"content", "output", "summary"})
+"""The fields of wire objects with parts that can have tokens."""
 
 
 def _source_of(own: dict[str, Any]) -> Source:

@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 Translate = Callable[[str], "tuple[str, bool]"]
 """Return the path in the container for a path in an inner payload, and whether it is exact."""
 
+OwnPaths = Mapping["tuple[int, str]", "Sequence[tuple[str, Json]]"]
+"""The paths of fields that the adapter of a container decoded, each with the value that is residue there.
+
+The keys are the identity of the object and the name of the field. A residue field has the name `extra.NAME`.
+"""
+
 
 class InnerPayload(msgspec.Struct, frozen=True):
     """One inner payload: its values, the trace of their decoding, and the translation of its paths."""
@@ -35,12 +41,8 @@ class InnerPayload(msgspec.Struct, frozen=True):
 class InnerTrace:
     """The trace of a container (`DecodeContext` is that of a payload). `Encoded.trace_to` takes it."""
 
-    def __init__(self, api: str, parts: Sequence[InnerPayload], paths: Mapping[tuple[int, str], Sequence[str]]) -> None:
-        """Create the trace. `paths` has the paths of the fields that the container's adapter decoded itself.
-
-        Its keys are the identity of the object and the name of the field; a residue field of the container has the
-        name `extra.NAME`.
-        """
+    def __init__(self, api: str, parts: Sequence[InnerPayload], paths: OwnPaths) -> None:
+        """Create the trace. `paths` has the paths of the fields that the container's adapter decoded itself."""
         self.api = api
         self._parts = parts
         self._own = paths
@@ -58,7 +60,7 @@ class InnerPaths:
         api: str,
         payload: Json,
         parts: Sequence[InnerPayload],
-        own: Mapping[tuple[int, str], Sequence[str]],
+        own: OwnPaths,
     ) -> None:
         self._api = api
         self._payload = payload
@@ -83,19 +85,20 @@ class InnerPaths:
     def _own_paths(self, owner: object, pending: PendingLoss, model: ModelPaths) -> list[tuple[str, str]] | None:
         """Return the paths of a field that the container's adapter decoded; None if it did not decode the field."""
         if pending.api is not None:
-            places = self._own.get((id(owner), f"extra.{pending.field}"))
-            residue = ((getattr(owner, "extra", None) or {}).get(self._api) or {}).get(pending.field or "")
-            if places is None:
+            held = self._own.get((id(owner), f"extra.{pending.field}"))
+            if held is None:
                 return None
-            if len(places) > 1:
-                return [(path, "") for path in places]
-            return [(places[0], inside) for inside in residue_places(residue, value_at(self._payload, places[0]), "")]
+            return [
+                (path, inside)
+                for path, residue in held
+                for inside in residue_places(residue, value_at(self._payload, path), "")
+            ]
         field = pending.field or ""
         while owner is not None:
             for name in (field, field.partition(".")[0]):
-                places = self._own.get((id(owner), name))
-                if places is not None:
-                    return [(path, "") for path in places]
+                held = self._own.get((id(owner), name))
+                if held is not None:
+                    return [(path, "") for path, _ in held]
             above = model.owner(owner)
             if above is None or above[2]:
                 return None
