@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from itertools import permutations
 from pathlib import Path
 from typing import Any, get_args
 
@@ -13,6 +14,7 @@ from openai.types.chat.chat_completion import Choice
 from openai.types.responses.response import IncompleteDetails
 
 import contentmodel
+from conftest import APIS
 from contentmodel import convert
 from contentmodel.auditing import vocabulary_of_api
 from contentmodel_conformance import agreement, check_adapter, laws, readers
@@ -39,7 +41,7 @@ from contentmodel_conformance.readers.reading import (
     link,
 )
 
-ANTHROPIC, CHAT, RESPONSES, GEMINI = READERS
+CHAT, RESPONSES, ANTHROPIC, GEMINI = APIS
 PIXEL = "iVBORw0KGgo="
 ANSWERS: dict[str, Any] = {
     ANTHROPIC: {
@@ -133,7 +135,7 @@ def values(reading: Any, kind: str) -> list[Any]:
     return [fact.value for fact in reading.of(kind)]
 
 
-@pytest.mark.parametrize("api", READERS)
+@pytest.mark.parametrize("api", APIS)
 def test_readers_read_same_facts_from_same_response_of_every_api(api: str) -> None:
     reading = READERS[api]("response", ANSWERS[api])
     assert values(reading, ASSISTANT) == ["Hm."]
@@ -189,7 +191,7 @@ def readings_of(kind: str, payload: Any, source: str, target: str) -> tuple[Any,
 
 
 CASES = [("request", REQUEST, CHAT, target) for target in READERS if target != CHAT]
-CASES += [("response", ANSWERS[source], source, target) for source in READERS for target in READERS if source != target]
+CASES += [("response", ANSWERS[source], source, target) for source, target in permutations(APIS, 2)]
 IDS = [f"{kind} {source} to {target}" for kind, _, source, target in CASES]
 
 
@@ -356,7 +358,7 @@ def test_adapters_and_readers_agree_on_every_finish_reason_of_the_sdks(source: s
         CHAT: {**ANSWERS[CHAT], "choices": [{"index": 0, "message": {"role": "assistant"}, "finish_reason": reason}]},
         RESPONSES: {**ANSWERS[RESPONSES], "status": "incomplete", "incomplete_details": {"reason": reason}},
     }[source]
-    for target in READERS.keys() - {source}:
+    for target in {*APIS} - {source}:
         adapter, target_adapter = contentmodel.adapter(source), contentmodel.adapter(target)
         agreement.agreement((READERS[source], READERS[target]), adapter, target_adapter, "response", payload)
 

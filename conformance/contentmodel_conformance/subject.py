@@ -246,6 +246,11 @@ def limits_of(adapter: Any) -> Limits:
     return known if isinstance(known, Limits) else Limits(issuer=adapter.issuer, model="m", **_LITTLE)
 
 
+def kinds_of(adapter: Any) -> Sequence[str]:
+    """Return the kinds of payload that an adapter supports; all if it supports none, which is a defect."""
+    return [kind for kind in KINDS if not _why_not(adapter, kind)] or KINDS
+
+
 def is_source(adapter: Any) -> bool:
     """Return whether conversations of an adapter's own API can be drawn. A store has those of other APIs."""
     return bool(adapter.issuer) or (adapter.api in LIMITS and LIMITS[adapter.api].origin is None)

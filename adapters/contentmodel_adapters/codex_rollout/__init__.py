@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from contentmodel.authoring import EncodeContext, reasons
+from contentmodel.authoring import EncodeContext, TextField, reasons
+from contentmodel.content.text import TextContent
 from contentmodel.message import Branch, ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.codex_rollout.blocks import API, CLI_VERSION, ITEMS, ORIGINATOR, PARTS, PASSTHROUGH, RECORDS
@@ -20,6 +21,8 @@ from contentmodel_adapters.shared.session_lines import arranged, first_time, is_
 from contentmodel_adapters.shared.session_reading import TOKEN, Session
 from contentmodel_adapters.shared.session_writing import Writer, Written
 from contentmodel_adapters.shared.sessions import SessionAdapter
+
+_TEXT = TextField(TextContent, "text", between="\n\n")
 
 
 class CodexRollout(SessionAdapter):
@@ -99,7 +102,7 @@ class CodexRollout(SessionAdapter):
                 self._report_joined(item, previous, context)
                 previous = item.message
         for at, (index, line) in enumerate(kept):
-            kept[at] = index, _completed(line, replacements.get(index), request)
+            kept[at] = index, _completed(line, replacements.get(index), request, context)
         return _numbered([*header, *arranged(groups, kept, request, self.api)])
 
 
@@ -132,7 +135,7 @@ def _new_header(request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
         "cli_version": CLI_VERSION,
     }
     if context.native and request.instructions:
-        payload["base_instructions"] = {"text": _text_of(request)}
+        payload["base_instructions"] = {"text": _instructions(request, context)}
     return {"timestamp": payload["timestamp"], "type": "session_meta", "payload": payload}
 
 
@@ -164,8 +167,9 @@ def _has_instructions(line: Any) -> bool:
     return held.__class__ is dict and held.get("text", "") is None
 
 
-def _text_of(request: ChatRequest) -> str:
-    return "".join(getattr(content, "text", "") for content in request.instructions)
+def _instructions(request: ChatRequest, context: EncodeContext) -> str:
+    """Return the instructions of the session as one text."""
+    return _TEXT.encode(request.instructions, context, request) or ""
 
 
 def _has_model(line: Any) -> bool:
@@ -175,13 +179,13 @@ def _has_model(line: Any) -> bool:
     return line["payload"].__class__ is dict and line["payload"].get("model", "") is None
 
 
-def _completed(line: Any, replacement: dict[int, Any] | None, request: ChatRequest) -> Any:
+def _completed(line: Any, replacement: dict[int, Any] | None, request: ChatRequest, context: EncodeContext) -> Any:
     """Return a kept line with the values that the model holds: instructions, the model, and replaced histories."""
     payload = line.get("payload") if line.__class__ is dict else None
     if payload.__class__ is not dict:
         return line
     if _has_instructions(line):
-        held = {**payload["base_instructions"], "text": _text_of(request)}
+        held = {**payload["base_instructions"], "text": _instructions(request, context)}
         return {**line, "payload": {**payload, "base_instructions": held}}
     if line["type"] == "turn_context" and payload.get("model", "") is None:
         return {**line, "payload": {**payload, "model": request.model}}

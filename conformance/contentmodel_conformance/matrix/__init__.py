@@ -1,6 +1,7 @@
 """The matrix: the outcome of each content type at each API, and of each family of content between two APIs.
 
-Computed by running the adapters. If an adapter fails, only its own cells are errors.
+Computed by running the adapters. If an adapter fails, only its own cells are errors. A format without answers has no
+cells of answers.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from contentmodel.adapter import GROUP
 from contentmodel.content import CONTENT_TYPES
 from contentmodel_conformance.matrix.cases import ORIGINS, Bench, Case, short
 from contentmodel_conformance.matrix.crossings import Crossing, crossings
+from contentmodel_conformance.subject import KINDS, kinds_of
 
 __all__ = ["KINDS", "Api", "Case", "Cell", "Crossing", "Matrix", "installed", "make_matrix", "matrix"]
 
-KINDS = ("request", "response")
 VERSION = 1
 """The version of the matrix's JSON format."""
 
@@ -78,7 +79,7 @@ def make_matrix(adapters: Mapping[str, Any] | None = None) -> Matrix:
     benches = {
         (api, of, origin): Bench(adapter, of, origin)
         for api, adapter in adapters.items()
-        for of in KINDS
+        for of in kinds_of(adapter)
         for origin in ORIGINS
     }
     cells = (_cell(kind, *key, bench) for kind in CONTENT_TYPES for key, bench in benches.items())

@@ -13,6 +13,7 @@ from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.message import Origin
 from contentmodel_conformance.matrix.cases import covers, short
 from contentmodel_conformance.matrix.transcripts import BASELINES, FAMILIES, Family
+from contentmodel_conformance.subject import kinds_of
 
 __all__ = ["Crossing", "crossings"]
 
@@ -35,13 +36,18 @@ class Crossing(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def crossings(adapters: Mapping[str, Any]) -> list[Crossing]:
-    """Return the outcome of every family between two adapters each. An adapter that failed to load is an exception."""
+    """Return the outcome of every family between two adapters each that support its kind.
+
+    An adapter that failed to load is an exception.
+    """
+    kinds = {api: kinds_of(adapter) for api, adapter in adapters.items()}
     return [
         _crossing(source, target, adapters[source], adapters[target], family)
         for source in adapters
         for target in adapters
         if source != target
         for family in FAMILIES
+        if family.of in kinds[source] and family.of in kinds[target]
     ]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from contentmodel_conformance.matrix import KINDS, Matrix
 from contentmodel_conformance.matrix.cases import ORIGINS
-from contentmodel_conformance.matrix.views import ABOUT, LEGEND, MARKS, groups, pairs, short_type
+from contentmodel_conformance.matrix.views import ABOUT, LEGEND, MARKS, apis_with, groups, pairs, short_type
 
 __all__ = ["as_markdown"]
 
@@ -71,7 +71,7 @@ def _contents(matrix: Matrix, of: str) -> Iterator[str]:
     for cell in matrix.contents:
         if cell.of == of:
             signs.setdefault(cell.type, {})[cell.api, cell.origin] = MARKS[cell.verdict]
-    apis = [api.api for api in matrix.apis]
+    apis = apis_with(matrix, of)
     rows = (
         (f"`{short_type(name)}`", *(" ".join(by_api[api, origin] for origin in ORIGINS) for api in apis))
         for name, by_api in signs.items()
@@ -105,7 +105,8 @@ def _families(matrix: Matrix, source: str) -> Iterator[str]:
         return
     yield from (f"#### From {source}", "")
     rows = (
-        (f"{family} ({of})", *(by_target[target] for target in targets)) for (of, family), by_target in signs.items()
+        (f"{family} ({of})", *(by_target.get(target, "") for target in targets))
+        for (of, family), by_target in signs.items()
     )
     yield from _table(("family", *(f"`{target}`" for target in targets)), rows)
     for (of, family, loss), to in why.items():

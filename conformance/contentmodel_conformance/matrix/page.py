@@ -8,7 +8,17 @@ from typing import Any
 
 from contentmodel_conformance.matrix import KINDS, Cell, Crossing, Matrix
 from contentmodel_conformance.matrix.cases import ORIGINS
-from contentmodel_conformance.matrix.views import ABOUT, LEGEND, MARKS, Group, groups, pairs, sentence, short_type
+from contentmodel_conformance.matrix.views import (
+    ABOUT,
+    LEGEND,
+    MARKS,
+    Group,
+    apis_with,
+    groups,
+    pairs,
+    sentence,
+    short_type,
+)
 
 __all__ = ["as_html"]
 
@@ -39,7 +49,7 @@ def as_html(matrix: Matrix) -> str:
         overview={(pair.source, pair.target): pair.verdicts for pair in pairs(matrix)},
         parts=_parts,
         short_type=short_type,
-        tables=[(of, list(_rows(matrix, of, made))) for of in KINDS],
+        tables=[(of, apis_with(matrix, of), list(_rows(matrix, of, made))) for of in KINDS],
         # A line break opportunity in long names on narrow screens.
         wbr=Markup("<wbr>"),
     )
@@ -62,7 +72,7 @@ def _rows(matrix: Matrix, of: str, made: dict[str, list[Group]]) -> Iterator[tup
     keys = _keys(made)
     cells = {(cell.type, cell.api, cell.origin): cell for cell in matrix.contents if cell.of == of}
     for name in dict.fromkeys(cell.type for cell in matrix.contents):
-        signs_of_apis = [[_sign(cells[name, api.api, origin], keys) for origin in ORIGINS] for api in matrix.apis]
+        signs_of_apis = [[_sign(cells[name, api, origin], keys) for origin in ORIGINS] for api in apis_with(matrix, of)]
         if any(sign.verdict != "absent" for signs in signs_of_apis for sign in signs):
             yield name, signs_of_apis
 
@@ -85,13 +95,13 @@ def _sources(matrix: Matrix) -> Iterator[dict[str, Any]]:
     """Yield for each source its families with a sign for each target, and the crossings with losses."""
     for number, api in enumerate(matrix.apis, 1):
         crossed = [crossing for crossing in matrix.crossings if crossing.source == api.api]
-        rows: dict[tuple[str, str], list[Sign]] = {}
+        rows: dict[tuple[str, str], dict[str, Sign]] = {}
         details: dict[tuple[str, str], list[Crossing]] = {}
         keys: dict[tuple[str, str], str] = {}
         for crossing in crossed:
             family = crossing.of, crossing.family
             key = keys.setdefault(family, f"x{number}-{len(keys) + 1}")
-            rows.setdefault(family, []).append(_crossed(crossing, key))
+            rows.setdefault(family, {})[crossing.target] = _crossed(crossing, key)
             if crossing.losses:
                 details.setdefault(family, []).append(crossing)
         targets = list(dict.fromkeys(crossing.target for crossing in crossed))

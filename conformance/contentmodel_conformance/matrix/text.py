@@ -30,7 +30,9 @@ STYLES = {
 def as_text(matrix: Matrix, details: list[str]) -> Iterator[RenderableType]:
     """Yield the tables and the legend, and for the APIs in `details` the losses behind each sign."""
     yield _contents(matrix)
-    yield Text("The four signs of each API: in requests, own and foreign; in answers, own and foreign.", style="dim")
+    yield Text(
+        "The signs of each API: in requests, own and foreign; in answers (if it has any), own and foreign.", style="dim"
+    )
     for verdict, meaning in LEGEND.items():
         yield Text.assemble((f"{MARKS[verdict]} {verdict}", STYLES[verdict]), f": {meaning}")
     for api in matrix.apis:
@@ -68,7 +70,7 @@ def _contents(matrix: Matrix) -> Table:
 
 
 def _signs(cells: dict[tuple[str, str, str, str], str], name: str, api: str) -> Iterator[Text]:
-    for of in KINDS:
+    for of in (of for of in KINDS if (name, api, of, ORIGINS[0]) in cells):
         yield Text().join(_sign(cells[name, api, of, origin]) for origin in ORIGINS)
 
 

@@ -8,7 +8,19 @@ from typing import Any, NamedTuple
 
 from contentmodel_conformance.matrix import Case, Cell, Crossing, Matrix
 
-__all__ = ["LEGEND", "MARKS", "Group", "Line", "Pair", "groups", "lines", "pairs", "sentence", "short_type"]
+__all__ = [
+    "LEGEND",
+    "MARKS",
+    "Group",
+    "Line",
+    "Pair",
+    "apis_with",
+    "groups",
+    "lines",
+    "pairs",
+    "sentence",
+    "short_type",
+]
 
 MARKS = {
     "exact": "●",
@@ -69,6 +81,11 @@ class Pair(NamedTuple):
     target: str
     verdicts: dict[str, int]
     crossings: tuple[Crossing, ...]
+
+
+def apis_with(matrix: Matrix, of: str) -> list[str]:
+    """Return the APIs that have requests, or answers."""
+    return list(dict.fromkeys(cell.api for cell in matrix.contents if cell.of == of))
 
 
 def short_type(name: str) -> str:

@@ -159,6 +159,7 @@ def reasoning_by_policy(content: ReasoningContent, context: EncodeContext, *, is
     if policy in context.reasoning_fields:
         if content.protected is not None:
             context.report_loss(content.protected, None, reasons.OPAQUE_STATE, issuer=content.protected.issuer)
+        context.report_lost_attributes(content, ("kind", "annotations", "cache_point"))
         context.leave_residue(content)
         kept = ReasoningContent(text=content.text, extra=COLUMN.extra(context.api, policy))
         return [context.replaced(content, kept)]
