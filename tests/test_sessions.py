@@ -233,6 +233,13 @@ def test_unknown_items_of_a_rollout_are_kept() -> None:
     assert reader.encode_request(request).payload == lines
 
 
+@pytest.mark.parametrize("line", [{"payload": {}}, {"type": 7, "payload": {}}, {"type": "turn_context"}, {}])
+def test_a_line_of_a_rollout_without_a_type_or_a_payload_is_kept(line: Any) -> None:
+    lines = [*codex_session(), line]
+    reader = adapter(CODEX)
+    assert reader.encode_request(reader.decode_request(lines)).payload == lines
+
+
 def test_tools_that_a_rollout_adds_are_reported() -> None:
     tools = [{"type": "function", "name": "wait", "parameters": {"type": "object"}}]
     item = {"type": "additional_tools", "role": "developer", "tools": tools}

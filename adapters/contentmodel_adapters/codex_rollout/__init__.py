@@ -187,10 +187,10 @@ def _completed(line: Any, replacement: dict[int, Any] | None, request: ChatReque
     if _has_instructions(line):
         held = {**payload["base_instructions"], "text": _instructions(request, context)}
         return {**line, "payload": {**payload, "base_instructions": held}}
-    if line["type"] == "turn_context" and payload.get("model", "") is None:
+    if line.get("type") == "turn_context" and payload.get("model", "") is None:
         return {**line, "payload": {**payload, "model": request.model}}
     if (
-        line["type"] != "compacted"
+        line.get("type") != "compacted"
         or "replacement_history" not in payload
         or payload["replacement_history"] is not None
     ):
