@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from jsonschema import Draft7Validator
 from programs import PROGRAMS, Program
+from run import INSTALLED
 
 from contentmodel import ChatMessage, adapter, convert
 from contentmodel.content import TextContent, ToolCallContent, ToolResultContent
@@ -72,8 +77,9 @@ def faults_of(agent: str, path: Path, resume: Resume) -> list[str]:
     if adapter(own.api).encode_request(session).payload != lines:
         return [f"{path.name} is not written as the same lines"]
     converted = convert(lines, source=own.api, target=target.api, kind="request")
+    faults = [*_misshapen(converted.payload)] if target is CODEX else []
     history = Conversation.of(adapter(target.api).decode_request(converted.payload).messages)
-    faults = [f"lost in the conversion: {part}" for part in _unreported(Conversation.of(session.messages), history)]
+    faults += [f"lost in the conversion: {part}" for part in _unreported(Conversation.of(session.messages), history)]
     if not history.text:
         return faults
     with tempfile.TemporaryDirectory() as folder:
@@ -91,6 +97,30 @@ def faults_of(agent: str, path: Path, resume: Resume) -> list[str]:
     back = convert(after, source=target.api, target=own.api, kind="request")
     restored = Conversation.of(adapter(own.api).decode_request(back.payload).messages)
     return faults + [f"not restored: {part}" for part in history.missing_in(restored)]
+
+
+@cache
+def _items() -> dict[str, Any]:
+    """Return the schema of Codex for each type of item, as the program itself writes it."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [INSTALLED / "node_modules" / ".bin" / "codex", "app-server", "generate-json-schema", "--out", folder]
+        subprocess.run(command, check=True, capture_output=True, timeout=60)
+        schema = json.loads((Path(folder) / "codex_app_server_protocol.v2.schemas.json").read_text())
+    definitions = schema["definitions"]
+    item = definitions["ResponseItem"]
+    return {
+        name: Draft7Validator({**one, "definitions": definitions})
+        for one in item.get("oneOf") or item["anyOf"]
+        for name in one.get("properties", {}).get("type", {}).get("enum", ())
+    }
+
+
+def _misshapen(lines: list[Any]) -> Iterator[str]:
+    """Yield a fault for each written item that the schema of Codex does not allow."""
+    for at, line in enumerate(lines[1:], 1):
+        kind = line["payload"]["type"]
+        errors = _items()[kind].iter_errors(line["payload"]) if kind in _items() else ("the type is not in the schema",)
+        yield from (f"$[{at}].payload, {kind}: {str(error)[:200]}" for error in errors)
 
 
 def _unreported(before: Conversation, after: Conversation) -> list[str]:
