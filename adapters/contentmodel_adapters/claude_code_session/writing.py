@@ -15,9 +15,6 @@ from contentmodel_adapters.shared.session_lines import Group, first_time, iso_ti
 from contentmodel_adapters.shared.session_reading import LINE
 from contentmodel_adapters.shared.session_writing import Written
 
-_ENVELOPE = ("message", "rendered", "toolUseResult")
-"""The fields of a line that the model holds."""
-
 
 class Writing:
     """The state of writing one file."""
@@ -58,7 +55,7 @@ class Writing:
             is_first = item.message is not previous
             previous = item.message
             at = None if source is None else source.line
-            line = self._new_line(item) if source is None else self._old_line(item, is_first, is_first_line=not lines)
+            line = self._new_line(item) if source is None else self._old_line(item, is_first)
             if source is not None and self._order.get(at) != before:
                 line["parentUuid"] = self._last
             self._last, before = line.get("uuid"), at
@@ -68,7 +65,7 @@ class Writing:
             self._is_first_group = False
         return lines
 
-    def _old_line(self, item: Written, is_first: bool, *, is_first_line: bool) -> dict[str, Any]:
+    def _old_line(self, item: Written, is_first: bool) -> dict[str, Any]:
         """Return the line of a message that was read from this format, with the values of the model."""
         assert item.source is not None
         envelope, wire = item.source.envelope, item.wire
