@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from contentmodel import ChatMessage, ChatRequest, adapter, assistant, audit, convert, user
+from contentmodel import ChatMessage, ChatRequest, Origin, adapter, assistant, audit, convert, user
 from contentmodel.content import ReasoningContent, TextContent, ToolCallContent, ToolResultContent, UnknownContent
 from contentmodel.engine.lines import parse_lines, write_lines
 from contentmodel.message import contents_of
@@ -317,3 +317,14 @@ def test_convert_takes_the_id_and_the_folder_of_a_session(name: str, target: str
         assert {(line["sessionId"], line["cwd"]) for line in lines} == {("5e55", "/elsewhere")}
     else:
         assert (lines[0]["payload"]["id"], lines[0]["payload"]["cwd"]) == ("5e55", "/elsewhere")
+
+
+@pytest.mark.parametrize("api", [CLAUDE, CODEX])
+def test_residue_without_a_line_does_not_replace_the_fields_of_a_new_line(api: str) -> None:
+    reader = adapter(api)
+    origin = Origin(api=api, issuer=reader.issuer)
+    message = ChatMessage(role="user", contents=[TextContent(text="Hi.", extra={api: {"mine": 1}})], origin=origin)
+    encoded = reader.encode_request(ChatRequest(messages=[message], origin=origin))
+    assert "mine" not in encoded.payload[-1]
+    assert encoded.payload[-1].keys() >= {"timestamp", "type"}
+    assert [loss.path for loss in encoded.losses if "mine" in loss.what] == ["$.messages[0].contents[0].extra.mine"]

@@ -105,8 +105,10 @@ class Writer:
 
     def _packed(self, message: ChatMessage) -> ChatMessage:
         """Return a message with tokens in place of the fields of lines, and without the fields that the file has."""
-        extras = (message.extra, *(content.extra for content in message.contents))
-        is_new = not any(self._format.api in (extra or {}) for extra in extras)
+        owners: tuple[ChatMessage | AIContent, ...] = (message, *message.contents)
+        is_new = all(self._own(owner) is None for owner in owners)
+        for owner in owners:
+            self._report_fields(owner)
         if is_new:
             self._report_records(message)
         extra = self._with_token(message, message, is_new=False)
@@ -123,6 +125,11 @@ class Writer:
         )
         return self._context.replaced(message, packed)
 
+    def _report_fields(self, owner: ChatMessage | AIContent) -> None:
+        """Report the fields of a line in the residue of a value that was not read from a line."""
+        for key in wire_fields((owner.extra or {}).get(self._format.api) or {}) if self._own(owner) is None else ():
+            self._context.report_loss(owner, f"extra.{key}", reasons.NO_FIELD)
+
     def _report_records(self, message: ChatMessage) -> None:
         """Report the records of a new message that the format does not have. Only answers have ids and counts."""
         held = self._format.records if message.role == "assistant" else self._format.records & {"created"}
@@ -133,7 +140,7 @@ class Writer:
             self._context.report_loss(message, "message_id", reasons.MESSAGE_ID)
 
     def _packed_content(self, content: AIContent, message: ChatMessage, *, is_new: bool) -> AIContent:
-        own = (content.extra or {}).get(self._format.api)
+        own = self._own(content)
         is_block = is_new if own is None else INSIDE.read(own) == "block"
         if is_block and isinstance(content, UnknownContent) and isinstance(content.block, dict):
             token = self._token(message, None if own is None else _source_of(own), content)
@@ -161,7 +168,7 @@ class Writer:
         A content without a line in a read message may be part of the wire object of another content.
         """
         extra: dict[str, Any] | None = owner.extra
-        own = (extra or {}).get(self._format.api)
+        own = self._own(owner)
         if own is None and not is_new:
             return extra
         source = None if own is None else _source_of(own)
@@ -174,6 +181,11 @@ class Writer:
         else:
             residue = {**residue, TOKEN: token}
         return {**rest, self._format.inner: residue}
+
+    def _own(self, owner: ChatMessage | AIContent) -> dict[str, Any] | None:
+        """Return the residue of a value that was read from a line; None if it was not."""
+        own: dict[str, Any] | None = (owner.extra or {}).get(self._format.api)
+        return own if own is not None and LINE.is_in(own) else None
 
     def _token(self, message: ChatMessage, source: Source | None, owner: object) -> int:
         self._tokens.append((message, source, owner))
