@@ -16,6 +16,8 @@ import pytest
 
 pytest.importorskip("sqlalchemy")
 
+import sqlalchemy
+
 from conftest import DATABASES
 from contentmodel import TextContent, adapter, convert
 from contentmodel.history import (
@@ -31,6 +33,7 @@ SESSION = "5e551011-0000-4000-8000-000000000000"
 KEY = {"project_key": "-project", "session_id": SESSION}
 AGENT = {**KEY, "subpath": "subagents/agent-1"}
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
+COLLATION = "SELECT count(*) FROM pg_collation WHERE collname = 'en-x-icu'"
 WRITER = Path(__file__).parent / "history" / "writer.py"
 
 
@@ -160,6 +163,19 @@ async def test_other_entries_and_turns_of_the_conversation_are_not_entries_of_th
 
 
 @asynchronous
+async def test_concurrent_appends_and_log_entries_get_numbers_of_their_own(url: str) -> None:
+    async with opened(url) as store:
+        await store.append(KEY, [entry("a")])
+        (conversation,) = await store.store.conversations()
+        log = AsyncConversationLog(store.store)
+        appends = (store.append(KEY, [entry(f"{number}"), entry("same")]) for number in range(12))
+        notes = (log.add(conversation.id, "note", f"{number}") for number in range(12))
+        await asyncio.gather(*(job for pair in zip(appends, notes, strict=True) for job in pair))
+        assert len(await store.load(KEY) or ()) == 1 + 12 + 1
+        assert [found.number for found in await log.entries(conversation.id)] == [*range(1, 1 + 12 + 1 + 12 + 1)]
+
+
+@asynchronous
 async def test_store_keeps_entries_when_it_is_opened_again(url: str) -> None:
     async with opened(url) as store:
         await store.append(KEY, [entry("a")])
@@ -204,6 +220,25 @@ async def test_list_sessions_returns_the_sessions_of_one_project(url: str) -> No
                 loaded = await store.load({"project_key": project, "session_id": session})
                 assert loaded == [entry(project=project, s=session)]
         assert await store.list_sessions("unknown") == []
+
+
+@asynchronous
+async def test_sessions_are_listed_in_a_database_that_sorts_as_a_language_does(database: str) -> None:
+    """Languages sort "-a" after "0", and ignore punctuation."""
+    keys = [{"project_key": project, "session_id": "-0/~"} for project in ("-a", "a", "A", "a0", "a ")]
+    async with opened(database) as store:
+        async with store.store._engine.begin() as connection:
+            if not (await connection.execute(sqlalchemy.text(COLLATION))).scalar():
+                pytest.skip("this PostgreSQL has no ICU")
+            await connection.execute(
+                sqlalchemy.text('ALTER TABLE conversations ALTER COLUMN id TYPE VARCHAR COLLATE "en-x-icu"')
+            )
+        for key in keys:
+            await store.append(key, [entry("a")])
+            await store.append({**key, "subpath": "~"}, [entry("a")])
+        for key in keys:
+            assert [found["session_id"] for found in await store.list_sessions(key["project_key"])] == ["-0/~"]
+            assert await store.list_subkeys(key) == ["~"]
 
 
 @asynchronous
