@@ -45,7 +45,7 @@ Resume = Callable[[Program, Path], tuple[Sequence[Recorded], str, list[str]]]
 
 
 class Conversation(NamedTuple):
-    """What an agent must remember: the texts, and the ids of calls and results. Names of tools may be adapted."""
+    """The texts, and the ids of calls and results, that an agent must remember. Names of tools may be adapted."""
 
     text: list[str]
     calls: list[str | None]
