@@ -21,6 +21,8 @@ from contentmodel.cli.export import export
 from contentmodel.cli.gateway import COMMANDS as GATEWAY_COMMANDS
 from contentmodel.cli.gateway import GatewayCommands, gateway_command
 from contentmodel.cli.plan import plan
+from contentmodel.cli.sessions.commands import COMMANDS as SESSIONS_COMMANDS
+from contentmodel.cli.sessions.commands import sessions_command
 from contentmodel.cli.show import show
 from contentmodel.cli.tools import COMMANDS, tools_command
 
@@ -77,6 +79,7 @@ def contentmodel_command(version: Version = False) -> None:
     contentmodel detect log.jsonl
     contentmodel export history.db -o chat.html
     contentmodel apis
+    contentmodel sessions list
     contentmodel tools check shop.tools.json
     contentmodel gateway --to openai-responses --model gpt-5.2
     """
@@ -142,6 +145,11 @@ def help_of(command: Callable[..., None]) -> str:
 app.callback(help=help_of(contentmodel_command))(contentmodel_command)
 for command in (convert, show, export, check, plan, detect, apis, schema):
     app.command(help=help_of(command))(command)
+
+sessions_app = new_app()
+for name, sessions_subcommand in SESSIONS_COMMANDS:
+    sessions_app.command(name, help=help_of(sessions_subcommand))(sessions_subcommand)
+app.add_typer(sessions_app, name="sessions", help=help_of(sessions_command))
 
 tools_app = new_app()
 for command in COMMANDS:

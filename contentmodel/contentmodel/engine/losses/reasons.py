@@ -232,6 +232,10 @@ PENDING_HOSTED_CALL = dropped(
 )
 CITED_SOURCE = degraded("cited-source", "{target} gets the citations of this source, but not the source itself")
 FOREIGN_HOSTED_TOOL = dropped("foreign-hosted-tool", "{target} cannot represent a hosted tool of another provider")
+TOOL_MAPPED = degraded(
+    "tool-mapped", "the policy for tools makes it a call of {tool}, which does the same with other arguments"
+)
+TOOL_ARGUMENT = dropped("tool-argument", "{tool} has no argument for it")
 HOSTED_AS_TEXT = degraded("hosted-as-text", "the policy for hosted tools sends it as text")
 AS_FUNCTION_CALL = degraded("as-function-call", "it is sent to {target} as a function call")
 AS_FUNCTION_RESULT = degraded("as-function-result", "it is sent to {target} as a function result")

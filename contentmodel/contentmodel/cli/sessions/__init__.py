@@ -1,0 +1,1 @@
+"""`contentmodel sessions`: the sessions of coding agents on this machine."""

@@ -1,0 +1,173 @@
+"""Find session files on this machine, and read their first lines."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from io import BytesIO
+from itertools import takewhile
+from pathlib import Path
+from typing import BinaryIO
+
+from contentmodel.cli.errors import Problem
+from contentmodel.cli.incoming import chunks_of
+from contentmodel.cli.installed import load
+from contentmodel.cli.sessions.agents import Agent, Session, agents
+from contentmodel.engine.json import parse
+from contentmodel.engine.lines import probe_lines
+from contentmodel.errors import DecodeError
+
+_LINES = 300
+_BYTES = 4_000_000
+"""The number of lines and bytes of a file that are read to list it."""
+_NAMED = 8
+SHORTEST_ID = 8
+"""The shortest beginning of an id that is shown."""
+
+
+def sessions_of(chosen: Iterable[Agent], *, sub_agents: bool) -> list[Session]:
+    """Return the session files of agents, the newest first. Their lines are not read."""
+    found: list[Session] = []
+    for agent in chosen:
+        for path, is_sub_agent in agent.files(sub_agents=sub_agents):
+            session = Session(agent, path, id=agent.id_of(path), is_sub_agent=is_sub_agent)
+            try:
+                status = path.stat()
+            except OSError as error:
+                session.note = error.strerror or str(error)
+            else:
+                session.size, session.changed = status.st_size, status.st_mtime
+            found.append(session)
+    return sorted(found, key=lambda session: (session.changed, session.path.name), reverse=True)
+
+
+def read_head(session: Session) -> Session:
+    """Add the values of the first lines of a file to its session, or the reason why they cannot be read."""
+    try:
+        with open(session.path, "rb") as file:
+            _read(session, file)
+    except OSError as error:
+        session.note = error.strerror or str(error)
+    return session
+
+
+def _read(session: Session, file: BinaryIO) -> None:
+    objects = 0
+    for line in _first_lines(file):
+        try:
+            value = parse(line)
+        except DecodeError:
+            continue
+        if isinstance(value, dict):
+            objects += 1
+            session.agent.take(session, value)
+            if session.is_complete:
+                return
+    if not objects:
+        session.note = "no line of a session" if session.size else "the file is empty"
+
+
+def _first_lines(file: BinaryIO) -> Iterator[bytes]:
+    """Yield the first lines, without one that is cut off by the limit of bytes."""
+    left = _BYTES
+    for _ in range(_LINES):
+        line = file.readline(left)
+        left -= len(line)
+        if not line or (left <= 0 and not line.endswith(b"\n")):
+            return
+        if line.strip():
+            yield line
+
+
+def listed(found: Iterable[Session], *, everything: bool) -> Iterator[Session]:
+    """Yield sessions with their first lines. Unless `everything`, omit sub-agents and all but the newest of an id."""
+    seen: set[tuple[str, str]] = set()
+    for session in found:
+        read_head(session)
+        key = session.agent.name, session.id
+        if not everything and (session.is_sub_agent or (session.id and key in seen)):
+            continue
+        seen.add(key)
+        yield session
+
+
+def find_session(text: str) -> Session:
+    """Return the session with an id, with an id that begins with a text, or in a file. Raise Problem if none has."""
+    if text == "-":
+        return _in_standard_input()
+    if os.path.exists(text) or "/" in text or os.sep in text or text.endswith(".jsonl"):
+        return _in_file(Path(text))
+    every = sessions_of(agents(), sub_agents=True)
+    matches = [session for session in every if _id_of(session).startswith(text)]
+    ids = list(dict.fromkeys(session.id for session in matches))
+    if not ids:
+        hint = "`contentmodel sessions list` lists the sessions; a session can also be the path of a file"
+        raise Problem(f"no session has an id that begins with {text!r}", hint=hint)
+    if len(ids) > 1 and text not in ids:
+        names = tuple(f"{session.id}  {session.agent.name}  {session.path}" for session in matches[:_NAMED])
+        more = ("...",) if len(matches) > _NAMED else ()
+        raise Problem(f"several sessions have ids that begin with {text!r}", (*names, *more), "give more of the id")
+    return read_head(next(session for session in matches if session.id == (text if text in ids else ids[0])))
+
+
+def _id_of(session: Session) -> str:
+    """Return the id of a session: that of its name, else that of its first lines."""
+    if not session.id:
+        read_head(session)
+    return session.id
+
+
+def _in_file(path: Path) -> Session:
+    with open(path, "rb") as file:
+        head = b"".join(_first_lines(file))
+        status = os.fstat(file.fileno())
+    agent = _agent_of(head, str(path))
+    return read_head(Session(agent, path, status.st_size, status.st_mtime, id=_named(agent, path)))
+
+
+def _named(agent: Agent, path: Path) -> str:
+    """Return the id in the name of a file, if it is a name that the agent gives."""
+    name = agent.id_of(path)
+    return name if name.startswith("agent-") or _UUID.fullmatch(name) else ""
+
+
+_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+
+def _in_standard_input() -> Session:
+    data = b"".join(chunks_of("-"))
+    name = "standard input"
+    session = Session(_agent_of(data, name), Path(name), len(data), data=data)
+    _read(session, BytesIO(data))
+    return session
+
+
+def _agent_of(head: bytes, name: str) -> Agent:
+    """Return the agent that writes such lines. Raise Problem if none does."""
+    lines = probe_lines(head)
+    scores = [(load(agent.api).recognises_list(lines), agent) for agent in agents()]
+    best, found = max(scores, key=lambda score: score[0], default=(0, None))
+    if not best or found is None:
+        names = ", ".join(agent.name for agent in agents())
+        hint = f"the agents are {names}; `contentmodel convert` and `contentmodel show` read other formats"
+        raise Problem(f"{name}: not a session of a coding agent", hint=hint)
+    return found
+
+
+def short_ids(shown: Iterable[Session], every: Iterable[Session]) -> dict[str, str]:
+    """Return the shortest beginning of each id that no other session has."""
+    ids = sorted({session.id for session in every} | {session.id for session in shown})
+    return {
+        id_: id_[: max(SHORTEST_ID, _shared(id_, ids[at - 1 : at] + ids[at + 1 : at + 2]) + 1)]
+        for at, id_ in enumerate(ids)
+    }
+
+
+def _shared(text: str, others: Iterable[str]) -> int:
+    """Return the length of the longest beginning that a text shares with another one."""
+    return max((sum(1 for _ in takewhile(_is_pair, zip(text, other, strict=False))) for other in others), default=0)
+
+
+def _is_pair(characters: tuple[str, str]) -> bool:
+    return characters[0] == characters[1]

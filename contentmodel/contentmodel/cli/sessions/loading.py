@@ -1,0 +1,125 @@
+"""Load a session: its lines, the lines of the sessions that it continues, and large results in files of their own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from contentmodel.cli.errors import Problem
+from contentmodel.cli.progress import documents_of
+from contentmodel.cli.read import Document, Source
+from contentmodel.cli.sessions.agents import CODEX, Session
+from contentmodel.engine.lines import parse_lines
+
+_PERSISTED = "<persisted-output>"
+_SAVED_TO = re.compile(r"saved to: (.+)")
+_RESULTS = "tool-results"
+_ID = re.compile(r"[0-9A-Za-z-]+")
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The lines of a session, and its document, whose lines the losses refer to."""
+
+    session: Session
+    document: Document
+    lines: list[Any]
+
+
+def load_session(
+    session: Session, *, alone: bool = False, full_results: bool = False, doing: str = "reading", quiet: bool = False
+) -> Iterator[Loaded]:
+    """Yield the lines of a session, and show a progress bar until the next step if the file is long.
+
+    The lines that a session of Codex continues come first, unless `alone`. With `full_results`, large results of Claude
+    Code are read from their own files.
+    """
+    name = str(session.path)
+    data = session.path.read_bytes() if session.data is None else session.data
+    document = Document(data, name, api=session.agent.api)
+    for each in documents_of(Source(name, False, len(data), [document]), doing, quiet=quiet):
+        lines = parse_lines(data)
+        if full_results:
+            lines = [_with_full_results(line, session.path) for line in lines]
+        before = [] if alone else _lines_before(session, lines, [session.path])
+        # The line numbers of joined files are those of no file.
+        yield Loaded(session, Document(b"", name) if before else each, [*before, *lines])
+
+
+# -- forks and reverts of Codex ----------------------------------------------------------------------------------------
+
+
+def _lines_before(session: Session, lines: list[Any], seen: list[Path]) -> list[Any]:
+    """Return the lines of other files that a session continues. Raise Problem if a file is missing."""
+    base = _base_of(lines) if session.agent is CODEX else None
+    if base is None:
+        return []
+    thread, end = base.get("thread_id"), base.get("end_ordinal_exclusive")
+    path = _file_of(thread, session.path, seen) if isinstance(thread, str) and _ID.fullmatch(thread) else None
+    if path is None:
+        hint = "put the file of that session beside it, or read only the new part with --alone"
+        raise Problem(f"{session.path}: it continues the session {thread}, whose file is missing", hint=hint)
+    if not isinstance(end, int):
+        raise Problem(f"{session.path}: its history_base has no end_ordinal_exclusive", hint="use --alone")
+    before = parse_lines(path.read_bytes())
+    older = _lines_before(Session(CODEX, path), before, [*seen, path])
+    return [line for line in (*older, *before) if _ordinal(line, -1) < end]
+
+
+def _base_of(lines: list[Any]) -> dict[str, Any] | None:
+    for line in lines[:1]:
+        payload = line.get("payload") if isinstance(line, dict) else None
+        base = payload.get("history_base") if isinstance(payload, dict) else None
+        return base if isinstance(base, dict) else None
+    return None
+
+
+def _ordinal(line: Any, default: int) -> int:
+    number = line.get("ordinal") if isinstance(line, dict) else None
+    return number if isinstance(number, int) else default
+
+
+def _file_of(thread: str, path: Path, seen: list[Path]) -> Path | None:
+    """Return the file of a thread that a session file continues: the newest that is not newer than that file."""
+    found = {file.resolve(): file for root in _roots(path) for file in root.rglob(f"rollout-*{thread}*.jsonl")}
+    used = {file.resolve() for file in seen}
+    files = [file for real, file in found.items() if real not in used and CODEX.id_of(file) == thread]
+    older = [file for file in files if file.name < path.name] or files
+    return max(older, key=lambda file: file.name, default=None)
+
+
+def _roots(path: Path) -> list[Path]:
+    """Return the folders with the files of a session's agent: those around its file, and those of this machine."""
+    above = next((folder for folder in path.absolute().parents if folder.name in CODEX.roots), None)
+    homes = [CODEX.home] if above is None else [above.parent, CODEX.home]
+    beside = [path.absolute().parent] if above is None else []
+    return [*beside, *(home / name for home in homes for name in sorted(CODEX.roots, reverse=True))]
+
+
+# -- large results of Claude Code --------------------------------------------------------------------------------------
+
+
+def _with_full_results(line: Any, path: Path) -> Any:
+    """Return a line with each large result in place of its preview, if its file is beside the session."""
+    message = line.get("message") if isinstance(line, dict) else None
+    content = message.get("content") if isinstance(message, dict) else None
+    if not isinstance(message, dict) or not isinstance(content, list):
+        return line
+    blocks = [_full_result(block, path) for block in content]
+    same = all(new is old for new, old in zip(blocks, content, strict=True))
+    return line if same else {**line, "message": {**message, "content": blocks}}
+
+
+def _full_result(block: Any, path: Path) -> Any:
+    text = block.get("content") if isinstance(block, dict) and block.get("type") == "tool_result" else None
+    saved = _SAVED_TO.search(text) if isinstance(text, str) and text.startswith(_PERSISTED) else None
+    if saved is None:
+        return block
+    # Only the name: a session file must not make the command read other files.
+    file = path.with_suffix("") / _RESULTS / re.split(r"[/\\]", saved[1].strip())[-1]
+    if not file.is_file() or file.parent.name != _RESULTS:
+        return block
+    return {**block, "content": file.read_text(encoding="utf-8", errors="replace")}

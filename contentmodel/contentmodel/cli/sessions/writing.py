@@ -1,0 +1,81 @@
+"""Convert a session to the format of another agent, and write it where that agent finds it."""
+
+from __future__ import annotations
+
+import errno
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from contentmodel.adapter import traced
+from contentmodel.authoring import EncodeContext
+from contentmodel.cli.errors import Problem, naming
+from contentmodel.cli.installed import load
+from contentmodel.cli.sessions.agents import Agent
+from contentmodel.cli.sessions.loading import Loaded
+from contentmodel.cli.sessions.tools import with_tools
+from contentmodel.engine.losses.encoded import Encoded
+from contentmodel.engine.losses.loss import LossError, significant
+from contentmodel.request import ChatRequest
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The options of a conversion. `policies` has the id and the folder of the new session, too."""
+
+    target: str
+    tools: str
+    directory: str | None
+    policies: dict[str, str]
+    on_loss: str
+
+
+def convert_session(loaded: Loaded, plan: Plan) -> Encoded:
+    """Return a session in the format of another agent or API. Raise LossError if its losses are refused."""
+    value, trace = traced(load(loaded.session.agent.api), "request", loaded.lines)
+    request = cast(ChatRequest, value)
+    if not request.messages:
+        raise Problem("the session has no messages")
+    writer = load(plan.target)
+    context = EncodeContext(plan.target, getattr(writer, "issuer", ""), "request", plan.policies, request.origin)
+    changed = with_tools(request, plan.tools, context, loaded.session.directory)
+    encoded: Encoded = writer.encode_request(changed, plan.policies)
+    if changed is not request:
+        encoded.hand_over(context)
+        encoded = Encoded(encoded.payload, request, context, None, encoded.form)
+    if trace is not None:
+        encoded.trace_to(*trace)
+    if plan.on_loss == "raise" and (refused := significant(encoded.losses)):
+        raise LossError(plan.target, refused)
+    return encoded
+
+
+def place_of(agent: Agent, session: str, directory: str, payload: Any) -> Path:
+    """Return the file of a new session. Raise Problem if none can be written."""
+    if agent.place is None:
+        raise Problem(
+            f"--to {agent.name}: sessions of this agent can be read only", hint="use --to claude-code or codex"
+        )
+    return agent.place(agent, session, directory, payload)
+
+
+def check_free(path: Path, option: str) -> None:
+    """Raise Problem if a file exists."""
+    if os.path.lexists(path):
+        raise Problem(f"{path}: the file exists, and is not replaced", hint=f"name another one with {option}")
+
+
+def write_new(path: Path, body: bytes) -> None:
+    """Write a file that does not exist yet, with its folders. After a failure, there is no file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with open(path, "xb") as file, naming(str(path)):
+            file.write(body)
+    except FileExistsError:
+        raise OSError(errno.EEXIST, "the file exists, and is not replaced", str(path)) from None
+    except OSError:
+        with suppress(OSError):
+            path.unlink()
+        raise

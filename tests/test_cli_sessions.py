@@ -1,0 +1,515 @@
+"""`contentmodel sessions`: listing, showing and converting the sessions of coding agents."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("typer")
+pytest.importorskip("rich")
+
+import typer.testing
+
+from contentmodel import adapter
+from contentmodel.cli.app import app
+from contentmodel.cli.sessions.patches import patch_of, values_of
+from contentmodel.engine.lines import parse_lines, write_lines
+from contentmodel.message import ChatMessage, contents_of
+from session_files import Claude, Line, call, claude_session, codex_line, codex_session, said, text
+
+CLAUDE, CODEX = "claude-code-session", "codex-rollout"
+CLAUDE_ID = "5e551011-0000-4000-8000-000000000000"
+CODEX_ID = "01a2080b-1a99-7323-a4d5-48fd7d239780"
+FORK_ID = "01a2080b-1c0e-7a71-a747-30c842e9aa88"
+NEW_ID = "11111111-2222-4333-8444-555555555555"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make a temporary folder the home: no test reads or writes the sessions of this machine."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
+    monkeypatch.delenv("CODEX_HOME", raising=False)
+    return tmp_path
+
+
+def run(*arguments: object, input: str | bytes | None = None) -> Any:
+    words = ["sessions", *map(str, arguments)]
+    return typer.testing.CliRunner().invoke(app, words, input=input, env={"COLUMNS": "200"})
+
+
+def put(path: Path, lines: list[Any], changed: int) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(write_lines(lines))
+    os.utime(path, (changed, changed))
+    return path
+
+
+def claude_file(home: Path, lines: list[Any] | None = None, changed: int = 1_000, name: str = CLAUDE_ID) -> Path:
+    path = home / ".claude" / "projects" / "-project" / f"{name}.jsonl"
+    return put(path, claude_session() if lines is None else lines, changed)
+
+
+def codex_file(home: Path, lines: list[Any] | None = None, changed: int = 2_000, name: str = CODEX_ID) -> Path:
+    folder = home / ".codex" / "sessions" / "2026" / "11" / "23"
+    return put(
+        folder / f"rollout-2026-11-23T10-00-00-{name}.jsonl", codex_session() if lines is None else lines, changed
+    )
+
+
+def listed(*arguments: object) -> list[Any]:
+    result = run("list", "--json", *arguments)
+    assert result.exit_code == 0
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+# list
+
+
+def test_list_shows_the_sessions_of_all_agents_with_the_newest_first(home: Path) -> None:
+    claude_file(home)
+    codex_file(home)
+    lines = run("list").stdout.splitlines()
+    assert [line.split()[2] for line in lines[1:]] == ["codex", "claude-code"]
+    assert lines[1].endswith("01a2080b  project  List the files.")
+    assert [session["id"] for session in listed()] == [CODEX_ID, CLAUDE_ID]
+    first = listed("--agent", "claude-code")[0]
+    assert (first["directory"], first["created"]) == ("/project", "2026-11-23T10:00:01.000Z")
+    assert (first["prompt"], first["changed"]) == ("List the files.", "1970-01-01T00:16:40Z")
+
+
+def test_list_filters_by_agent_and_project(home: Path) -> None:
+    claude_file(home)
+    codex_file(home)
+    assert [session["agent"] for session in listed("--agent", "codex")] == ["codex"]
+    assert len(listed("--project", "/project")) == len(listed("--project", "/")) == 2
+    assert listed("--project", "/proj") == []
+    assert [session["agent"] for session in listed("--limit", "1")] == ["codex"]
+    limited = run("list", "--limit", "1")
+    assert "these are the 1 newest; --limit 0 lists all" in limited.stderr
+    refused = run("list", "--agent", "emacs")
+    assert refused.exit_code == 2
+    assert "use one of: claude-code, codex" in refused.stderr
+
+
+def test_list_reads_the_folders_that_the_environment_names(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CODEX_HOME", str(home / "elsewhere"))
+    codex_file(home)
+    assert listed() == []
+    (home / ".codex").rename(home / "elsewhere")
+    assert [session["id"] for session in listed()] == [CODEX_ID]
+
+
+def test_list_omits_sub_agents_and_older_files_of_a_session_unless_all(home: Path) -> None:
+    claude_file(home)
+    sub = home / ".claude" / "projects" / "-project" / CLAUDE_ID / "subagents" / "agent-a1.jsonl"
+    put(sub, claude_session(), 1)
+    codex_file(home)
+    codex_file(home, name=f"{CODEX_ID}_01a2080b-4c52-7d41-b85e-4a2839b1e573", changed=3_000)
+    started = codex_session()
+    started[0]["payload"]["thread_source"] = "subagent"
+    codex_file(home, started, name=FORK_ID)
+    assert [session["id"] for session in listed()] == [CODEX_ID, CLAUDE_ID]
+    assert "4a2839b1e573" in listed()[0]["path"]
+    assert sorted(session["id"] for session in listed("--all")) == sorted(
+        [CODEX_ID, CODEX_ID, FORK_ID, CLAUDE_ID, "agent-a1"]
+    )
+
+
+def test_list_names_the_fault_of_a_broken_file_and_continues(home: Path) -> None:
+    claude_file(home)
+    codex_file(home).write_bytes(b"\xff\xfe not a session\n{\n")
+    claude_file(home, [], name=NEW_ID)
+    notes = {session["id"]: session["note"] for session in listed()}
+    assert notes == {CODEX_ID: "no line of a session", NEW_ID: "the file is empty", CLAUDE_ID: None}
+    assert "no line of a session" in run("list").stdout
+
+
+def test_list_does_not_read_whole_files(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from contentmodel.cli.sessions import finding
+
+    monkeypatch.setattr(finding, "_BYTES", 2_000)
+    long = {"type": "user", "uuid": "1", "parentUuid": None, "message": {"role": "user", "content": "a" * 5_000}}
+    claude_file(home, [{"type": "mode", "sessionId": CLAUDE_ID, "cwd": "/project"}, long])
+    (session,) = listed()
+    assert (session["directory"], session["prompt"]) == ("/project", None)
+
+
+def test_first_words_are_those_of_the_user(home: Path) -> None:
+    file = Claude()
+    file.user("<command-name>/clear</command-name>")
+    file.user("Caveat: the program adds this.", isMeta=True)
+    file.user([{"type": "image"}, text("Look at \x1b[31mthis.")])
+    claude_file(home, file.lines)
+    context = said("user", "<environment_context>\n</environment_context>")
+    codex_file(home, [codex_session()[0], codex_line("response_item", context, 1), *codex_session()[1:]])
+    shown = run("list").stdout
+    assert "List the files." in shown
+    assert "Look at \\x1b[31mthis." in shown
+
+
+def test_list_without_sessions_names_the_folders(home: Path) -> None:
+    result = run("list")
+    assert result.exit_code == 0
+    assert str(home / ".codex") in result.stdout
+
+
+# show
+
+
+def test_show_takes_an_id_the_beginning_of_one_a_file_and_standard_input(home: Path) -> None:
+    path = claude_file(home)
+    shown = [run("show", name).stdout for name in (CLAUDE_ID, "5e55", path)]
+    assert len(set(shown)) == 1
+    assert "claude-code · 5e551011" in shown[0]
+    assert "There is one file." in shown[0]
+    piped = run("show", "-", input=path.read_bytes())
+    assert piped.stdout == shown[0]
+
+
+def test_show_reports_unknown_ids_ambiguous_ids_and_other_files(home: Path, tmp_path: Path) -> None:
+    codex_file(home)
+    codex_file(home, name=FORK_ID)
+    unknown, several = run("show", "ffff"), run("show", "01a2080b")
+    assert (unknown.exit_code, several.exit_code) == (2, 2)
+    assert "`contentmodel sessions list`" in unknown.stderr
+    assert FORK_ID in several.stderr
+    assert CODEX_ID in several.stderr
+    other = tmp_path / "chat.json"
+    other.write_text('{"model": "m", "messages": []}')
+    refused = run("show", other)
+    assert refused.exit_code == 2
+    assert "not a session of a coding agent" in refused.stderr
+    assert run("show", tmp_path / "missing.jsonl").exit_code == 2
+
+
+# convert
+
+
+def converted(home: Path, session: str, *arguments: object) -> tuple[Path, list[Any]]:
+    """Convert a session. Return its file and its lines."""
+    result = run("convert", session, *arguments)
+    assert result.exit_code == 0, result.stderr
+    path = Path(result.stdout.splitlines()[0].removeprefix("wrote "))
+    return path, parse_lines(path.read_bytes())
+
+
+def texts(messages: list[ChatMessage]) -> list[str]:
+    return [content.text for content in contents_of(messages) if getattr(content, "text", "")]
+
+
+def test_convert_writes_a_rollout_where_codex_finds_it(home: Path) -> None:
+    claude_file(home)
+    path, lines = converted(home, "5e55", "--to", "codex", "--id", NEW_ID, "--directory", home / "new folder")
+    assert path == home / f".codex/sessions/2026/11/23/rollout-2026-11-23T10-00-01-{NEW_ID}.jsonl"
+    assert (lines[0]["payload"]["id"], lines[0]["payload"]["cwd"]) == (NEW_ID, str(home / "new folder"))
+    assert [session["id"] for session in listed("--agent", "codex")] == [NEW_ID]
+
+
+def test_convert_writes_a_session_where_claude_code_finds_it(home: Path) -> None:
+    codex_file(home)
+    result = run("convert", "01a2", "--to", "claude-code", "--id", NEW_ID)
+    path = home / f".claude/projects/-project/{NEW_ID}.jsonl"
+    assert result.stdout.splitlines() == [f"wrote {path}", f"resume with: cd /project && claude --resume {NEW_ID}"]
+    assert "converted to claude-code-session:" in result.stderr
+    assert "the folder /project does not exist on this machine" in result.stderr
+    assert {line["cwd"] for line in parse_lines(path.read_bytes())} == {"/project"}
+    assert {line["sessionId"] for line in parse_lines(path.read_bytes())} == {NEW_ID}
+
+
+def test_a_new_session_has_a_random_id(home: Path) -> None:
+    claude_file(home)
+    first, second = (converted(home, CLAUDE_ID, "--to", "codex")[0] for _ in range(2))
+    assert first != second
+
+
+def test_convert_never_replaces_a_file(home: Path, tmp_path: Path) -> None:
+    path = claude_file(home)
+    before = path.read_bytes()
+    converted(home, CLAUDE_ID, "--to", "codex", "--id", NEW_ID)
+    again = run("convert", CLAUDE_ID, "--to", "codex", "--id", NEW_ID)
+    assert again.exit_code == 2
+    assert "exists" in again.stderr
+    output = tmp_path / "out.jsonl"
+    output.write_text("mine")
+    refused = run("convert", CLAUDE_ID, "--to", "codex", "-o", output)
+    assert (refused.exit_code, output.read_text()) == (2, "mine")
+    assert path.read_bytes() == before
+
+
+def test_dry_run_writes_nothing(home: Path) -> None:
+    claude_file(home)
+    result = run("convert", CLAUDE_ID, "--to", "codex", "--dry-run")
+    assert result.exit_code == 0
+    assert result.stdout.startswith(f"would write {home}/.codex/sessions/2026/11/23/rollout-")
+    assert "agent-instructions" in result.stderr or "instructions of another agent" in result.stderr
+    assert not (home / ".codex").exists()
+
+
+def test_convert_writes_elsewhere_and_to_other_formats(home: Path, tmp_path: Path) -> None:
+    claude_file(home)
+    run("convert", CLAUDE_ID, "--to", "codex", "-o", tmp_path / "new" / "out.jsonl", "--losses", tmp_path / "l.json")
+    assert json.loads((tmp_path / "new" / "out.jsonl").read_bytes().splitlines()[0])["type"] == "session_meta"
+    assert {"agent-instructions"} <= {loss["code"] for loss in json.loads((tmp_path / "l.json").read_text())}
+    assert not (home / ".codex").exists()
+    chat = run("convert", CLAUDE_ID, "--to", "openai-chat", "-q")
+    assert json.loads(chat.stdout)["messages"][0]["content"] == "List the files."
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--to", "claude-code"), "already"),
+        (("--to", "emacs"), "--to: unknown API 'emacs'"),
+        (("--to", "codex", "--id", "../../x"), "--id: expected a UUID"),
+        (("--to", "openai-chat", "--dry-run"), "--dry-run needs an agent"),
+        (("--to", "codex", "--on-loss", "raise"), "not converted"),
+    ],
+)
+def test_convert_refuses_options_that_it_cannot_follow(home: Path, arguments: tuple[str, ...], message: str) -> None:
+    claude_file(home)
+    result = run("convert", CLAUDE_ID, *arguments)
+    assert result.exit_code == (1 if "raise" in arguments else 2)
+    assert message in result.stderr
+    assert not (home / ".codex").exists()
+
+
+def test_the_time_of_a_session_names_no_other_folder(home: Path) -> None:
+    file = Claude()
+    file.user("Hello.")
+    file.lines[0]["timestamp"] = "../-../-../x"
+    claude_file(home, file.lines)
+    path, _ = converted(home, CLAUDE_ID, "--to", "codex")
+    assert path.parent == home / ".codex" / "sessions" / "1970" / "01" / "01"
+
+
+# convert: forks of Codex
+
+
+def numbered(lines: list[Any], start: int = 0) -> list[Any]:
+    return [{**line, "ordinal": start + at} for at, line in enumerate(lines)]
+
+
+def meta(session: str, **more: Any) -> Line:
+    return codex_line("session_meta", {"id": session, "cwd": "/project", **more}, 0)
+
+
+def conversation(*values: str) -> list[Any]:
+    roles = ("user", "assistant")
+    return [codex_line("response_item", said(roles[at % 2], value), at) for at, value in enumerate(values)]
+
+
+def fork(home: Path, end: int) -> None:
+    base = {"thread_id": CODEX_ID, "end_ordinal_exclusive": end}
+    lines = [meta(FORK_ID, history_base=base), *conversation("Another way.", "It is done.")]
+    codex_file(home, numbered(lines, end), name=FORK_ID)
+
+
+def test_a_fork_has_the_history_of_the_session_that_it_continues(home: Path) -> None:
+    codex_file(home, numbered([meta(CODEX_ID), *conversation("First.", "One.", "Second.", "Two.")]))
+    fork(home, 3)
+    _, lines = converted(home, FORK_ID, "--to", "claude-code")
+    expected = ["First.", "One.", "Another way.", "It is done."]
+    assert texts(adapter(CLAUDE).decode_request(lines).messages) == expected
+    assert "Second." not in run("show", FORK_ID).stdout
+    _, alone = converted(home, FORK_ID, "--to", "claude-code", "--alone")
+    assert texts(adapter(CLAUDE).decode_request(alone).messages) == expected[2:]
+
+
+def test_a_reverted_session_continues_its_own_older_file(home: Path) -> None:
+    codex_file(home, numbered([meta(CODEX_ID), *conversation("First.", "One.", "Second.", "Two.")]))
+    for name, end, values in (("_a", 3, ("Third.", "Three.", "Fourth.", "Four.")), ("_b", 6, ("Fifth.", "Five."))):
+        base = {"thread_id": CODEX_ID, "end_ordinal_exclusive": end}
+        lines = numbered([meta(CODEX_ID, history_base=base), *conversation(*values)], end)
+        codex_file(home, lines, name=CODEX_ID + name, changed=3_000 + end)
+    _, lines = converted(home, CODEX_ID, "--to", "claude-code")
+    assert texts(adapter(CLAUDE).decode_request(lines).messages) == [
+        "First.",
+        "One.",
+        "Third.",
+        "Three.",
+        "Fifth.",
+        "Five.",
+    ]
+
+
+def test_a_fork_without_the_session_that_it_continues_is_refused(home: Path) -> None:
+    fork(home, 3)
+    result = run("convert", FORK_ID, "--to", "claude-code")
+    assert result.exit_code == 2
+    assert CODEX_ID in result.stderr
+    assert "--alone" in result.stderr
+    assert not (home / ".claude").exists()
+
+
+def test_files_that_continue_each_other_are_refused(home: Path) -> None:
+    base = {"thread_id": CODEX_ID, "end_ordinal_exclusive": 9}
+    codex_file(home, numbered([meta(CODEX_ID, history_base=base), *conversation("First.")]))
+    assert run("show", CODEX_ID).exit_code == 2
+
+
+# convert: large results of Claude Code
+
+
+def test_full_results_replace_previews_by_files_of_the_session(home: Path) -> None:
+    file = Claude()
+    file.user("Count.")
+    file.answer("msg_1", call("toolu_1", command="seq 9"))
+    preview = "<persisted-output>\nOutput too large. Full output saved to: /other/home/{}\n\nPreview:\n1"
+    file.result("toolu_1", preview.format("tool-results/a.txt"))
+    file.answer("msg_2", call("toolu_2", command="seq 8"))
+    file.result("toolu_2", preview.format("../../../../secret.txt"))
+    path = claude_file(home, file.lines)
+    (home / "secret.txt").write_text("secret")
+    results = path.with_suffix("") / "tool-results"
+    results.mkdir(parents=True)
+    (results / "a.txt").write_text("1 2 3 4 5 6 7 8 9")
+    _, lines = converted(home, CLAUDE_ID, "--to", "codex", "--full-results")
+    outputs = [line["payload"]["output"] for line in lines if "output" in line["payload"]]
+    assert outputs[0] == "1 2 3 4 5 6 7 8 9"
+    assert outputs[1].startswith("<persisted-output>")
+    _, lines = converted(home, CLAUDE_ID, "--to", "codex")
+    assert "1 2 3" not in str(lines)
+
+
+# convert: tools
+
+
+def with_call(block: Line, artifact: Any = None, content: Any = "Done.") -> list[Any]:
+    file = Claude()
+    file.user("Go.")
+    file.answer("msg_1", block)
+    result = {"type": "tool_result", "tool_use_id": block["id"], "content": content}
+    file.user([result], toolUseResult=artifact)
+    return file.lines
+
+
+HUNK = {"structuredPatch": [{"lines": [" one", "-two", "+zwei"]}]}
+UPDATE = "*** Begin Patch\n*** Update File: /a.txt\n@@\n one\n-two\n+zwei\n*** End Patch\n"
+ADD = "*** Begin Patch\n*** Add File: /a.txt\n+one\n+\n*** End Patch\n"
+PICTURE = [{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aWk="}}]
+
+
+@pytest.mark.parametrize(
+    ("block", "artifact", "content", "expected"),
+    [
+        (call("t", "Bash", command="ls", timeout=5), None, "", ("exec_command", {"cmd": "ls"})),
+        (call("t", "Bash", command="ls", run_in_background=True), None, "", None),
+        (call("t", "Write", file_path="/a.txt", content="one\n\n"), None, "", ("apply_patch", ADD)),
+        (call("t", "Write", file_path="/a.txt", content="one"), None, "", None),
+        (call("t", "Edit", file_path="/a.txt", old_string="two", new_string="zwei"), HUNK, "", ("apply_patch", UPDATE)),
+        (call("t", "Edit", file_path="/a.txt", old_string="two", new_string="zwei"), None, "", None),
+        (call("t", "Read", file_path="/a.png"), None, PICTURE, ("view_image", {"path": "/a.png"})),
+        (call("t", "Read", file_path="/a.txt"), None, "", None),
+        (call("t", "Bash", command=["ls"]), None, "", None),
+        (call("t", "Other", command="ls"), None, "", None),
+    ],
+)
+def test_calls_of_claude_code_become_calls_of_codex_if_they_do_the_same(
+    home: Path, block: Line, artifact: Any, content: Any, expected: Any
+) -> None:
+    claude_file(home, with_call(block, artifact, content))
+    _, lines = converted(home, CLAUDE_ID, "--to", "codex", "--tools", "map")
+    made, result = (line["payload"] for line in lines if "call_id" in line["payload"])
+    text_form = made.get("input")
+    found = made["name"], text_form if text_form is not None else json.loads(made["arguments"])
+    assert found == (expected or (block["name"], block["input"]))
+    assert result["type"] == f"{made['type']}_output"
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "expected"),
+    [
+        ("exec_command", {"cmd": "ls", "yield_time_ms": 9}, ("Bash", {"command": "ls"})),
+        ("exec_command", {"cmd": "ls", "workdir": "/project"}, ("Bash", {"command": "ls"})),
+        ("exec_command", {"cmd": "ls", "workdir": "/other"}, None),
+        ("shell", {"command": ["bash", "-lc", "ls"], "timeout_ms": 9}, ("Bash", {"command": "ls", "timeout": 9})),
+        ("shell", {"command": ["ls", "-l"]}, None),
+        ("view_image", {"path": "a.png"}, ("Read", {"file_path": "/project/a.png"})),
+        ("apply_patch", ADD, ("Write", {"file_path": "/a.txt", "content": "one\n\n"})),
+        (
+            "apply_patch",
+            UPDATE,
+            ("Edit", {"file_path": "/a.txt", "old_string": "one\ntwo", "new_string": "one\nzwei"}),
+        ),
+        ("apply_patch", UPDATE.replace("@@", "@@ def f():"), None),
+        ("apply_patch", UPDATE.replace("Update", "Delete"), None),
+    ],
+)
+def test_calls_of_codex_become_calls_of_claude_code_if_they_do_the_same(
+    home: Path, name: str, arguments: Any, expected: Any
+) -> None:
+    is_text = isinstance(arguments, str)
+    kind = "custom_tool_call" if is_text else "function_call"
+    held = {"input": arguments} if is_text else {"arguments": json.dumps(arguments)}
+    lines = [
+        *codex_session()[:3],
+        codex_line("response_item", {"type": kind, "call_id": "call_1", "name": name, **held}, 4),
+        codex_line("response_item", {"type": f"{kind}_output", "call_id": "call_1", "output": "Done."}, 5),
+    ]
+    codex_file(home, lines)
+    _, made = converted(home, CODEX_ID, "--to", "claude-code", "--tools", "map")
+    block = made[1]["message"]["content"][0]
+    assert (block["name"], block["input"]) == (expected or (name, held if is_text else arguments))
+    assert made[2]["message"]["content"][0]["tool_use_id"] == "call_1"
+
+
+def test_calls_keep_their_names_by_default(home: Path) -> None:
+    claude_file(home)
+    _, lines = converted(home, CLAUDE_ID, "--to", "codex")
+    assert {line["payload"]["name"] for line in lines if "name" in line["payload"]} == {"Bash"}
+
+
+def test_calls_and_results_become_text(home: Path) -> None:
+    claude_file(home, with_call(call("t", "Read", file_path="/a.png"), None, [text("a picture"), *PICTURE]))
+    _, lines = converted(home, CLAUDE_ID, "--to", "codex", "--tools", "text")
+    items = [line["payload"] for line in lines[1:]]
+    assert [(item["role"], [part["type"] for part in item["content"]]) for item in items] == [
+        ("user", ["input_text"]),
+        ("assistant", ["output_text"]),
+        ("user", ["input_text", "input_image"]),
+    ]
+    assert items[1]["content"][0]["text"] == '[Call of Read: {"file_path":"/a.png"}]'
+    assert items[2]["content"][0]["text"] == "[Result of Read:]\na picture"
+
+
+@pytest.mark.parametrize("tools", ["map", "text"])
+def test_losses_of_tools_have_paths_in_the_file(home: Path, tmp_path: Path, tools: str) -> None:
+    claude_file(home, with_call(call("t", "Bash", command="ls", description="List.")))
+    run("convert", CLAUDE_ID, "--to", "codex", "--tools", tools, "--losses", tmp_path / "l.json")
+    losses = [(loss["code"], loss["path"]) for loss in json.loads((tmp_path / "l.json").read_text())]
+    block = "$[1].message.content[0]"
+    if tools == "map":
+        assert ("tool-mapped", f"{block}.name") in losses
+        assert ("tool-argument", f"{block}.input.description") in losses
+    else:
+        assert ("as-text", block) in losses
+
+
+@pytest.mark.parametrize(
+    "patch",
+    [
+        "",
+        "*** Begin Patch\n*** End Patch\n",
+        ADD.replace("+one", "one"),
+        UPDATE.replace("*** End Patch", "*** Update File: /b\n@@\n-a\n+b\n*** End Patch"),
+        UPDATE.replace("*** End Patch", "*** End of File\n*** End Patch"),
+        UPDATE.replace("@@\n one", "@@\n a\n+b\n@@\n one"),
+    ],
+)
+def test_patches_of_other_shapes_are_no_edit_of_one_place(patch: str) -> None:
+    assert values_of(patch, "edit") is None
+    assert values_of(patch, "write") is None
+
+
+def test_a_patch_of_an_action_does_that_action() -> None:
+    values = {"path": "/a.txt", "text": "one\n\n"}
+    assert values_of(patch_of("write", values, None) or "", "write") == values
+    assert patch_of("write", {**values, "path": "/a\n*** Delete File: b"}, None) is None
+    artifact = {"structuredPatch": [{"lines": ["-two", "\\ No newline at end of file", "+zwei"]}]}
+    assert patch_of("edit", {"path": "/a.txt", "old": "two", "new": "zwei"}, artifact) is None
