@@ -65,7 +65,7 @@ class ClaudeCodeSession(SessionAdapter):
     ) -> list[Any]:
         """Return the lines of a session."""
         kept = kept_lines(request, self.api) if context.native else []
-        writing = Writing(request, context, kept)
+        writing = Writing(request, context)
         groups = [writing.group(written) for _, written in parts]
         return arranged(groups, writing.completed(kept, groups), request, self.api)
 

@@ -199,4 +199,5 @@ def _envelope(line: dict[str, Any], message: dict[str, Any], record: Record) -> 
     fields = {**line, "message": None}
     if record.artifact is not None:
         fields["toolUseResult"] = None
-    return {**fields, **{f"message.{key}": value for key, value in message.items() if key not in ("role", "content")}}
+    rest = {key: None if key in ("role", "content") else value for key, value in message.items()}
+    return {**fields, **{f"message.{key}": value for key, value in rest.items()}}

@@ -19,16 +19,13 @@ from contentmodel_adapters.shared.session_writing import Written
 class Writing:
     """The state of writing one file."""
 
-    def __init__(self, request: ChatRequest, context: EncodeContext, kept: Sequence[tuple[int, Any]]) -> None:
+    def __init__(self, request: ChatRequest, context: EncodeContext) -> None:
         self._request, self._context = request, context
         self._order = order_of(request, API)
         self._artifacts = _artifacts(request) if context.native else {}
         self._rendered: dict[int, dict[int, Any]] = {}
         self._fields = _common_fields(request, context)
-        time = first_time(request.messages)
-        if time is None and request.messages and not kept:
-            context.report_loss(request, None, reasons.UNKNOWN_TIME)
-        self._time = time or iso_time(0)
+        self._time = first_time(request.messages)
         self._count = 0
         self._last: str | None = None
         self._tail: tuple[int | None, str | None] = None, None
@@ -74,7 +71,7 @@ class Writing:
             line["rendered"] = [{"content": wire["content"]}]
         else:
             fields = {key[8:]: value for key, value in envelope.items() if key.startswith("message.")}
-            line["message"] = {"role": wire["role"], **fields, "content": wire["content"]}
+            line["message"] = {**fields, "role": wire["role"], "content": wire["content"]}
         if "toolUseResult" in line and line["toolUseResult"] is None:
             line["toolUseResult"] = self._artifacts.get(item.source.line)
         if is_first and item.message is not None and item.message.created is not None and "timestamp" in line:
@@ -89,6 +86,9 @@ class Writing:
         message, role = item.message, item.wire["role"]
         if message is not None and message.created is not None:
             self._time = iso_time(message.created)
+        if self._time is None:
+            self._context.report_loss(self._request, None, reasons.UNKNOWN_TIME)
+            self._time = iso_time(0)
         wire = dict(item.wire) if message is None or role == "user" else self._answer(item.wire, message)
         return {
             "parentUuid": self._last,
