@@ -145,6 +145,8 @@ def encode_message(message: ChatMessage, context: EncodeContext) -> Iterator[Any
             yield from RESULTS.encode_list([marked], context)
     elif context.native or message.contents:
         yield MESSAGE.encode(message, context)
+    else:
+        passes.leave_empty(message, context)
 
 
 class ChatLog(RequestsOnly, TableAdapter):

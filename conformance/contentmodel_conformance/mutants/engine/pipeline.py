@@ -195,7 +195,7 @@ def drops_late_results_in_silence(original: Any, self: Any, result: Any) -> Any:
     return []
 
 
-@change(pairing._Fit, "_is_name", CHAT, "rules/crossing", other=GOOGLE)
+@change(pairing._Fit, "_is_name", CHAT, "rules/crossing", other=RESPONSES)
 def takes_any_name_for_fit(original: Any, self: Any, name: Any) -> Any:
     """Accept any name when deciding whether a request can be sent unchanged."""
     self._names.add(name)
