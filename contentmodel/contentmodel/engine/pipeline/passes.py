@@ -117,7 +117,8 @@ _NO_APPROVALS: frozenset[Place] = frozenset()
 def left_out(message: ChatMessage, context: EncodeContext) -> ChatMessage:
     """Return a user message with a placeholder text instead of its contents. No API accepts an empty message."""
     context.report_loss(message, None, reasons.PLACEHOLDER_MESSAGE)
-    return context.with_contents(message, [TextContent(text=LEFT_OUT)])
+    placeholder = context.replaced(message, TextContent(text=LEFT_OUT))
+    return context.with_contents(message, [placeholder])
 
 
 def with_a_turn(request: ChatRequest, context: EncodeContext) -> ChatRequest:
