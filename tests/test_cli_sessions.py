@@ -261,6 +261,16 @@ def test_convert_writes_elsewhere_and_to_other_formats(home: Path, tmp_path: Pat
     assert json.loads(chat.stdout)["messages"][0]["content"] == "List the files."
 
 
+def test_refused_losses_are_listed(home: Path, tmp_path: Path) -> None:
+    path = claude_file(home)
+    arguments = ("--to", "codex", "--on-loss", "raise", "--losses")
+    result = run("convert", CLAUDE_ID, *arguments, tmp_path / "l.json")
+    assert result.exit_code == 1
+    assert "agent-instructions" in (tmp_path / "l.json").read_text()
+    assert not (home / ".codex").exists()
+    assert run("convert", path, *arguments, path).exit_code == 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -513,3 +523,64 @@ def test_a_patch_of_an_action_does_that_action() -> None:
     assert patch_of("write", {**values, "path": "/a\n*** Delete File: b"}, None) is None
     artifact = {"structuredPatch": [{"lines": ["-two", "\\ No newline at end of file", "+zwei"]}]}
     assert patch_of("edit", {"path": "/a.txt", "old": "two", "new": "zwei"}, artifact) is None
+
+
+# import and export
+
+
+def test_import_stores_a_session_with_its_times_usage_and_ids(home: Path, tmp_path: Path) -> None:
+    history = pytest.importorskip("contentmodel.history")
+    path = claude_file(home)
+    store = tmp_path / "history.db"
+    result = run("import", CLAUDE_ID, "--store", store)
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.splitlines()[1] == f"show with: contentmodel show {store} --conversation {CLAUDE_ID}"
+    with history.TurnStore.open(store) as opened:
+        assert opened.load(CLAUDE_ID) == adapter(CLAUDE).decode_request(path.read_bytes())
+        turns = opened.turns(CLAUDE_ID)
+    assert sum(turn.usage.output_tokens for turn in turns if turn.usage is not None) == 15
+    assert turns[0].started_at.isoformat().startswith("2026-11-23T10:00:01")
+
+
+def test_import_never_replaces_a_conversation(home: Path, tmp_path: Path) -> None:
+    pytest.importorskip("contentmodel.history")
+    claude_file(home)
+    for arguments, code in (((), 0), ((), 2), (("--conversation", "copy"), 0)):
+        result = run("import", CLAUDE_ID, "--store", tmp_path / "history.db", *arguments)
+        assert result.exit_code == code, result.stderr
+    refused = run("import", CLAUDE_ID, "--store", tmp_path / "history.db")
+    assert "--conversation ID" in refused.stderr
+    memory = run("import", CLAUDE_ID, "--store", ":memory:")
+    assert (memory.exit_code, "always empty" in memory.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("file", [claude_file, codex_file])
+def test_export_makes_the_page_of_a_session(home: Path, file: Any, tmp_path: Path) -> None:
+    path = file(home)
+    result = typer.testing.CliRunner().invoke(app, ["export", str(path), "-o", str(tmp_path / "page.html")])
+    assert result.exit_code == 0, result.stderr
+    page = (tmp_path / "page.html").read_text()
+    assert "List the files." in page
+    assert "It stays." in page
+
+
+def test_list_has_the_sessions_of_gemini_if_its_adapter_is_installed(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from contentmodel.cli.sessions import agents
+
+    lines = [
+        {"sessionId": NEW_ID, "startTime": "2026-11-23T10:00:00.000Z", "kind": "main"},
+        {"type": "user", "id": "1", "content": [{"text": "<session_context>"}]},
+        {"type": "user", "id": "2", "content": [{"text": "List the files."}]},
+    ]
+    chats = home / ".gemini" / "tmp" / "shop" / "chats"
+    put(chats / "session-2026-11-23T10-00-11111111.jsonl", lines, 1_000)
+    put(chats / NEW_ID / "a1.jsonl", [{**lines[0], "sessionId": "a1", "kind": "subagent"}], 2_000)
+    (chats.parent / ".project_root").write_text("/home/ada/shop")
+    monkeypatch.setattr(agents, "points", lambda: {"gemini-cli-session": None})
+    (session,) = listed()
+    assert (session["id"], session["directory"], session["prompt"]) == (NEW_ID, "/home/ada/shop", "List the files.")
+    assert len(listed("--all")) == 2
+    monkeypatch.setattr(agents, "points", dict)
+    assert listed() == []

@@ -78,17 +78,18 @@ def check_store(options: dict[str, object]) -> None:
 
 
 @contextmanager
-def open_store(path: str) -> Iterator[TurnStore]:
-    """Open the store at a path or URL. Raise Problem if there is none. Passwords are not printed.
+def open_store(path: str, *, create: bool = False) -> Iterator[TurnStore]:
+    """Open the store at a path or URL. Raise Problem if there is none, unless `create`. Passwords are not printed.
 
     Opening migrates an older schema, and marks the unfinished turns of crashed writers.
     """
     from contentmodel.history import TurnStore
 
-    name = _without_password(path)
+    name = without_password(path)
     try:
         url = _url(path)
-        if not _has_store(url):
+        _refuse_in_memory(url)
+        if not create and not _has_store(url):
             hint = "stores are created with contentmodel.history, e.g. TurnStore.open(path)"
             raise Problem(f"{name}: this database is not a store of conversations", hint=hint)
         with TurnStore.open(path) as store:
@@ -100,7 +101,8 @@ def open_store(path: str) -> Iterator[TurnStore]:
         raise Problem(f"{name}: {' '.join(str(error).split())}", hint=hint) from None
 
 
-def _without_password(path: str) -> str:
+def without_password(path: str) -> str:
+    """Return the name of a store without the password of its URL."""
     if not _URL.match(path):
         return path
     return re.sub(r"(?<=[?&]password=)[^&]*", "***", re.sub(r"(?<=://).*@", "***@", path))
@@ -118,16 +120,21 @@ def _url(path: str) -> URL:
     try:
         return url_of(path, is_async=False)
     except ValueError as error:
-        raise Problem(f"{_without_password(path)}: not the URL of a database: {error}") from None
+        raise Problem(f"{without_password(path)}: not the URL of a database: {error}") from None
+
+
+def _refuse_in_memory(url: URL) -> None:
+    from contentmodel.history.engines import is_in_memory
+
+    if is_in_memory(url):
+        raise Problem("an in-memory database is always empty", hint="name a SQLite file or the URL of a database")
 
 
 def _has_store(url: URL) -> bool:
     """Return whether the database is a store, without changing it."""
     from contentmodel.history.common import translated_errors
-    from contentmodel.history.engines import BUSY, is_in_memory, make_engine
+    from contentmodel.history.engines import BUSY, make_engine
 
-    if is_in_memory(url):
-        raise Problem("an in-memory database is always empty", hint="name a SQLite file or the URL of a database")
     if url.get_backend_name() == "sqlite":
         return _has_table(str(url.database))
     from sqlalchemy import inspect

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -21,7 +22,7 @@ from contentmodel.cli.errors import BAD_DOCUMENT, Problem, print_problem, proble
 from contentmodel.cli.installed import check_api, load
 from contentmodel.cli.losses import Tally, print_tally
 from contentmodel.cli.options import OnLoss, parse_policies
-from contentmodel.cli.output import open_optional, open_output, print_json
+from contentmodel.cli.output import check_output, open_optional, open_output, print_json
 from contentmodel.cli.pieces import Page, print_parts
 from contentmodel.cli.sessions.agents import Agent, Session, agent_named, agents
 from contentmodel.cli.sessions.finding import find_session, listed, sessions_of
@@ -29,7 +30,11 @@ from contentmodel.cli.sessions.listing import as_object, print_sessions
 from contentmodel.cli.sessions.loading import Loaded, load_session
 from contentmodel.cli.sessions.writing import Plan, check_free, convert_session, place_of, write_new
 from contentmodel.cli.show import Full, Width
+from contentmodel.cli.stores import open_store, without_password
 from contentmodel.cli.transcript import transcript
+from contentmodel.display import count_of
+from contentmodel.engine.losses.loss import LossError
+from contentmodel.request import ChatRequest
 
 _SHOWN = 30
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -107,6 +112,18 @@ Elsewhere = Annotated[
 ]
 
 
+Store = Annotated[
+    str, typer.Option("--store", metavar="STORE", help="A SQLite file, or postgresql://...; created if it is missing.")
+]
+NewConversation = Annotated[
+    str | None,
+    typer.Option(
+        "--conversation", "-c", metavar="ID", help="The id of the conversation. Default: that of the session."
+    ),
+]
+QuietBar = Annotated[bool, typer.Option("--quiet", "-q", help="Do not print the progress bar.")]
+
+
 def sessions_command() -> None:
     """List the sessions of coding agents on this machine, show them, and move them from one agent to another.
 
@@ -118,6 +135,7 @@ def sessions_command() -> None:
     contentmodel sessions list
     contentmodel sessions show 4ec89008
     contentmodel sessions convert 4ec89008 --to codex
+    contentmodel sessions import 4ec89008 --store history.db
     """
 
 
@@ -234,29 +252,87 @@ def convert_sessions(
     found = find_session(session)
     if found.agent is agent:
         raise Problem(f"{found.path}: this is a session of {agent.name} already", hint="name another agent with --to")
+    check_output(losses, [str(found.path), output], "--losses")
     folder = os.path.realpath(directory) if directory is not None else found.directory or os.getcwd()
     id_ = _new_id(new_id, agent)
     policies: dict[str, Any] = {**parse_policies(policy or []), "session": id_, "directory": folder}
     plan = Plan(target if agent is None else agent.api, tools.value, folder, policies, on_loss.value)
+    tally, refused = Tally(documents=1), None
     for loaded in load_session(found, alone=alone, full_results=full_results, doing="converting", quiet=quiet):
-        with _naming(loaded), open_optional(losses) as listing:
-            encoded = convert_session(loaded, plan)
-            tally = Tally(listing, documents=1, converted=1)
+        with open_optional(losses) as tally.listing:
+            try:
+                with _naming(loaded):
+                    encoded = convert_session(loaded, plan)
+            except LossError as error:
+                refused = error
+                tally.add(loaded.document, error.losses)
+                continue
             tally.add(loaded.document, encoded.losses)
             body = encoded.to_json()
             path = None if agent is None or output is not None else place_of(agent, id_, folder, encoded.payload)
-    _write(path, output, body, dry_run=dry_run)
+            _write(path, output, body, dry_run=dry_run)
+            tally.converted = 1
     if not quiet:
         print_tally(tally, err(), target=plan.target, is_lines=False)
+    if refused is not None:
+        raise refused
     if agent is not None and path is not None:
         _print_resume(agent, id_, folder, path, dry_run=dry_run)
 
 
+def import_session(
+    session: Which,
+    *,
+    store: Store,
+    conversation: NewConversation = None,
+    alone: Alone = False,
+    full_results: FullResults = False,
+    quiet: QuietBar = False,
+) -> None:
+    """Store a session as a conversation of a store, with its times, usage and ids.
+
+    A store is a SQLite file, which is created if it does not exist, or the URL of a PostgreSQL database. Needs
+    contentmodel\\[history]. To update a conversation, delete it from the store first.
+
+    Exit codes: 0 stored; 2 bad input, or a bad command line.
+
+    \b
+    [bold]Examples[/bold]
+    contentmodel sessions import 4ec89008 --store history.db
+    contentmodel show history.db --conversation 4ec89008-99e3-42e4-b08e-5d8711230cc0
+    """
+    found = find_session(session)
+    name = conversation or found.id
+    if not name:
+        raise Problem(f"{found.path}: the session has no id", hint="name the conversation with --conversation ID")
+    for loaded in load_session(found, alone=alone, full_results=full_results, doing="importing", quiet=quiet):
+        with _naming(loaded):
+            request = load(found.agent.api).decode_request(loaded.lines)
+        turns = _stored(store, name, request)
+    named = without_password(store)
+    out().print(visible(f"stored {count_of(turns, 'turn')} as the conversation {name}"), soft_wrap=True)
+    show = f"contentmodel show {shlex.quote(named)} --conversation {shlex.quote(name)}"
+    out().print(visible(f"show with: {show}"), soft_wrap=True)
+
+
+def _stored(store: str, name: str, request: ChatRequest) -> int:
+    """Store a request as a new conversation. Return the number of its turns."""
+    with open_store(store, create=True) as opened:
+        from contentmodel.history import ConflictError
+
+        try:
+            return len(opened.save(name, request))
+        except ConflictError as error:
+            raise Problem(str(error), hint="name another conversation with --conversation ID") from None
+
+
 @contextmanager
 def _naming(loaded: Loaded) -> Iterator[None]:
-    """Print the errors of a session with its file and its lines, and exit."""
+    """Print the errors of a session with its file and its lines, and exit. Refused losses are raised."""
     try:
         yield
+    except LossError:
+        raise
     except BAD_DOCUMENT as error:
         problem = problem_of(error, loaded.document.location, "", loaded.document.after_location)
         print_problem(problem)
@@ -306,5 +382,6 @@ COMMANDS: tuple[tuple[str, Callable[..., None]], ...] = (
     ("list", list_sessions),
     ("show", show_session),
     ("convert", convert_sessions),
+    ("import", import_session),
 )
 """The subcommands of `contentmodel sessions`, with their names."""
