@@ -194,3 +194,104 @@ def codex_session() -> list[Any]:
         codex_line("world_state", {"full": True}, 16),
     ]
     return [*lines, '{"timestamp": "2026']
+
+
+class Gemini:
+    """A session of Gemini CLI, line by line."""
+
+    def __init__(self) -> None:
+        self.lines: list[Any] = []
+
+    def start(self) -> None:
+        """Add the first line of a session, or of a resumed one."""
+        names = {"sessionId": "5e551011", "projectHash": "6202fc3e"}
+        self.lines.append({**names, "startTime": "2026-11-23T10:00:00.000Z", "kind": "main"})
+
+    def record(self, number: str, kind: str, content: Any, **more: Any) -> Line:
+        """Add a record and return it."""
+        record = {
+            "id": number,
+            "timestamp": f"2026-11-23T10:00:{len(self.lines):02d}.000Z",
+            "type": kind,
+            "content": content,
+            **more,
+        }
+        self.lines.append(record)
+        return record
+
+    def answer(self, number: str, content: Any, **more: Any) -> Line:
+        """Add the record of an answer with its token counts."""
+        tokens = {"input": 100, "output": 7, "cached": 80, "thoughts": 3, "tool": 0, "total": 110}
+        return self.record(number, "gemini", content, tokens=tokens, model="gemini-3.1-pro-preview", **more)
+
+    def set(self, *messages: Line) -> None:
+        """Add a line that replaces the history."""
+        self.lines.append({"$set": {"messages": [*messages], "lastUpdated": "2026-11-23T10:00:00.000Z"}})
+
+
+CONTEXT: Line = {"id": "c", "timestamp": "2026", "type": "user", "content": [{"text": "<session_context>\nLinux"}]}
+
+
+def response(call_id: str, output: str) -> Line:
+    """Return the part with the result of a call."""
+    return {"functionResponse": {"id": call_id, "name": "ls", "response": {"output": output}}}
+
+
+def gemini_session() -> list[Any]:
+    """Return a session that was resumed, with a prompt that was taken back and a call whose result is in the call."""
+    file = Gemini()
+    file.start()
+    file.set(CONTEXT)
+    prompt = file.record("u1", "user", [{"text": "List the files."}], displayContent="List")
+    thoughts = [{"subject": "Plan", "description": "One command.", "timestamp": "2026"}]
+    file.answer("g1", "I list them.", thoughts=thoughts)
+    called = {
+        "id": "ls_1",
+        "name": "ls",
+        "args": {"path": "."},
+        "result": [response("ls_1", "a.txt")],
+        "status": "success",
+    }
+    file.answer("g1", "I list them.", thoughts=thoughts, toolCalls=[called])
+    result = file.record("u2", "user", [response("ls_1", "a.txt")])
+    file.answer("g2", "There is one file.")
+    file.record("i1", "info", "A new version is available.")
+    file.start()
+    file.set(CONTEXT)
+    parts = [
+        {"text": "**Plan** One command.", "thought": True},
+        {"text": "I list them."},
+        {"functionCall": {key: called[key] for key in ("id", "name", "args")}},
+    ]
+    first = {"id": "g1", "timestamp": "2027", "type": "gemini", "content": parts}
+    repeated = {"id": "g1_response", "timestamp": "2027", "type": "user", "content": [response("ls_1", "a.txt")]}
+    second = {"id": "g2", "timestamp": "2027", "type": "gemini", "content": [{"text": "There is one file."}]}
+    file.set(CONTEXT, prompt, first, repeated, result, second)
+    file.record("u3", "user", "Delete it.")
+    file.answer("g3", "It is deleted.")
+    file.lines.append({"$rewindTo": "u3"})
+    file.record("u4", "user", {"text": "Keep it."})
+    lone = {
+        "id": "ls_2",
+        "name": "ls",
+        "args": {},
+        "result": [response("ls_2", "still a.txt")],
+        "resultDisplay": "a.txt",
+    }
+    file.answer("g4", "", toolCalls=[lone])
+    file.answer("g5", "It stays.")
+    return [*file.lines, '{"id": "u5", "timest']
+
+
+def compressed_session() -> list[Any]:
+    """Return a session whose history was compressed."""
+    file = Gemini()
+    file.start()
+    file.set(CONTEXT)
+    file.record("u1", "user", [{"text": "Write the notes."}])
+    file.answer("g1", "The notes are written.")
+    summary = {"id": "s", "timestamp": "2026", "type": "user", "content": [{"text": "Summary: notes were written."}]}
+    file.set(CONTEXT, summary, {"id": "k", "timestamp": "2026", "type": "gemini", "content": [{"text": "Got it."}]})
+    file.record("i1", "info", "")
+    file.record("u2", "user", [{"text": "Go on."}])
+    return file.lines

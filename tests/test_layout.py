@@ -40,6 +40,7 @@ FORMATS: dict[str, set[str]] = {
     "hf_messages": {"padding.py"},
     "claude_code_session": {"reading.py", "tree.py", "writing.py"},
     "codex_rollout": {"reading.py"},
+    "gemini_cli_session": {"reading.py", "records.py", "writing.py"},
 }
 
 

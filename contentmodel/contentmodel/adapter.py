@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast, runtime_checkable
 
-from contentmodel.engine.json import kind_of, parse, plain
+from contentmodel.engine.json import JsonArray, kind_of, parse, plain
 from contentmodel.engine.lines import parse_lines
 from contentmodel.errors import DecodeError, Fault, UnknownApiError
 from contentmodel.literals import DocumentForm, PayloadKind
@@ -155,10 +155,22 @@ def as_json(payload: Payload, api: str, form: DocumentForm | None = None) -> Any
     is_text = isinstance(payload, bytes | bytearray | memoryview | str)
     if (form or form_of(api)) == "json":
         return parse(cast(JsonText, payload), api) if is_text else plain(payload, api)
-    values = parse_lines(cast(JsonText, payload)) if is_text else plain(payload, api)
+    values = _lines_of(cast(JsonText, payload)) if is_text else plain(payload, api)
     if values.__class__ is not list:
         raise DecodeError(api, [Fault("$", f"expected JSON Lines or an array of their values, got {kind_of(values)}")])
     return values
+
+
+def _lines_of(text: JsonText) -> JsonArray:
+    """Return the values of JSON Lines. One object on several lines is one value."""
+    lines = parse_lines(text)
+    if len(lines) > 1 and lines[0] == "{":
+        try:
+            value = parse(text)
+        except DecodeError:
+            return lines
+        return [value]
+    return lines
 
 
 def traced(

@@ -49,6 +49,13 @@ class Source(NamedTuple):
     envelope: dict[str, Any]
     record: Record
     at: int | None = None
+    inside: str = ""
+    """The path of the wire object with these fields, if it is not the line itself."""
+
+    @property
+    def place(self) -> str:
+        """The path of the fields."""
+        return self.inside or f"$[{self.line}]"
 
 
 class Part(msgspec.Struct):
@@ -80,9 +87,11 @@ class Session(msgspec.Struct):
     model: str | None = None
     model_path: str | None = None
 
-    def token(self, line: int, envelope: dict[str, Any], record: Record, index: int | None = None) -> int:
+    def token(
+        self, line: int, envelope: dict[str, Any], record: Record, index: int | None = None, inside: str = ""
+    ) -> int:
         """Return the token of a wire object."""
-        self.sources.append(Source(line, envelope, record, index))
+        self.sources.append(Source(line, envelope, record, index, inside))
         return len(self.sources) - 1
 
     def keep(self, index: int, line: Any, kind: str) -> None:
@@ -233,7 +242,7 @@ class Reader:
 
     def _note(self, owner: object, source: Source) -> None:
         for key, value in source.envelope.items():
-            self._paths.append((owner, f"extra.{key}", f"$[{source.line}].{key}", value))
+            self._paths.append((owner, f"extra.{key}", f"{source.place}.{key}", value))
 
     def _note_record(self, message: ChatMessage, sources: list[Source]) -> None:
         for source, names in (

@@ -64,6 +64,8 @@ class Writer:
         encoded = installed(format_.inner).encode_request(request, context.policies, context.model)
         encoded.hand_over(context)
         entries = encoded.payload.get(format_.messages_field) or []
+        # generateContent takes one content without its array.
+        entries = entries if entries.__class__ is list else [entries]
         written = [self._written(one) for entry in entries for one in format_.fitted(entry, self)]
         for at, one in enumerate(written):
             if one.message is None and at:
@@ -94,6 +96,13 @@ class Writer:
         owner = self._tokens[wire[TOKEN]][2] if TOKEN in wire else self._request
         self._context.report_loss(owner, None, reason)
 
+    def report_field(self, wire: dict[str, Any], field: str) -> None:
+        """Report that a field of the wire object of a new message is lost."""
+        tokens = without_tokens(wire)[1]
+        owner = self._tokens[tokens[0]][0] if tokens else self._request
+        inner = self._format.inner
+        self._context.report_loss(owner, field, reasons.PROVIDER_FIELD, api=inner, source=inner)
+
     def _sent(self, messages: list[ChatMessage]) -> Iterator[ChatMessage]:
         """Yield the messages without the instructions of another agent or application."""
         for message in messages:
@@ -111,7 +120,7 @@ class Writer:
             self._report_fields(owner)
         if is_new:
             self._report_records(message)
-        extra = self._with_token(message, message, is_new=False)
+        extra = self._with_token(message, message, is_new=is_new and not message.contents)
         contents = [self._packed_content(content, message, is_new=is_new) for content in message.contents]
         packed = replace(
             message,
@@ -206,10 +215,14 @@ def without_tokens(entry: dict[str, Any]) -> tuple[dict[str, Any], list[int]]:
             cleaned = [without_tokens(part) if part.__class__ is dict else (part, []) for part in wire[key]]
             wire[key] = [part for part, _ in cleaned]
             tokens += [token for _, inside in cleaned for token in inside]
+    response = wire.get("functionResponse")
+    if response.__class__ is dict:
+        wire["functionResponse"], inside = without_tokens(response)
+        tokens += inside
     return wire, tokens
 
 
-_PARTS = frozenset({"content", "output", "summary"})
+_PARTS = frozenset({"content", "output", "summary", "parts"})
 """The fields of wire objects with parts that can have tokens."""
 
 

@@ -16,6 +16,7 @@ from contentmodel.engine.losses.loss import RESIDUE, Loss, PendingLoss, pruned
 from contentmodel.engine.losses.provenance import ModelPaths, with_distinct_parts
 from contentmodel.engine.losses.reasons import (
     ARGUMENTS_SPELLING,
+    IN_URL,
     MEANINGLESS_FIELD,
     OPAQUE_STATE,
     PROVIDER_FIELD,
@@ -99,14 +100,16 @@ class Encoded:
     def hand_over(self, context: EncodeContext) -> None:
         """Add the losses and replacements to those of a container, which holds the payload as one of its parts.
 
-        The residue of the container's own API is kept: its adapter writes it. A container has no settings, so that
-        those that the payload requires are no losses.
+        The residue of the container's own API is kept: its adapter writes it. A container has no settings and no URL,
+        so that the settings that the payload requires, and those in its URL, are no losses.
         """
         context.replacements += self._context.replacements
         context.maps = self._context.maps or context.maps
         originals = {id(new): old for old, new in context.replacements}
         for owner, field, reason, api, values in self._context.pending_losses:
             if reason.kind == "synthesized" and field is not None and field.startswith("options."):
+                continue
+            if reason is IN_URL:
                 continue
             if reason is RESIDUE:
                 while id(owner) in originals:

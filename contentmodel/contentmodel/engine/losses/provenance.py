@@ -452,6 +452,11 @@ def residue_path(path: str, field: str) -> str:
 
 def residue_places(residue: object, wire: object, path: str) -> Iterator[str]:
     """Yield the paths of residue in a wire value: of the whole value, or of fields if other fields were decoded."""
+    if residue.__class__ is list and wire.__class__ is list and len(residue) == len(wire) and residue != wire:
+        for index, (value, whole) in enumerate(zip(residue, wire, strict=True)):
+            if value is not None and value != [] and value != {}:
+                yield from residue_places(value, whole, f"{path}[{index}]")
+        return
     if residue == wire or residue.__class__ is not dict or wire.__class__ is not dict:
         yield path
         return

@@ -1,0 +1,35 @@
+"""The lines of Gemini CLI's sessions: their types and fields (observed with version 0.61.0 on 2026-11-23)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+API = "gemini-cli-session"
+
+ROLES = ("user", "model")
+"""The roles of the contents that records hold."""
+
+NOTICES = frozenset({"info", "error", "warning"})
+"""The types of records that the program shows to the user, and sends to no model."""
+
+RECORDS: dict[str, Any] = {"content": ""} | dict.fromkeys(
+    (
+        *("id", "timestamp", "type", "model", "tokens", "displayContent", "thoughts", "toolCalls"),
+        *NOTICES,
+        *("session", "set", "rewind", "superseded", "checkpoint"),
+    )
+)
+"""Fields and lines that are records of the program: they repeat the history, or are never sent to a model."""
+
+CONTEXT = "<session_context>"
+"""The beginning of the message with the context of a session. The program adds it again when it resumes a session."""
+
+COUNTS = {
+    "input_tokens": "input",
+    "output_tokens": "output",
+    "cache_read_tokens": "cached",
+    "reasoning_tokens": "thoughts",
+    "tool_input_tokens": "tool",
+    "total_tokens": "total",
+}
+"""The counter of a record for each counter of a usage."""

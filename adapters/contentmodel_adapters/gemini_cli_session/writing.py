@@ -1,0 +1,186 @@
+"""Write the lines of a session of Gemini CLI."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+from contentmodel.authoring import EncodeContext, reasons
+from contentmodel.message import Branch, ChatMessage
+from contentmodel.request import ChatRequest
+from contentmodel_adapters.gemini_cli_session.blocks import API
+from contentmodel_adapters.gemini_cli_session.reading import Reading
+from contentmodel_adapters.gemini_cli_session.records import restored, with_results
+from contentmodel_adapters.shared.session_lines import (
+    arranged,
+    first_time,
+    iso_time,
+    kept_lines,
+    made_id,
+    session_id,
+)
+from contentmodel_adapters.shared.session_reading import TOKEN, UNREADABLE
+from contentmodel_adapters.shared.session_writing import Written
+
+Parts = Sequence[tuple[Branch | None, list[Written]]]
+
+_IN_LIST = object()
+"""Stands for a record in a list of another line."""
+
+
+class Writing:
+    """The state of writing one file."""
+
+    def __init__(self, request: ChatRequest, context: EncodeContext) -> None:
+        self._request, self._context = request, context
+        self._session = context.policies.get("session") or made_id(API, session_id(request, context))
+        self._time = first_time(request.messages) or iso_time(0)
+        self._count = 0
+
+    # -- a file that was read ------------------------------------------------------------------------------------------
+
+    def changed_file(self, parts: Parts) -> list[Any] | None:
+        """Return the lines of a file that was read, and a line for each new message after them.
+
+        Return None if the lines would not be read as the same messages: those of the file are events that repeat and
+        replace each other.
+        """
+        kept = kept_lines(self._request, API)
+        lists: dict[int, dict[int, Any]] = {}
+        groups: list[list[tuple[int | None, Any]]] = []
+        for _, written in parts:
+            groups.append([])
+            for line, at, record in self._records(written):
+                if record is None:
+                    return None
+                if line is not None and at is not None:
+                    lists.setdefault(line, {})[at] = record
+                    groups[-1].append((line, _IN_LIST))
+                else:
+                    groups[-1].append((line, record))
+        filled = [(index, _filled(line, lists.get(index, {}))) for index, line in kept]
+        lines = [line for line in arranged(groups, filled, self._request, API) if line is not _IN_LIST]
+        return lines if self._is_read_as(lines, parts) else None
+
+    def _records(self, written: list[Written]) -> list[tuple[int | None, int | None, dict[str, Any] | None]]:
+        """Return the records of a conversation with their places; None stands for one of another form."""
+        records: list[tuple[int | None, int | None, dict[str, Any] | None]] = []
+        previous: ChatMessage | None = None
+        for item in written:
+            source, parts = item.source, item.wire.get("parts", [])
+            if source is None:
+                records.append((None, None, self._new_record(item)))
+            elif not source.envelope and self._has_slots(records, source.line, source.at):
+                line, at, record = records[-1]
+                records[-1] = line, at, None if record is None else with_results(record, parts)
+            elif not source.envelope:
+                records.append((source.line, source.at, item.wire))
+            else:
+                record = restored(source.envelope, parts)
+                if record is not None and item.message is not previous and item.message is not None:
+                    created = item.message.created
+                    if created is not None and "timestamp" in record:
+                        record["timestamp"] = created
+                records.append((source.line, source.at, record))
+            previous = item.message
+        return records
+
+    @staticmethod
+    def _has_slots(
+        records: list[tuple[int | None, int | None, dict[str, Any] | None]], line: int, at: int | None
+    ) -> bool:
+        """Return whether the last record is the answer at a place: the results after it are in its calls."""
+        return bool(records) and records[-1][:2] == (line, at)
+
+    def _is_read_as(self, lines: list[Any], parts: Parts) -> bool:
+        """Return whether the lines have exactly these messages."""
+        own = (self._request.extra or {}).get(API, {})
+        unreadable = {id(line) for _, line in own.get(UNREADABLE, ())}
+        places = {at for at, line in enumerate(lines) if id(line) in unreadable}
+        session = Reading(lines, places).session
+        read = [[_without_token(entry) for entry in part.entries] for part in session.parts]
+        return read == [[item.wire for item in written] for branch, written in parts if written or branch is None]
+
+    # -- a new file ----------------------------------------------------------------------------------------------------
+
+    def new_file(self, parts: Parts) -> list[Any]:
+        """Return the lines of a new file: the session, and a record for each message."""
+        request, context = self._request, self._context
+        written = parts[0][1]
+        if written and _is_placeholder(written[0]):
+            written = written[1:]
+        for branch, _ in parts[1:]:
+            if branch is not None:
+                context.report_loss(request, "branches", reasons.NO_BRANCHES)
+                break
+        if first_time(request.messages) is None and request.messages:
+            context.report_loss(request, None, reasons.UNKNOWN_TIME)
+        kept = kept_lines(request, API) if context.native else []
+        sessions = [line for _, line in kept if line.__class__ is dict and "projectHash" in line]
+        header = {key: value for key, value in (sessions[0] if sessions else self._header()).items() if value != []}
+        return [{key: value for key, value in header.items() if key != "messages"}, *map(self._any_record, written)]
+
+    def _header(self) -> dict[str, Any]:
+        directory = self._context.policies.get("directory", "/")
+        return {
+            "sessionId": self._session,
+            "projectHash": hashlib.sha256(directory.encode("utf-8", "surrogatepass")).hexdigest(),
+            "startTime": self._time,
+            "lastUpdated": self._time,
+            "kind": "main",
+        }
+
+    def _any_record(self, item: Written) -> dict[str, Any]:
+        record = self._new_record(item)
+        held = {} if item.source is None else item.source.envelope
+        return {**record, **{key: held[key] for key in ("id", "tokens", "model", "displayContent") if key in held}}
+
+    def _new_record(self, item: Written) -> dict[str, Any]:
+        """Return the record of a new message. Gemini CLI resumes a session with these fields (seen with 0.61.0)."""
+        self._count += 1
+        message, is_answer = item.message, item.wire.get("role") == "model"
+        if message is not None and message.created is not None:
+            self._time = iso_time(message.created)
+        parts = item.wire.get("parts", [])
+        record = {
+            "id": made_id(self._session, self._count),
+            "timestamp": self._time,
+            "type": "gemini" if is_answer else "user",
+            "content": [_ordered(part) for part in parts],
+        }
+        origin = None if message is None else message.origin
+        model = self._context.model or (origin.model if origin is not None else None) or self._request.model
+        return {**record, "model": model} if is_answer and model is not None else record
+
+
+def _is_placeholder(item: Written) -> bool:
+    """Return whether a first item is the text that generateContent requires before a first turn of the model."""
+    parts = item.wire.get("parts", [])
+    return item.message is None and len(parts) == 1 and [*parts[0]] == ["text"]
+
+
+def _ordered(part: Any) -> Any:
+    """Return a part with its signature last, as the inner adapter writes a part that it read."""
+    if part.__class__ is not dict or "thoughtSignature" not in part:
+        return part
+    rest = {key: value for key, value in part.items() if key != "thoughtSignature"}
+    return {**rest, "thoughtSignature": part["thoughtSignature"]}
+
+
+def _without_token(entry: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in entry.items() if key != TOKEN}
+
+
+def _filled(line: Any, records: dict[int, Any]) -> Any:
+    """Return a line with the records of messages in its list. Records that no message has any more are left out."""
+    if line.__class__ is not dict:
+        return line
+    if line.get("$set").__class__ is dict:
+        return {**line, "$set": _filled(line["$set"], records)}
+    for field in ("messages", "history"):
+        values = line.get(field)
+        if values.__class__ is list and None in values:
+            found = (records.get(at) if value is None else value for at, value in enumerate(values))
+            return {**line, field: [value for value in found if value is not None]}
+    return line
