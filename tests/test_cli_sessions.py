@@ -14,9 +14,12 @@ pytest.importorskip("rich")
 
 import typer.testing
 
-from contentmodel import adapter
+from contentmodel import adapter, audit
 from contentmodel.cli.app import app
+from contentmodel.cli.sessions.finding import find_session
+from contentmodel.cli.sessions.loading import load_session
 from contentmodel.cli.sessions.patches import patch_of, values_of
+from contentmodel.cli.sessions.writing import Plan, convert_session
 from contentmodel.engine.lines import parse_lines, write_lines
 from contentmodel.message import ChatMessage, contents_of
 from session_files import Claude, Line, call, claude_session, codex_line, codex_session, said, text
@@ -498,7 +501,15 @@ def test_losses_of_tools_have_paths_in_the_file(home: Path, tmp_path: Path, tool
         assert ("tool-mapped", f"{block}.name") in losses
         assert ("tool-argument", f"{block}.input.description") in losses
     else:
-        assert ("as-text", block) in losses
+        assert {("as-text", f"{block}.name"), ("no-field", f"{block}.id")} <= {*losses}
+
+
+@pytest.mark.parametrize("tools", ["keep", "map", "text"])
+@pytest.mark.parametrize(("file", "target"), [(claude_file, CODEX), (codex_file, CLAUDE)])
+def test_each_value_of_a_session_is_written_or_reported(home: Path, file: Any, target: str, tools: str) -> None:
+    (loaded,) = load_session(find_session(str(file(home))))
+    plan = Plan(target, tools, {"session": NEW_ID, "directory": "/project"}, "report")
+    assert audit(loaded.lines, convert_session(loaded, plan)) == []
 
 
 @pytest.mark.parametrize(

@@ -256,7 +256,7 @@ def convert_sessions(
     folder = os.path.realpath(directory) if directory is not None else found.directory or os.getcwd()
     id_ = _new_id(new_id, agent)
     policies: dict[str, Any] = {**parse_policies(policy or []), "session": id_, "directory": folder}
-    plan = Plan(target if agent is None else agent.api, tools.value, folder, policies, on_loss.value)
+    plan = Plan(target if agent is None else agent.api, tools.value, policies, on_loss.value)
     tally, refused = Tally(documents=1), None
     for loaded in load_session(found, alone=alone, full_results=full_results, doing="converting", quiet=quiet):
         with open_optional(losses) as tally.listing:

@@ -20,7 +20,8 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
-from contentmodel.engine.pipeline.lowering import as_text
+from contentmodel.engine.losses.records import report_result_records
+from contentmodel.engine.pipeline.lowering import text_of
 from contentmodel.errors import ToolArgumentsError
 from contentmodel.message import ChatMessage, contents_of
 from contentmodel.request import ChatRequest
@@ -183,7 +184,7 @@ class Flattening:
     def _contents(self, content: AIContent) -> Iterator[AIContent]:
         if isinstance(content, ToolCallContent):
             name = self._names[content.call_id] = content.name or "a tool"
-            self._context.degrade(content, reasons.AS_TEXT, "call_id", "name", "arguments", "status")
+            self._report(content, "name", "arguments")
             yield self._context.replaced(content, TextContent(text=f"[Call of {name}: {content.arguments_text}]"))
         elif isinstance(content, ToolResultContent):
             yield from self._result(content)
@@ -192,10 +193,18 @@ class Flattening:
 
     def _result(self, result: ToolResultContent) -> Iterator[AIContent]:
         name = result.name or self._names.get(result.call_id, "a tool")
-        self._context.degrade(result, reasons.AS_TEXT, "call_id", "name", "outputs", "is_error")
+        self._report(result, "name", "is_error", "outputs")
+        report_result_records([result], (), self._context)
         failed = " (failed)" if result.error is not None else ""
         media = [output for output in result.outputs if isinstance(output, DataContent)]
-        texts = [as_text(output) for output in result.outputs if not isinstance(output, DataContent)]
+        texts = [text_of(output, self._context) for output in result.outputs if not isinstance(output, DataContent)]
         text = f"[Result of {name}{failed}:]\n" + "\n".join(texts)
         yield self._context.replaced(result, TextContent(text=text))
         yield from media
+
+    def _report(self, content: AIContent, *written: str) -> None:
+        """Report the values that a text contains, and those that it does not."""
+        for name in written:
+            if getattr(content, name) not in (None, []):
+                self._context.report_loss(content, name, reasons.AS_TEXT)
+        self._context.report_rest(content, *written)

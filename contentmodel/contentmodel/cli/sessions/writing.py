@@ -27,7 +27,6 @@ class Plan:
 
     target: str
     tools: str
-    directory: str | None
     policies: dict[str, str]
     on_loss: str
 
