@@ -279,6 +279,7 @@ def test_refused_losses_are_listed(home: Path, tmp_path: Path) -> None:
     [
         (("--to", "claude-code"), "already"),
         (("--to", "emacs"), "--to: unknown API 'emacs'"),
+        (("--to", "gemini-cli"), "can be read only"),
         (("--to", "codex", "--id", "../../x"), "--id: expected a UUID"),
         (("--to", "openai-chat", "--dry-run"), "--dry-run needs an agent"),
         (("--to", "codex", "--on-loss", "raise"), "not converted"),
@@ -592,6 +593,7 @@ def test_list_has_the_sessions_of_gemini_if_its_adapter_is_installed(
     monkeypatch.setattr(agents, "points", lambda: {"gemini-cli-session": None})
     (session,) = listed()
     assert (session["id"], session["directory"], session["prompt"]) == (NEW_ID, "/home/ada/shop", "List the files.")
+    assert {session["directory"] for session in listed("--all")} == {"/home/ada/shop"}
     assert len(listed("--all")) == 2
     monkeypatch.setattr(agents, "points", dict)
     assert listed() == []

@@ -180,8 +180,8 @@ def _take_gemini(session: Session, line: dict[str, Any]) -> None:
         session.id = session.id or str(line["sessionId"])
         session.is_sub_agent = line.get("kind") == "subagent"
         # The file has no path of the project. Its folder has, in newer versions.
-        root = session.path.parent.parent / ".project_root"
-        if root.is_file():
+        roots = (folder / ".project_root" for folder in session.path.parents[1:3])
+        for root in filter(Path.is_file, roots):
             _set(session, "directory", root.read_text(errors="replace").strip())
     if line.get("type") == "user":
         _set_prompt(session, line.get("content"))

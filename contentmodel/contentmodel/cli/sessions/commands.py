@@ -28,7 +28,7 @@ from contentmodel.cli.sessions.agents import Agent, Session, agent_named, agents
 from contentmodel.cli.sessions.finding import find_session, listed, sessions_of
 from contentmodel.cli.sessions.listing import as_object, print_sessions
 from contentmodel.cli.sessions.loading import Loaded, load_session
-from contentmodel.cli.sessions.writing import Plan, check_free, convert_session, place_of, write_new
+from contentmodel.cli.sessions.writing import Plan, check_free, convert_session, write_new
 from contentmodel.cli.show import Full, Width
 from contentmodel.cli.stores import open_store, without_password
 from contentmodel.cli.transcript import transcript
@@ -249,6 +249,9 @@ def convert_sessions(
     if agent is None:
         check_api(target, "--to", stored=False)
         _check_no_agent({"--id": new_id, "--directory": directory, "--dry-run": dry_run})
+    elif agent.place is None:
+        hint = "use --to claude-code or --to codex"
+        raise Problem(f"--to {target}: sessions of this agent can be read only", hint=hint)
     found = find_session(session)
     if found.agent is agent:
         raise Problem(f"{found.path}: this is a session of {agent.name} already", hint="name another agent with --to")
@@ -269,7 +272,8 @@ def convert_sessions(
                 continue
             tally.add(loaded.document, encoded.losses)
             body = encoded.to_json()
-            path = None if agent is None or output is not None else place_of(agent, id_, folder, encoded.payload)
+            place = None if agent is None or output is not None else agent.place
+            path = None if agent is None or place is None else place(agent, id_, folder, encoded.payload)
             _write(path, output, body, dry_run=dry_run)
             tally.converted = 1
     if not quiet:

@@ -7,13 +7,12 @@ import os
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from contentmodel.adapter import traced
 from contentmodel.authoring import EncodeContext
 from contentmodel.cli.errors import Problem, naming
 from contentmodel.cli.installed import load
-from contentmodel.cli.sessions.agents import Agent
 from contentmodel.cli.sessions.loading import Loaded
 from contentmodel.cli.sessions.tools import with_tools
 from contentmodel.engine.losses.encoded import Encoded
@@ -49,15 +48,6 @@ def convert_session(loaded: Loaded, plan: Plan) -> Encoded:
     if plan.on_loss == "raise" and (refused := significant(encoded.losses)):
         raise LossError(plan.target, refused)
     return encoded
-
-
-def place_of(agent: Agent, session: str, directory: str, payload: Any) -> Path:
-    """Return the file of a new session. Raise Problem if none can be written."""
-    if agent.place is None:
-        raise Problem(
-            f"--to {agent.name}: sessions of this agent can be read only", hint="use --to claude-code or codex"
-        )
-    return agent.place(agent, session, directory, payload)
 
 
 def check_free(path: Path, option: str) -> None:
