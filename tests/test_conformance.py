@@ -17,6 +17,7 @@ from contentmodel_conformance.checks import CHECKS, LAWS
 from contentmodel_conformance.suite import run_check
 from data_sets import values as data_sets
 from history import values
+from session_files import claude_session, codex_session, compacted_session
 
 
 class Ours(AdapterConformance):
@@ -60,6 +61,16 @@ class TestHfMessages(Ours):
 class TestAtif(Ours):
     adapter = "atif"
     payloads: ClassVar = {"request": data_sets.ATIF}
+
+
+class TestClaudeCodeSession(Ours):
+    adapter = "claude-code-session"
+    payloads: ClassVar = {"request": [claude_session(), compacted_session()]}
+
+
+class TestCodexRollout(Ours):
+    adapter = "codex-rollout"
+    payloads: ClassVar = {"request": [codex_session()]}
 
 
 RECORDED = {name for name, check in CHECKS.items() if "corpus" in check.needs}
