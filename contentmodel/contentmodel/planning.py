@@ -8,11 +8,12 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.adapter import Payload, adapter, adapters, traced
+from contentmodel.adapter import Adapter, Payload, adapter, adapters, traced
 from contentmodel.detecting import identify
 from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.engine.losses.loss import Loss
 from contentmodel.engine.pipeline.lowering import check_policies
+from contentmodel.engine.requests_only import RequestsOnly
 from contentmodel.literals import PayloadKind, Policies
 from contentmodel.message import Origin
 from contentmodel.request import ChatRequest
@@ -56,11 +57,15 @@ def plan(
     """
     chosen = check_policies(policies)
     value, source, trace = _decoded(transcript, source, kind)
-    # Formats without a provider, such as the rows of a store, are only targets if they are named.
-    others = [api for api, adapter in adapters().items() if api != source and adapter.issuer]
+    # Formats of files and stores are only targets if they are named.
+    others = [api for api, adapter in adapters().items() if api != source and _is_of_provider(adapter)]
     wanted = others if targets is None else targets
     plans = [_plan(value, trace, target, (models or {}).get(target), chosen) for target in wanted]
     return sorted(plans, key=lambda made: made.cost)
+
+
+def _is_of_provider(adapter: Adapter) -> bool:
+    return bool(adapter.issuer) and not isinstance(adapter, RequestsOnly)
 
 
 def _decoded(transcript: Any, source: str | None, kind: PayloadKind | None) -> tuple[Any, str | None, Any]:

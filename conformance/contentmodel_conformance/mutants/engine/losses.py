@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from contentmodel.engine.losses import encoded, loss, provenance, records
+from contentmodel.engine.losses import encoded, inner, loss, provenance, records
 from contentmodel_conformance.mutants.broken import ANTHROPIC, CHAT
 from contentmodel_conformance.mutants.engine.changes import RESPONSES, change
 
@@ -75,3 +75,9 @@ def takes_no_place_for_exact(
 @change(records, "report_records", CHAT, "section/stored")
 def forgets_records(original: Any, messages: Any, held: Any, context: Any) -> None:
     """Report no loss of times, counts and outcomes that a stored conversation has."""
+
+
+@change(inner.InnerPaths, "_own_paths", "claude-code-session", "accounting/crossing", other=CHAT)
+def loses_paths_of_lines(original: Any, self: Any, owner: Any, pending: Any, model: Any) -> Any:
+    """Report the fields of the lines of a session with paths in the model."""
+    return None
