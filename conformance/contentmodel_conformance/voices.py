@@ -146,15 +146,17 @@ def notes(adapter: Any, payloads: tuple[Any, Any]) -> None:
 
 
 def roles(target: Any, request: ChatRequest) -> None:
-    """A role that its API does not define is sent to another API as the user's role, and a loss reports it."""
+    """A role that its API does not define is kept, or sent to another API as the user's role with a loss."""
     encoded = target.encode_request(request)
     lost = {loss.path for loss in encoded.losses}
     again = target.decode_request(encoded.payload)
+    # A session file holds messages of another API, with the roles of that API.
+    kept = {message.role for message in again.messages}
     for index, message in enumerate(request.messages):
         if message.role in _KNOWN or message.role == "developer":
             continue
         path = f"$.messages[{index}]"
-        is_own = message.role.startswith(f"{target.api}:")
+        is_own = message.role.startswith(f"{target.api}:") or message.role in kept
         if not is_own and not any(loss.startswith(path) for loss in lost):
             raise LawBroken(
                 "roles", f"{path}.role", f"no loss reports the role {message.role!r}", "a loss", message.role
