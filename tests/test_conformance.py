@@ -17,7 +17,7 @@ from contentmodel_conformance.checks import CHECKS, LAWS
 from contentmodel_conformance.suite import run_check
 from data_sets import values as data_sets
 from history import values
-from session_files import claude_session, codex_session, compacted_session
+from session_files import claude_session, codex_session, compacted_session, compressed_session, gemini_session
 
 
 class Ours(AdapterConformance):
@@ -71,6 +71,11 @@ class TestClaudeCodeSession(Ours):
 class TestCodexRollout(Ours):
     adapter = "codex-rollout"
     payloads: ClassVar = {"request": [codex_session()]}
+
+
+class TestGeminiCliSession(Ours):
+    adapter = "gemini-cli-session"
+    payloads: ClassVar = {"request": [gemini_session(), compressed_session()]}
 
 
 RECORDED = {name for name, check in CHECKS.items() if "corpus" in check.needs}

@@ -150,6 +150,17 @@ def test_a_message_added_to_a_session_is_the_new_end_of_its_chain() -> None:
     assert texts(reader.decode_request(lines).messages)[-2:] == ["And now?", "Now as before."]
 
 
+def test_answers_added_one_after_another_have_ids_of_their_own() -> None:
+    reader = adapter(CLAUDE)
+    request = reader.decode_request(claude_session())
+    for number in range(3):
+        more = [*request.messages, user("Again."), assistant(f"Answer {number}.")]
+        request = reader.decode_request(reader.encode_request(msgspec.structs.replace(request, messages=more)).payload)
+    assert texts(request.messages)[-6:] == ["Again.", "Answer 0.", "Again.", "Answer 1.", "Again.", "Answer 2."]
+    ids = [message.response_id for message in request.messages if message.response_id is not None]
+    assert len(ids) == len(set(ids))
+
+
 def test_lines_after_a_removed_message_follow_the_one_before_it() -> None:
     reader = adapter(CLAUDE)
     request = reader.decode_request(claude_session())

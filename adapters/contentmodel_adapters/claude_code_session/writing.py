@@ -95,7 +95,7 @@ class Writing:
             **self._fields,
             "type": role,
             "message": wire,
-            "uuid": made_id(self._fields["sessionId"], self._count, wire),
+            "uuid": made_id(self._fields["sessionId"], self._last, self._count, role, *_values_of(message)),
             "timestamp": self._time,
         }
 
@@ -115,7 +115,7 @@ class Writing:
             self._answered = message
             named = message.response_id
             is_free = named is not None and named not in self._response_ids
-            made = f"msg_{made_id(self._fields['sessionId'], len(self._response_ids))}"
+            made = f"msg_{made_id(self._fields['sessionId'], self._last)}"
             if named is not None and not is_free:
                 self._context.report_loss(message, "response_id", reasons.MESSAGE_RECORD)
             self._response_ids.append(named if is_free and named is not None else made)
@@ -151,6 +151,12 @@ class Writing:
             if last is not None:
                 lines[last] = lines[last][0], {**lines[last][1], "leafUuid": tail}
         return lines
+
+
+def _values_of(message: ChatMessage | None) -> list[str | None]:
+    """Return values that tell messages after the same line apart, however a format spells them."""
+    contents = () if message is None else message.contents
+    return ["" if message is None else message.text, *(getattr(content, "call_id", None) for content in contents)]
 
 
 def _is_last_prompt(line: Any) -> bool:
