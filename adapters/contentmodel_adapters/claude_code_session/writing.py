@@ -15,6 +15,9 @@ from contentmodel_adapters.shared.session_lines import Group, first_time, iso_ti
 from contentmodel_adapters.shared.session_reading import LINE
 from contentmodel_adapters.shared.session_writing import Written
 
+_MOST_VALUES = 3
+"""The number of values that make an id. Lines of one message have numbers of their own."""
+
 
 class Writing:
     """The state of writing one file."""
@@ -31,6 +34,8 @@ class Writing:
         self._tail: tuple[int | None, str | None] = None, None
         self._is_first_group = True
         self._answered: ChatMessage | None = None
+        self._valued: ChatMessage | None = None
+        self._values: list[str | None] = []
         self._response_ids: list[str] = []
 
     # -- messages ------------------------------------------------------------------------------------------------------
@@ -95,9 +100,18 @@ class Writing:
             **self._fields,
             "type": role,
             "message": wire,
-            "uuid": made_id(self._fields["sessionId"], self._last, self._count, role, *_values_of(message)),
+            "uuid": made_id(self._fields["sessionId"], self._last, self._count, role, self._values_of(message)),
             "timestamp": self._time,
         }
+
+    def _values_of(self, message: ChatMessage | None) -> list[str | None]:
+        """Return values that tell messages after the same line apart, however a format spells them."""
+        if message is not self._valued:
+            self._valued = message
+            contents = () if message is None else message.contents
+            ids = (getattr(content, "call_id", None) for content in contents)
+            self._values = ["" if message is None else message.text, *ids]
+        return self._values[:_MOST_VALUES]
 
     def _answer(self, wire: dict[str, Any], message: ChatMessage) -> dict[str, Any]:
         """Return a new answer with the fields of its response."""
@@ -151,12 +165,6 @@ class Writing:
             if last is not None:
                 lines[last] = lines[last][0], {**lines[last][1], "leafUuid": tail}
         return lines
-
-
-def _values_of(message: ChatMessage | None) -> list[str | None]:
-    """Return values that tell messages after the same line apart, however a format spells them."""
-    contents = () if message is None else message.contents
-    return ["" if message is None else message.text, *(getattr(content, "call_id", None) for content in contents)]
 
 
 def _is_last_prompt(line: Any) -> bool:
