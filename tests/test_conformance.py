@@ -19,12 +19,19 @@ from data_sets import values as data_sets
 from history import values
 from session_files import claude_session, codex_session, compacted_session, compressed_session, gemini_session
 
+EVERY = contentmodel.adapters()
+SESSIONS = {"claude-code-session", "codex-rollout", "gemini-cli-session"}
+
 
 class Ours(AdapterConformance):
-    """The settings of all our adapters: each pair of them is tried once."""
+    """The settings of all our adapters: each pair of them is tried once.
+
+    Session files are tried with the other formats by their own classes.
+    """
 
     deep = PROFILE == "deep"
     is_one_of_many = True
+    others: ClassVar = [one for name, one in EVERY.items() if name not in SESSIONS]
 
 
 class TestOpenaiChat(Ours):
@@ -65,16 +72,22 @@ class TestAtif(Ours):
 
 class TestClaudeCodeSession(Ours):
     adapter = "claude-code-session"
+    others: ClassVar = list(EVERY.values())
+    is_one_of_many = False
     payloads: ClassVar = {"request": [claude_session(), compacted_session()]}
 
 
 class TestCodexRollout(Ours):
     adapter = "codex-rollout"
+    others: ClassVar = list(EVERY.values())
+    is_one_of_many = False
     payloads: ClassVar = {"request": [codex_session()]}
 
 
 class TestGeminiCliSession(Ours):
     adapter = "gemini-cli-session"
+    others: ClassVar = list(EVERY.values())
+    is_one_of_many = False
     payloads: ClassVar = {"request": [gemini_session(), compressed_session()]}
 
 

@@ -54,7 +54,8 @@ def reported_once(losses: Collection[Loss]) -> None:
 
 
 def _may_go(leaf: Leaf, lost: Collection[str]) -> bool:
-    return leaf.value.__class__ is bool or leaf.above[-1] in lost
+    is_blank = isinstance(leaf.value, str) and not leaf.value.strip()
+    return is_blank or leaf.value.__class__ is bool or leaf.above[-1] in lost
 
 
 def _carried(
