@@ -46,7 +46,7 @@ types: $(VENV)/.installed-dev ## Check types
 	$(VENV)/bin/mypy
 
 deep: export CONTENTMODEL_PROFILE := deep
-deep: test slow ## Run all tests, with a hundred times the generated examples
+deep: test slow ## Run all tests, with twenty times the generated examples
 
 bench: $(BENCH_VENV)/.installed-bench ## Measure against the peers, in an environment of its own
 	$(BENCH_VENV)/bin/python benchmarks/run.py $(BENCH_ARGS)

@@ -38,7 +38,7 @@ _ANY_MACHINE: dict[str, Any] = {
     "suppress_health_check": [HealthCheck.too_slow],
 }
 settings.register_profile("quick", max_examples=25, derandomize=True, **_ANY_MACHINE)
-settings.register_profile("deep", max_examples=2500, **_ANY_MACHINE)
+settings.register_profile("deep", max_examples=500, **_ANY_MACHINE)
 settings.load_profile(PROFILE)
 
 # A full garbage collection visits every imported module, which takes half a second: a tenth of the time of all tests.

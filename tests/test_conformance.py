@@ -1,6 +1,6 @@
 """Run every check of the kit on every installed adapter, through the public API of the kit.
 
-`CONTENTMODEL_PROFILE=deep` tries a hundred times as many examples. If CONTENTMODEL_CORPUS is set, recorded traffic is
+`CONTENTMODEL_PROFILE=deep` tries twenty times as many examples. If CONTENTMODEL_CORPUS is set, recorded traffic is
 tried too. The costly checks are marked slow. Without them, each law is still tried on a few examples.
 """
 

@@ -83,7 +83,7 @@ from history import writer
 
 WRITER = Path(writer.__file__)
 # Each example runs several transactions, for each content type and database.
-FEW = settings(max_examples=200 if PROFILE == "deep" else 5)
+FEW = settings(max_examples=100 if PROFILE == "deep" else 5)
 SOME = settings(max_examples=500 if PROFILE == "deep" else 25)
 ORIGIN = Origin(api="turn-blocks", issuer="")
 

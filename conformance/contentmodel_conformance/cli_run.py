@@ -23,7 +23,7 @@ from contentmodel_conformance.report import Change, Report
 
 TARGET_HELP = "An API id, a module or module:attribute with the adapter (or with its test class), or `all`."
 Target = Annotated[str, typer.Argument(metavar="ADAPTER", help=TARGET_HELP, show_default=False)]
-Deep = Annotated[bool, typer.Option("--deep", help="Try a hundred times as many examples; takes hours for `all`.")]
+Deep = Annotated[bool, typer.Option("--deep", help="Try twenty times as many examples; takes hours for `all`.")]
 Seed = Annotated[
     int, typer.Option("--seed", metavar="N", help="The seed of the examples. The same seed gives the same examples.")
 ]

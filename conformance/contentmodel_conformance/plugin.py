@@ -19,7 +19,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options of subclasses of `contentmodel_conformance.AdapterConformance`."""
     group = parser.getgroup("contentmodel")
     group.addoption(
-        "--conformance-deep", action="store_true", help="try a hundred times as many examples of each law of adapters"
+        "--conformance-deep", action="store_true", help="try twenty times as many examples of each law of adapters"
     )
     group.addoption(
         "--conformance-seed", type=int, metavar="N", help="which examples of each law of adapters are tried"

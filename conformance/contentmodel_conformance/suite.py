@@ -59,7 +59,7 @@ def check_adapter(
 ) -> Report:
     """Run every check that applies to an adapter, and report the outcome of each.
 
-    `deep` tries a hundred times as many examples. The same `seed` gives the same examples, and the same report.
+    `deep` tries twenty times as many examples. The same `seed` gives the same examples, and the same report.
     `corpus` is a folder of recorded traffic. `others` are the adapters to convert from and to; by default all that are
     installed. `only` has names of laws or checks ("identity", "identity/table"). `progress` is called before and after
     each check. `payloads` has payloads of the format, by kind ("request", "response"): a hypothesis strategy or a

@@ -31,7 +31,7 @@ class AdapterConformance:
     """Base class with one test for each check, named after its law: `test_identity_table`, `test_stream_cuts_written`.
 
     Derive a class whose name begins with `Test`, and set `adapter`. The other attributes are optional. A check that
-    does not apply to the adapter is skipped, with the reason. `pytest --conformance-deep` tries a hundred times as many
+    does not apply to the adapter is skipped, with the reason. `pytest --conformance-deep` tries twenty times as many
     examples. `--conformance-seed N` selects other examples.
     """
 
@@ -50,7 +50,7 @@ class AdapterConformance:
     corpus: ClassVar[Path | str | None] = None
     """A folder of recorded traffic; by default the environment variable CONTENTMODEL_CORPUS."""
     deep: ClassVar[bool] = False
-    """True to try a hundred times as many examples."""
+    """True to try twenty times as many examples."""
     seed: ClassVar[int] = 0
     """The seed that selects the examples."""
     is_one_of_many: ClassVar[bool] = False

@@ -25,7 +25,7 @@ from contentmodel_conformance.laws import Label, LawBroken, Refused
 from contentmodel_conformance.report import Finding, beside, printable, shown
 from contentmodel_conformance.watchdog import Hangs, Watch, hung_call, watched
 
-QUICK, DEEP = 25, 2500
+QUICK, DEEP = 25, 500
 """The number of examples that a law is tried on, in quick and in deep runs."""
 SECONDS = {False: 60.0, True: 1800.0}
 """The processor time limit of one check in seconds, by `deep`. A check that is cut short gets a note."""
