@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from contentmodel import DecodeError, adapter, audit, check, convert, detect
+from contentmodel import ChatRequest, DecodeError, adapter, audit, check, convert, detect, user
+from contentmodel.authoring import DUMPERS
 from contentmodel.cli.app import app
 from contentmodel.errors import DetectError
+from contentmodel_adapters.openai_finetune import OpenAIFinetune
 
 LISTS: dict[str, list[dict[str, Any]]] = {
     "openai-chat": [
@@ -115,6 +117,47 @@ def test_decode_error_of_list_has_path_in_the_list() -> None:
     assert [fault.path for fault in caught.value.faults] == ["$[1].role"]
     with pytest.raises(DecodeError, match="expected an object"):
         adapter("openai-chat").decode_response([])
+
+
+class ListOfMessages(OpenAIFinetune):
+    """An adapter of a format whose documents are lists."""
+
+    api = "openai-finetune"
+    is_list = True
+    conversation = "messages"
+
+
+def test_format_of_lists_writes_other_conversations_as_list() -> None:
+    writer = ListOfMessages()
+    request = adapter("openai-chat").decode_request({"model": "gpt-5.2", "messages": LISTS["openai-chat"]})
+    assert [message["role"] for message in writer.encode_request(request).payload] == ["system", "user", "assistant"]
+    assert writer.encode_request(ChatRequest(messages=[user("hi")])).payload == [{"role": "user", "content": "hi"}]
+
+
+@pytest.mark.parametrize(
+    "payload", [[], [{"role": "user", "content": "hi"}], {"messages": []}, {"messages": [], "a": 1}]
+)
+def test_format_of_lists_keeps_lists_and_objects(payload: Any) -> None:
+    writer = ListOfMessages()
+    assert writer.encode_request(writer.decode_request(payload)).payload == payload
+
+
+def test_violation_in_format_of_lists_has_path_in_list() -> None:
+    unanswered = {"role": "tool", "tool_call_id": "call_1", "content": "1"}
+    found = ListOfMessages().check_request([{"role": "user", "content": "hi"}, unanswered])
+    assert {violation.path.partition("]")[0] for violation in found} <= {"$", "$[1"}
+    assert any(violation.path.startswith("$[1]") for violation in found)
+
+
+def test_objects_of_other_libraries_are_dumped_by_function_of_their_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Turn:
+        text = "hi"
+
+    with pytest.raises(DecodeError, match="Turn is not a JSON value"):
+        adapter("openai-chat").decode_request([Turn()])  # type: ignore[list-item]
+    monkeypatch.setitem(DUMPERS, Turn.__module__.partition(".")[0], lambda turn: {"role": "user", "content": turn.text})
+    assert adapter("openai-chat").decode_request([Turn()]).messages[0].text == "hi"
+    assert detect([Turn()]) == ("openai-chat", "request")
 
 
 def test_violation_in_list_has_path_in_request() -> None:

@@ -10,7 +10,17 @@ from __future__ import annotations
 from contentmodel.capabilities import Capabilities, CapabilityTable, ListedModel, Range
 from contentmodel.engine.adapting import TableAdapter
 from contentmodel.engine.context import DecodeContext, EncodeContext
-from contentmodel.engine.json import camel_name, canonical, child_path, kind_of, parse, snake_name, steps_of, write
+from contentmodel.engine.json import (
+    DUMPERS,
+    camel_name,
+    canonical,
+    child_path,
+    kind_of,
+    parse,
+    snake_name,
+    steps_of,
+    write,
+)
 from contentmodel.engine.lines import parse_lines, write_lines
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.encoded import Encoded
@@ -151,6 +161,7 @@ __all__ = [
     "Codec",
     "Column",
     "Columns",
+    "DUMPERS",
     "DataUri",
     "DecodeContext",
     "EncodeContext",

@@ -234,11 +234,11 @@ HARD = {
     "nothing": b"",
     "a number": b"17",
     "a string": b'"messages"',
-    "a list": b"[]",
+    "a list of numbers": b"[17]",
 }
 
 
-@check(laws.refusal, "hard", "invalid JSON, and JSON that is not an object", "refusals")
+@check(laws.refusal, "hard", "invalid JSON, and JSON that is not a document", "refusals")
 def hard_bytes(subject: Subject, trial: Trial) -> None:
     for kind in subject.does:
         for name, data in HARD.items():

@@ -62,6 +62,8 @@ class TableAdapter:
     """The form of a document. If it is "lines", a request is only its messages, and `conversation` must be set."""
     conversation = ""
     """The request field with the messages. A list as the payload is read as this field."""
+    is_list = False
+    """True if a request of another API is written as the list of its messages. `conversation` must be set."""
 
     request_passes: tuple[Pass, ...] = ()
     """Passes that adapt a request to this API before the table encodes it, in order."""
@@ -223,8 +225,8 @@ class TableAdapter:
             request = context.replace(request, messages=messages, instructions=instructions)
         request = prepared(request, self.request_passes, context)
         payload = fitted(self.request.encode(request, context), self._payload_passes, context, request)
-        is_alone = context.native and ALONE.of(request, self.api) and payload.keys() == {self.conversation}
-        if is_alone or self.form == "lines":
+        is_alone = ALONE.of(request, self.api) if context.native else self.is_list
+        if self.form == "lines" or (is_alone and payload.keys() == {self.conversation}):
             payload = payload.get(self.conversation, [])
         return Encoded(payload, source, context, reencode, self.form)
 
@@ -315,7 +317,7 @@ class TableAdapter:
         capabilities of the model. Violations of rules that do not apply to the model have the severity "unchecked".
         Raise DecodeError if the payload is not a JSON object.
         """
-        wire = self._as_request(payload)
+        wire, is_list = self._as_request(payload)
         with_model = wire if model is None else {**wire, "model": model}
         known = self.look_up_model(_text_of(with_model, "model"), policies)
         violations = self.rules.check(with_model, known)
@@ -323,10 +325,10 @@ class TableAdapter:
         misshapen = [v for v in self._misshapen(wire, known) if v.path not in certain_paths]
         misshapen_paths = {v.path for v in misshapen}
         found = [*misshapen, *(v for v in violations if v.severity != "unchecked" or v.path not in misshapen_paths)]
-        return found if self.form == "json" else [replace(v, path=self._path_in_lines(v.path)) for v in found]
+        return [replace(v, path=self._path_in_list(v.path)) for v in found] if is_list else found
 
-    def _path_in_lines(self, path: str) -> str:
-        """Return a path in the list of lines for a path in a request."""
+    def _path_in_list(self, path: str) -> str:
+        """Return a path in the list of messages for a path in a request."""
         return f"${path.removeprefix(f'$.{self.conversation}')}" if path.startswith(f"$.{self.conversation}") else path
 
     def _misshapen(self, wire: JsonObject, known: Known) -> list[Violation]:
@@ -359,13 +361,21 @@ class TableAdapter:
         """Return how much a list looks like the messages of a request of this API, from 0 to 1."""
         return 0.0
 
-    def _as_request(self, payload: Payload) -> JsonObject:
+    def _as_request(self, payload: Payload) -> tuple[JsonObject, bool]:
+        """Return a payload as a request object, and whether violations have paths in a list of messages."""
         wire = as_json(payload, self.api, self.form)
-        return {self.conversation: wire} if self._is_conversation(wire) else _checked(wire, self.api)
+        if self._is_conversation(wire):
+            return {self.conversation: wire}, self._has_lists
+        return _checked(wire, self.api), False
 
     def _is_conversation(self, wire: object) -> bool:
-        """Return whether a payload is a non-empty list of messages instead of a request object."""
-        return bool(self.conversation) and wire.__class__ is list and (bool(wire) or self.form == "lines")
+        """Return whether a payload is a list of messages. It may be empty if all documents are lists."""
+        return bool(self.conversation) and wire.__class__ is list and (bool(wire) or self._has_lists)
+
+    @property
+    def _has_lists(self) -> bool:
+        """True if a document of the format is a list: of messages, or of the values of lines."""
+        return self.is_list or self.form == "lines"
 
     @staticmethod
     def have_roles(items: Sequence[object]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, NoReturn, TypeAlias
 
@@ -105,11 +105,19 @@ def canonical(value: object) -> str:
     return json.dumps(value, sort_keys=True)
 
 
+DUMPERS: dict[str, Callable[[Any], Any]] = {}
+"""Functions that return an object of a library as JSON values, by the first name of its module (`pydantic_ai`).
+
+An adapter of a library's format adds one if `model_dump` does not return what the library stores.
+"""
+
+
 def plain(value: object, api: str) -> Json:
     """Return a copy of `value` that contains only dict, list, str, int, float, bool and None.
 
-    SDK objects (pydantic models, also nested in dicts) are converted to the JSON that the SDK would send. Raise
-    DecodeError with the path of each value that is not JSON: a NaN, an unsupported object, a key that is not a string.
+    SDK objects (pydantic models, also nested in dicts) are converted to the JSON that the SDK would send, and objects
+    of other libraries with `DUMPERS`. Raise DecodeError with the path of each value that is not JSON: a NaN, an
+    unsupported object, a key that is not a string.
     """
     faults: list[Fault] = []
     try:
@@ -152,6 +160,9 @@ def _plain_mapping(value: Mapping[object, object], path: str, faults: list[Fault
 
 
 def _plain_object(value: object, path: str, faults: list[Fault]) -> Json:
+    own = DUMPERS.get(type(value).__module__.partition(".")[0])
+    if own is not None:
+        return _plain(own(value), path, faults)
     dump = getattr(value, "model_dump", None)
     if dump is not None:
         # Response classes of SDKs track the fields that were sent: exclude_unset returns the wire object.
