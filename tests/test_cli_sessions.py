@@ -94,7 +94,7 @@ def test_list_filters_by_agent_and_project(home: Path) -> None:
     assert listed("--project", "/proj") == []
     assert [session["agent"] for session in listed("--limit", "1")] == ["codex"]
     limited = run("list", "--limit", "1")
-    assert "these are the 1 newest; --limit 0 lists all" in limited.stderr
+    assert "more sessions exist; --limit 0 lists all" in limited.stderr
     refused = run("list", "--agent", "emacs")
     assert refused.exit_code == 2
     assert "use one of: claude-code, codex" in refused.stderr
@@ -129,8 +129,8 @@ def test_list_names_the_fault_of_a_broken_file_and_continues(home: Path) -> None
     codex_file(home).write_bytes(b"\xff\xfe not a session\n{\n")
     claude_file(home, [], name=NEW_ID)
     notes = {session["id"]: session["note"] for session in listed()}
-    assert notes == {CODEX_ID: "no line of a session", NEW_ID: "the file is empty", CLAUDE_ID: None}
-    assert "no line of a session" in run("list").stdout
+    assert notes == {CODEX_ID: "no line is a JSON object", NEW_ID: "the file is empty", CLAUDE_ID: None}
+    assert "no line is a JSON object" in run("list").stdout
 
 
 def test_list_does_not_read_whole_files(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,6 +191,39 @@ def test_show_reports_unknown_ids_ambiguous_ids_and_other_files(home: Path, tmp_
     assert run("show", tmp_path / "missing.jsonl").exit_code == 2
 
 
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "it is empty"),
+        (b"\n \n", "it is empty"),
+        (b"\x00\xff\n5\n", "no line is a JSON object"),
+        (b'{"type": "user", "uu', "no line is a JSON object"),
+        (b'{"type": "summary"}\n', "the format of its first lines is unknown"),
+    ],
+)
+def test_show_names_the_reason_why_a_file_is_no_session(tmp_path: Path, data: bytes, reason: str) -> None:
+    path = tmp_path / "file.jsonl"
+    path.write_bytes(data)
+    for result in (run("show", path), run("show", "-", input=data)):
+        assert result.exit_code == 2
+        assert f"not a session of a coding agent: {reason}\n" in result.stderr
+
+
+def test_session_without_messages_is_refused(home: Path, tmp_path: Path) -> None:
+    codex_file(home, [meta(CODEX_ID)])
+    for arguments in (("show",), ("convert", "--to", "claude-code"), ("import", "--store", tmp_path / "history.db")):
+        result = run(arguments[0], CODEX_ID, *arguments[1:])
+        assert result.exit_code == 2
+        assert "the session has no messages" in result.stderr
+    assert not (tmp_path / "history.db").exists()
+
+
+def test_empty_id_names_no_session(home: Path) -> None:
+    claude_file(home)
+    result = run("show", "")
+    assert (result.exit_code, "SESSION is empty" in result.stderr) == (2, True)
+
+
 # convert
 
 
@@ -237,7 +270,7 @@ def test_convert_never_replaces_a_file(home: Path, tmp_path: Path) -> None:
     converted(home, CLAUDE_ID, "--to", "codex", "--id", NEW_ID)
     again = run("convert", CLAUDE_ID, "--to", "codex", "--id", NEW_ID)
     assert again.exit_code == 2
-    assert "exists" in again.stderr
+    assert f"codex already has a session with the id {NEW_ID}" in again.stderr
     output = tmp_path / "out.jsonl"
     output.write_text("mine")
     refused = run("convert", CLAUDE_ID, "--to", "codex", "-o", output)
@@ -278,10 +311,14 @@ def test_refused_losses_are_listed(home: Path, tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (("--to", "claude-code"), "already"),
-        (("--to", "emacs"), "--to: unknown API 'emacs'"),
-        (("--to", "gemini-cli"), "can be read only"),
+        (("--to", "emacs"), "--to: unknown agent or API 'emacs'"),
+        (("--to", "Codex"), "did you mean codex?"),
+        (("--to", "gemini-cli"), "cannot create sessions of gemini-cli"),
         (("--to", "codex", "--id", "../../x"), "--id: expected a UUID"),
-        (("--to", "openai-chat", "--dry-run"), "--dry-run needs an agent"),
+        (("--to", "openai-chat", "--dry-run"), "--dry-run can be used only if --to is an agent"),
+        (("--to", "codex", "--policy", "session=1"), "use --id UUID"),
+        (("--to", "codex", "-o", "/dev/null/file"), "/dev/null is a file, not a folder"),
+        (("--to", "codex", "-o", "/"), "/: is a folder"),
         (("--to", "codex", "--on-loss", "raise"), "not converted"),
     ],
 )
@@ -564,6 +601,23 @@ def test_import_never_replaces_a_conversation(home: Path, tmp_path: Path) -> Non
     assert "--conversation ID" in refused.stderr
     memory = run("import", CLAUDE_ID, "--store", ":memory:")
     assert (memory.exit_code, "always empty" in memory.stderr) == (2, True)
+
+
+def test_import_names_the_fault_of_a_store_that_cannot_be_created(home: Path, tmp_path: Path) -> None:
+    pytest.importorskip("contentmodel.history")
+    text = tmp_path / "text.db"
+    text.write_text("not a database")
+    path = claude_file(home)
+    faults = {
+        tmp_path: "is a folder",
+        tmp_path / "missing" / "history.db": "check the path",
+        text: "is not a SQLite database",
+    }
+    for store, message in faults.items():
+        result = run("import", path, "--store", store)
+        assert result.exit_code == 2
+        assert message in result.stderr
+    assert text.read_text() == "not a database"
 
 
 @pytest.mark.parametrize("file", [claude_file, codex_file])

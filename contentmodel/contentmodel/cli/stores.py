@@ -89,6 +89,8 @@ def open_store(path: str, *, create: bool = False) -> Iterator[TurnStore]:
     try:
         url = _url(path)
         _refuse_in_memory(url)
+        if create and url.get_backend_name() == "sqlite":
+            _check_new_file(str(url.database), name)
         if not create and not _has_store(url):
             hint = "stores are created with contentmodel.history, e.g. TurnStore.open(path)"
             raise Problem(f"{name}: this database is not a store of conversations", hint=hint)
@@ -99,6 +101,15 @@ def open_store(path: str, *, create: bool = False) -> Iterator[TurnStore]:
     except ContentModelError as error:
         hint = f"`contentmodel show {name}` lists the conversations" if isinstance(error, LookupError) else ""
         raise Problem(f"{name}: {' '.join(str(error).split())}", hint=hint) from None
+
+
+def _check_new_file(path: str, name: str) -> None:
+    """Raise Problem or OSError if a SQLite file cannot be created or opened at a path."""
+    os.stat(Path(path).parent)
+    if os.path.isdir(path):
+        raise Problem(f"{name}: is a folder", hint="name a file in it")
+    if os.path.exists(path) and os.path.getsize(path) and not is_store(path):
+        raise Problem(f"{name}: the file exists, and is not a SQLite database", hint="name a new file, or a store")
 
 
 def without_password(path: str) -> str:

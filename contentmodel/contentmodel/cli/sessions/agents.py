@@ -1,4 +1,4 @@
-"""The coding agents: where their session files are, what the first lines show, and how a session is resumed."""
+"""The coding agents: where their session files are, how to read the first lines, and how to resume a session."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from contentmodel.cli.errors import Problem
 from contentmodel.cli.installed import points
 
 _LONGEST_NAME = 200
-"""The longest name of a project folder that Claude Code makes without adding a hash."""
+"""The largest length of a project folder's name. Claude Code shortens a longer one, and appends a hash."""
 
 
 @dataclass
 class Session:
-    """A session file, and what its first lines show. `note` is the reason why it cannot be read."""
+    """A session file, and the values of its first lines. `note` is the reason why it cannot be read."""
 
     agent: Agent
     path: Path
@@ -36,13 +36,17 @@ class Session:
 
     @property
     def is_complete(self) -> bool:
-        """Return whether no further line has to be read."""
+        """Return whether all values that a list shows are set."""
         return None not in (self.directory, self.created, self.prompt)
 
 
 @dataclass(frozen=True)
 class Agent:
-    """A coding agent. The patterns of its files are relative to its folder, which `variable` can set."""
+    """A coding agent.
+
+    `folder` is relative to the home folder; the environment variable `variable` replaces it. `sessions` and
+    `sub_agents` are glob patterns of files below the folder.
+    """
 
     name: str
     api: str
@@ -53,13 +57,13 @@ class Agent:
     id_of: Callable[[Path], str]
     """The id in the name of a file; "" if the name has none."""
     take: Callable[[Session, dict[str, Any]], None]
-    """Add the values of one of the first lines to a session."""
+    """Set fields of a session from one of its first lines."""
     place: Callable[[Agent, str, str, list[Any]], Path] | None = None
-    """The file of a new session, from its id, its folder and its lines; None if none can be written."""
+    """Return the path of a new session from its id, its project folder and its lines. None: sessions are only read."""
     resume: Callable[[str], str] = str
-    """The command that resumes a session, from its id."""
+    """Return the command that resumes a session, from its id."""
     roots: frozenset[str] = field(default=frozenset())
-    """The names of the folders that contain all sessions."""
+    """The names of the folders, below `folder`, that contain the sessions."""
 
     @property
     def home(self) -> Path:
@@ -68,14 +72,14 @@ class Agent:
         return Path(named) if named else Path.home() / self.folder
 
     def files(self, *, sub_agents: bool) -> Iterator[tuple[Path, bool]]:
-        """Yield the session files, and whether each is of a sub-agent by its place."""
+        """Yield the session files, each with True if it is in a folder of sub-agents."""
         for pattern in self.sessions:
             yield from ((path, False) for path in self.home.glob(pattern))
         for pattern in self.sub_agents if sub_agents else ():
             yield from ((path, True) for path in self.home.glob(pattern))
 
     def resume_in(self, session: str, directory: str) -> str:
-        """Return the command line that resumes a session in its folder."""
+        """Return the command line that resumes a session in its project folder."""
         return f"cd {shlex.quote(directory)} && {self.resume(session)}"
 
 
@@ -96,14 +100,14 @@ def _set(session: Session, name: str, value: object) -> None:
 
 
 def _set_prompt(session: Session, content: object) -> None:
-    """Set the prompt, if the text is not one that the program adds in the name of the user."""
+    """Set the prompt to the first text that the user wrote. Skip texts that the program adds to the user's messages."""
     texts = content if isinstance(content, list) else [content]
     prompts = (text for text in map(first_text, ([text] if isinstance(text, dict) else text for text in texts)) if text)
     _set(session, "prompt", next((text for text in prompts if not text.lstrip().startswith(_CONTEXT)), None))
 
 
 _CONTEXT = ("<", "# AGENTS.md", "Caveat: ", "[Request interrupted", "[Image: source:")
-"""The beginnings of texts that the programs add: context, commands, and notes."""
+"""The first words of texts that programs add to messages of the user: context, commands, and notices."""
 
 
 # -- Claude Code -------------------------------------------------------------------------------------------------------
@@ -130,8 +134,8 @@ def _place_claude(agent: Agent, session: str, directory: str, lines: list[Any]) 
     if len(name) > _LONGEST_NAME:
         known = sorted(projects.glob(f"{name[:_LONGEST_NAME]}-*"))
         if len(known) != 1:
-            hint = "start Claude Code there once, or name a file with --output"
-            raise Problem(f"{directory}: the name of its project folder is not known: the path is too long", hint=hint)
+            hint = "start Claude Code once in this folder, or write to a file with --output"
+            raise Problem(f"{directory}: too long a path: Claude Code's folder for it has an unknown hash", hint=hint)
         return known[0] / f"{session}.jsonl"
     return projects / name / f"{session}.jsonl"
 
@@ -144,7 +148,7 @@ _ROLLOUT = re.compile(r"rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-(?P<id>.+?)(?:_[0
 
 
 def _codex_id(path: Path) -> str:
-    """Return the id of the thread. After a revert, a thread has further files, whose names have an id of their own."""
+    """Return the id of the thread. A revert adds a file to the thread: its name ends with a second id."""
     match = _ROLLOUT.match(path.stem)
     return match["id"] if match else ""
 
@@ -152,7 +156,7 @@ def _codex_id(path: Path) -> str:
 def _take_codex(session: Session, line: dict[str, Any]) -> None:
     payload = line.get("payload")
     if not isinstance(payload, dict):
-        payload = line  # Old versions write items without a line around them.
+        payload = line  # Old versions write the item itself as the line.
     _set(session, "created", line.get("timestamp"))
     if line.get("type") == "session_meta":
         session.id = session.id or str(payload.get("id") or "")
@@ -179,7 +183,7 @@ def _take_gemini(session: Session, line: dict[str, Any]) -> None:
     if "sessionId" in line:
         session.id = session.id or str(line["sessionId"])
         session.is_sub_agent = line.get("kind") == "subagent"
-        # The file has no path of the project. Its folder has, in newer versions.
+        # A session file does not contain the path of its project. Newer versions write it to a file in the folder.
         roots = (folder / ".project_root" for folder in session.path.parents[1:3])
         for root in filter(Path.is_file, roots):
             _set(session, "directory", root.read_text(errors="replace").strip())
@@ -235,7 +239,10 @@ def agents() -> list[Agent]:
 
 
 def agent_named(name: str | None, option: str) -> Agent | None:
-    """Return the agent with a name or an API id; None if no agent has it. Raise Problem if an option needs one."""
+    """Return the agent with a name or an API id; None if there is none.
+
+    If `option` is not empty, raise Problem for an unknown name: this option of the command line has it as its value.
+    """
     known = agents()
     found = next((agent for agent in known if name in (agent.name, agent.api)), None)
     if found is None and option and name is not None:

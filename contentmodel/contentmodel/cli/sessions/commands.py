@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
@@ -19,7 +20,7 @@ from rich.rule import Rule
 from contentmodel.cli.console import err, out, safe_text, visible
 from contentmodel.cli.convert import Losses, Policies, Quiet, Raising
 from contentmodel.cli.errors import BAD_DOCUMENT, Problem, print_problem, problem_of
-from contentmodel.cli.installed import check_api, load
+from contentmodel.cli.installed import load, points
 from contentmodel.cli.losses import Tally, print_tally
 from contentmodel.cli.options import OnLoss, parse_policies
 from contentmodel.cli.output import check_output, open_optional, open_output, print_json
@@ -28,7 +29,7 @@ from contentmodel.cli.sessions.agents import Agent, Session, agent_named, agents
 from contentmodel.cli.sessions.finding import find_session, listed, sessions_of
 from contentmodel.cli.sessions.listing import as_object, print_sessions
 from contentmodel.cli.sessions.loading import Loaded, load_session
-from contentmodel.cli.sessions.writing import Plan, check_free, convert_session, write_new
+from contentmodel.cli.sessions.writing import Plan, check_free, check_messages, convert_session, write_new
 from contentmodel.cli.show import Full, Width
 from contentmodel.cli.stores import open_store, without_password
 from contentmodel.cli.transcript import transcript
@@ -41,7 +42,7 @@ _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 class Tools(StrEnum):
-    """The policies for the tools of the other agent."""
+    """The policies for the calls of the source agent's tools."""
 
     keep = "keep"
     map = "map"
@@ -52,7 +53,7 @@ Which = Annotated[
     str,
     typer.Argument(
         metavar="SESSION",
-        help="The id of a session, the beginning of one, or the path of a session file; - is standard input.",
+        help="The id of a session, the first characters of an id, or the path of a session file; - is standard input.",
         show_default=False,
     ),
 ]
@@ -65,30 +66,41 @@ OfProject = Annotated[
 Limit = Annotated[
     int | None,
     typer.Option(
-        "--limit", "-n", metavar="N", min=0, help=f"The most sessions to list; 0: all. Default: {_SHOWN}, --json: all."
+        "--limit",
+        "-n",
+        metavar="N",
+        min=0,
+        help=f"The number of sessions to list; 0 lists all. Default: {_SHOWN}; with --json or --all: all.",
     ),
 ]
 Everything = Annotated[
-    bool, typer.Option("--all", help="List sub-agents, and older files of the same session, too. Lists all sessions.")
+    bool, typer.Option("--all", help="Also list sub-agents, and older files of the same session. No limit by default.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object per session, one per line.")]
 Alone = Annotated[
     bool,
-    typer.Option("--alone", help="Codex: read only the file, without the session that it continues after a fork."),
+    typer.Option(
+        "--alone", help="Codex: read only this file of a forked or reverted session, without the lines before it."
+    ),
 ]
 FullResults = Annotated[
     bool,
-    typer.Option("--full-results", help="Claude Code: read large results from their files, in place of the previews."),
+    typer.Option(
+        "--full-results", help="Claude Code: replace the previews of large results by the full texts in tool-results/."
+    ),
 ]
 ToAgent = Annotated[
-    str, typer.Option("--to", metavar="AGENT", help="claude-code or codex; or the id of an API, with --output.")
+    str,
+    typer.Option(
+        "--to", metavar="AGENT", help="claude-code or codex; or the id of an API: the payload goes to --output."
+    ),
 ]
 ToolPolicy = Annotated[
     Tools,
     typer.Option(
         "--tools",
-        help="The tools of the source. keep: their names. map: the tools of the target, where one does the same. "
-        "text: calls and results as text.",
+        help="How to convert calls of the source's tools. keep: keep their names. map: call the target's tool if it "
+        "does the same, else keep the name. text: write calls and results as text.",
     ),
 ]
 NewId = Annotated[
@@ -97,28 +109,38 @@ NewId = Annotated[
 Directory = Annotated[
     str | None,
     typer.Option(
-        "--directory", metavar="FOLDER", help="The project folder of the new session. Default: that of the source."
+        "--directory",
+        metavar="FOLDER",
+        help="The project folder of the new session. Default: the folder of the source.",
     ),
 ]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Write nothing: print the path, the losses and the command.")]
+DryRun = Annotated[
+    bool,
+    typer.Option(
+        "--dry-run", help="Write nothing. Print the losses, the path, and the command that would resume the session."
+    ),
+]
 Elsewhere = Annotated[
     str | None,
     typer.Option(
         "--output",
         "-o",
         metavar="OUT",
-        help="Write to this new file, and not where the agent finds it; - is standard output.",
+        help="Write to this new file instead of the agent's folder; - is standard output.",
     ),
 ]
 
 
 Store = Annotated[
-    str, typer.Option("--store", metavar="STORE", help="A SQLite file, or postgresql://...; created if it is missing.")
+    str,
+    typer.Option(
+        "--store", metavar="STORE", help="A SQLite file, which is created if it is missing, or postgresql://..."
+    ),
 ]
 NewConversation = Annotated[
     str | None,
     typer.Option(
-        "--conversation", "-c", metavar="ID", help="The id of the conversation. Default: that of the session."
+        "--conversation", "-c", metavar="ID", help="The id of the new conversation. Default: the id of the session."
     ),
 ]
 QuietBar = Annotated[bool, typer.Option("--quiet", "-q", help="Do not print the progress bar.")]
@@ -127,8 +149,8 @@ QuietBar = Annotated[bool, typer.Option("--quiet", "-q", help="Do not print the 
 def sessions_command() -> None:
     """List the sessions of coding agents on this machine, show them, and move them from one agent to another.
 
-    The agents are Claude Code, Codex and Gemini CLI (read only). Their session files are found below ~/.claude (or
-    $CLAUDE_CONFIG_DIR), ~/.codex (or $CODEX_HOME) and ~/.gemini. They are never changed.
+    The session files of Claude Code are in ~/.claude (or $CLAUDE_CONFIG_DIR), of Codex in ~/.codex (or $CODEX_HOME),
+    and of Gemini CLI in ~/.gemini. They are never changed. A session can be converted to Claude Code and Codex.
 
     \b
     [bold]Examples[/bold]
@@ -147,10 +169,10 @@ def list_sessions(
     everything: Everything = False,
     as_json: AsJson = False,
 ) -> None:
-    """List the sessions of coding agents on this machine, the one that changed last first.
+    """List the sessions of coding agents on this machine, with the last changed session first.
 
-    Only the first lines of each file are read. A file that cannot be read is listed with the reason. The id is cut to
-    the shortest beginning that no other session has; other commands accept it.
+    Only the first lines of each file are read. A file that cannot be read is listed with the reason. Ids are shortened,
+    but stay unique: the other commands accept them.
 
     Exit codes: 0 listed; 2 a bad command line.
 
@@ -178,9 +200,10 @@ def list_sessions(
         print_sessions(shown, every, console)
     else:
         places = ", ".join(str(each.home) for each in chosen)
-        console.print(safe_text(f"no sessions in {places}", "dim"), soft_wrap=True)
+        of_project = "" if project is None else f" of the project {folder}"
+        console.print(safe_text(f"no sessions{of_project} in {places}", "dim"), soft_wrap=True)
     if most and len(shown) == most and next(found, None) is not None:
-        err().print(f"these are the {most} newest; --limit 0 lists all", style="dim")
+        err().print("more sessions exist; --limit 0 lists all", style="dim")
 
 
 def _is_in(session: Session, folder: str) -> bool:
@@ -190,10 +213,11 @@ def _is_in(session: Session, folder: str) -> bool:
 def show_session(
     session: Which, *, alone: Alone = False, full_results: FullResults = False, width: Width = None, full: Full = False
 ) -> None:
-    """Show the conversation of a session as a readable transcript, as the agent would resume it.
+    """Show the conversation of a session as a readable transcript.
 
-    Each tool call is shown together with its result. Long texts are cut; --full prints them completely. A fork of
-    Codex is shown with the session that it continues.
+    The transcript has the messages that the agent would send to the model when it resumes the session. Each tool call
+    is shown together with its result. Long texts are cut; --full prints them completely. A fork of Codex is shown with
+    the messages before the fork.
 
     Exit codes: 0 shown; 2 bad input, or a bad command line.
 
@@ -206,7 +230,7 @@ def show_session(
     found = find_session(session)
     for loaded in load_session(found, alone=alone, full_results=full_results):
         with _naming(loaded):
-            request = load(found.agent.api).decode_request(loaded.lines)
+            request = _decoded(loaded)
         title = " · ".join(part for part in (found.agent.name, found.id, found.directory) if part)
         console.print(Rule(safe_text(title, "bold")))
         print_parts(console, transcript(request, Page(full)))
@@ -230,11 +254,12 @@ def convert_sessions(
 ) -> None:
     """Convert a session to the format of another agent, and write it where that agent finds it.
 
-    The file gets a new id. No file is ever replaced. A summary of the losses goes to standard error; the path of the
-    new file, and the command that resumes the session, go to standard output.
+    The new session has a new id. No file is ever replaced. A summary of the losses goes to standard error. The path of
+    the new file, and the command that resumes the session, go to standard output.
 
-    Both agents accept calls of tools that they do not have (--tools keep). With --tools map, Bash, Write, Edit and
-    others become exec_command and apply_patch, and the reverse; a call without an exact counterpart keeps its name.
+    Claude Code and Codex accept histories with calls of unknown tools (--tools keep). With --tools map, calls of Bash,
+    Write and Edit become calls of exec_command and apply_patch, and the reverse. A call without an exact counterpart
+    keeps its name.
 
     Exit codes: 0 converted; 1 refused by --on-loss raise; 2 bad input, or a bad command line.
 
@@ -247,18 +272,18 @@ def convert_sessions(
     """
     agent = agent_named(target, "")
     if agent is None:
-        check_api(target, "--to", stored=False)
+        _check_target(target)
         _check_no_agent({"--id": new_id, "--directory": directory, "--dry-run": dry_run})
     elif agent.place is None:
-        hint = "use --to claude-code or --to codex"
-        raise Problem(f"--to {target}: sessions of this agent can be read only", hint=hint)
+        hint = f"use --to claude-code or --to codex; `contentmodel convert FILE --to {agent.api}` writes its format"
+        raise Problem(f"--to {target}: this command cannot create sessions of {agent.name}", hint=hint)
     found = find_session(session)
     if found.agent is agent:
-        raise Problem(f"{found.path}: this is a session of {agent.name} already", hint="name another agent with --to")
+        raise Problem(f"{found.path}: it is already a session of {agent.name}", hint="use --to with another agent")
     check_output(losses, [str(found.path), output], "--losses")
     folder = os.path.realpath(directory) if directory is not None else found.directory or os.getcwd()
     id_ = _new_id(new_id, agent)
-    policies: dict[str, Any] = {**parse_policies(policy or []), "session": id_, "directory": folder}
+    policies: dict[str, Any] = {**_policies(policy), "session": id_, "directory": folder}
     plan = Plan(target if agent is None else agent.api, tools.value, policies, on_loss.value)
     tally, refused = Tally(documents=1), None
     for loaded in load_session(found, alone=alone, full_results=full_results, doing="converting", quiet=quiet):
@@ -293,10 +318,11 @@ def import_session(
     full_results: FullResults = False,
     quiet: QuietBar = False,
 ) -> None:
-    """Store a session as a conversation of a store, with its times, usage and ids.
+    """Store a session as a new conversation in a database, with its times, usage and ids.
 
-    A store is a SQLite file, which is created if it does not exist, or the URL of a PostgreSQL database. Needs
-    contentmodel\\[history]. To update a conversation, delete it from the store first.
+    The store is a SQLite file, which is created if it does not exist, or the URL of a PostgreSQL database. Needs
+    contentmodel\\[history]. A conversation that exists is never changed: to import a session again, use another
+    --conversation.
 
     Exit codes: 0 stored; 2 bad input, or a bad command line.
 
@@ -308,15 +334,22 @@ def import_session(
     found = find_session(session)
     name = conversation or found.id
     if not name:
-        raise Problem(f"{found.path}: the session has no id", hint="name the conversation with --conversation ID")
+        raise Problem(f"{found.path}: the session has no id", hint="set the id of the conversation: --conversation ID")
     for loaded in load_session(found, alone=alone, full_results=full_results, doing="importing", quiet=quiet):
         with _naming(loaded):
-            request = load(found.agent.api).decode_request(loaded.lines)
+            request = _decoded(loaded)
         turns = _stored(store, name, request)
     named = without_password(store)
     out().print(visible(f"stored {count_of(turns, 'turn')} as the conversation {name}"), soft_wrap=True)
     show = f"contentmodel show {shlex.quote(named)} --conversation {shlex.quote(name)}"
     out().print(visible(f"show with: {show}"), soft_wrap=True)
+
+
+def _decoded(loaded: Loaded) -> ChatRequest:
+    """Return the conversation of a session. Raise Problem if it has no messages."""
+    request: ChatRequest = load(loaded.session.agent.api).decode_request(loaded.lines)
+    check_messages(request)
+    return request
 
 
 def _stored(store: str, name: str, request: ChatRequest) -> int:
@@ -327,12 +360,12 @@ def _stored(store: str, name: str, request: ChatRequest) -> int:
         try:
             return len(opened.save(name, request))
         except ConflictError as error:
-            raise Problem(str(error), hint="name another conversation with --conversation ID") from None
+            raise Problem(str(error), hint="set another id for the conversation: --conversation ID") from None
 
 
 @contextmanager
 def _naming(loaded: Loaded) -> Iterator[None]:
-    """Print the errors of a session with its file and its lines, and exit. Refused losses are raised."""
+    """Print the errors of a session with its file and its lines, and exit. Pass LossError on."""
     try:
         yield
     except LossError:
@@ -343,21 +376,43 @@ def _naming(loaded: Loaded) -> Iterator[None]:
         raise typer.Exit(problem.code) from None
 
 
+def _check_target(name: str) -> None:
+    """Raise Problem if the value of --to is neither an agent nor an API that is installed."""
+    if name in points():
+        return
+    writable = [agent.name for agent in agents() if agent.place is not None]
+    matches = get_close_matches(name.lower(), [*writable, *points()], n=1)
+    meant = f"did you mean {matches[0]}? " if matches else ""
+    hint = f"{meant}the agents are {' and '.join(writable)}; `contentmodel apis` lists the APIs"
+    raise Problem(f"--to: unknown agent or API {name!r}", hint=hint)
+
+
+def _policies(policy: list[str] | None) -> dict[str, Any]:
+    """Return the policies of the command line. Raise Problem for those that have an option of their own."""
+    policies: dict[str, Any] = {**parse_policies(policy or [])}
+    for family, option in (("session", "--id UUID"), ("directory", "--directory FOLDER")):
+        if family in policies:
+            raise Problem(f"--policy: {family} cannot be set here", hint=f"use {option}")
+    return policies
+
+
 def _check_no_agent(options: dict[str, object]) -> None:
     for option, value in options.items():
         if value:
-            raise Problem(f"{option} needs an agent as --to", hint=f"remove {option}, or use --to claude-code or codex")
+            hint = f"remove {option}, or use --to claude-code or --to codex"
+            raise Problem(f"{option} can be used only if --to is an agent", hint=hint)
 
 
 def _new_id(text: str | None, agent: Agent | None) -> str:
-    """Return the id of the new session. Raise Problem if it is no id, or that of a session that exists."""
+    """Return the id of the new session. Raise Problem if it is not a UUID, or if a session of the agent has it."""
     if text is None or agent is None:
         return str(uuid4())
     id_ = text.lower()
     if not _ID.fullmatch(id_):
         raise Problem(f"--id: expected a UUID, got {text!r}", hint="example: --id 5e551011-0000-4000-8000-000000000000")
     if any(session.id == id_ for session in sessions_of([agent], sub_agents=False)):
-        raise Problem(f"--id: a session of {agent.name} with the id {id_} exists", hint="use another id, or none")
+        hint = "use another id, or omit --id for a random one"
+        raise Problem(f"--id: {agent.name} already has a session with the id {id_}", hint=hint)
     return id_
 
 
@@ -378,7 +433,9 @@ def _print_resume(agent: Agent, id_: str, folder: str, path: Path, *, dry_run: b
     console.print(visible(f"{'would write' if dry_run else 'wrote'} {path}"), soft_wrap=True)
     console.print(visible(f"resume with: {agent.resume_in(id_, folder)}"), soft_wrap=True)
     if not os.path.isdir(folder):
-        note = f"the folder {folder} does not exist on this machine; --directory FOLDER names another one"
+        note = (
+            f"the folder {folder} does not exist on this machine; to use another one, convert with --directory FOLDER"
+        )
         err().print(visible(note), style="yellow", soft_wrap=True)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from io import BytesIO
 from itertools import takewhile
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from contentmodel.cli.errors import Problem
 from contentmodel.cli.incoming import chunks_of
@@ -21,13 +21,13 @@ from contentmodel.errors import DecodeError
 _LINES = 300
 _BYTES = 4_000_000
 """The number of lines and bytes of a file that are read to list it."""
-_NAMED = 8
+_MATCHES_SHOWN = 8
 SHORTEST_ID = 8
-"""The shortest beginning of an id that is shown."""
+"""The smallest length of a shortened id."""
 
 
 def sessions_of(chosen: Iterable[Agent], *, sub_agents: bool) -> list[Session]:
-    """Return the session files of agents, the newest first. Their lines are not read."""
+    """Return the session files of agents, with the last changed file first. Their lines are not read."""
     found: list[Session] = []
     for agent in chosen:
         for path, is_sub_agent in agent.files(sub_agents=sub_agents):
@@ -65,11 +65,11 @@ def _read(session: Session, file: BinaryIO) -> None:
             if session.is_complete:
                 return
     if not objects:
-        session.note = "no line of a session" if session.size else "the file is empty"
+        session.note = "no line is a JSON object" if session.size else "the file is empty"
 
 
 def _first_lines(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the first lines, without one that is cut off by the limit of bytes."""
+    """Yield the first lines of a file that are not blank, up to the limits. Drop a line that the limit cuts off."""
     left = _BYTES
     for _ in range(_LINES):
         line = file.readline(left)
@@ -81,7 +81,10 @@ def _first_lines(file: BinaryIO) -> Iterator[bytes]:
 
 
 def listed(found: Iterable[Session], *, everything: bool) -> Iterator[Session]:
-    """Yield sessions with their first lines. Unless `everything`, omit sub-agents and all but the newest of an id."""
+    """Read the first lines of sessions, and yield the sessions to list.
+
+    Unless `everything`, omit sub-agents, and all but the newest file of each id.
+    """
     seen: set[tuple[str, str]] = set()
     for session in found:
         read_head(session)
@@ -93,7 +96,12 @@ def listed(found: Iterable[Session], *, everything: bool) -> Iterator[Session]:
 
 
 def find_session(text: str) -> Session:
-    """Return the session with an id, with an id that begins with a text, or in a file. Raise Problem if none has."""
+    """Return the session that a text names: an id, the beginning of one, a path, or "-" for standard input.
+
+    Raise Problem if there is none, or if several ids begin with the text.
+    """
+    if not text:
+        raise Problem("SESSION is empty", hint="pass an id from `contentmodel sessions list`, or the path of a file")
     if text == "-":
         return _in_standard_input()
     if os.path.exists(text) or "/" in text or os.sep in text or text.endswith(".jsonl"):
@@ -102,17 +110,17 @@ def find_session(text: str) -> Session:
     matches = [session for session in every if _id_of(session).startswith(text)]
     ids = list(dict.fromkeys(session.id for session in matches))
     if not ids:
-        hint = "`contentmodel sessions list` lists the sessions; a session can also be the path of a file"
+        hint = "pass an id from `contentmodel sessions list`, or the path of a session file"
         raise Problem(f"no session has an id that begins with {text!r}", hint=hint)
     if len(ids) > 1 and text not in ids:
-        names = tuple(f"{session.id}  {session.agent.name}  {session.path}" for session in matches[:_NAMED])
-        more = ("...",) if len(matches) > _NAMED else ()
-        raise Problem(f"several sessions have ids that begin with {text!r}", (*names, *more), "give more of the id")
+        names = tuple(f"{session.id}  {session.agent.name}  {session.path}" for session in matches[:_MATCHES_SHOWN])
+        more = ("...",) if len(matches) > _MATCHES_SHOWN else ()
+        raise Problem(f"several sessions have an id that begins with {text!r}", (*names, *more), "use more of the id")
     return read_head(next(session for session in matches if session.id == (text if text in ids else ids[0])))
 
 
 def _id_of(session: Session) -> str:
-    """Return the id of a session: that of its name, else that of its first lines."""
+    """Return the id in the name of a session file, or else the one in its first lines."""
     if not session.id:
         read_head(session)
     return session.id
@@ -123,11 +131,11 @@ def _in_file(path: Path) -> Session:
         head = b"".join(_first_lines(file))
         status = os.fstat(file.fileno())
     agent = _agent_of(head, str(path))
-    return read_head(Session(agent, path, status.st_size, status.st_mtime, id=_named(agent, path)))
+    return read_head(Session(agent, path, status.st_size, status.st_mtime, id=_id_in_name(agent, path)))
 
 
-def _named(agent: Agent, path: Path) -> str:
-    """Return the id in the name of a file, if it is a name that the agent gives."""
+def _id_in_name(agent: Agent, path: Path) -> str:
+    """Return the id in the name of a file; "" if the name does not have the form of the agent's names."""
     name = agent.id_of(path)
     return name if name.startswith("agent-") or _UUID.fullmatch(name) else ""
 
@@ -144,19 +152,28 @@ def _in_standard_input() -> Session:
 
 
 def _agent_of(head: bytes, name: str) -> Agent:
-    """Return the agent that writes such lines. Raise Problem if none does."""
+    """Return the agent whose format the first lines of a file have. Raise Problem if there is none."""
     lines = probe_lines(head)
     scores = [(load(agent.api).recognises_list(lines), agent) for agent in agents()]
     best, found = max(scores, key=lambda score: score[0], default=(0, None))
     if not best or found is None:
         names = ", ".join(agent.name for agent in agents())
-        hint = f"the agents are {names}; `contentmodel convert` and `contentmodel show` read other formats"
-        raise Problem(f"{name}: not a session of a coding agent", hint=hint)
+        hint = f"the known agents are {names}; `contentmodel show` and `contentmodel convert` read other formats"
+        raise Problem(f"{name}: not a session of a coding agent: {_reason(head, lines)}", hint=hint)
     return found
 
 
+def _reason(head: bytes, lines: list[Any]) -> str:
+    """Return why lines are not the first lines of a session."""
+    if not head.strip():
+        return "it is empty"
+    if not any(isinstance(line, dict) for line in lines):
+        return "no line is a JSON object"
+    return "the format of its first lines is unknown"
+
+
 def short_ids(shown: Iterable[Session], every: Iterable[Session]) -> dict[str, str]:
-    """Return the shortest beginning of each id that no other session has."""
+    """Return shortened ids: the shortest beginning of each id that is unique, but at least SHORTEST_ID characters."""
     ids = sorted({session.id for session in every} | {session.id for session in shown})
     return {
         id_: id_[: max(SHORTEST_ID, _shared(id_, ids[at - 1 : at] + ids[at + 1 : at + 2]) + 1)]
@@ -165,7 +182,7 @@ def short_ids(shown: Iterable[Session], every: Iterable[Session]) -> dict[str, s
 
 
 def _shared(text: str, others: Iterable[str]) -> int:
-    """Return the length of the longest beginning that a text shares with another one."""
+    """Return the length of the longest common prefix of a text with one of the others."""
     return max((sum(1 for _ in takewhile(_is_pair, zip(text, other, strict=False))) for other in others), default=0)
 
 

@@ -12,13 +12,13 @@ from contentmodel.cli.console import Terminal, safe_text
 from contentmodel.cli.sessions.agents import Session
 from contentmodel.cli.sessions.finding import short_ids
 
-_WORDS = 100
-_PROJECT = 24
+_PROMPT_CHARACTERS = 100
+_PROJECT_CHARACTERS = 24
 _KILO = 1000
 
 
 def as_object(session: Session) -> dict[str, Any]:
-    """Return a session as JSON values."""
+    """Return a session as a JSON object."""
     return {
         "id": session.id,
         "agent": session.agent.name,
@@ -35,7 +35,7 @@ def as_object(session: Session) -> dict[str, Any]:
 
 
 def print_sessions(shown: list[Session], every: Iterable[Session], console: Terminal) -> None:
-    """Print a line for each session. On a terminal, the lines are cut at its width."""
+    """Print one line for each session. On a terminal, lines are cut at the terminal's width."""
     ids = short_ids(shown, every)
     rows = [
         (_time(session, "%Y-%m-%d %H:%M"), session.agent.name, _size(session.size), ids[session.id], _project(session))
@@ -44,7 +44,7 @@ def print_sessions(shown: list[Session], every: Iterable[Session], console: Term
     widths = [max(map(len, column)) for column in zip(_HEAD, *rows, strict=True)]
     _print(console, Text(_line(_HEAD, widths) + "first words", style="bold"))
     for session, row in zip(shown, rows, strict=True):
-        _print(console, safe_text(_line(row, widths)).append_text(_words(session)))
+        _print(console, safe_text(_line(row, widths)).append_text(_prompt_or_note(session)))
 
 
 _HEAD = ("changed (UTC)", "agent", "size", "id", "project")
@@ -67,21 +67,21 @@ def _time(session: Session, form: str) -> str:
 
 
 def _size(size: int) -> str:
-    """Return a number of bytes for people."""
+    """Return a readable size: "512 B", "12 kB" or "3.4 MB"."""
     if size < _KILO:
         return f"{size} B"
     return f"{size / _KILO:.0f} kB" if size < _KILO**2 else f"{size / _KILO**2:.1f} MB"
 
 
 def _project(session: Session) -> str:
-    """Return the end of a project's path, which tells projects apart."""
+    """Return the last folder of the project's path, shortened."""
     name = (session.directory or "").replace("\\", "/").rstrip("/").split("/")[-1]
-    return name if len(name) <= _PROJECT else f"{name[: _PROJECT - 1]}…"
+    return name if len(name) <= _PROJECT_CHARACTERS else f"{name[: _PROJECT_CHARACTERS - 1]}…"
 
 
-def _words(session: Session) -> Text:
+def _prompt_or_note(session: Session) -> Text:
     if session.note:
         return safe_text(session.note, "red")
     if session.prompt is None:
         return Text("no prompt in the first lines", style="dim")
-    return safe_text(" ".join(session.prompt[:_WORDS].split()))
+    return safe_text(" ".join(session.prompt[:_PROMPT_CHARACTERS].split()))

@@ -1,4 +1,4 @@
-"""Load a session: its lines, the lines of the sessions that it continues, and large results in files of their own."""
+"""Load a session: its lines, the earlier lines of a fork from other files, and large results from their own files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ID = re.compile(r"[0-9A-Za-z-]+")
 
 @dataclass(frozen=True)
 class Loaded:
-    """The lines of a session, and its document, whose lines the losses refer to."""
+    """The lines of a session, and the document for error messages and losses, which maps values to line numbers."""
 
     session: Session
     document: Document
@@ -32,10 +32,10 @@ class Loaded:
 def load_session(
     session: Session, *, alone: bool = False, full_results: bool = False, doing: str = "reading", quiet: bool = False
 ) -> Iterator[Loaded]:
-    """Yield the lines of a session, and show a progress bar until the next step if the file is long.
+    """Yield one loaded session. A progress bar is shown for a long file until the caller takes the next value.
 
-    The lines that a session of Codex continues come first, unless `alone`. With `full_results`, large results of Claude
-    Code are read from their own files.
+    If the session is a fork or a revert of Codex, the lines before it come first, unless `alone`. With `full_results`,
+    large results of Claude Code are read from their own files.
     """
     name = str(session.path)
     data = session.path.read_bytes() if session.data is None else session.data
@@ -45,7 +45,7 @@ def load_session(
         if full_results:
             lines = [_with_full_results(line, session.path) for line in lines]
         before = [] if alone else _lines_before(session, lines, [session.path])
-        # The line numbers of joined files are those of no file.
+        # Paths in joined files have no line number in one of the files.
         yield Loaded(session, Document(b"", name) if before else each, [*before, *lines])
 
 
@@ -53,17 +53,18 @@ def load_session(
 
 
 def _lines_before(session: Session, lines: list[Any], seen: list[Path]) -> list[Any]:
-    """Return the lines of other files that a session continues. Raise Problem if a file is missing."""
+    """Return the lines before a forked or reverted session, from other files. Raise Problem if a file is missing."""
     base = _base_of(lines) if session.agent is CODEX else None
     if base is None:
         return []
     thread, end = base.get("thread_id"), base.get("end_ordinal_exclusive")
     path = _file_of(thread, session.path, seen) if isinstance(thread, str) and _ID.fullmatch(thread) else None
     if path is None:
-        hint = "put the file of that session beside it, or read only the new part with --alone"
-        raise Problem(f"{session.path}: it continues the session {thread}, whose file is missing", hint=hint)
+        hint = "copy that file to the same folder, or use --alone to read only the lines after the fork"
+        raise Problem(f"{session.path}: it continues the session {thread}, whose file is not found", hint=hint)
     if not isinstance(end, int):
-        raise Problem(f"{session.path}: its history_base has no end_ordinal_exclusive", hint="use --alone")
+        hint = "use --alone to read only the lines after the fork"
+        raise Problem(f"{session.path}: `history_base` has no number `end_ordinal_exclusive`", hint=hint)
     before = parse_lines(path.read_bytes())
     older = _lines_before(Session(CODEX, path), before, [*seen, path])
     return [line for line in (*older, *before) if _ordinal(line, -1) < end]
@@ -83,7 +84,10 @@ def _ordinal(line: Any, default: int) -> int:
 
 
 def _file_of(thread: str, path: Path, seen: list[Path]) -> Path | None:
-    """Return the file of a thread that a session file continues: the newest that is not newer than that file."""
+    """Return the newest file of a thread that is older than a session file and not in `seen`, or None.
+
+    The names of the files begin with their times. If all files are newer, return the newest.
+    """
     found = {file.resolve(): file for root in _roots(path) for file in root.rglob(f"rollout-*{thread}*.jsonl")}
     used = {file.resolve() for file in seen}
     files = [file for real, file in found.items() if real not in used and CODEX.id_of(file) == thread]
@@ -92,7 +96,7 @@ def _file_of(thread: str, path: Path, seen: list[Path]) -> Path | None:
 
 
 def _roots(path: Path) -> list[Path]:
-    """Return the folders with the files of a session's agent: those around its file, and those of this machine."""
+    """Return the folders to search for other files of a session: around its own file, and in Codex's home folder."""
     above = next((folder for folder in path.absolute().parents if folder.name in CODEX.roots), None)
     homes = [CODEX.home] if above is None else [above.parent, CODEX.home]
     beside = [path.absolute().parent] if above is None else []
@@ -103,7 +107,7 @@ def _roots(path: Path) -> list[Path]:
 
 
 def _with_full_results(line: Any, path: Path) -> Any:
-    """Return a line with each large result in place of its preview, if its file is beside the session."""
+    """Return a line with the previews of large results replaced by the texts of their files, if the files exist."""
     message = line.get("message") if isinstance(line, dict) else None
     content = message.get("content") if isinstance(message, dict) else None
     if not isinstance(message, dict) or not isinstance(content, list):
@@ -118,7 +122,7 @@ def _full_result(block: Any, path: Path) -> Any:
     saved = _SAVED_TO.search(text) if isinstance(text, str) and text.startswith(_PERSISTED) else None
     if saved is None:
         return block
-    # Only the name: a session file must not make the command read other files.
+    # Use only the name of the file: a session from elsewhere must not make the command read any file of this machine.
     file = path.with_suffix("") / _RESULTS / re.split(r"[/\\]", saved[1].strip())[-1]
     if not file.is_file() or file.parent.name != _RESULTS:
         return block

@@ -1,4 +1,4 @@
-"""The patches of Codex's tool `apply_patch`: those of one file, as text and as the values of an action."""
+"""Convert patches of one file, for Codex's tool `apply_patch`, to the values of an action, and back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PATCH = re.compile(
 
 
 def values_of(patch: str, action: str) -> dict[str, Any] | None:
-    """Return the values of the action "write" or "edit" that a patch does; None if it does another one."""
+    """Return the values of a patch that does the action "write" or "edit"; None if it does something else."""
     match = _PATCH.fullmatch(patch)
     if match is None:
         return None
@@ -35,7 +35,8 @@ def values_of(patch: str, action: str) -> dict[str, Any] | None:
 def patch_of(action: str, values: dict[str, Any], artifact: Any) -> str | None:
     """Return the patch that does an action; None if no patch does exactly the same.
 
-    A patch has whole lines. An edit has any text, so that its lines come from the application's own form of the result.
+    A patch replaces whole lines, but an edit of Claude Code replaces any text. The lines of an edit are therefore taken
+    from `artifact`, the program's own form of the result.
     """
     path = values["path"]
     if "\n" in path:
@@ -54,7 +55,7 @@ def patch_of(action: str, values: dict[str, Any], artifact: Any) -> str | None:
 
 
 def _hunks(artifact: Any) -> Iterator[str]:
-    """Yield the lines of each hunk of `structuredPatch`; none if one of them has other lines."""
+    """Yield the text of each hunk of `structuredPatch`; nothing if a hunk is malformed."""
     hunks = artifact.get("structuredPatch") if isinstance(artifact, dict) else None
     found = [hunk.get("lines") if isinstance(hunk, dict) else None for hunk in hunks or () if isinstance(hunks, list)]
     if all(isinstance(lines, list) and lines and all(map(_is_line, lines)) for lines in found):

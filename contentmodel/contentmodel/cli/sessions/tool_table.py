@@ -1,4 +1,4 @@
-"""The tools of coding agents that do the same, as a table.
+"""A table of the tools of coding agents that correspond to each other.
 
 The arguments are those of Claude Code 2.1.330, Codex 0.169.0 and Gemini CLI 0.61.0 (observed on 2026-11-23), and of
 the shell tools of older versions of Codex.
@@ -12,17 +12,17 @@ from contentmodel.cli.sessions.agents import CLAUDE, CODEX, GEMINI
 
 
 class Tool(msgspec.Struct, frozen=True, kw_only=True):
-    """A tool of an agent. Two tools with the same action correspond."""
+    """A tool of an agent. Tools with the same action correspond to each other."""
 
     api: str
     name: str
     action: str
     arguments: dict[str, str] = {}
-    """The names of the action's values, by argument. A call with any other argument is kept."""
+    """The name of the action's value for each argument. A call with any other argument is not converted."""
     ignored: frozenset[str] = frozenset()
-    """Arguments that the history does not need: they are dropped, and reported."""
+    """Arguments without meaning for the history: they are dropped, and reported as losses."""
     takes_patch: bool = False
-    """True if the only argument is the text of a patch."""
+    """True if the input of the tool is the text of a patch."""
     only_images: bool = False
     """True if the tool only reads images."""
     absolute_paths: bool = False
@@ -30,7 +30,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
 
 
 MINOR = frozenset({"timeout"})
-"""Values that are dropped, and reported, if the target's tool has no argument for them."""
+"""Values that are dropped, and reported as losses, if the target's tool has no argument for them."""
 
 _SHELL = frozenset({"justification", "login", "prefix_rule", "sandbox_permissions", "with_escalated_permissions"})
 _EXEC = _SHELL | {"max_output_tokens", "shell", "tty", "yield_time_ms"}
@@ -88,4 +88,4 @@ TOOLS = (
     Tool(api=CODEX.api, name="view_image", action="read", arguments={"path": "path"}, only_images=True),
     Tool(api=GEMINI.api, name="read_file", action="read", arguments={"file_path": "path"}),
 )
-"""The tools. If an agent has several for an action, calls of other agents become calls of the first."""
+"""All tools. If an agent has several for one action, calls of other agents are converted to the first that fits."""

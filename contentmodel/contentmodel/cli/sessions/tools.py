@@ -1,4 +1,4 @@
-"""The tools of the source in a converted session: keep their names, use those of the target, or write text."""
+"""Convert the calls of a session's tools: keep their names, use the target's tools, or write them as text."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ Call: TypeAlias = FunctionCallContent | CustomToolCallContent
 C = TypeVar("C", bound=AIContent)
 
 _SHELL_WORDS = 3
-"""The number of words of a command that a shell runs: `bash -lc COMMAND`."""
+"""The number of words of a command line that runs a command in a shell: `bash -lc COMMAND`."""
 
 
 def with_tools(request: ChatRequest, policy: str, context: EncodeContext, directory: str | None) -> ChatRequest:
-    """Return a request with the tools that a policy chooses: "keep", "map" or "text". Report what it loses.
+    """Return a request with its calls and results converted by a policy ("keep", "map" or "text"). Report losses.
 
-    `directory` is the project folder of the session, for paths that are relative to it.
+    `directory` is the project folder of the session: relative paths in arguments refer to it.
     """
     if policy == "keep":
         return request
@@ -45,7 +45,7 @@ def with_tools(request: ChatRequest, policy: str, context: EncodeContext, direct
 
 
 class Translation:
-    """Replace calls of the source's tools by calls of the target's tools that do the same, and their results."""
+    """Replace calls of the source's tools, and their results, by those of the target's tools that do the same."""
 
     def __init__(self, request: ChatRequest, context: EncodeContext, directory: str) -> None:
         self._context, self._directory = context, directory
@@ -55,10 +55,10 @@ class Translation:
         results = (content for content in contents_of(request.messages) if isinstance(content, ToolResultContent))
         self._results = {result.call_id: result for result in results}
         self._made: dict[str | None, AIContent] = {}
-        """The calls that are replaced, by id."""
+        """The new calls, by id."""
 
     def message(self, message: ChatMessage) -> ChatMessage:
-        """Return a message with the calls and results of the target's tools."""
+        """Return a message with calls and results of the target's tools, where they do the same."""
         return self._context.with_contents(message, [self._content(content) for content in message.contents])
 
     def _content(self, content: AIContent) -> AIContent:
@@ -104,7 +104,7 @@ class Translation:
         return self._context.replaced(call, _of_kind(call, kind, name=target.name, arguments=arguments))
 
     def _placed(self, values: Mapping[str, Any], target: Tool) -> tuple[dict[str, Any], set[str]]:
-        """Return values with the paths that a tool takes, and the names of those that it does not need."""
+        """Return values with paths as a tool accepts them, and the names of values that were removed as defaults."""
         placed = dict(values)
         if target.absolute_paths:
             placed["path"] = posixpath.join(self._directory, placed["path"])
@@ -130,13 +130,13 @@ class Translation:
 
 
 def _of_kind(content: AIContent, kind: type[C], **changed: Any) -> C:
-    """Return a call or a result as one of another kind, with some other values."""
+    """Return a call or a result as an object of another class, with some fields changed."""
     fields = {name: getattr(content, name) for name in content.__struct_fields__ if name in kind.__struct_fields__}
     return kind(**{**fields, **changed})
 
 
 def _values(tool: Tool, call: ToolCallContent) -> dict[str, Any] | None:
-    """Return the values of the action that a call does; None if the table does not have all of its arguments."""
+    """Return the values of the action of a call; None if the table does not have all of its arguments."""
     if tool.takes_patch:
         return values_of(call.arguments, tool.action) if isinstance(call.arguments, str) else None
     try:
@@ -157,7 +157,7 @@ def _values(tool: Tool, call: ToolCallContent) -> dict[str, Any] | None:
 
 
 def _command(value: Any) -> Any:
-    """Return a command as one text. Older versions of Codex have the words of a shell's command line."""
+    """Return a command as one text. Older versions of Codex split the command line of the shell into words."""
     if isinstance(value, list) and len(value) == _SHELL_WORDS and value[1] in ("-lc", "-c"):
         return value[2]
     return value
@@ -176,7 +176,7 @@ class Flattening:
         self._names: dict[str | None, str] = {}
 
     def message(self, message: ChatMessage) -> ChatMessage:
-        """Return a message with text in place of calls and results. Results of the application are the user's."""
+        """Return a message with text in place of calls and results. A message of the role "tool" becomes the user's."""
         contents = [made for content in message.contents for made in self._contents(content)]
         changed = self._context.with_contents(message, contents)
         return self._context.replace(changed, role="user") if changed.role == "tool" else changed
@@ -203,7 +203,7 @@ class Flattening:
         yield from media
 
     def _report(self, content: AIContent, *written: str) -> None:
-        """Report the values that a text contains, and those that it does not."""
+        """Report the fields in `written` as converted to text, and the other fields as lost."""
         for name in written:
             if getattr(content, name) not in (None, []):
                 self._context.report_loss(content, name, reasons.AS_TEXT)

@@ -1,4 +1,4 @@
-"""Convert a session to the format of another agent, and write it where that agent finds it."""
+"""Convert a session to the format of another agent, and write it to a new file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from contentmodel.request import ChatRequest
 
 @dataclass(frozen=True)
 class Plan:
-    """The options of a conversion. `policies` has the id and the folder of the new session, too."""
+    """The options of a conversion. `policies` also has the id and the folder of the new session."""
 
     target: str
     tools: str
@@ -31,11 +31,13 @@ class Plan:
 
 
 def convert_session(loaded: Loaded, plan: Plan) -> Encoded:
-    """Return a session in the format of another agent or API. Raise LossError if its losses are refused."""
+    """Return a session in the format of another agent or API.
+
+    Raise Problem if it has no messages, and LossError if it has losses and `on_loss` is "raise".
+    """
     value, trace = traced(load(loaded.session.agent.api), "request", loaded.lines)
     request = cast(ChatRequest, value)
-    if not request.messages:
-        raise Problem("the session has no messages")
+    check_messages(request)
     writer = load(plan.target)
     context = EncodeContext(plan.target, getattr(writer, "issuer", ""), "request", plan.policies, request.origin)
     changed = with_tools(request, plan.tools, context, loaded.session.directory)
@@ -50,14 +52,26 @@ def convert_session(loaded: Loaded, plan: Plan) -> Encoded:
     return encoded
 
 
+def check_messages(request: ChatRequest) -> None:
+    """Raise Problem if a session has no messages."""
+    if not request.messages:
+        hint = "choose another session: `contentmodel sessions list` shows their first words"
+        raise Problem("the session has no messages", hint=hint)
+
+
 def check_free(path: Path, option: str) -> None:
-    """Raise Problem if a file exists."""
+    """Raise Problem if a path exists, or if it is below a file. `option` sets another path."""
+    if path.is_dir():
+        raise Problem(f"{path}: is a folder", hint=f"set {option} to a new file in it")
     if os.path.lexists(path):
-        raise Problem(f"{path}: the file exists, and is not replaced", hint=f"name another one with {option}")
+        raise Problem(f"{path}: the file exists, and is not replaced", hint=f"set {option} to another one")
+    file = next((folder for folder in path.parents if folder.exists() and not folder.is_dir()), None)
+    if file is not None:
+        raise Problem(f"{path}: {file} is a file, not a folder", hint=f"set {option} to another path")
 
 
 def write_new(path: Path, body: bytes) -> None:
-    """Write a file that does not exist yet, with its folders. After a failure, there is no file."""
+    """Write a file that does not exist yet, and create its folders. After a failure, there is no file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         with open(path, "xb") as file, naming(str(path)):
