@@ -20,6 +20,9 @@ from history import values
 from session_files import claude_session, codex_session, compacted_session, compressed_session, gemini_session
 
 EVERY = contentmodel.adapters()
+PROVIDERS = ("openai-chat", "openai-responses", "anthropic-messages", "google-generate-content")
+FRAMEWORKS: set[str] = set()
+"""The formats of frameworks. They are tried with the providers and the rows of turns, not with each other."""
 SESSIONS = {"claude-code-session", "codex-rollout", "gemini-cli-session"}
 
 
@@ -31,7 +34,14 @@ class Ours(AdapterConformance):
 
     deep = PROFILE == "deep"
     is_one_of_many = True
-    others: ClassVar = [one for name, one in EVERY.items() if name not in SESSIONS]
+    others: ClassVar = [one for name, one in EVERY.items() if name not in SESSIONS | FRAMEWORKS]
+
+
+class OfFramework(Ours):
+    """The settings of formats of frameworks: conversions to the partners and from them."""
+
+    is_one_of_many = False
+    others: ClassVar = [EVERY[name] for name in (*PROVIDERS, "turn-blocks")]
 
 
 class TestOpenaiChat(Ours):
