@@ -1,6 +1,6 @@
-"""The adapter of Claude Code's sessions: JSON Lines with messages of the Messages API and the fields of the program.
+"""The adapter of Claude Code's session files: JSON Lines with messages of Anthropic's Messages API.
 
-Observed with @anthropic-ai/claude-code 2.1.330 on 2026-11-23; a reader is `claude_agent_sdk.get_session_messages`.
+Observed with @anthropic-ai/claude-code 2.1.330 on 2026-11-23. `claude_agent_sdk.get_session_messages` reads such files.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ class ClaudeCodeSession(SessionAdapter):
         return 0.0
 
     def read(self, lines: list[Any], unreadable: Collection[int]) -> Session:
-        """Return the messages of the conversation, and as branches those that are not part of it."""
+        """Return the messages of the conversation, and the other messages as branches."""
         return Reading(lines, unreadable, self.inner).session
 
     def fitted(self, entry: dict[str, Any], writer: Writer) -> list[dict[str, Any]]:
-        """Return a message for each line: a new answer has a line for each block, a new result one of its own."""
+        """Split a new message into the messages of its lines: one for each block of an answer, and for each result."""
         content = entry.get("content")
         if content.__class__ is not list or writer.line_of(entry) is not None:
             return [entry]

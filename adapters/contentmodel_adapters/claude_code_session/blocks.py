@@ -7,10 +7,10 @@ from typing import Any
 API = "claude-code-session"
 
 CHAIN = ("parentUuid", "logicalParentUuid")
-"""The fields with the line before. The second is set where a compaction cut the first."""
+"""The fields with the id of the line before. After a compaction, the first is null, and the second is set."""
 
 COMMON = ("isSidechain", "userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch")
-"""The fields that each line of a message has. A new line takes them from the line before it."""
+"""The fields of each line with a message. A new line copies them from the line before it."""
 
 VERSION = "2.1.330"
 """The version of Claude Code whose files this adapter writes."""
@@ -34,4 +34,4 @@ RECORDS: dict[str, Any] = dict.fromkeys(
         *("renderedBesideToolResult", "fallback", "diagnostics"),
     )
 )
-"""Fields and lines that are records of the program: they repeat the history, or are never sent to a model."""
+"""Fields, and types of lines, whose losses are insignificant: they repeat the history, or no model receives them."""

@@ -48,7 +48,7 @@ class Reading:
         self._read_branches(tree)
 
     def _read_branches(self, tree: Tree) -> None:
-        """Read the messages that are on no path: those of sub-agents, and those that the user took back."""
+        """Add branches for messages beside the path: those of sub-agents, and those that the user took back."""
         groups: dict[str, list[Line]] = {}
         group_of: dict[str, str] = {}
         for line in tree.lines:
@@ -84,7 +84,7 @@ class Reading:
     # -- lines ---------------------------------------------------------------------------------------------------------
 
     def _add(self, part: Part, line: Line) -> None:
-        """Add the message of a line to a part. A line without one is kept."""
+        """Add the message of a line to a part, if the line has a readable one."""
         if line.index in self._taken:
             return
         kind, message = line.line.get("type"), line.line.get("message")
@@ -111,7 +111,7 @@ class Reading:
         return True
 
     def _add_answer(self, part: Part, line: Line, message: dict[str, Any]) -> bool:
-        """Add an answer, or a part of it: the lines of one answer have the same id, and one block each."""
+        """Add an answer, or a block of it: an answer has one line for each block, all with the answer's id."""
         content = message.get("content")
         record = self._answer_record(line, message)
         token = self.session.token(line.index, _envelope(line.line, message, record), record)
@@ -139,7 +139,7 @@ class Reading:
         return True
 
     def _add_attachment(self, part: Part, line: Line) -> bool:
-        """Add what the program put into the prompt, if it is one text or one list of blocks."""
+        """Add the messages that the program put into the prompt (`rendered`), if each has only a content."""
         rendered, role = line.line.get("rendered"), line.line.get("renderedRole", "user")
         if rendered.__class__ is not list or not rendered or role not in ("user", "system"):
             return False
@@ -168,7 +168,7 @@ class Reading:
         return record
 
     def _answer_record(self, line: Line, message: dict[str, Any]) -> Record:
-        """Return the values of an answer's line for its response. Each line of an answer repeats it."""
+        """Return the record of an answer's line. Each line of an answer repeats the values of the response."""
         record = self._record(line)
         ending: dict[str, Any] = {
             key: message[key] for key in ("usage", "stop_reason", "stop_sequence") if key in message
@@ -195,7 +195,7 @@ def _has_id(line: Any) -> bool:
 
 
 def _envelope(line: dict[str, Any], message: dict[str, Any], record: Record) -> dict[str, Any]:
-    """Return the fields of a line without the content of its message: `message.x` is a field of the message."""
+    """Return the fields of a line without the content of its message. A field `x` of the message is `message.x`."""
     fields = {**line, "message": None}
     if record.artifact is not None:
         fields["toolUseResult"] = None

@@ -1,8 +1,8 @@
 """Find the conversation in the lines of a session of Claude Code.
 
-The lines with an id form a tree: `parentUuid` is the line before. The conversation is the path to the newest line, and
-what a path leaves out: the other lines of an answer, and the other results of its parallel calls. A compaction begins a
-new path; what it preserves is put after its summary.
+The lines with an id form a tree: `parentUuid` is the id of the line before. The conversation is the path to the newest
+message, with the lines beside the path that belong to it: the other lines of an answer, and the other results of its
+parallel calls. A compaction begins a new path; the messages that it preserves come after its summary.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Line:
 
 
 class Tree:
-    """The lines with ids of one file, and the groups that they form."""
+    """The lines of a file that have ids, as a tree."""
 
     def __init__(self, lines: list[Line]) -> None:
         self.lines = lines
@@ -67,7 +67,7 @@ class Tree:
             self.by_id.setdefault(line.uuid, line)
 
     def parent(self, line: Line) -> Line | None:
-        """Return the line before; None if there is none in the file."""
+        """Return the line before a line; None if the file does not contain it."""
         for field in CHAIN:
             above = line.line.get(field)
             if isinstance(above, str) and above in self.by_id:
@@ -75,7 +75,7 @@ class Tree:
         return None
 
     def path(self) -> list[Line]:
-        """Return the lines to the newest message that is not of a sub-agent, across compactions."""
+        """Return the lines to the newest message outside of sub-agents, across compactions."""
         messages = [line for line in self.lines if line.is_message]
         main = [line for line in messages if not line.is_side] or messages
         path: list[Line] = []
@@ -88,7 +88,7 @@ class Tree:
         return path[::-1]
 
     def segments(self) -> list[list[Line]]:
-        """Return the conversations of the path: those that were compacted, and the last one, which is current."""
+        """Split the path at its compactions. The last segment is the current conversation."""
         segments: list[list[Line]] = [[]]
         for line in self.path():
             if line.is_boundary:
@@ -98,7 +98,7 @@ class Tree:
         return [self._completed(segment, taken) for segment in segments]
 
     def _completed(self, segment: list[Line], taken: set[str]) -> list[Line]:
-        """Return the lines of a path with the lines beside it that are part of its answers and results, in order."""
+        """Add the lines beside a segment that belong to its answers and calls. Return all in the order of the file."""
         answers = {line.answer_id for line in segment} - {None}
         members = list(segment)
         for line in self.lines:

@@ -16,7 +16,7 @@ from contentmodel_adapters.shared.session_reading import LINE
 from contentmodel_adapters.shared.session_writing import Written
 
 _MOST_VALUES = 3
-"""The number of values that make an id. Lines of one message have numbers of their own."""
+"""The number of values of a message in the ids of its lines. The number of the line makes the ids unique."""
 
 
 class Writing:
@@ -41,7 +41,7 @@ class Writing:
     # -- messages ------------------------------------------------------------------------------------------------------
 
     def group(self, written: list[Written]) -> list[tuple[int | None, Any]]:
-        """Return the lines of a conversation, each with the index of the line that it comes from."""
+        """Return the lines of a conversation, each with the index of the line that it was read from, if any."""
         lines: list[tuple[int | None, Any]] = []
         self._last, before, previous = None, None, None
         for item in written:
@@ -68,7 +68,7 @@ class Writing:
         return lines
 
     def _old_line(self, item: Written, is_first: bool) -> dict[str, Any]:
-        """Return the line of a message that was read from this format, with the values of the model."""
+        """Return the line of a message that was read from this format, with the current values of the message."""
         assert item.source is not None
         envelope, wire = item.source.envelope, item.wire
         line = {key: value for key, value in envelope.items() if not key.startswith("message.")}
@@ -105,7 +105,7 @@ class Writing:
         }
 
     def _values_of(self, message: ChatMessage | None) -> list[str | None]:
-        """Return values that tell messages after the same line apart, however a format spells them."""
+        """Return values that are different for messages after the same line, and do not depend on the source format."""
         if message is not self._valued:
             self._valued = message
             contents = () if message is None else message.contents
@@ -148,7 +148,7 @@ class Writing:
     # -- other lines ---------------------------------------------------------------------------------------------------
 
     def completed(self, kept: Sequence[tuple[int, Any]], groups: Sequence[Group]) -> list[tuple[int, Any]]:
-        """Return the other lines with the values that the model holds, and with the id of the last message."""
+        """Return the kept lines with the current texts of attachments, and the id of the last message."""
         written = (line for group in groups for _, line in group)
         models = {line.get("message", {}).get("model") for line in written if line.get("type") == "assistant"}
         if self._request.model is not None and self._request.model not in models:
@@ -183,7 +183,7 @@ def _common_fields(request: ChatRequest, context: EncodeContext) -> dict[str, An
 
 
 def _artifacts(request: ChatRequest) -> dict[int, Any]:
-    """Return the application's forms of the results, by the line of the result."""
+    """Return the `artifact` of each result, by the index of the result's line."""
     found: dict[int, Any] = {}
     for messages in (request.messages, *(branch.messages for branch in request.branches)):
         line = None

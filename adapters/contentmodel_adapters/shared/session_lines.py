@@ -15,10 +15,10 @@ from contentmodel.request import ChatRequest
 ORDER = Hint[list[int]](None, "order", "the lines of a session file in the order of their messages")
 
 END = -1
-"""The end of the conversation or of a branch in the order."""
+"""The value in ORDER after the last line of the conversation, and of each branch."""
 
 Group = Sequence[tuple[int | None, Any]]
-"""New lines in their order, each with the index of the line that it comes from; None for a new message."""
+"""Lines to write, in order, each with the index of the line that it was read from; None if its message is new."""
 
 _NAMESPACE = uuid.UUID("9d5f1a52-4c44-5d0b-9b5e-0c6c1f0f7f43")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -43,10 +43,10 @@ def _pairs(entries: object) -> Iterator[tuple[int, Any]]:
 
 
 def arranged(groups: Sequence[Group], kept: Sequence[tuple[int, Any]], request: ChatRequest, api: str) -> list[Any]:
-    """Return all lines of a file in order: those of messages and branches (`groups`), and the kept ones.
+    """Merge the lines of messages and the kept lines into the lines of a file.
 
-    Lines of the file have their places in the file, as long as their messages are in the same order. A new line
-    follows the line before it.
+    `groups` has a group for the conversation, and one for each branch. If the messages of a group are in the order of
+    the file, its lines keep their positions. A new line follows the line before it in its group.
     """
     rank = {line: at for at, line in enumerate(ORDER.of(request, api) or ())}
     keyed: list[tuple[int, int, Any]] = [(index, 0, line) for index, line in kept]
@@ -61,7 +61,7 @@ def arranged(groups: Sequence[Group], kept: Sequence[tuple[int, Any]], request: 
 
 
 def order_of(request: ChatRequest, api: str) -> dict[int | None, int | None]:
-    """Return the line of the message before, for each line. The key None has the last line of the conversation."""
+    """Return the index of the previous message's line for each line. The key None has the conversation's last line."""
     before: dict[int | None, int | None] = {}
     last: int | None = None
     order = ORDER.of(request, api) or []
@@ -79,7 +79,7 @@ def _is_sorted(values: list[int]) -> bool:
 
 
 def iso_time(created: float | str) -> str:
-    """Return a time as session files have it: "2026-11-23T10:54:44.607Z". A text is returned unchanged."""
+    """Return a time in the form of session files: "2026-11-23T10:54:44.607Z". A text is returned unchanged."""
     if isinstance(created, str):
         return created
     try:
@@ -96,7 +96,7 @@ def session_id(request: ChatRequest, context: EncodeContext) -> str:
 
 
 def made_id(*parts: object) -> str:
-    """Return an id made of values: the same values have the same id."""
+    """Return a UUID derived from values: the same values give the same id."""
     return str(uuid.uuid5(_NAMESPACE, write(list(parts)).decode("utf-8", "replace")))
 
 

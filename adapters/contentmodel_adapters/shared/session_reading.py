@@ -21,15 +21,15 @@ TOKEN = "contentmodel:line"
 """The field that carries a number through the inner adapter. A line that has this field is not decoded."""
 
 LINE = Hint[int](None, "line", "the index of the line of a session file")
-INDEX = Hint[int](None, "index", "the index of a wire object among those of its line")
-INSIDE = Hint[str](None, "inside", "the residue entry of the inner API in which the wire object has its other fields")
+INDEX = Hint[int](None, "index", "the index of a wire object in the list of its line")
+INSIDE = Hint[str](None, "inside", "the key of the inner API's residue that holds the other fields of the wire object")
 
 UNREADABLE = "unreadable"
 """The residue entry of lines that the inner adapter cannot decode."""
 
 
 class Record(msgspec.Struct):
-    """The values of a line for the fields of its message, and their paths in the line."""
+    """The values of a line that become fields of its message, and their paths in the line."""
 
     message_id: str | None = None
     created: str | None = None
@@ -43,18 +43,21 @@ class Record(msgspec.Struct):
 
 
 class Source(NamedTuple):
-    """The place of a wire object in the file, and the other fields of its line."""
+    """The position of a wire object in the file, and the other fields of its line (`envelope`).
+
+    `at` is the index of the wire object, if its line has a list of them.
+    """
 
     line: int
     envelope: dict[str, Any]
     record: Record
     at: int | None = None
     inside: str = ""
-    """The path of the wire object with these fields, if it is not the line itself."""
+    """The path of the object that has the fields of `envelope`, if it is not the line itself."""
 
     @property
     def place(self) -> str:
-        """The path of the fields."""
+        """The path of the object that has the fields of `envelope`."""
         return self.inside or f"$[{self.line}]"
 
 
@@ -66,20 +69,20 @@ class Part(msgspec.Struct):
     places: dict[str, str] = {}
     """The path in the file for each path in the payload of the entries."""
     lines: dict[str, str] = {}
-    """The path of the line for the path of each wire object that is the only one of its line."""
+    """The path of the line of each wire object that is alone in its line, by the wire object's path in the payload."""
     branch: Branch | None = None
     """The branch without its messages; None for the conversation."""
     fields: dict[str, Any] = {}
-    """Other fields of the payload."""
+    """Further fields of the payload for the inner adapter."""
     positions: dict[str, int] = {}
     """The index of the entry of each answer, by the id of the answer."""
 
 
 class Session(msgspec.Struct):
-    """A read file: the wire objects of its messages, and all other lines."""
+    """A file that was read: the wire objects of its messages, and all other lines."""
 
     sources: list[Source] = []
-    """The sources by TOKEN."""
+    """The source of each wire object. The value of TOKEN is an index of this list."""
     parts: list[Part] = []
     """The conversation, then its branches."""
     kept: dict[str, list[list[Any]]] = {}
@@ -90,7 +93,7 @@ class Session(msgspec.Struct):
     def token(
         self, line: int, envelope: dict[str, Any], record: Record, index: int | None = None, inside: str = ""
     ) -> int:
-        """Return the token of a wire object."""
+        """Store the source of a wire object, and return its token."""
         self.sources.append(Source(line, envelope, record, index, inside))
         return len(self.sources) - 1
 
@@ -119,7 +122,7 @@ def sources_of(part: Part, session: Session) -> Iterator[Source]:
 
 
 def lines_at(error: DecodeError, part: Part) -> Iterator[int]:
-    """Yield the lines of the faults of an inner payload."""
+    """Yield the index of the line for each fault of an inner payload."""
     for fault in error.faults:
         path, exact = translated(fault.path, part.places)
         if exact:
@@ -148,7 +151,7 @@ class Reader:
         return paths
 
     def _lines_of_branch(self, part: Part) -> Iterator[str]:
-        """Yield the paths of the lines of a branch. A line with several wire objects has other values too."""
+        """Yield the paths of a branch: its lines. In a line with several wire objects, only those of the branch."""
         tokens = [source for source in sources_of(part, self._session) if source.at is None]
         yield from dict.fromkeys(f"$[{source.line}]" for source in tokens)
         lines = {f"$[{source.line}]" for source in tokens}

@@ -1,4 +1,4 @@
-"""Write the messages of session files with the adapter of their API, and find the line of each wire object."""
+"""Encode the messages of a session with the inner adapter, and find the line that each wire object was read from."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Written(NamedTuple):
 
 
 class Format(Protocol):
-    """The parts of a session format that a writer uses."""
+    """The attributes of a session format that a writer uses."""
 
     api: str
     inner: str
@@ -36,7 +36,7 @@ class Format(Protocol):
     records: frozenset[str]
 
     def fitted(self, entry: dict[str, Any], writer: Writer) -> list[dict[str, Any]]:
-        """Return a wire object of the inner API as the format has it: the wire objects of its lines."""
+        """Return the wire objects for the lines of the format, from one that the inner adapter encoded."""
         ...
 
 
@@ -49,7 +49,7 @@ class Writer:
         self._tokens: list[tuple[ChatMessage, Source | None, object]] = []
 
     def part(self, branch: Branch | None, messages: list[ChatMessage]) -> tuple[Branch | None, list[Written]]:
-        """Return the wire objects of messages."""
+        """Return a branch (None: the conversation), and the wire objects of its messages."""
         context, format_ = self._context, self._format
         origin = self._request.origin
         if origin is not None and context.native:
@@ -74,7 +74,7 @@ class Writer:
         return branch, written
 
     def _report_unwritten(self, messages: list[ChatMessage], written: list[Written]) -> None:
-        """Report the records of messages without a line that is known to be theirs."""
+        """Report the records of messages (`created`, `usage`, ...) to which no wire object can be assigned."""
         seen = {id(one.message) for one in written}
         for message in messages:
             for name in OF_MESSAGES if id(message) not in seen else ():
@@ -87,7 +87,7 @@ class Writer:
         return None if source is None else source.line
 
     def new_id(self, prefix: str) -> str:
-        """Return an id for a new wire object: the same for the same object of the same conversation."""
+        """Return an id for a new wire object. Encoding the same conversation again gives the same ids."""
         self._ids += 1
         return f"{prefix}_{made_id(session_id(self._request, self._context), self._ids).replace('-', '')}"
 
@@ -104,7 +104,7 @@ class Writer:
         self._context.report_loss(owner, field, reasons.PROVIDER_FIELD, api=inner, source=inner)
 
     def _sent(self, messages: list[ChatMessage]) -> Iterator[ChatMessage]:
-        """Yield the messages without the instructions of another agent or application."""
+        """Yield the messages to write. Report instructions of another agent or application as lost."""
         for message in messages:
             if self._context.native or message.role not in ("system", "developer"):
                 yield message
@@ -113,7 +113,7 @@ class Writer:
                 self._context.report_loss(owner, None, reasons.AGENT_INSTRUCTIONS)
 
     def _packed(self, message: ChatMessage) -> ChatMessage:
-        """Return a message with tokens in place of the fields of lines, and without the fields that the file has."""
+        """Return a message for the inner adapter: with tokens in place of the fields of lines, and without records."""
         owners: tuple[ChatMessage | AIContent, ...] = (message, *message.contents)
         is_new = all(self._own(owner) is None for owner in owners)
         for owner in owners:
@@ -135,7 +135,7 @@ class Writer:
         return self._context.replaced(message, packed)
 
     def _report_fields(self, owner: ChatMessage | AIContent) -> None:
-        """Report the fields of a line in the residue of a value that was not read from a line."""
+        """Report residue of this format as lost, in a value that was not read from a line: no line can hold it."""
         for key in wire_fields((owner.extra or {}).get(self._format.api) or {}) if self._own(owner) is None else ():
             self._context.report_loss(owner, f"extra.{key}", reasons.NO_FIELD)
 
@@ -172,9 +172,9 @@ class Writer:
     def _with_token(
         self, owner: ChatMessage | AIContent, message: ChatMessage, *, is_new: bool
     ) -> dict[str, Any] | None:
-        """Return the residue with a token in place of the fields of a line. Values of new messages have tokens too.
+        """Return the residue with a token in place of the fields of a line. Values of new messages get tokens, too.
 
-        A content without a line in a read message may be part of the wire object of another content.
+        In a message that was read, a content without a line gets none: it may be in the wire object of another content.
         """
         extra: dict[str, Any] | None = owner.extra
         own = self._own(owner)
@@ -192,7 +192,7 @@ class Writer:
         return {**rest, self._format.inner: residue}
 
     def _own(self, owner: ChatMessage | AIContent) -> dict[str, Any] | None:
-        """Return the residue of a value that was read from a line; None if it was not."""
+        """Return the residue of this format in a value that was read from a line; None if it was not."""
         own: dict[str, Any] | None = (owner.extra or {}).get(self._format.api)
         return own if own is not None and LINE.is_in(own) else None
 

@@ -1,9 +1,9 @@
 """Sessions of coding agents: files of JSON Lines that contain messages in the format of an API.
 
 The adapter of a session file finds the wire objects of messages in the lines (`read`). The adapter of the API, the
-inner adapter, decodes them: it is loaded by its name. Each wire object carries a number through the inner adapter, as a
-field of no API (`TOKEN`). After decoding, the fields of its line replace the number in the residue. Encoding
-does the same in the opposite direction, and `write` makes the lines.
+inner adapter, decodes them: it is loaded by its id. Before decoding, each wire object gets a number in a field that no
+API has (`TOKEN`), so that the decoded value has it in its residue. After decoding, the fields of the line replace the
+number. Encoding does the same in the opposite direction, and `write` builds the lines.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ class SessionAdapter(RequestsOnly):
     inner: str
     """The API of the messages in the file."""
     messages_field: str
-    """The field of that API's requests with the messages."""
+    """The field of the inner API's requests that holds the messages."""
     records: frozenset[str]
-    """The fields of stored conversations that a new answer can have: the others are lost."""
+    """The records of a message (`created`, `usage`, ...) that the format has for a new answer. The others are lost."""
     rules: Rules
     has_instructions = False
     """True if a file contains the instructions of its agent."""
@@ -78,7 +78,7 @@ class SessionAdapter(RequestsOnly):
         raise NotImplementedError
 
     def fitted(self, entry: dict[str, Any], writer: Writer) -> list[dict[str, Any]]:
-        """Return a wire object of the inner API as the format has it: the wire objects of its lines."""
+        """Return the wire objects for the lines of the format, from one that the inner adapter encoded."""
         return [entry]
 
     def recognises_list(self, items: list[Any]) -> float:
