@@ -12,13 +12,13 @@ from contentmodel_adapters.atif.rules import RULES
 from contentmodel_adapters.shared import documents
 
 VERSION = "ATIF-v1.7"
-"""The version of trajectories made of other conversations. Later versions add audio."""
+"""The version of trajectories that are converted from other formats. Later versions add audio."""
 IMAGES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 READS = media.MediaSupport((), IMAGES, ("http", "https", "file"), in_answers=True, typed_links=True)
 
 
 def with_required(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Return the payload with the version, the agent and the numbers of the steps, which every trajectory has."""
+    """Add the fields that every trajectory needs: the version, the agent, and the numbers of the steps."""
     agent = {"name": "unknown", "version": "unknown", **payload.get("agent", {})}
     steps = [{"step_id": number, **step} for number, step in enumerate(payload.get("steps", ()), 1)]
     return {"schema_version": VERSION, **payload, "agent": agent, "steps": steps}
@@ -45,7 +45,7 @@ class Atif(documents.DocumentAdapter):
     request_payload_passes = (payload_pass(with_required),)
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
-        """Return the confidence that it is a trajectory: it has steps, and a version that begins with ATIF."""
+        """Return the confidence that a payload is a trajectory: it has steps, and a version that begins with ATIF."""
         if not isinstance(payload.get("steps"), list):
             return {}
         version = payload.get("schema_version")

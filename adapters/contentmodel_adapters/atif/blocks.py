@@ -109,7 +109,7 @@ TABLE.known_values("step.source", "system", "user", "agent")
 
 
 class Steps(Codec[list[ChatMessage]]):
-    """The steps of a trajectory. The observation of a step is the tool message that follows its message."""
+    """The steps of a trajectory. The observation of a step becomes a tool message after the message of the step."""
 
     classes = (list,)
     identity = False
@@ -166,7 +166,7 @@ def _has_results(observation: Any) -> bool:
 
 
 def _add_observation(steps: list[dict[str, Any]], message: ChatMessage, context: EncodeContext) -> None:
-    """Add results to the last step. A step without calls can have results, too."""
+    """Add the results of a tool message to the last step. A step without calls can also have results."""
     for result in message.contents:
         report_citations(getattr(result, "outputs", ()), context)
     contents = [_marked(content, context) for content in message.contents]
@@ -180,7 +180,7 @@ def _add_observation(steps: list[dict[str, Any]], message: ChatMessage, context:
 
 
 def _marked(content: AIContent, context: EncodeContext) -> AIContent:
-    """Return a result with its failure in its text: observations have no flag for it."""
+    """Return a failed result with a mark in its text: observations have no field for errors."""
     if not isinstance(content, FunctionResultContent) or not needs_error_mark(content):
         return content
     return with_error_mark(content, context)

@@ -1,4 +1,4 @@
-"""Faults of sessions of Claude Code: a part of the conversation is missing when the session is resumed."""
+"""Rules of Claude Code's sessions: a part of the conversation is missing when the session is resumed."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ RULES = Rules(API)
 SOURCE = "@anthropic-ai/claude-code 2.1.330, claude --resume, 2026-11-23"
 
 
-@RULES.rule("harmful", fix="add the line with this uuid, or set parentUuid to the line before", source=SOURCE)
+@RULES.rule("harmful", fix="add the line with this uuid, or set parentUuid to that of the line before", source=SOURCE)
 def parents_are_in_the_file(file: dict[str, Any]) -> Iterator[Broken]:
-    """The line before a message (parentUuid) must be in the file: the conversation begins after a missing one."""
+    """Each parentUuid must be the uuid of a line in the file. Otherwise, the messages before it are missing."""
     lines = [*objects(file, "lines")]
     known = {line.get("uuid") for _, line in lines if isinstance(line.get("uuid"), str)}
     for path, line in lines:

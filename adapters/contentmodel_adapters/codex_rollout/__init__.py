@@ -45,11 +45,11 @@ class CodexRollout(SessionAdapter):
         return 0.9 if any(item.get("type") == "response_item" and "timestamp" in item for item in typed) else 0.0
 
     def read(self, lines: list[Any], unreadable: Collection[int]) -> Session:
-        """Return the items of the history, and as branches the items that it no longer has."""
+        """Return the items of the history, and the items that were removed from it as branches."""
         return Reading(lines, unreadable).session
 
     def fitted(self, entry: dict[str, Any], writer: Writer) -> list[dict[str, Any]]:
-        """Return a new item as Codex reads it: it skips the lines of other items, and of items with other parts."""
+        """Adapt a new item to Codex, which skips items of unknown types, and items that have parts of unknown types."""
         kind = entry.get("type", "message")
         if writer.line_of(entry) is not None:
             return [entry]
@@ -70,7 +70,7 @@ class CodexRollout(SessionAdapter):
 
     @staticmethod
     def _report_joined(item: Written, previous: ChatMessage | None, context: EncodeContext) -> None:
-        """Report the time of an answer that follows another one: the reader joins their items."""
+        """Report the time of an answer after another answer as lost: decoding joins their items to one message."""
         message = item.message
         if message is None or previous is None or message is previous or item.source is not None:
             return
@@ -111,7 +111,7 @@ def _text_type(item: dict[str, Any]) -> str:
 
 
 def _fitting_part(part: dict[str, Any], item: dict[str, Any], writer: Writer) -> dict[str, Any] | None:
-    """Return a part of an item as Codex reads it; None if it reads no such part."""
+    """Return a part of an item in a form that Codex reads; None if there is no such form."""
     if isinstance(part.get("type"), str) and part["type"] in PARTS:
         return part
     if "refusal" in part:
@@ -140,7 +140,7 @@ def _new_header(request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
 
 
 def _line_of(item: Written, is_first: bool) -> dict[str, Any]:
-    """Return the line of an item. `is_first`: the item is the first of its message, whose time is the line's."""
+    """Return the line of an item. If `is_first`, the item is the first of its message, and the line gets its time."""
     created = None if item.message is None else item.message.created
     if item.source is None:
         return {"timestamp": iso_time(created or 0), "type": "response_item", "payload": item.wire}
@@ -154,14 +154,14 @@ def _line_of(item: Written, is_first: bool) -> dict[str, Any]:
 
 
 def _item_of(item: Written) -> dict[str, Any]:
-    """Return an item with the field that the program keeps in it."""
+    """Return an item with its field PASSTHROUGH, if it was read with one."""
     envelope = {} if item.source is None else item.source.envelope
     passed = [value for key, value in envelope.items() if key.endswith(PASSTHROUGH)]
     return {**item.wire, PASSTHROUGH: passed[0]} if passed else item.wire
 
 
 def _has_instructions(line: Any) -> bool:
-    """Return whether a kept line has a place for the instructions of the session."""
+    """Return whether a kept line is the one from which the instructions were read: their text is None."""
     payload = line.get("payload") if line.__class__ is dict and line.get("type") == "session_meta" else None
     held = payload.get("base_instructions") if payload.__class__ is dict else None
     return held.__class__ is dict and held.get("text", "") is None
@@ -173,14 +173,14 @@ def _instructions(request: ChatRequest, context: EncodeContext) -> str:
 
 
 def _has_model(line: Any) -> bool:
-    """Return whether a kept line has a place for the model of the session."""
+    """Return whether a kept line is the one from which the model was read: its field is None."""
     if line.__class__ is not dict or line.get("type") != "turn_context":
         return False
     return line["payload"].__class__ is dict and line["payload"].get("model", "") is None
 
 
 def _completed(line: Any, replacement: dict[int, Any] | None, request: ChatRequest, context: EncodeContext) -> Any:
-    """Return a kept line with the values that the model holds: instructions, the model, and replaced histories."""
+    """Fill the fields of a kept line that reading set to None: instructions, the model, or a replaced history."""
     payload = line.get("payload") if line.__class__ is dict else None
     if payload.__class__ is not dict:
         return line
@@ -200,7 +200,7 @@ def _completed(line: Any, replacement: dict[int, Any] | None, request: ChatReque
 
 
 def _numbered(lines: list[Any]) -> list[Any]:
-    """Return the lines with an ordinal on each, if the lines of the file have ordinals."""
+    """Add ordinals to the new items after a line that has one."""
     number: int | None = None
     for at, line in enumerate(lines):
         if line.__class__ is not dict:

@@ -19,7 +19,7 @@ PARTS = frozenset({"input_text", "input_image", "input_audio", "output_text", "e
 """The types of the parts of messages and outputs that Codex reads (`ContentItem`, `FunctionCallOutputContentItem`)."""
 
 PASSTHROUGH = "internal_chat_message_metadata_passthrough"
-"""A field of items that the program keeps for itself."""
+"""A field of items with metadata of the program."""
 
 RECORDS: dict[str, Any] = dict.fromkeys(
     (
@@ -28,11 +28,11 @@ RECORDS: dict[str, Any] = dict.fromkeys(
         *("inter_agent_communication_metadata",),
     )
 )
-"""Fields and lines that are records of the program: they repeat the history, or are never sent to a model."""
+"""Fields, and types of lines, whose losses are insignificant: they repeat the history, or no model receives them."""
 RECORDS["type"] = "response_item"
 
 OUTPUT = "_output"
-"""The end of the types of items that the application writes."""
+"""The suffix of the types of items that hold the result of a call."""
 
 ORIGINATOR = "contentmodel"
 CLI_VERSION = "0.169.0"

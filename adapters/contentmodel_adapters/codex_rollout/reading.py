@@ -16,7 +16,7 @@ _OTHER = "other"
 
 
 class Reading:
-    """The state of reading one file, line by line."""
+    """The state of reading one file. `_read_TYPE` reads the lines of a type."""
 
     def __init__(self, lines: list[Any], unreadable: Collection[int]) -> None:
         self.session = Session(parts=[Part()])
@@ -51,7 +51,7 @@ class Reading:
         record: Record,
         at: int | None = None,
     ) -> bool:
-        """Add an item to the conversation. Return whether it can be added."""
+        """Add an item to the conversation. Return False if it cannot be added."""
         if TOKEN in item:
             return False
         part = self.session.parts[0]
@@ -97,7 +97,7 @@ class Reading:
         return True
 
     def _read_compacted(self, index: int, line: dict[str, Any], payload: dict[str, Any]) -> bool:
-        """Replace the history. The items before become a branch."""
+        """Replace the history. The previous items become a branch."""
         history = payload.get("replacement_history")
         if history.__class__ is not list or not history or any(not _is_item(item) for item in history):
             return False
@@ -154,7 +154,7 @@ _COUNTS = {
 def _without_passthrough(
     item: dict[str, Any], envelope: dict[str, Any], path: str
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return an item without the field of the program, and the fields of the line with it."""
+    """Move the field PASSTHROUGH of an item to the fields of its line. Return both."""
     if PASSTHROUGH not in item:
         return item, envelope
     rest = {key: value for key, value in item.items() if key != PASSTHROUGH}
@@ -166,7 +166,7 @@ def _is_item(item: Any) -> bool:
 
 
 def _is_prompt(item: dict[str, Any]) -> bool:
-    """Return whether an item is a message of the user, and not the context that the program adds in his name."""
+    """Return whether an item is a prompt, and not context that the program adds with the role "user"."""
     if item.get("role") != "user" or item.get("content").__class__ is not list:
         return False
     first = item["content"][0] if item["content"] else None

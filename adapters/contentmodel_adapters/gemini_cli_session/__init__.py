@@ -53,11 +53,11 @@ class GeminiCliSession(SessionAdapter):
         return {}
 
     def read(self, lines: list[Any], unreadable: Collection[int]) -> Session:
-        """Return the messages of the final history, and as branches those that it no longer has."""
+        """Return the messages of the final history, and the messages that were removed from it as branches."""
         return Reading(lines, unreadable).session
 
     def fitted(self, entry: dict[str, Any], writer: Writer) -> list[dict[str, Any]]:
-        """Return a new content without the fields that a record cannot have."""
+        """Return a new content without the fields that a record cannot hold. Report them as lost."""
         if writer.line_of(entry) is not None:
             return [entry]
         fitting = {key: value for key, value in entry.items() if key in ("role", "parts", TOKEN)}

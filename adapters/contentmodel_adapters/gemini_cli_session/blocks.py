@@ -10,7 +10,7 @@ ROLES = ("user", "model")
 """The roles of the contents that records hold."""
 
 NOTICES = frozenset({"info", "error", "warning"})
-"""The types of records that the program shows to the user, and sends to no model."""
+"""The types of records that the program shows to the user, and never sends to a model."""
 
 RECORDS: dict[str, Any] = {"content": ""} | dict.fromkeys(
     (
@@ -19,7 +19,7 @@ RECORDS: dict[str, Any] = {"content": ""} | dict.fromkeys(
         *("session", "set", "rewind", "superseded", "checkpoint"),
     )
 )
-"""Fields and lines that are records of the program: they repeat the history, or are never sent to a model."""
+"""Fields, and types of lines, whose losses are insignificant: they repeat the history, or no model receives them."""
 
 CONTEXT = "<session_context>"
 """The beginning of the message with the context of a session. The program adds it again when it resumes a session."""
@@ -32,4 +32,4 @@ COUNTS = {
     "tool_input_tokens": "tool",
     "total_tokens": "total",
 }
-"""The counter of a record for each counter of a usage."""
+"""The field of a record's `tokens` for each field of Usage."""

@@ -20,11 +20,11 @@ _OTHER = "other"
 SUPERSEDED = "superseded"
 """The residue entry of records that a later line replaces or repeats."""
 _CONTENT = ""
-"""The id of a content of a checkpoint, which has none."""
+"""The id for contents of checkpoints, which have no ids."""
 
 
 class Event(msgspec.Struct, eq=False):
-    """A record and its place: its line, and its index if the line has a list of records."""
+    """A record, the index of its line, its index in the line's list of records (`at`), and its path (`place`)."""
 
     value: dict[str, Any]
     line: int
@@ -51,11 +51,11 @@ class Reading:
         self._removed: list[tuple[Branch, list[Event]]] = []
         self._versions: dict[str, list[Event]] = {}
         self._lists: dict[int, tuple[str, dict[str, Any], list[str]]] = {}
-        """The lines with a list of records: their kind, the line, and the keys of the list."""
+        """The lines with a list of records: the residue entry, the line, and the keys that lead to the list."""
         self._taken: set[tuple[int, int | None]] = set()
-        """The places of records that are messages."""
+        """The records that became messages, as pairs of `line` and `at`."""
         self._unknown: set[tuple[int, int | None]] = set()
-        """The places of records of another form."""
+        """The records of an unknown form, as pairs of `line` and `at`."""
         for index, line in enumerate(lines):
             if index in unreadable:
                 self.session.keep(index, line, UNREADABLE)
@@ -83,7 +83,7 @@ class Reading:
             self.session.keep(index, line, "session" if isinstance(line.get("sessionId"), str) else _OTHER)
 
     def _add(self, event: Event) -> None:
-        """Add a record. A record with the same id is replaced at its place."""
+        """Add a record to the history. It replaces a record with the same id."""
         if event.id == _CONTENT:
             self._history[f"{_CONTENT}:{len(self._history)}"] = event
             return
@@ -97,7 +97,7 @@ class Reading:
             self._add(Event(value, index, at, f"$[{index}].{field}[{at}]"))
 
     def _set(self, index: int, line: dict[str, Any]) -> None:
-        """Replace the history if the line has all messages. Other fields are the program's."""
+        """Replace the history by `messages`, if the line has them. Its other fields are settings of the program."""
         messages = line["$set"].get("messages")
         if not _are_records(messages):
             self.session.keep(index, line, "set" if "messages" not in line["$set"] else _OTHER)
@@ -111,7 +111,7 @@ class Reading:
         )
 
     def _rewind(self, target: str) -> None:
-        """Remove a record and all after it: all records if the history does not have it."""
+        """Remove a record and all records after it. If the history does not contain the record, remove all."""
         removed: list[Event] = []
         key: str | None = None
         while self._history and key != target:
@@ -123,7 +123,7 @@ class Reading:
     # -- messages ------------------------------------------------------------------------------------------------------
 
     def _finish(self) -> None:
-        """Make the messages of the final history, and a branch of each group of removed records."""
+        """Add the messages of the final history, and a branch for each group of removed records."""
         branches: list[tuple[Branch, list[Event]]] = []
         known = {key for key in self._history if not key.startswith(f"{_CONTENT}:")}
         for branch, events in reversed(self._removed):
@@ -148,7 +148,7 @@ class Reading:
             self._keep_list(index, _OTHER if index in unknown else kind, line, steps)
 
     def _keep_list(self, index: int, kind: str, line: dict[str, Any], steps: list[str]) -> None:
-        """Keep a line with a list of records: None stands for the records of messages."""
+        """Keep a line with a list of records. None replaces each record that became a message."""
         holder = line
         for step in steps[:-1]:
             holder = holder[step]
@@ -168,7 +168,7 @@ class Reading:
                 self._message(part, event, results.after.get(id(event), set()))
 
     def _message(self, part: Part, event: Event, after: set[bytes]) -> None:
-        """Add a record. `after` has the parts of the records with the results of its calls."""
+        """Add the message of a record. `after` has the parts of later records with results of its calls."""
         found = opened(event.value)
         if found is None:
             self._unknown.add((event.line, event.at))
@@ -209,7 +209,10 @@ class Reading:
         part.entries.append({**entry, TOKEN: token})
 
     def _record(self, event: Event) -> Record:
-        """Return the values of a record for its message. A record that is repeated without them has them before."""
+        """Return the values of a record for its message.
+
+        If a record is repeated without its usage or its model, the earlier version has them.
+        """
         record = Record(message_id=event.id, paths={"message_id": f"{event.place}.id"})
         if isinstance(event.value.get("timestamp"), str):
             record.created, record.paths["created"] = event.value["timestamp"], f"{event.place}.timestamp"
@@ -225,7 +228,7 @@ class Reading:
 
 
 def is_checkpoint(line: dict[str, Any]) -> bool:
-    """Return whether an object is a checkpoint: it has contents of generateContent as they are sent."""
+    """Return whether an object is a checkpoint: its `history` is a list of contents of generateContent."""
     return _are_contents(line.get("history"))
 
 
@@ -268,19 +271,19 @@ def _are_contents(values: Any) -> bool:
 
 
 def _is_context(event: Event) -> bool:
-    """Return whether a record is the context that the program adds."""
+    """Return whether a record is the context that the program adds to a session."""
     found = opened(event.value) if event.kind == "user" else None
     first = found.parts[0] if found is not None and found.parts else {}
     return str(first.get("text", "")).startswith(CONTEXT)
 
 
 class _Results(msgspec.Struct):
-    """The results in a part of the history: which records repeat them, and what the records after an answer have."""
+    """The records of results in a list of records: those that are repeated, and those after each answer."""
 
     repeated: set[int] = set()
-    """The identities of the records whose parts a later record has. A resumed session has each result twice."""
+    """The `id()` of each event whose parts are all repeated by later ones. A resumed session has each result twice."""
     after: dict[int, set[bytes]] = {}
-    """The parts of the records between an answer and the next message, by the identity of the answer."""
+    """The parts of the records of results after an answer and before the next message, by the `id()` of the answer."""
 
 
 def _results_in(events: Sequence[Event]) -> _Results:
@@ -299,7 +302,7 @@ def _results_in(events: Sequence[Event]) -> _Results:
 
 
 def _parts_with_results(event: Event) -> list[bytes] | None:
-    """Return the parts of a record of results as JSON; None if it is another record."""
+    """Return the parts of a record as JSON if it has results; None if it has none."""
     found = opened(event.value) if event.kind == "user" else None
     if found is None or not any("functionResponse" in part for part in found.parts):
         return None
@@ -307,7 +310,7 @@ def _parts_with_results(event: Event) -> list[bytes] | None:
 
 
 def _places(places: list[str], parts: list[Any]) -> dict[str, str]:
-    """Return the path in the record for each path in the content."""
+    """Return the path in the record for each path in the content that is made of it."""
     found: dict[str, str] = {}
     for at, (place, part) in enumerate(zip(places, parts, strict=True)):
         path = f".parts[{at}]"

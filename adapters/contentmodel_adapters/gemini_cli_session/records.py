@@ -1,7 +1,7 @@
 """Convert records of Gemini CLI's sessions to contents of generateContent, and back.
 
-A record of an answer holds thoughts, a content and calls in three fields, or all of them as parts of its content. The
-program sends them in this order (`convertSessionToClientHistory`, seen with 0.61.0).
+A record of an answer holds thoughts, text and calls either in the fields `thoughts`, `content` and `toolCalls`, or all
+as parts of `content`. The program sends them in this order (`convertSessionToClientHistory`, seen with 0.61.0).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class Opened(NamedTuple):
 
 
 def opened(record: dict[str, Any]) -> Opened | None:
-    """Return a record as parts. None if it has another form: `restored` could not restore it."""
+    """Return a record as parts; None if it has an unknown form, from which `restored` could not restore it."""
     content = record.get("content")
     is_answer = record["type"] == "gemini"
     held: Any
@@ -46,7 +46,7 @@ def opened(record: dict[str, Any]) -> Opened | None:
 
 
 def restored(envelope: dict[str, Any], parts: list[Any]) -> dict[str, Any] | None:
-    """Return the record for its parts, in the form that the envelope has; None if the parts do not have this form."""
+    """Return the record with new parts, in the form of its envelope; None if the parts do not fit into this form."""
     record, rest = dict(envelope), list(parts)
     thoughts = [thought for thought in _objects(record.get("thoughts")) if thought.get("description", "") is None]
     calls = [call for call in _objects(record.get("toolCalls")) if call.get("id", "") is None]

@@ -1,4 +1,4 @@
-"""Faults of sessions: Gemini CLI does not find the session in the file."""
+"""Rules of Gemini CLI's sessions: it does not find the session in the file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SOURCE = "@google/gemini-cli 0.61.0, loadConversationRecord, 2026-11-23"
 
 @RULES.rule("refused", fix="add a first line with sessionId and projectHash", source=SOURCE)
 def session_is_named(file: dict[str, Any]) -> Iterator[Broken]:
-    """A file needs a line with sessionId and projectHash, unless it is a checkpoint."""
+    """A file must have a line with sessionId and projectHash, unless it is a checkpoint."""
     found: set[str] = set()
     for _, line in objects(file, "lines"):
         if "history" in line:

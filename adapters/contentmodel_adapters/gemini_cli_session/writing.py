@@ -26,7 +26,7 @@ from contentmodel_adapters.shared.session_writing import Written
 Parts = Sequence[tuple[Branch | None, list[Written]]]
 
 _IN_LIST = object()
-"""Stands for a record in a list of another line."""
+"""A placeholder for a record that is in the list of another line."""
 
 
 class Writing:
@@ -41,10 +41,10 @@ class Writing:
     # -- a file that was read ------------------------------------------------------------------------------------------
 
     def changed_file(self, parts: Parts) -> list[Any] | None:
-        """Return the lines of a file that was read, and a line for each new message after them.
+        """Return the lines of a file that was read, with edited messages, and with a line for each new message.
 
-        Return None if the lines would not be read as the same messages: those of the file are events that repeat and
-        replace each other.
+        Return None if these lines would be read as other messages. Lines are events that repeat and replace each other,
+        so not every edit can be written in this form.
         """
         kept = kept_lines(self._request, API)
         lists: dict[int, dict[int, Any]] = {}
@@ -64,7 +64,7 @@ class Writing:
         return lines if self._is_read_as(lines, parts) else None
 
     def _records(self, written: list[Written]) -> list[tuple[int | None, int | None, dict[str, Any] | None]]:
-        """Return the records of a conversation with their places; None stands for one of another form."""
+        """Return each record with its line and its index in the line's list; None for one that cannot be written."""
         records: list[tuple[int | None, int | None, dict[str, Any] | None]] = []
         previous: ChatMessage | None = None
         for item in written:
@@ -90,11 +90,11 @@ class Writing:
     def _has_slots(
         records: list[tuple[int | None, int | None, dict[str, Any] | None]], line: int, at: int | None
     ) -> bool:
-        """Return whether the last record is the answer at a place: the results after it are in its calls."""
+        """Return whether the last record is the answer at these indexes: the results after it belong into its calls."""
         return bool(records) and records[-1][:2] == (line, at)
 
     def _is_read_as(self, lines: list[Any], parts: Parts) -> bool:
-        """Return whether the lines have exactly these messages."""
+        """Return whether reading the lines gives exactly these messages."""
         own = (self._request.extra or {}).get(API, {})
         unreadable = {id(line) for _, line in own.get(UNREADABLE, ())}
         places = {at for at, line in enumerate(lines) if id(line) in unreadable}
@@ -173,7 +173,7 @@ def _without_token(entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def _filled(line: Any, records: dict[int, Any]) -> Any:
-    """Return a line with the records of messages in its list. Records that no message has any more are left out."""
+    """Return a line with the records of messages in its list, without the records of removed messages."""
     if line.__class__ is not dict:
         return line
     if line.get("$set").__class__ is dict:

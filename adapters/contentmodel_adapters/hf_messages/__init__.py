@@ -27,7 +27,7 @@ from contentmodel_adapters.shared import documents
 ANY_MEDIA = ("image/*", "audio/*", "video/*")
 READS = media.MediaSupport(ANY_MEDIA, ANY_MEDIA, ("http", "https", "data", "file"), in_answers=True)
 TOOLS_TEXT = Hint[str](API, "tools", "the JSON text of the tools, if they are not a list")
-PAIRS = "a row without `messages` is no conversation: join the lists of messages to one first"
+PAIRS = "a row without `messages` is not a conversation: join its lists of messages into one, `messages`"
 
 
 def with_tools_text(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
@@ -99,7 +99,7 @@ class HFMessages(documents.DocumentAdapter):
 
 
 def _is_own(message: Any) -> bool:
-    """Return whether only data sets have such a message: padded, or with arguments or media in a form of their own."""
+    """Return whether only data sets have such a message: with Arrow's nulls, or with their own arguments or media."""
     if not isinstance(message, dict):
         return False
     padded = message.get("role") == "user" and "tool_calls" in message

@@ -25,7 +25,7 @@ from contentmodel_adapters.shared.chat_rows import FUNCTION, ChatRows, usual_row
 
 
 class Arguments(Codec[Any]):
-    """The arguments of a call: an object, or JSON text. Those of another API become an object."""
+    """The arguments of a call: an object, or JSON text. Conversion from another API writes an object."""
 
     classes = (dict, str)
     identity = False
@@ -42,7 +42,7 @@ class Arguments(Codec[Any]):
 
 
 class Parameters(Codec[Any]):
-    """The schema of a tool, which may have nulls of other rows."""
+    """The schema of a tool, which may contain nulls that Arrow added."""
 
     classes = (dict,)
     identity = False
@@ -56,7 +56,7 @@ class Parameters(Codec[Any]):
 
 
 def _media(kind: str) -> list[Row]:
-    """Return the rows of parts with one kind of media: an address, a path or base64, or a field of that name."""
+    """Return the rows of parts with one kind of media, in `url`, `path`, `base64` or a field named as the kind."""
     constants, implied = {"type": kind}, Implied({"kind": kind})
     return [
         Row(f"{kind}.data", DataContent, {"url": (("media_type", "data"), DataUri())}, constants=constants),

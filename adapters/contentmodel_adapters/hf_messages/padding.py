@@ -1,4 +1,4 @@
-"""Nulls that Arrow adds: each row of a column of objects has the keys of all rows, null if it does not have them."""
+"""Remove the nulls that Arrow adds, and restore them: it gives each object of a column the keys of all its rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from contentmodel.request import ChatRequest, FunctionTool
 API = "hf-messages"
 PADDED = Hint[Any](API, "padded", "the arguments or the schema with the nulls that Arrow added")
 LITERALS = ("enum", "const", "default", "examples")
-"""Keywords of schemas whose value may be or have a null."""
+"""Keywords of schemas whose value may be null or contain null."""
 
 
 def without_nulls(value: Any, kept: tuple[str, ...] = ()) -> Any:

@@ -1,4 +1,4 @@
-"""Rows of data sets that chat templates and trainers refuse or mishandle."""
+"""Rules of data sets with messages: which rows chat templates and trainers refuse or mishandle."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ chat_rules.declare(RULES, ("system", "developer", "user", "assistant", "tool"), 
 
 @RULES.rule("harmful", fix="write an object", source=f"{SOURCE}, tool calling")
 def arguments_are_objects(document: dict[str, Any]) -> Iterator[Broken]:
-    """The arguments of a call must be an object: templates write JSON text as a string, with escaped quotes."""
+    """The arguments of a call must be an object: templates write a string with JSON text with escaped quotes."""
     for path, message in objects(document, "messages"):
         for at, call in objects(message, "tool_calls", path):
             function = call.get("function", call)
             if isinstance(function, dict) and isinstance(function.get("arguments"), str):
-                yield f"{at}{'.function' if 'function' in call else ''}.arguments", "JSON text"
+                yield f"{at}{'.function' if 'function' in call else ''}.arguments", "a string with JSON text"
 
 
 @RULES.rule(

@@ -25,7 +25,7 @@ class OpenAIFinetune(documents.DocumentAdapter):
     # The format has no reasoning.
     reasoning_fields = ()
     refused = {
-        "preferred_output": "a pair of answers (DPO) is no conversation: convert `input` with each of its answers",
+        "preferred_output": "a pair of answers (DPO) is not a conversation: convert `input` with each of its answers",
     }
     request_passes = (
         documents.KNOWN_TOOLS,
@@ -38,7 +38,7 @@ class OpenAIFinetune(documents.DocumentAdapter):
     )
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
-        """Return the confidence that it is a line: only lines have a weight; a request has a model beside messages."""
+        """Return the confidence that a payload is a line. Only lines have weights; a request also has a model."""
         messages = payload.get("messages")
         if not isinstance(messages, list) or not self.have_roles(messages):
             return {}

@@ -28,12 +28,12 @@ ANYTHING = IdentifierRule(r"[\s\S]", 100_000)
 
 
 class DocumentAdapter(RequestsOnly, TableAdapter):
-    """The adapter of a format of files, which has no issuer: opaque state of providers is not a part of it."""
+    """A base class of adapters of file formats. They have no issuer, and hold no opaque state of providers."""
 
     issuer = ""
     reasoning_fields: tuple[str, ...] = ("reasoning_content",)
     refused: Mapping[str, str] = {}
-    """Keys of other documents of the format that are no conversations, each with the reason of the fault."""
+    """Keys of documents of the format that are not conversations, each with the message of the fault."""
 
     def encode_request(
         self, request: ChatRequest, policies: Mapping[str, str] | None = None, model: str | None = None

@@ -1,7 +1,8 @@
-"""Paths of values that an adapter decoded with the adapter of another API.
+"""Paths of losses in a container: a document whose parts are decoded by the adapter of another API.
 
-A container, such as the file of a session, holds messages in the format of an API. Its adapter builds payloads of that
-API from its lines, and the adapter of that API decodes them. `InnerTrace` finds the paths in the container.
+A session file, for example, is a container with messages in the format of an API. The adapter of the container builds
+payloads of that API from the lines, and the inner adapter decodes these payloads. `InnerTrace` translates paths in the
+inner payloads to paths in the container.
 """
 
 from __future__ import annotations
@@ -22,24 +23,24 @@ Translate = Callable[[str], "tuple[str, bool]"]
 """Return the path in the container for a path in an inner payload, and whether it is exact."""
 
 OwnPaths = Mapping["tuple[int, str]", "Sequence[tuple[str, Json]]"]
-"""The paths of fields that the adapter of a container decoded, each with the value that is residue there.
+"""The paths of fields that the adapter of the container decoded itself, each with the residue value at the path.
 
-The keys are the identity of the object and the name of the field. A residue field has the name `extra.NAME`.
+A key is the `id()` of the owner and the name of the field. The name of a residue field is `extra.NAME`.
 """
 
 
 class InnerPayload(msgspec.Struct, frozen=True):
-    """One inner payload: its values, the trace of their decoding, and the translation of its paths."""
+    """One inner payload, the trace of its decoding, and the translation of its paths."""
 
     wire: Json
     trace: DecodeContext
     translate: Translate
     lines: Mapping[str, str] = {}
-    """The path of the line for the path of each value that is the only one of its line."""
+    """The path of the line of each value that is alone in its line, by the path of the value in the inner payload."""
 
 
 class InnerTrace:
-    """The trace of a container (`DecodeContext` is that of a payload). `Encoded.trace_to` takes it."""
+    """The trace of the decoding of a container, for `Encoded.trace_to`, which also accepts a `DecodeContext`."""
 
     def __init__(self, api: str, parts: Sequence[InnerPayload], paths: OwnPaths) -> None:
         """Create the trace. `paths` has the paths of the fields that the container's adapter decoded itself."""
@@ -48,7 +49,7 @@ class InnerTrace:
         self._own = paths
 
     def paths(self, payload: Json) -> InnerPaths:
-        """Return the paths of the decoded objects in the container."""
+        """Return the paths of the decoded values in the container."""
         return InnerPaths(self.api, payload, self._parts, self._own)
 
 
@@ -68,7 +69,7 @@ class InnerPaths:
         self._own = own
 
     def losses(self, pending: PendingLoss, model: ModelPaths) -> Iterator[Loss]:
-        """Yield a loss for each path of a pending loss in the container. Without one, the path is in the model."""
+        """Yield a loss for each path of a pending loss in the container, or one with its path in the content model."""
         owner = model.source(pending.owner)
         if pending.api in (None, self._api):
             own = self._own_paths(owner, pending, model)
@@ -107,7 +108,10 @@ class InnerPaths:
 
 
 def _in_container(loss: Loss, part: InnerPayload) -> Loss:
-    """Return a loss with its path in the container. A value that is lost as a whole takes its line with it."""
+    """Return a loss with its path in the container.
+
+    If a value is lost as a whole, and it is alone in its line, the path is that of the line.
+    """
     if loss.exact and loss.kind in ("dropped", "insignificant") and loss.path in part.lines:
         return msgspec.structs.replace(loss, path=part.lines[loss.path])
     path, exact = part.translate(loss.path)
@@ -115,7 +119,10 @@ def _in_container(loss: Loss, part: InnerPayload) -> Loss:
 
 
 def translated(path: str, places: Mapping[str, str]) -> tuple[str, bool]:
-    """Return a path with its longest prefix in `places` replaced; ("$", False) if there is none."""
+    """Replace the longest prefix of a path that is in `places`. Return ("$", False) if no prefix is.
+
+    The second value is True if the path is exact.
+    """
     end = len(path)
     while end > 0:
         place = places.get(path[:end])
