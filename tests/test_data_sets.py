@@ -301,7 +301,7 @@ def test_edit_of_tools_is_encoded_as_text_if_they_were_text() -> None:
 def test_row_without_messages_is_refused_with_a_reason() -> None:
     with pytest.raises(DecodeError) as caught:
         adapter(HF).decode_request({"prompt": [], "chosen": [], "rejected": []})
-    assert any("join the lists" in fault.message for fault in caught.value.faults)
+    assert any("join its lists" in fault.message for fault in caught.value.faults)
 
 
 def test_row_of_conversation_renders_in_a_chat_template() -> None:
