@@ -13,7 +13,7 @@ import server_stages
 import terminal_stages
 from model import Step, image, task
 from programs import Arguments, Program
-from stages import STARTED, SUBTASK, Attended, Stage, interrupted, killed
+from stages import STARTED, SUBTASK, RunningAgent, Stage, interrupted, killed
 from storage import STORAGES
 from terminal import Terminal
 
@@ -77,10 +77,10 @@ def _user(*content: Any) -> dict[str, Any]:
     return {"type": "user", "message": {"role": "user", "content": list(content)}}
 
 
-def _send_image(attended: Attended) -> None:
+def _send_image(agent: RunningAgent) -> None:
     data = base64.b64encode(image()).decode()
     block = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}
-    attended.write(_user({"type": "text", "text": "What is in this image?"}, block))
+    agent.write(_user({"type": "text", "text": "What is in this image?"}, block))
 
 
 def _image(program: Program, project: Path) -> list[Stage]:
@@ -229,14 +229,14 @@ def _to_first_answer(home: Path) -> tuple[str, ...]:
     return ("--resume-session-at", answers[-1])
 
 
-def _stop(attended: Attended) -> None:
+def _stop(agent: RunningAgent) -> None:
     """Interrupt a turn as an application does, and send another prompt."""
-    attended.write(_user({"type": "text", "text": "Wait."}))
-    attended.wait_for_command()
-    attended.write({"type": "control_request", "request_id": "one", "request": {"subtype": "interrupt"}})
-    attended.wait(lambda: any(line["type"] == "result" for line in attended.lines()))
-    attended.write(_user({"type": "text", "text": "Go on after the interrupt."}))
-    attended.wait(lambda: sum(line["type"] == "result" for line in attended.lines()) > 1)
+    agent.write(_user({"type": "text", "text": "Wait."}))
+    agent.wait_for_command()
+    agent.write({"type": "control_request", "request_id": "one", "request": {"subtype": "interrupt"}})
+    agent.wait(lambda: any(line["type"] == "result" for line in agent.lines()))
+    agent.write(_user({"type": "text", "text": "Go on after the interrupt."}))
+    agent.wait(lambda: sum(line["type"] == "result" for line in agent.lines()) > 1)
 
 
 def _control(program: Program, project: Path) -> list[Stage]:
@@ -248,7 +248,7 @@ def _control(program: Program, project: Path) -> list[Stage]:
 # -- the app server of Codex -------------------------------------------------------------------------------------------
 
 
-def _server(act: Callable[[Attended], None], *prompts: str, summaries: int = 0) -> Stages:
+def _server(act: Callable[[RunningAgent], None], *prompts: str, summaries: int = 0) -> Stages:
     """Return the stages of a function that acts on the app server: turns of one command each, and a resume."""
 
     def stages(program: Program, project: Path) -> list[Stage]:

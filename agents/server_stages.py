@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stages import Attended
+from stages import RunningAgent
 
 COMMAND = ("app-server",)
 
@@ -12,18 +12,18 @@ COMMAND = ("app-server",)
 class AppServer:
     """A client of `codex app-server`: JSON-RPC, one message a line."""
 
-    def __init__(self, attended: Attended) -> None:
-        self.attended = attended
+    def __init__(self, agent: RunningAgent) -> None:
+        self.agent = agent
         self._number = 0
         self.ask("initialize", clientInfo={"name": "contentmodel", "title": None, "version": "1"})
-        self.attended.write({"method": "initialized"})
+        self.agent.write({"method": "initialized"})
 
     def ask(self, method: str, **params: Any) -> Any:
         """Call a method, and return its result. Raises RuntimeError if the server refuses."""
         self._number += 1
         number = self._number
-        self.attended.write({"id": number, "method": method, "params": params})
-        [answer] = self.attended.wait(lambda: [line for line in self.attended.lines() if line.get("id") == number])
+        self.agent.write({"id": number, "method": method, "params": params})
+        [answer] = self.agent.wait(lambda: [line for line in self.agent.lines() if line.get("id") == number])
         if "error" in answer:
             raise RuntimeError(f"{method}: {answer['error']}")
         return answer["result"]
@@ -32,7 +32,7 @@ class AppServer:
         """Start a thread, and return its id."""
         started = self.ask(
             "thread/start",
-            cwd=str(self.attended.project),
+            cwd=str(self.agent.project),
             approvalPolicy="never",
             sandbox="danger-full-access",
         )
@@ -47,7 +47,7 @@ class AppServer:
 
     def end(self, thread: str, turn: str) -> None:
         """Wait until a turn has ended."""
-        self.attended.wait(lambda: any(_ended(line, thread, turn) for line in self.attended.lines()))
+        self.agent.wait(lambda: any(_ended(line, thread, turn) for line in self.agent.lines()))
 
     def turn(self, thread: str, prompt: str) -> str:
         """Run a turn, and return its id."""
@@ -62,9 +62,9 @@ def _ended(line: dict[str, Any], thread: str, turn: str) -> bool:
     return bool(line["params"]["turn"]["id"] == turn)
 
 
-def revert(attended: Attended) -> None:
+def revert(agent: RunningAgent) -> None:
     """Run two turns, remove the second, and run another."""
-    server = AppServer(attended)
+    server = AppServer(agent)
     thread = server.start()
     server.turn(thread, "Write the notes.")
     second = server.turn(thread, "A turn that is reverted.")
@@ -72,9 +72,9 @@ def revert(attended: Attended) -> None:
     server.turn(thread, "Go another way.")
 
 
-def fork(attended: Attended) -> None:
+def fork(agent: RunningAgent) -> None:
     """Run two turns, fork after the first, and run a turn of the fork."""
-    server = AppServer(attended)
+    server = AppServer(agent)
     thread = server.start()
     first = server.turn(thread, "Write the notes.")
     server.turn(thread, "A turn that the fork lacks.")
@@ -82,22 +82,22 @@ def fork(attended: Attended) -> None:
     server.turn(forked, "Go another way.")
 
 
-def compact(attended: Attended) -> None:
+def compact(agent: RunningAgent) -> None:
     """Run a turn, compact, and run another."""
-    server = AppServer(attended)
+    server = AppServer(agent)
     thread = server.start()
     server.turn(thread, "Write the notes.")
     server.ask("thread/compact/start", threadId=thread)
-    attended.wait(lambda: sum(line.get("method") == "turn/completed" for line in attended.lines()) > 1)
+    agent.wait(lambda: sum(line.get("method") == "turn/completed" for line in agent.lines()) > 1)
     server.turn(thread, "Go on after the compaction.")
 
 
-def interrupt(attended: Attended) -> None:
+def interrupt(agent: RunningAgent) -> None:
     """Interrupt a turn while it waits for a command, and run another."""
-    server = AppServer(attended)
+    server = AppServer(agent)
     thread = server.start()
     turn = server.begin(thread, "Wait.")
-    attended.wait_for_command()
+    agent.wait_for_command()
     server.ask("turn/interrupt", threadId=thread, turnId=turn)
     server.end(thread, turn)
     server.turn(thread, "Go on after the interrupt.")

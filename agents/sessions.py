@@ -1,4 +1,4 @@
-"""Record genuine session files of coding agents, offline, and resume session files with them.
+"""Record session files of coding agents, offline, and resume session files with the agents.
 
     python agents/sessions.py -o sessions                         all agents, all scenarios
     python agents/sessions.py -o sessions --agent codex --scenario fork
@@ -12,10 +12,10 @@ refuses every other host. The folder of a recording, AGENT/SCENARIO, has
     stage-N.out, .err  what the agent printed
     recording.json     the agent's version, the project's path, and each stage: its prompt and its session
 
-Each recorded session is then resumed in another home, where its history must have the last prompt. Sessions of Claude
-Code and Codex are converted, and the other agent resumes them: it must send their history and call a tool, and the way
-back must restore them. `resume` copies a session file to its place in a new home, lets the agent resume it with a
-prompt, and answers with a call of a tool and an end.
+Each recorded session is then resumed in another home: the requests must contain its last prompt. Sessions of Claude
+Code and Codex are also converted for the other agent, which resumes them. It must send their history and call a tool,
+and the conversion back must restore the history. `resume` copies a session file to its place in a new home, lets the
+agent resume it with a prompt, and answers with a call of a tool, and then with a text.
 
 Exit codes: 0 all recordings are complete; 1 one is not; 2 the agents cannot be installed, or a bad command line.
 """
@@ -33,13 +33,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from crossings import FORMATS, faults_of
+from conversions import FORMATS, faults_of
 from model import Step, image
 from programs import PROGRAMS, Place, Program, environment
 from run import INSTALLED, install, version_of
 from scenarios import SCENARIOS
 from servers import EndedProcess, refusing_proxy, run
-from stages import Attended, Stage, StagedModel
+from stages import RunningAgent, Stage, StagedModel
 from storage import STORAGES
 from terminal import run_in_terminal
 
@@ -52,7 +52,7 @@ LIMIT = 60.0
 
 @dataclass
 class Recording:
-    """A place where an agent runs in stages. `faults` are the reasons why the recording is incomplete."""
+    """The folders and the server of an agent that runs in stages. `faults` are the reasons why it is incomplete."""
 
     program: Program
     work: Path
@@ -104,7 +104,9 @@ class Recording:
             environment=variables,
             limit=self.limit,
             log=log,
-            attend=None if attend is None else lambda process: attend(Attended(process, self.project, log, self.limit)),
+            attend=None
+            if attend is None
+            else lambda process: attend(RunningAgent(process, self.project, log, self.limit)),
             reads=stage.reads,
         )
 
@@ -137,7 +139,7 @@ class Recording:
 
 @contextmanager
 def recording(program: Program, work: Path) -> Iterator[Recording]:
-    """Yield a place for an agent in an empty folder, with a server and a proxy."""
+    """Yield a recording in an empty folder, with a running server and proxy."""
     work = work.resolve()
     for name in ("home", "project", "tmp"):
         (work / name).mkdir()
@@ -225,7 +227,7 @@ def resume(
     """Let an agent resume a session file with a prompt, and return the requests that it sent.
 
     The last file is resumed. Files before it are other sessions of its home, such as the parent of a fork. `steps` are
-    the answers of the model. By default they are a call of a command, and an end.
+    the answers of the model. By default, these are a call of a command, and a text.
     """
     storage = STORAGES[program.name]
     call = Step("A command prints one word.", "", (program.command("echo resumed"),))
@@ -234,14 +236,14 @@ def resume(
         made.limit = limit
         for path in files:
             placed = storage.put(path, made.home, made.project)
-        # The agent goes on in the newest file.
+        # The stage resumes the session in the newest file.
         placed.touch()
         requests = made.run(stage)
         return Resumed(requests, storage.files(made.home)[-1].read_text(), made.faults)
 
 
-def unresumed(made: Recording, folder: Path) -> list[str]:
-    """Resume a recorded session in another home. Return the faults: the history lacks the last prompt, or others."""
+def resume_faults(made: Recording, folder: Path) -> list[str]:
+    """Resume a recorded session in another home. Return the faults."""
     files = STORAGES[made.program.name].files(folder / "home")
     done = resume(made.program, *files)
     first, prompt = json.dumps(done.requests[0].payload) if done.requests else "", made.stages[-1]["prompt"]
@@ -249,7 +251,7 @@ def unresumed(made: Recording, folder: Path) -> list[str]:
     return [f"resumed in another home: {fault}" for fault in (*done.faults, *lost)]
 
 
-def uncrossed(name: str, folder: Path) -> list[str]:
+def conversion_faults(name: str, folder: Path) -> list[str]:
     """Convert the sessions of a recording for another agent, which resumes them. Return the faults."""
 
     def resumed(program: Program, path: Path) -> tuple[list[Recorded], str, list[str]]:
@@ -275,7 +277,7 @@ def _record_all(chosen: argparse.Namespace) -> int:
             try:
                 made = record(PROGRAMS[name], scenario, folder)
                 faults, seconds = (
-                    made.faults or [*unresumed(made, folder), *uncrossed(name, folder)],
+                    made.faults or [*resume_faults(made, folder), *conversion_faults(name, folder)],
                     f", {made.seconds:.0f} s",
                 )
             except (LookupError, OSError) as error:

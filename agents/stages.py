@@ -25,12 +25,12 @@ from contentmodel.request import ChatRequest, HostedTool, ToolGroup
 from contentmodel.response import ChatResponse
 
 SUBTASK = "Count the lines of the notes, as a subtask."
-"""The prompt of sub-agents. A request with it comes from a sub-agent."""
+"""The prompt of sub-agents. A request that contains it comes from a sub-agent."""
 COMPACTION = re.compile(
     "Your task is to create a detailed summary|CONTEXT CHECKPOINT COMPACTION"
     "|Generate a new <state_snapshot>|evaluate the <state_snapshot>"
 )
-"""The prompts of the agents for a summary of the session."""
+"""The prompts with which the agents request a summary of the session."""
 SUMMARY = (
     "<analysis>The notes, then the count.</analysis>\n<summary>\n<state_snapshot>\n"
     "The notes are written. The count goes on.\n</state_snapshot>\n</summary>"
@@ -40,8 +40,8 @@ STARTED = "started"
 """The file that a command creates before it waits to be interrupted."""
 
 
-class Attended:
-    """A running agent: write lines to its standard input, wait for what it does, and send it signals."""
+class RunningAgent:
+    """A running agent: write lines to its standard input, wait for its output or files, and send signals to it."""
 
     def __init__(self, process: subprocess.Popen[bytes], project: Path, out: Path, limit: float) -> None:
         self.process, self.project, self._out = process, project, out
@@ -62,7 +62,7 @@ class Attended:
         return found
 
     def wait_for_command(self) -> None:
-        """Wait until the command that waits has started."""
+        """Wait until the command that creates STARTED has started."""
         self.wait((self.project / STARTED).exists)
         time.sleep(1)
 
@@ -95,7 +95,7 @@ class Stage:
     way: str = "new"
     sub: tuple[Step, ...] = ()
     options: tuple[str, ...] | Callable[[Path], tuple[str, ...]] = ()
-    attend: Callable[[Attended], None] | None = None
+    attend: Callable[[RunningAgent], None] | None = None
     reads: bool = False
     types: Callable[[Terminal], None] | None = None
     command: tuple[str, ...] | None = None
@@ -103,16 +103,16 @@ class Stage:
     summaries: int = 0
 
 
-def interrupted(attended: Attended) -> None:
+def interrupted(agent: RunningAgent) -> None:
     """Interrupt the agent while it waits for a command."""
-    attended.wait_for_command()
-    attended.signal(signal.SIGINT)
+    agent.wait_for_command()
+    agent.signal(signal.SIGINT)
 
 
-def killed(attended: Attended) -> None:
+def killed(agent: RunningAgent) -> None:
     """Kill the agent while it waits for a command."""
-    attended.wait_for_command()
-    attended.signal(signal.SIGKILL)
+    agent.wait_for_command()
+    agent.signal(signal.SIGKILL)
 
 
 class StagedModel:

@@ -41,7 +41,7 @@ class Storage:
 
 
 def is_sub_agent(path: Path) -> bool:
-    """Return whether a session file of Codex is of a sub-agent. The other agents keep these in folders of their own."""
+    """Return whether a file is the session of a sub-agent of Codex. Other agents keep these in separate folders."""
     with path.open() as lines:
         payload = json.loads(lines.readline()).get("payload")
     return isinstance(payload, dict) and payload.get("thread_source") == "subagent"

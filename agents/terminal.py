@@ -49,8 +49,8 @@ class Terminal:
             if time.monotonic() > self._end or self.process.poll() is not None:
                 raise TimeoutError(f"the agent did not write {text!r}, but {self.output[-500:]!r}")
 
-    def settle(self) -> None:
-        """Wait until the agent writes nothing for some time."""
+    def wait_until_quiet(self) -> None:
+        """Wait until the agent writes nothing for QUIET seconds, but for 10 seconds at most."""
         until = time.monotonic() + 10
         while self.read(QUIET) and time.monotonic() < until:
             pass
@@ -72,7 +72,7 @@ def run_in_terminal(
     log: Path,
     attend: Callable[[Terminal], None],
 ) -> EndedProcess:
-    """Run a command in a terminal, as `servers.run` does. `attend` types, until the agent ends or is to be ended."""
+    """Run a command in a terminal, as `servers.run` does. `attend` types into it, and ends it."""
     began = time.monotonic()
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))

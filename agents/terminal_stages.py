@@ -7,9 +7,9 @@ from terminal import ENTER, UP, Terminal
 
 def _ask(terminal: Terminal, *prompts: str) -> None:
     for prompt in prompts:
-        terminal.settle()
+        terminal.wait_until_quiet()
         terminal.type(prompt, ENTER)
-    terminal.settle()
+    terminal.wait_until_quiet()
 
 
 def _quit(terminal: Terminal) -> None:

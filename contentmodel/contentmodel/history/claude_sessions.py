@@ -1,8 +1,9 @@
-"""Sessions of the Claude Agent SDK in SQLite or PostgreSQL: the `SessionStore` of that SDK over an AsyncTurnStore.
+"""Store sessions of the Claude Agent SDK in SQLite or PostgreSQL: its protocol `SessionStore` over an AsyncTurnStore.
 
 The protocol is `claude_agent_sdk.types.SessionStore` of version 0.2.187, seen on 2026-11-23. This module does not
-import the SDK. Each key is a conversation, and each entry of the session is an entry of its log. An entry with a `uuid`
-has an id that is made of it, so the primary key of the table makes an append idempotent.
+import the SDK. Each key of the SDK is a conversation of the store, and each entry of the session is an entry of the
+conversation's log. The id of a log entry is derived from the `uuid` of the SDK's entry, if it has one, so that
+repeating an append has no effect.
 """
 
 from __future__ import annotations
@@ -36,16 +37,16 @@ from contentmodel.history.writing import Site
 from contentmodel.request import ChatRequest
 
 API = "claude-code-session"
-"""The adapter that reads the entries, the kind of their log entries, and the beginning of the conversations' names."""
+"""The adapter that reads the entries. Also the kind of the log entries, and the prefix of the conversation ids."""
 SUMMARY = f"{API}:summary"
-"""The kind of the log entry with the summary of a session. It summarizes the entries before it."""
+"""The kind of the log entry with the summary of a session. The summary includes all entries before it."""
 Key: TypeAlias = Mapping[str, Any]
 """A key of the SDK: `project_key`, `session_id`, and for a sub-agent `subpath`."""
 Fold: TypeAlias = Callable[[Any, Any, list[Any]], Any]
 """`claude_agent_sdk.fold_session_summary`."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MOST = 500
-"""The number of ids in one query. SQLite limits it."""
+_IDS_OF_QUERY = 500
+"""The largest number of ids in one query. SQLite limits the number of parameters."""
 
 
 class ClaudeSessionStore:
@@ -74,7 +75,7 @@ class ClaudeSessionStore:
         return await self.store._run(self.store._read(_contents, _name_of(key))) or None
 
     async def request(self, key: Key) -> ChatRequest:
-        """Return the conversation of a session or of a sub-agent, as the adapter `claude-code-session` decodes it.
+        """Return the conversation of a session or a sub-agent, decoded by the adapter `claude-code-session`.
 
         Raise NotFoundError if the key has no entries.
         """
@@ -89,7 +90,7 @@ class ClaudeSessionStore:
         return [{"session_id": session, "mtime": _milliseconds(time)} for _, session, time in found]
 
     async def list_session_summaries(self, project_key: str) -> list[Any]:
-        """Return the summary of each session of a project. A session that was never folded has none.
+        """Return the summaries of a project's sessions. A session stored without `fold` has none.
 
         Raise NotImplementedError if this store has no `fold`. The SDK then loads each session to list it.
         """
@@ -104,7 +105,7 @@ class ClaudeSessionStore:
         return [_unquoted(name.removeprefix(folder)) for name, _ in found]
 
     async def delete(self, key: Key) -> None:
-        """Delete a session with its sub-agents, or one sub-agent if the key has a subpath. Ignore an unknown key."""
+        """Delete a session and its sub-agents, or only a sub-agent if the key has a subpath. Ignore an unknown key."""
         await self.store._run(self.store._write(_delete, _name_of(key), key.get("subpath") is None))
 
 
@@ -112,7 +113,7 @@ class ClaudeSessionStore:
 
 
 def _name_of(key: Key) -> str:
-    """Return the name of the conversation of a key. Only the subpath may contain a slash, so names are unambiguous."""
+    """Return the id of the conversation of a key. Slashes are escaped except in the subpath, so ids are unambiguous."""
     subpath = key.get("subpath")
     if subpath == "":
         raise InvalidEntryError("the subpath of the key is empty: omit it for the session itself")
@@ -133,7 +134,7 @@ def _unquoted(text: str) -> str:
 
 
 def _row_of(name: str, entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the log entry of an entry, without its number and its time."""
+    """Return the row of the log entry for an entry, without its number and its time."""
     kind, entry_id = entry.get("type"), entry.get("uuid")
     return {
         "id": _id_of(name, API, entry_id) if isinstance(entry_id, str) else uuid.uuid4().hex,
@@ -145,7 +146,7 @@ def _row_of(name: str, entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _id_of(*parts: str) -> str:
-    """Return an id that is made of names and kinds, which have no line break, and of one last text."""
+    """Return an id derived from texts. All but the last one must be without line breaks, so ids are unambiguous."""
     return hashlib.sha256("\n".join(parts).encode(errors="surrogatepass")).hexdigest()[:32]
 
 
@@ -177,15 +178,15 @@ def _append(
 def _summarized(
     connection: Connection, name: str, key: Key, new: Sequence[dict[str, Any]], fold: Fold
 ) -> dict[str, Any]:
-    """Return the row of the summary that includes new entries, and delete the row of the previous one.
+    """Return the row of a summary that includes new entries, and delete the row of the previous summary.
 
-    If entries were stored without a summary, fold all entries of the session.
+    If entries were stored after the previous summary, fold all entries of the session.
     """
     summary_id = _id_of(name, SUMMARY)
     last = func.max(log_entries.c.number)
     newest = select(last).where(log_entries.c.conversation == name, log_entries.c.kind == API)
-    is_behind = connection.execute(newest).scalar() or 0
-    previous = next((entry for entry in _entries(connection, [summary_id]) if entry.number > is_behind), None)
+    newest_number = connection.execute(newest).scalar() or 0
+    previous = next((entry for entry in _entries(connection, [summary_id]) if entry.number > newest_number), None)
     entries = [content_of(row["content"]) for row in new]
     if previous is None:
         entries = _contents(connection, name) + entries
@@ -213,9 +214,9 @@ def _contents(connection: Connection, name: str) -> list[Any]:
 
 
 def _entries(connection: Connection, ids: Sequence[str]) -> Iterator[LogEntry]:
-    """Yield the log entries that exist."""
-    for start in range(0, len(ids), _MOST):
-        query = select(log_entries).where(log_entries.c.id.in_(ids[start : start + _MOST]))
+    """Yield the log entries with these ids. Skip ids that do not exist."""
+    for start in range(0, len(ids), _IDS_OF_QUERY):
+        query = select(log_entries).where(log_entries.c.id.in_(ids[start : start + _IDS_OF_QUERY]))
         rows = connection.execute(query).mappings()
         yield from map(entry_of, rows)
 
@@ -244,6 +245,9 @@ def _names(connection: Connection, folder: str) -> list[tuple[str, datetime]]:
 
 
 def _is_in(connection: Connection, folder: str) -> ColumnElement[bool]:
-    """Return the condition of a name that begins with a folder, by the order of its bytes: "0" follows "/"."""
+    """Return the condition for names that begin with a folder.
+
+    By the order of bytes, these are the names from `folder/` up to `folder0`: "0" follows "/".
+    """
     name = conversations.c.id if connection.dialect.name == "sqlite" else conversations.c.id.collate("C")
     return (name >= folder) & (name < f"{folder[:-1]}0")

@@ -41,11 +41,11 @@ FORMATS["codex-scripts"] = FORMATS["codex"]
 """The format of an agent, the agent that resumes its sessions, and that agent's format."""
 
 Resume = Callable[[Program, Path], tuple[Sequence[Recorded], str, list[str]]]
-"""Let an agent resume a file. Return its requests, the file after it, and the faults."""
+"""Let an agent resume a file. Return the requests, the text of the file at the end, and the faults."""
 
 
 class Conversation(NamedTuple):
-    """The texts, and the ids of calls and results, that an agent must remember. Names of tools may be adapted."""
+    """The texts, and the ids of calls and results, of a conversation. Names of tools are not compared."""
 
     text: list[str]
     calls: list[str | None]
@@ -53,7 +53,7 @@ class Conversation(NamedTuple):
 
     @classmethod
     def of(cls, messages: list[ChatMessage]) -> Conversation:
-        """Return the conversation of messages, without those of programs to the model."""
+        """Return the conversation of messages, without system and developer messages."""
         contents = list(contents_of(message for message in messages if message.role not in ("system", "developer")))
         return cls(
             [content.text for content in contents if isinstance(content, TextContent) and content.text],
@@ -62,7 +62,7 @@ class Conversation(NamedTuple):
         )
 
     def missing_in(self, other: Conversation) -> list[str]:
-        """Return the parts that another conversation lacks. It may join texts."""
+        """Return the parts that another conversation lacks. The other one may join texts."""
         whole = "\n".join(other.text)
         lost = [f"the text {text[:80]!r}" for text in self.text if text not in whole]
         lost += [f"the call {call}" for call in self.calls if call not in other.calls]
@@ -70,16 +70,16 @@ class Conversation(NamedTuple):
 
 
 def faults_of(agent: str, path: Path, resume: Resume) -> list[str]:
-    """Return the faults of one recorded session: of its identity, its conversion, the resume, and the way back."""
+    """Return the faults of one recorded session: decode and encode it, convert it, resume it, and convert it back."""
     own, other, target = FORMATS[agent]
     lines = parse_lines(path.read_bytes())
     session = adapter(own.api).decode_request(lines)
     if adapter(own.api).encode_request(session).payload != lines:
         return [f"{path.name} is not written as the same lines"]
     converted = convert(lines, source=own.api, target=target.api, kind="request")
-    faults = [*_misshapen(converted.payload)] if target is CODEX else []
+    faults = [*_schema_faults(converted.payload)] if target is CODEX else []
     history = Conversation.of(adapter(target.api).decode_request(converted.payload).messages)
-    faults += [f"lost in the conversion: {part}" for part in _unreported(Conversation.of(session.messages), history)]
+    faults += [f"lost in the conversion: {part}" for part in _lost_parts(Conversation.of(session.messages), history)]
     if not history.text:
         return faults
     with tempfile.TemporaryDirectory() as folder:
@@ -100,8 +100,8 @@ def faults_of(agent: str, path: Path, resume: Resume) -> list[str]:
 
 
 @cache
-def _items() -> dict[str, Any]:
-    """Return the schema of Codex for each type of item, as the program itself writes it."""
+def _item_validators() -> dict[str, Any]:
+    """Return a validator for each type of item. Codex itself generates the schema."""
     with tempfile.TemporaryDirectory() as folder:
         command = [INSTALLED / "node_modules" / ".bin" / "codex", "app-server", "generate-json-schema", "--out", folder]
         subprocess.run(command, check=True, capture_output=True, timeout=60)
@@ -115,14 +115,18 @@ def _items() -> dict[str, Any]:
     }
 
 
-def _misshapen(lines: list[Any]) -> Iterator[str]:
-    """Yield a fault for each written item that the schema of Codex does not allow."""
+def _schema_faults(lines: list[Any]) -> Iterator[str]:
+    """Yield a fault for each item that violates the schema of Codex."""
     for at, line in enumerate(lines[1:], 1):
         kind = line["payload"]["type"]
-        errors = _items()[kind].iter_errors(line["payload"]) if kind in _items() else ("the type is not in the schema",)
+        errors = (
+            _item_validators()[kind].iter_errors(line["payload"])
+            if kind in _item_validators()
+            else ("the type is not in the schema",)
+        )
         yield from (f"$[{at}].payload, {kind}: {str(error)[:200]}" for error in errors)
 
 
-def _unreported(before: Conversation, after: Conversation) -> list[str]:
-    """Return the texts and calls that a conversion lost. Results of hosted tools may become texts."""
+def _lost_parts(before: Conversation, after: Conversation) -> list[str]:
+    """Return the texts and calls that a conversion lost. Ignore results: those of hosted tools may become texts."""
     return [part for part in before.missing_in(after) if not part.startswith("the result")]
