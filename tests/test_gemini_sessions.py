@@ -196,3 +196,28 @@ def test_a_file_without_the_names_of_its_session_is_reported() -> None:
     file = Gemini()
     file.record("u1", "user", "Hi.")
     assert [violation.rule for violation in adapter(API).check_request(file.lines)] == ["session-is-named"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "ftp://example.org/a"}}]},
+        {"role": "tool", "tool_call_id": "call_1", "content": "18 degrees"},
+    ],
+)
+def test_a_first_message_that_becomes_a_text_is_kept(content: dict[str, Any]) -> None:
+    payload = {"model": "m", "messages": [content]}
+    encoded = convert(payload, source="openai-chat", target=API, kind="request")
+    assert [record["type"] for record in encoded.payload[1:]] == ["user"]
+    assert audit(payload, encoded) == []
+
+
+def test_a_session_that_begins_with_an_answer_has_no_placeholder() -> None:
+    answer = {"role": "assistant", "content": "Hi."}
+    api = "google-generate-content"
+    contents = convert({"model": "m", "messages": [answer]}, source="openai-chat", target=api).payload["contents"]
+    placeholder = {"role": "user", "content": contents[0]["parts"][0]["text"]}
+    for messages in ([answer], [placeholder, answer]):
+        encoded = convert({"model": "m", "messages": messages}, source="openai-chat", target=API, kind="request")
+        assert [record["content"][0]["text"] for record in encoded.payload[1:]] == [one["content"] for one in messages]
+        assert {loss.code for loss in encoded.losses} == {"unknown-time"}

@@ -8,7 +8,16 @@ import msgspec
 import pytest
 
 from contentmodel import ChatMessage, ChatRequest, Origin, adapter, assistant, audit, convert, user
-from contentmodel.content import ReasoningContent, TextContent, ToolCallContent, ToolResultContent, UnknownContent
+from contentmodel.content import (
+    DataContent,
+    FunctionCallContent,
+    FunctionResultContent,
+    ReasoningContent,
+    TextContent,
+    ToolCallContent,
+    ToolResultContent,
+    UnknownContent,
+)
 from contentmodel.engine.lines import parse_lines, write_lines
 from contentmodel.message import contents_of
 from session_files import Claude, call, claude_session, codex_line, codex_session, compacted_session, text
@@ -339,3 +348,94 @@ def test_residue_without_a_line_does_not_replace_the_fields_of_a_new_line(api: s
     assert "mine" not in encoded.payload[-1]
     assert encoded.payload[-1].keys() >= {"timestamp", "type"}
     assert [loss.path for loss in encoded.losses if "mine" in loss.what] == ["$.messages[0].contents[0].extra.mine"]
+
+
+@pytest.mark.parametrize("target", [CLAUDE, CODEX, "gemini-cli-session"])
+@pytest.mark.parametrize(
+    ("source", "result"),
+    [
+        (
+            "openai-responses",
+            {
+                "type": "web_search_call",
+                "id": "ws_1",
+                "status": "completed",
+                "action": {
+                    "type": "search",
+                    "query": "a",
+                    "sources": [{"type": "url", "url": "https://example.org/a"}],
+                },
+            },
+        ),
+        (
+            "anthropic-messages",
+            {
+                "type": "web_fetch_tool_result",
+                "tool_use_id": "srvtoolu_1",
+                "content": {
+                    "type": "web_fetch_result",
+                    "url": "https://example.org/a",
+                    "content": {
+                        "type": "document",
+                        "source": {"type": "text", "media_type": "text/plain", "data": "A page."},
+                    },
+                },
+            },
+        ),
+    ],
+)
+def test_media_of_a_hosted_result_reach_a_session_without_tokens(
+    source: str, result: dict[str, Any], target: str
+) -> None:
+    call = {
+        "type": "server_tool_use",
+        "id": "srvtoolu_1",
+        "name": "web_fetch",
+        "input": {"url": "https://example.org/a"},
+    }
+    if source == "openai-responses":
+        payload: dict[str, Any] = {"model": "m", "input": [{"role": "user", "content": "Search."}, result]}
+    else:
+        messages = [{"role": "user", "content": "Fetch."}, {"role": "assistant", "content": [call, result]}]
+        payload = {"model": "m", "max_tokens": 9, "messages": messages}
+    encoded = convert(payload, source=source, target=target, kind="request")
+    assert b"contentmodel:line" not in encoded.to_json()
+    assert audit(payload, encoded) == []
+
+
+def test_a_late_result_of_a_session_is_no_second_result_of_its_call() -> None:
+    """The call gets a placeholder result when another message follows it."""
+    items = [
+        {"type": "function_call", "call_id": "call_1", "name": "look", "arguments": "{}"},
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Go on."}]},
+        {"type": "function_call_output", "call_id": "call_1", "output": "It rains."},
+    ]
+    lines = [codex_line("response_item", item, second) for second, item in enumerate(items)]
+    encoded = convert(lines, source=CODEX, target="openai-responses", kind="request")
+    outputs = [item for item in encoded.payload["input"] if item.get("type") == "function_call_output"]
+    assert len(outputs) == 1
+    assert "It rains." in str(encoded.payload["input"][-1]["content"])
+    assert "unmatched-result" in {loss.code for loss in encoded.losses}
+    assert audit(lines, encoded) == []
+
+
+@pytest.mark.parametrize("source", ["anthropic-messages", "openai-responses"])
+def test_media_of_a_failed_result_are_a_message_of_their_own(source: str) -> None:
+    """The Messages API takes no media in failed results, and a line of a session stays a message when it is read."""
+    image = DataContent(data="iVBORw0KGgo=", media_type="image/png")
+    failed = FunctionResultContent(call_id="call_1", outputs=[TextContent(text="No."), image], is_error=True)
+    calls: list[Any] = [FunctionCallContent(call_id="call_1", name="look", arguments={})]
+    messages = [
+        user("Look."),
+        ChatMessage(role="assistant", contents=calls),
+        ChatMessage(role="tool", contents=[failed]),
+    ]
+    payload = adapter(source).encode_request(ChatRequest(model="m", messages=messages)).payload
+    encoded = convert(payload, source=source, target=CLAUDE, kind="request")
+    assert audit(payload, encoded) == []
+    assert "media-after-result" in {loss.code for loss in encoded.losses}
+    again = adapter(CLAUDE).decode_request(encoded.payload)
+    result = next(content for content in contents_of(again.messages) if isinstance(content, ToolResultContent))
+    assert [getattr(output, "text", None) for output in result.outputs] == ["No."]
+    assert [type(content) for content in again.messages[-1].contents] == [TextContent, DataContent]
+    assert audit(encoded.payload, convert(encoded.payload, source=CLAUDE, target="openai-chat", kind="request")) == []

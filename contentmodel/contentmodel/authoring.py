@@ -24,14 +24,14 @@ from contentmodel.engine.json import (
 from contentmodel.engine.lines import parse_lines, write_lines
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.encoded import Encoded
-from contentmodel.engine.losses.inner import InnerPayload, InnerTrace, translated
+from contentmodel.engine.losses.inner import TOKEN, InnerPayload, InnerTrace, translated
 from contentmodel.engine.losses.loss import Loss, LossError, PendingLoss, family_of, loss_of, significant, what_of
 from contentmodel.engine.losses.reasons import Reason
 from contentmodel.engine.losses.records import OF_MESSAGES
 from contentmodel.engine.objects import list_of, object_at, object_of, objects_of, place_at, text_of
 from contentmodel.engine.pipeline import media, passes
 from contentmodel.engine.pipeline.added_tools import AddedTools
-from contentmodel.engine.pipeline.detached_media import with_detached_media, with_media_back
+from contentmodel.engine.pipeline.detached_media import BEHIND, with_detached_media, with_media_back
 from contentmodel.engine.pipeline.instructions import hoist_instructions, instructions_as_text, place_instructions
 from contentmodel.engine.pipeline.lowering import check_choices
 from contentmodel.engine.pipeline.names import Renames, SchemaMap, with_counted_calls
@@ -150,6 +150,7 @@ __all__ = [
     "ArgumentsObject",
     "ArgumentsText",
     "BEGUN",
+    "BEHIND",
     "BlockState",
     "Blocks",
     "BlocksOrOne",
@@ -227,6 +228,7 @@ __all__ = [
     "Spec",
     "StreamDecoder",
     "StreamEncoder",
+    "TOKEN",
     "Table",
     "TableAdapter",
     "TextDelta",

@@ -6,10 +6,11 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from contentmodel.adapter import adapter as installed
+from contentmodel.authoring import TOKEN
 from contentmodel.errors import DecodeError
 from contentmodel.message import Branch
 from contentmodel_adapters.claude_code_session.tree import Line, Tree
-from contentmodel_adapters.shared.session_reading import TOKEN, UNREADABLE, Part, Record, Session
+from contentmodel_adapters.shared.session_reading import UNREADABLE, Part, Record, Session
 
 _OTHER = "other"
 """The residue entry of lines without a type."""

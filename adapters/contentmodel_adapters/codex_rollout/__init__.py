@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from contentmodel.authoring import EncodeContext, TextField, reasons
+from contentmodel.authoring import TOKEN, EncodeContext, TextField, reasons
 from contentmodel.content.text import TextContent
 from contentmodel.message import Branch, ChatMessage
 from contentmodel.request import ChatRequest
@@ -18,7 +18,7 @@ from contentmodel_adapters.codex_rollout.blocks import API, CLI_VERSION, ITEMS, 
 from contentmodel_adapters.codex_rollout.reading import Reading
 from contentmodel_adapters.codex_rollout.rules import RULES
 from contentmodel_adapters.shared.session_lines import arranged, first_time, is_new, iso_time, kept_lines, session_id
-from contentmodel_adapters.shared.session_reading import TOKEN, Session
+from contentmodel_adapters.shared.session_reading import Session
 from contentmodel_adapters.shared.session_writing import Writer, Written
 from contentmodel_adapters.shared.sessions import SessionAdapter
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from contentmodel.authoring import TOKEN
 from contentmodel.message import Branch
 from contentmodel.usage import Usage
 from contentmodel_adapters.codex_rollout.blocks import ITEMS, OUTPUT, PASSTHROUGH
 from contentmodel_adapters.shared.session_lines import count_of
-from contentmodel_adapters.shared.session_reading import TOKEN, UNREADABLE, Part, Record, Session
+from contentmodel_adapters.shared.session_reading import UNREADABLE, Part, Record, Session
 
 _OTHER = "other"
 """The residue entry of lines without a type."""

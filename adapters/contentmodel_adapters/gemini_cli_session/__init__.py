@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from contentmodel.authoring import EncodeContext, reasons
+from contentmodel.authoring import TOKEN, EncodeContext, reasons
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.gemini_cli_session.blocks import API, RECORDS, ROLES
 from contentmodel_adapters.gemini_cli_session.reading import Reading, is_checkpoint, models_of
 from contentmodel_adapters.gemini_cli_session.rules import RULES
 from contentmodel_adapters.gemini_cli_session.writing import Parts, Writing
 from contentmodel_adapters.shared.session_lines import is_new
-from contentmodel_adapters.shared.session_reading import TOKEN, Session
+from contentmodel_adapters.shared.session_reading import Session
 from contentmodel_adapters.shared.session_writing import Writer
 from contentmodel_adapters.shared.sessions import SessionAdapter
 
@@ -30,6 +30,7 @@ class GeminiCliSession(SessionAdapter):
     inner = "google-generate-content"
     messages_field = "contents"
     records = frozenset({"created"})
+    placeholders = (reasons.USER_TURN_FIRST, reasons.NO_USER_MESSAGE)
     meaningless = RECORDS
 
     def recognises_list(self, items: list[Any]) -> float:

@@ -7,13 +7,13 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.authoring import write
+from contentmodel.authoring import TOKEN, write
 from contentmodel.message import Branch
 from contentmodel.usage import Usage
 from contentmodel_adapters.gemini_cli_session.blocks import CONTEXT, COUNTS, NOTICES
 from contentmodel_adapters.gemini_cli_session.records import opened, results_of
 from contentmodel_adapters.shared.session_lines import count_of
-from contentmodel_adapters.shared.session_reading import TOKEN, UNREADABLE, Part, Record, Session
+from contentmodel_adapters.shared.session_reading import UNREADABLE, Part, Record, Session
 
 _OTHER = "other"
 """The residue entry of lines without a known form."""

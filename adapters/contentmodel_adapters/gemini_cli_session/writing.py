@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any
 
-from contentmodel.authoring import EncodeContext, reasons
+from contentmodel.authoring import TOKEN, EncodeContext, reasons
 from contentmodel.message import Branch, ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.gemini_cli_session.blocks import API
@@ -20,7 +20,7 @@ from contentmodel_adapters.shared.session_lines import (
     made_id,
     session_id,
 )
-from contentmodel_adapters.shared.session_reading import TOKEN, UNREADABLE
+from contentmodel_adapters.shared.session_reading import UNREADABLE
 from contentmodel_adapters.shared.session_writing import Written
 
 Parts = Sequence[tuple[Branch | None, list[Written]]]
@@ -108,8 +108,6 @@ class Writing:
         """Return the lines of a new file: the session, and a record for each message."""
         request, context = self._request, self._context
         written = parts[0][1]
-        if written and _is_placeholder(written[0]):
-            written = written[1:]
         for branch, _ in parts[1:]:
             if branch is not None:
                 context.report_loss(request, "branches", reasons.NO_BRANCHES)
@@ -152,12 +150,6 @@ class Writing:
         origin = None if message is None else message.origin
         model = self._context.model or (origin.model if origin is not None else None) or self._request.model
         return {**record, "model": model} if is_answer and model is not None else record
-
-
-def _is_placeholder(item: Written) -> bool:
-    """Return whether a first item is the text that generateContent requires before a first turn of the model."""
-    parts = item.wire.get("parts", [])
-    return item.message is None and len(parts) == 1 and [*parts[0]] == ["text"]
 
 
 def _ordered(part: Any) -> Any:

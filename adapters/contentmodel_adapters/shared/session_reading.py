@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from contentmodel.authoring import Hint, escaped, translated
+from contentmodel.authoring import TOKEN, Hint, escaped, translated
 from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.tools import ToolResultContent
@@ -16,9 +16,6 @@ from contentmodel.errors import DecodeError
 from contentmodel.message import Branch, ChatMessage, FinishReason
 from contentmodel.request import ChatRequest
 from contentmodel.usage import Usage
-
-TOKEN = "contentmodel:line"
-"""The field that carries a number through the inner adapter. A line that has this field is not decoded."""
 
 LINE = Hint[int](None, "line", "the index of the line of a session file")
 INDEX = Hint[int](None, "index", "the index of a wire object in the list of its line")

@@ -8,15 +8,15 @@ from typing import Any, NamedTuple, Protocol
 from msgspec.structs import replace
 
 from contentmodel.adapter import adapter as installed
-from contentmodel.authoring import OF_MESSAGES, EncodeContext, Reason, reasons, wire_fields
+from contentmodel.authoring import BEHIND, OF_MESSAGES, TOKEN, EncodeContext, Reason, reasons, wire_fields
 from contentmodel.content.base import AIContent
-from contentmodel.content.media import MediaContent
+from contentmodel.content.media import DataContent, MediaContent
 from contentmodel.content.outcomes import UnknownContent
-from contentmodel.content.tools import ToolResultContent
+from contentmodel.content.tools import CustomToolResultContent, FunctionResultContent, ToolResultContent
 from contentmodel.message import Branch, ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.shared.session_lines import made_id, session_id
-from contentmodel_adapters.shared.session_reading import INDEX, INSIDE, LINE, TOKEN, Record, Source
+from contentmodel_adapters.shared.session_reading import INDEX, INSIDE, LINE, Record, Source
 
 
 class Written(NamedTuple):
@@ -34,6 +34,7 @@ class Format(Protocol):
     inner: str
     messages_field: str
     records: frozenset[str]
+    placeholders: tuple[Reason, ...]
 
     def fitted(self, entry: dict[str, Any], writer: Writer) -> list[dict[str, Any]]:
         """Return the wire objects for the lines of the format, from one that the inner adapter encoded."""
@@ -46,6 +47,8 @@ class Writer:
     def __init__(self, format_: Format, request: ChatRequest, context: EncodeContext) -> None:
         self._format, self._request, self._context = format_, request, context
         self._ids = 0
+        self._has_hosted = False
+        """True if results of hosted tools have tokens. They have media in many fields."""
         self._tokens: list[tuple[ChatMessage, Source | None, object]] = []
 
     def part(self, branch: Branch | None, messages: list[ChatMessage]) -> tuple[Branch | None, list[Written]]:
@@ -62,10 +65,12 @@ class Writer:
             ChatRequest(model=self._request.model, messages=packed, origin=origin),
         )
         encoded = installed(format_.inner).encode_request(request, context.policies, context.model)
-        encoded.hand_over(context)
+        encoded.hand_over(context, format_.placeholders)
         entries = encoded.payload.get(format_.messages_field) or []
         # generateContent takes one content without its array.
         entries = entries if entries.__class__ is list else [entries]
+        if encoded.reports(format_.placeholders):
+            del entries[0]
         written = [self._written(one) for entry in entries for one in format_.fitted(entry, self)]
         for at, one in enumerate(written):
             if one.message is None and at:
@@ -160,14 +165,24 @@ class Writer:
         if isinstance(packed, ToolResultContent) and self._context.native and not is_new:
             packed = replace(packed, artifact=None, outcome=None)
         if isinstance(packed, ToolResultContent) and is_new:
-            packed = replace(packed, outputs=[self._packed_output(output, message) for output in packed.outputs])
+            packed = self._packed_result(packed, message)
         return self._context.replaced(content, packed)
 
-    def _packed_output(self, output: AIContent, message: ChatMessage) -> AIContent:
-        """Return media in a new result with a token, so that their losses have a path of their own."""
-        if not isinstance(output, MediaContent):
-            return output
-        return self._context.replaced(output, replace(output, extra=self._with_token(output, message, is_new=True)))
+    def _packed_result(self, result: ToolResultContent, message: ChatMessage) -> ToolResultContent:
+        """Return a new result whose media have tokens, so that their losses have paths of their own.
+
+        If the inner API has no such hosted tool, the result becomes one of a function. Only data stay media in it.
+        """
+        is_hosted = not isinstance(result, _OF_APPLICATION)
+        outputs = list(result.outputs)
+        for at, output in enumerate(outputs):
+            if isinstance(output, DataContent if is_hosted else MediaContent):
+                if output.extra and BEHIND.of(output, self._format.inner):
+                    self._context.report_loss(output, None, reasons.MEDIA_AFTER_RESULT)
+                extra = self._with_token(output, message, is_new=True)
+                outputs[at] = self._context.replaced(output, replace(output, extra=extra))
+                self._has_hosted |= is_hosted
+        return replace(result, outputs=outputs)
 
     def _with_token(
         self, owner: ChatMessage | AIContent, message: ChatMessage, *, is_new: bool
@@ -202,6 +217,7 @@ class Writer:
 
     def _written(self, entry: dict[str, Any]) -> Written:
         wire, tokens = without_tokens(entry)
+        wire = _without_inner_tokens(wire) if self._has_hosted else wire
         message, source, _ = self._tokens[tokens[0]] if tokens else (None, None, None)
         return Written(wire, message, source)
 
@@ -222,6 +238,20 @@ def without_tokens(entry: dict[str, Any]) -> tuple[dict[str, Any], list[int]]:
     return wire, tokens
 
 
+def _without_inner_tokens(value: Any) -> Any:
+    """Return a part of a wire object without tokens at any depth."""
+    if value.__class__ is list:
+        return [_without_inner_tokens(item) for item in value]
+    if value.__class__ is not dict:
+        return value
+    return {
+        key: item if key in _APPLICATION else _without_inner_tokens(item) for key, item in value.items() if key != TOKEN
+    }
+
+
+_APPLICATION = frozenset({"input", "args", "response"})
+"""The fields of wire objects with JSON of the application, which has no tokens."""
+_OF_APPLICATION = (FunctionResultContent, CustomToolResultContent)
 _PARTS = frozenset({"content", "output", "summary", "parts"})
 """The fields of wire objects with parts that can have tokens."""
 

@@ -21,6 +21,7 @@ from contentmodel.authoring import (
     Encoded,
     InnerPayload,
     InnerTrace,
+    Reason,
     RequestsOnly,
     Rules,
     SchemaMap,
@@ -59,6 +60,8 @@ class SessionAdapter(RequestsOnly):
     records: frozenset[str]
     """The records of a message (`created`, `usage`, ...) that the format has for a new answer. The others are lost."""
     rules: Rules
+    placeholders: tuple[Reason, ...] = ()
+    """The reasons of the inner API to begin with a message that no one wrote. The file does not need this message."""
     has_instructions = False
     """True if a file contains the instructions of its agent."""
     form: DocumentForm = "lines"

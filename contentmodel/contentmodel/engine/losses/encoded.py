@@ -97,11 +97,16 @@ class Encoded:
             return 200
         return self._context.status or 500
 
-    def hand_over(self, context: EncodeContext) -> None:
+    def reports(self, reasons: Collection[Reason]) -> bool:
+        """Return whether a loss for one of these reasons is pending."""
+        return any(reason in reasons for _, _, reason, _, _ in self._context.pending_losses)
+
+    def hand_over(self, context: EncodeContext, unneeded: Collection[Reason] = ()) -> None:
         """Add the losses and replacements to those of a container, which holds the payload as one of its parts.
 
         The residue of the container's own API is kept: its adapter writes it. A container has no settings and no URL,
-        so that the settings that the payload requires, and those in its URL, are no losses.
+        so that the settings that the payload requires, and those in its URL, are no losses. The `unneeded` reasons are
+        of values that the payload requires and the container leaves out.
         """
         context.replacements += self._context.replacements
         context.maps = self._context.maps or context.maps
@@ -109,7 +114,7 @@ class Encoded:
         for owner, field, reason, api, values in self._context.pending_losses:
             if reason.kind == "synthesized" and field is not None and field.startswith("options."):
                 continue
-            if reason is IN_URL:
+            if reason is IN_URL or reason in unneeded:
                 continue
             if reason is RESIDUE:
                 while id(owner) in originals:

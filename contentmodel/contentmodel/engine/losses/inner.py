@@ -19,6 +19,9 @@ from contentmodel.engine.losses.provenance import ModelPaths, WirePaths, residue
 if TYPE_CHECKING:
     from contentmodel.engine.context import DecodeContext
 
+TOKEN = "contentmodel:line"
+"""The field that carries a number through the inner adapter, to find the wire object of each value of a container."""
+
 Translate = Callable[[str], "tuple[str, bool]"]
 """Return the path in the container for a path in an inner payload, and whether it is exact."""
 
@@ -105,6 +108,12 @@ class InnerPaths:
                 return None
             owner, field = above[0], above[1]
         return None
+
+
+def token_of(extra: Mapping[str, Mapping[str, Json]] | None, api: str) -> dict[str, dict[str, Json]] | None:
+    """Return the residue of a value without all but its token, for a value that replaces it; None if it has none."""
+    token = extra.get(api, {}).get(TOKEN) if extra else None
+    return None if token is None else {api: {TOKEN: token}}
 
 
 def _in_container(loss: Loss, part: InnerPayload) -> Loss:

@@ -6,6 +6,7 @@ decoded, and there again when the same transcript is encoded for its own API.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Literal
 
@@ -14,6 +15,7 @@ import msgspec
 from contentmodel.content.media import MediaContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import ToolResultContent
+from contentmodel.engine.losses.inner import token_of
 from contentmodel.engine.pipeline.sentinels import APART, announced, announcing, media_seal
 from contentmodel.engine.table.hints import Hint
 from contentmodel.message import ChatMessage
@@ -150,6 +152,12 @@ def _divided(content: AIContent, api: str) -> tuple[AIContent, list[AIContent]]:
     if not media:
         return content, []
     others = [output for output in content.outputs if not _is_detached(output, api)]
-    _, outputs = announcing(others, content.call_id, media)
+    if is_announced(media, api):
+        _, others = announcing(others, content.call_id, media)
     label = TextContent(text=APART.write(content.call_id or ""))
-    return msgspec.structs.replace(content, outputs=outputs), [label, *media]
+    return msgspec.structs.replace(content, outputs=others), [label, *media]
+
+
+def is_announced(media: Sequence[AIContent], api: str) -> bool:
+    """Return whether a result announces its media. The messages of a container stay apart when it is decoded."""
+    return all(token_of(medium.extra, api) is None for medium in media)

@@ -27,6 +27,7 @@ from contentmodel.content.tools import (
 )
 from contentmodel.engine.json import write
 from contentmodel.engine.losses import reasons
+from contentmodel.engine.losses.inner import token_of
 from contentmodel.engine.table.hints import COLUMN, FAILURE
 from contentmodel.literals import OnLoss, Policies
 
@@ -184,7 +185,8 @@ def as_function_call(content: ToolCallContent, context: EncodeContext) -> list[A
         arguments = content.arguments_object
     context.degrade(content, reasons.AS_FUNCTION_CALL, "call_id", "name", "arguments")
     name = content.name or content_tag(type(content).__name__).removesuffix("_tool_call")
-    made = FunctionCallContent(call_id=content.call_id, name=name, arguments=arguments or {})
+    extra = token_of(content.extra, context.api)
+    made = FunctionCallContent(call_id=content.call_id, name=name, arguments=arguments or {}, extra=extra)
     return [context.replaced(content, made)]
 
 
@@ -195,7 +197,10 @@ def as_function_result(content: ToolResultContent, context: EncodeContext) -> li
     context.degrade(content, reasons.AS_FUNCTION_RESULT, "call_id", "name", "outputs", "is_error", "tools")
     is_error = content.is_error or (True if content.error is not None else None)
     outputs = [_output(output, context) for output in content.outputs] + _listed(content)
-    made = FunctionResultContent(call_id=content.call_id, name=content.name, outputs=outputs, is_error=is_error)
+    extra = token_of(content.extra, context.api)
+    made = FunctionResultContent(
+        call_id=content.call_id, name=content.name, outputs=outputs, is_error=is_error, extra=extra
+    )
     return [context.replaced(content, made)]
 
 
@@ -214,7 +219,8 @@ def _output(content: AIContent, context: EncodeContext) -> AIContent:
     if isinstance(content, TextContent | DataContent):
         context.report_lost_attributes(content, ("annotations", "protected"))
         context.leave_residue(content, own=True)
-        plain = msgspec.structs.replace(content, extra=None, annotations=None, protected=None)
+        extra = token_of(content.extra, context.api)
+        plain = msgspec.structs.replace(content, extra=extra, annotations=None, protected=None)
         return context.replaced(content, plain)
     return content
 

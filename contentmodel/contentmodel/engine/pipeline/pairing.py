@@ -24,6 +24,7 @@ from contentmodel.content.tools import (
 )
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline.call_ids import calls_of, with_distinct_ids
+from contentmodel.engine.pipeline.detached_media import is_announced
 from contentmodel.engine.pipeline.lowering import text_of
 from contentmodel.engine.pipeline.names import NAMED, validator, with_names
 from contentmodel.engine.pipeline.origins import is_native
@@ -218,6 +219,8 @@ class _Pairing:
         self._run: list[ChatMessage] = []
         """The last message, and those that will be joined to it."""
         self._waiting: dict[Place, ToolCallContent] = {}
+        self._closed: set[Place] = set()
+        """The calls with a placeholder result. A later result of theirs would be a second one."""
         self._deferred: list[AIContent] = []
 
     def add(self, number: int, message: ChatMessage) -> None:
@@ -263,16 +266,18 @@ class _Pairing:
     def _add_results(self, number: int, message: ChatMessage) -> None:
         calls = [self._index.call_of.get((number, at)) for at in range(len(message.contents))]
         are_expected = [call is not None and self._waiting.pop(call, None) is not None for call in calls]
-        if is_native(message, self._context):
+        own = is_native(message, self._context)
+        if own and self._closed.isdisjoint(calls):
             self.messages.append(message)
             return
         kept: list[AIContent] = []
-        for content, is_expected in zip(message.contents, are_expected, strict=True):
+        for content, call, is_expected in zip(message.contents, calls, are_expected, strict=True):
             result = content if isinstance(content, ToolResultContent) else None
-            if result is not None and not is_expected and not self._may_answer_stored:
+            is_unmatched = call in self._closed if own else not is_expected and not self._may_answer_stored
+            if result is not None and is_unmatched:
                 self._deferred += self._as_user_text(result)
                 continue
-            kept.append(self._without_media(content) if self._detaches_media(content) else content)
+            kept.append(self._without_media(content) if not own and self._detaches_media(content) else content)
         message = self._context.with_contents(message, kept)
         if message.contents:
             self.messages.append(message)
@@ -301,6 +306,7 @@ class _Pairing:
     def _answer_waiting(self) -> None:
         """Add placeholder results for pending calls, because the conversation goes on."""
         results: list[AIContent] = [self._no_result(call) for call in self._waiting.values()]
+        self._closed.update(self._waiting)
         self._waiting = {}
         last = self.messages[-1]
         if last.role == "tool":
@@ -325,7 +331,8 @@ class _Pairing:
             self._context.report_loss(output, None, reasons.MEDIA_AFTER_RESULT)
         self._deferred += [TextContent(text=APART.write(result.call_id or "")), *media]
         others = [output for output in result.outputs if not isinstance(output, MediaContent)]
-        last, outputs = announcing(others, result.call_id, media)
-        if last is not None:
-            self._context.replaced(last, outputs[-1])
-        return self._context.replace(result, outputs=outputs)
+        if is_announced(media, self._context.api):
+            last, others = announcing(others, result.call_id, media)
+            if last is not None:
+                self._context.replaced(last, others[-1])
+        return self._context.replace(result, outputs=others)
