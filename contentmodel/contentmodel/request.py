@@ -194,7 +194,7 @@ class ChatRequest(Model, frozen=True, kw_only=True):
     messages: list[ChatMessage] = []
     """The conversation."""
     branches: list[Branch] = []
-    """Messages that are stored beside the conversation. They are sent to no model."""
+    """Messages that are stored beside the conversation. They are never sent to a model."""
     tools: list[Tool] = []
     """The definitions of tools."""
     options: ChatOptions = ChatOptions()

@@ -93,7 +93,7 @@ class ToolResultContent(AIContent, frozen=True, kw_only=True):
     outcome: Open[Outcome | None] = None
     """The outcome of the call, if the source reports more than success or failure."""
     artifact: Any = None
-    """The result as the application keeps it beside the outputs, a JSON value. It is sent to no model."""
+    """The result as the application keeps it beside the outputs, a JSON value. It is never sent to a model."""
     status: str | None = None
     """The provider's value."""
     caller: Caller | None = None
