@@ -17,7 +17,7 @@ SAMPLE := examples/agent_turns.anthropic.json
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test slow check lint types deep bench bench-gateway agents docs format clean
+.PHONY: help demo test slow check lint types deep bench bench-gateway agents node docs format clean
 
 help: ## Say what each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,6 +51,12 @@ deep: test slow ## Run all tests, with twenty times the generated examples
 bench: $(BENCH_VENV)/.installed-bench ## Measure against the peers, in an environment of its own
 	$(BENCH_VENV)/bin/python benchmarks/run.py $(BENCH_ARGS)
 
+node: tests/node/node_modules/.installed ## Install the npm packages of front ends, which some tests compare with
+
+tests/node/node_modules/.installed: tests/node/package.json
+	cd tests/node && npm install --no-audit --no-fund --no-package-lock --loglevel error
+	touch $@
+
 agents: $(VENV)/.installed-dev ## Run coding agents (from npm) through the gateway, and record their sessions, offline
 	$(VENV)/bin/python agents/run.py $(AGENTS_ARGS)
 	$(VENV)/bin/python agents/sessions.py $(SESSIONS_ARGS)
@@ -67,7 +73,7 @@ format: $(VENV)/.installed-dev ## Format the code, and mend what lint can mend
 	$(VENV)/bin/ruff format .
 
 clean: ## Remove the environments, and everything else that was built
-	rm -rf $(VENV) $(BENCH_VENV) build dist site .agents .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(BENCH_VENV) build dist site .agents tests/node/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # One stamp for each extra that an environment has; a change of pyproject.toml installs again.

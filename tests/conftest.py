@@ -28,6 +28,13 @@ def slow(*values: Any) -> Any:
     return pytest.param(*values, marks=pytest.mark.slow)
 
 
+NODE = Path(__file__).parent / "node"
+"""The programs that run in Node, beside the npm packages that `make node` installs."""
+needs_node = pytest.mark.skipif(
+    shutil.which("node") is None or not (NODE / "node_modules").is_dir(),
+    reason="Node or its packages are missing: run `make node`",
+)
+
 DATABASES = ("sqlite", slow("postgresql"))
 PROFILE = os.environ.get("CONTENTMODEL_PROFILE", "quick")
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -28,12 +28,16 @@ from contentmodel.serialize import to_builtins
 from contentmodel.server import queries, request_models
 from contentmodel.server.access import Access, Authorize, Uploads
 from contentmodel.server.connections import Connections
+from contentmodel.server.front_ends.routes import FrontEnds
 from contentmodel.server.hub import Hub
 from contentmodel.server.limits import Limits
+from contentmodel.server.log import EncodedEvent
 from contentmodel.server.questions import turn_in
 from contentmodel.server.replies import answer, log_page, refuse, turn_json
+from contentmodel.server.request_models import TurnRequest
 from contentmodel.server.sent import Rules
 from contentmodel.server.signals import stopping_on_signals
+from contentmodel.server.sse import frames
 from contentmodel.server.stored_replay import follow_stored
 from contentmodel.server.streaming import EventStream
 from contentmodel.server.transcript import prepared
@@ -162,6 +166,7 @@ class Front:
             Route(f"{turn}/events", self.get_events, methods=["GET"], name="events"),
             Route(f"{turn}/interrupt", self.interrupt, methods=["POST"]),
             Route(f"{turn}/approvals", self.post_approvals, methods=["POST"]),
+            *FrontEnds(self).routes(),
         ]
 
     # -- conversations -------------------------------------------------------------------------------------------------
@@ -175,14 +180,14 @@ class Front:
         return answer({"conversations": [msgspec.to_builtins(shown) for shown in page], "next": cursor})
 
     async def delete_conversation(self, request: Request) -> Response:
-        conversation = await self._conversation(request)
+        conversation = await self.conversation_of(request)
         await self.store.delete(conversation)
         self.hub.forget(conversation)
         self.conversing.forget(conversation)
         return Response(status_code=204)
 
     async def get_turns(self, request: Request) -> Response:
-        conversation = await self._conversation(request)
+        conversation = await self.conversation_of(request)
         limit, with_blocks = queries.limit_of(request), queries.flag_of(request, "blocks")
         await self.store.conversation(conversation)
         name = request.query_params.get("after")
@@ -206,7 +211,7 @@ class Front:
         return shown
 
     async def get_log(self, request: Request) -> Response:
-        conversation = await self._conversation(request)
+        conversation = await self.conversation_of(request)
         query = queries.log_of(request)
         if query.turn is not None:
             await turn_in(self.store, conversation, self._name("turn", query.turn))
@@ -218,17 +223,25 @@ class Front:
     # -- turns ---------------------------------------------------------------------------------------------------------
 
     async def post_turn(self, request: Request) -> Response:
-        conversation = await self._conversation(request)
+        conversation = await self.conversation_of(request)
         data = await request_models.body_of(request, self.limits.body_bytes)
         turn_request = await request_models.decoded(request_models.turn_request_of, data, self.rules)
         await self._access.check_files(request, conversation, turn_request)
         begun, is_new = await self.conversing.ask(conversation, turn_request, self._choose(request, conversation))
         return await self._begun(request, begun, 201 if is_new else 200)
 
+    async def begin(
+        self, request: Request, conversation: str, asked: Callable[[], Awaitable[TurnRequest]]
+    ) -> StartedTurn:
+        """Begin a turn in a conversation, after the check of the caller's access to it."""
+        await self._access.check_conversation(request, self._name("conversation", conversation))
+        begun, _ = await self.conversing.ask(conversation, await asked(), self._choose(request, conversation))
+        return begun
+
     async def post_approvals(self, request: Request) -> Response:
         turn = await self._turn(request)
         data = await request_models.body_of(request, self.limits.answer_bytes)
-        turn_request = request_models.TurnRequest(request_models.answers_of(data, self.rules), turn.id)
+        turn_request = TurnRequest(request_models.answers_of(data, self.rules), turn.id)
         begun, _ = await self.conversing.ask(turn.conversation, turn_request, self._choose(request, turn.conversation))
         return await self._begun(request, begun, 201)
 
@@ -265,12 +278,14 @@ class Front:
     async def _stream(
         self, turn: str, after: int, status: int = 200, headers: Mapping[str, str] | None = None
     ) -> Response:
+        return EventStream(_framed(await self.batches(turn, after)), status, headers)
+
+    async def batches(self, turn: str, after: int = 0) -> AsyncGenerator[list[EncodedEvent], None]:
+        """Return the events of a turn after number `after`, in batches: of this process, or from the store."""
         live = self.hub.find(turn)
         if live is not None:
-            return EventStream(live.follow(after, self.heartbeat), status, headers)
-        stored = await self.store.turn(turn)
-        batches = follow_stored(self.store, stored, poll=self.poll, patience=self.heartbeat)
-        return EventStream(batches, status, headers)
+            return live.follow(after, self.heartbeat)
+        return follow_stored(self.store, await self.store.turn(turn), poll=self.poll, patience=self.heartbeat)
 
     async def interrupt(self, request: Request) -> Response:
         turn = await self._turn(request)
@@ -290,7 +305,7 @@ class Front:
 
     # -- access --------------------------------------------------------------------------------------------------------
 
-    async def _conversation(self, request: Request) -> str:
+    async def conversation_of(self, request: Request) -> str:
         """Return the conversation of a request. Raise NotFoundError if the caller may not see it."""
         conversation = self._name("conversation", request.path_params["conversation"])
         await self._access.check_conversation(request, conversation)
@@ -305,3 +320,9 @@ class Front:
         if not (0 < len(name) <= limit and name.isprintable()):
             raise queries.wrong(kind, f"1 to {limit} printable characters", name)
         return name
+
+
+async def _framed(batches: AsyncGenerator[list[EncodedEvent], None]) -> AsyncGenerator[bytes, None]:
+    async with aclosing(batches):
+        async for batch in batches:
+            yield frames(batch)

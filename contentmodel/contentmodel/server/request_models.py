@@ -44,12 +44,14 @@ class _StrictBody(_Body, forbid_unknown_fields=True):
 class TurnRequest(msgspec.Struct, frozen=True):
     """A user's turn. `previous` is a turn id or START; None means after the turn that began last.
 
-    Requests with the same `digest` are equal except for their `key`.
+    Requests with the same `digest` are equal except for their `key`. If `again` is the id of a user's turn, that turn
+    gets another answer, and the request has no contents.
     """
 
     contents: list[AIContent]
     previous: str | None = None
     branch: bool = False
+    again: str | None = None
     key: str | None = None
     digest: bytes = b""
 
@@ -99,11 +101,11 @@ def turn_request_of(data: bytes, rules: Rules) -> TurnRequest:
     key = faults.value(body.idempotency_key, "idempotency_key", str | None, None)
     if isinstance(key, str) and not 0 < len(key) <= rules.limits.key_length:
         faults.add("$.idempotency_key", f"expected text of 1 to {rules.limits.key_length} characters")
-    turn_request = TurnRequest(contents, previous, branch, key)
+    turn_request = TurnRequest(contents, previous, branch, key=key)
     if branch and turn_request.has_answers:
         faults.add("$.branch", "an answer cannot begin a branch: a question can be answered only once")
     faults.refuse()
-    return msgspec.structs.replace(turn_request, digest=_digest(contents, previous, branch))
+    return msgspec.structs.replace(turn_request, digest=digest_of(contents, previous, branch))
 
 
 class _Faults:
@@ -191,7 +193,8 @@ def _previous_of(body: _Body, rules: Rules, faults: _Faults) -> str | None:
     return str(previous)
 
 
-def _digest(*values: Any) -> bytes:
+def digest_of(*values: Any) -> bytes:
+    """Return the digest of a request: requests with equal values have the same."""
     return hashlib.sha256(msgspec.json.encode(values)).digest()
 
 

@@ -8,25 +8,19 @@ from contextlib import aclosing
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from contentmodel.server.log import EncodedEvent
-from contentmodel.server.sse import frames
-
 
 class EventStream(StreamingResponse):
-    """Batches of events as server-sent events; an empty batch is a heartbeat.
-
-    The response ends after the last batch, or when the client disconnects.
-    """
+    """The bytes of server-sent events. The response ends after the last ones, or when the client disconnects."""
 
     def __init__(
         self,
-        batches: AsyncGenerator[list[EncodedEvent], None],
+        pieces: AsyncGenerator[bytes, None],
         status: int = 200,
         headers: Mapping[str, str] | None = None,
     ) -> None:
         all_headers = {"cache-control": "no-cache", "x-accel-buffering": "no", **(headers or {})}
-        super().__init__(_framed(batches), status, all_headers, "text/event-stream")
-        self._batches = batches
+        super().__init__(pieces, status, all_headers, "text/event-stream")
+        self._pieces = pieces
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] == "HEAD":
@@ -36,11 +30,6 @@ class EventStream(StreamingResponse):
         await super().__call__(scope, receive, send)
 
     async def stream_response(self, send: Send) -> None:
-        # Close the batches explicitly: if the client disconnects during a send, the generator is left half read.
-        async with aclosing(self._batches):
+        # Close the generator explicitly: if the client disconnects during a send, it is left half read.
+        async with aclosing(self._pieces):
             await super().stream_response(send)
-
-
-async def _framed(batches: AsyncGenerator[list[EncodedEvent], None]) -> AsyncGenerator[bytes, None]:
-    async for batch in batches:
-        yield frames(batch)

@@ -14,10 +14,10 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
-from contentmodel.history import AsyncTurnStore, ConflictError
+from contentmodel.history import AsyncTurnStore, ConflictError, Turn
 from contentmodel.runner import AsyncToolRunner
 from contentmodel.server.hub import Hub
-from contentmodel.server.questions import asking_turn, check_answers
+from contentmodel.server.questions import asking_turn, check_answers, turn_in
 from contentmodel.server.request_models import TurnRequest
 from contentmodel.server.runs import Prepare, TurnRun
 
@@ -72,15 +72,20 @@ class TurnService:
         runner = await chosen if isawaitable(chosen) else chosen
         lock = self._locks.setdefault(conversation, asyncio.Lock())
         async with lock:
-            previous = (
-                await self._asking(conversation, turn_request) if turn_request.has_answers else turn_request.previous
-            )
-            user = await self._store.add_turn(
-                conversation, "user", turn_request.contents, previous, branch=turn_request.branch
-            )
-            turn = await self._store.begin_turn(conversation, "assistant", user)
+            user, is_new = await self._user_turn(conversation, turn_request)
+            turn = await self._store.begin_turn(conversation, "assistant", user, branch=not is_new)
             self._hub.begin(turn.id, conversation, TurnRun(self._store, turn, runner, self._prepare).events)
         return StartedTurn(conversation, user.id, turn.id)
+
+    async def _user_turn(self, conversation: str, turn_request: TurnRequest) -> tuple[Turn, bool]:
+        """Return the user's turn, and whether it is new."""
+        if turn_request.again is not None:
+            return await turn_in(self._store, conversation, turn_request.again), False
+        previous = turn_request.previous
+        if turn_request.has_answers:
+            previous = await self._asking(conversation, turn_request)
+        contents, branch = turn_request.contents, turn_request.branch
+        return await self._store.add_turn(conversation, "user", contents, previous, branch=branch), True
 
     async def _asking(self, conversation: str, turn_request: TurnRequest) -> str:
         """Check the answers against the turn that asked. Return its id, which the new turn follows."""

@@ -1,0 +1,143 @@
+"""The events of AG-UI, the protocol between agents and front ends.
+
+Source: `ag_ui.core.events` and `types` of ag-ui-protocol 1.0.0, and `verifyEvents` of the npm package @ag-ui/client
+(seen 2026-11-23).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from contentmodel.content.outcomes import ErrorContent
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.tools import (
+    InputRequestContent,
+    ToolApprovalRequestContent,
+    ToolCallContent,
+    ToolResultContent,
+)
+from contentmodel.engine.json import JsonObject
+from contentmodel.events import Notice, TurnComplete, TurnError
+from contentmodel.response import ChatResponse
+from contentmodel.serialize import to_builtins
+from contentmodel.server.front_ends.writing import BlockWriter, Chunks, OpenBlock, message_of
+from contentmodel.server.hub import INTERRUPTED
+from contentmodel.usage import Usage
+
+
+class AgUiWriter(BlockWriter):
+    """Write the events of a run. Contents that AG-UI has no event for are events of the type CUSTOM."""
+
+    def __init__(self, turn: str, thread: str, run: str) -> None:
+        super().__init__(turn)
+        self._run = {"threadId": thread, "runId": run}
+        self._interrupts: list[JsonObject] = []
+        self._message = ""
+
+    def started(self, response: ChatResponse) -> Chunks:
+        return [{"type": "RUN_STARTED", **self._run}]
+
+    def stepped(self) -> Chunks:
+        self._message = ""
+        return [*self._step_ended(self.step - 1), {"type": "STEP_STARTED", "stepName": _step(self.step)}]
+
+    def _step_ended(self, step: int) -> list[JsonObject]:
+        return [{"type": "STEP_FINISHED", "stepName": _step(step)}] if step else []
+
+    def opened(self, block: OpenBlock) -> Chunks:
+        content, name = block.content, {"messageId": block.name}
+        if isinstance(content, ToolCallContent):
+            parent = {"parentMessageId": self._message} if self._message else {}
+            call = {"toolCallId": _id(block), "toolCallName": content.name or "unknown"}
+            return [{"type": "TOOL_CALL_START", **call, **parent}]
+        if isinstance(content, ReasoningContent):
+            start = {"type": "REASONING_MESSAGE_START", **name, "role": "reasoning"}
+            return [{"type": "REASONING_START", **name}, start]
+        self._message = block.name
+        return [{"type": "TEXT_MESSAGE_START", **name, "role": "assistant"}]
+
+    def grown(self, block: OpenBlock, text: str) -> Chunks:
+        if isinstance(block.content, ToolCallContent):
+            return [{"type": "TOOL_CALL_ARGS", "toolCallId": _id(block), "delta": text}]
+        return [{"type": f"{_prefix(block.content)}_CONTENT", "messageId": block.name, "delta": text}]
+
+    def ended(self, block: OpenBlock) -> Chunks:
+        content, name = block.content, {"messageId": block.name}
+        if isinstance(content, ToolCallContent):
+            late = [] if block.sent else self.grown(block, content.arguments_text)
+            return [*late, {"type": "TOOL_CALL_END", "toolCallId": _id(block)}]
+        end: JsonObject = {"type": f"{_prefix(content)}_END", **name}
+        return [end, {"type": "REASONING_END", **name}] if isinstance(content, ReasoningContent) else [end]
+
+    def whole(self, block: OpenBlock) -> Chunks:
+        content, name = block.content, {"messageId": block.name}
+        if isinstance(content, ToolResultContent):
+            text = content.text or ("" if content.error is None else message_of(content.error))
+            result = {"toolCallId": content.call_id or "", "content": text, "role": "tool"}
+            return [{"type": "TOOL_CALL_RESULT", **name, **result}]
+        if isinstance(content, ToolApprovalRequestContent):
+            asked = {"id": content.request_id, "reason": "tool_approval", "toolCallId": content.request_id}
+            self._interrupts.append({**asked, "message": f"Allow {content.name}?"})
+            return []
+        if isinstance(content, InputRequestContent):
+            self._interrupts.append(_question(content))
+            return []
+        if isinstance(content, ErrorContent):
+            start = {"type": "TEXT_MESSAGE_START", **name, "role": "assistant"}
+            shown = {"type": "TEXT_MESSAGE_CONTENT", **name, "delta": message_of(content)}
+            return [start, shown, {"type": "TEXT_MESSAGE_END", **name}]
+        return [{"type": "CUSTOM", "name": "content", "value": to_builtins(content)}]
+
+    def noticed(self, notice: Notice) -> Chunks:
+        return [{"type": "CUSTOM", "name": "notice", "value": to_builtins(notice)}]
+
+    def completed(self, event: TurnComplete) -> Chunks:
+        outcome: JsonObject = {"type": "success"}
+        if self._interrupts:
+            outcome = {"type": "interrupt", "interrupts": self._interrupts}
+        return [*self._step_ended(self.step), self._finished(outcome, event.response)]
+
+    def failed(self, event: TurnError) -> Chunks:
+        if event.error.code == INTERRUPTED.code:
+            return [*self._step_ended(self.step), self._finished({"type": "cancelled"}, event.response)]
+        coded = {"code": event.error.code} if event.error.code else {}
+        return [{"type": "RUN_ERROR", "message": message_of(event.error), **coded}]
+
+    def _finished(self, outcome: JsonObject, response: ChatResponse) -> JsonObject:
+        usage = {} if response.usage is None else {"usage": [_usage(response.usage, response.model)]}
+        return {"type": "RUN_FINISHED", **self._run, "outcome": outcome, **usage}
+
+
+def _step(number: int) -> str:
+    return f"step-{number}"
+
+
+def _prefix(content: Any) -> str:
+    return "REASONING_MESSAGE" if isinstance(content, ReasoningContent) else "TEXT_MESSAGE"
+
+
+def _id(block: OpenBlock) -> str:
+    """Return the id of a call. A call without one gets the name of its block."""
+    return block.content.call_id or block.name
+
+
+def _question(question: InputRequestContent) -> JsonObject:
+    interrupt: JsonObject = {"id": question.request_id, "reason": "input"}
+    if question.message:
+        interrupt["message"] = question.message
+    if question.schema:
+        interrupt["responseSchema"] = question.schema
+    return interrupt
+
+
+def _usage(usage: Usage, model: str | None) -> JsonObject:
+    counts = {
+        "model": model,
+        "inputTokens": usage.all_input_tokens,
+        "outputTokens": usage.all_output_tokens,
+        "totalTokens": usage.total_tokens,
+        "reasoningTokens": usage.reasoning_tokens,
+        "cachedInputTokens": usage.cache_read_tokens,
+        "cacheWriteInputTokens": usage.cache_write_tokens,
+    }
+    return {name: count for name, count in counts.items() if count is not None}

@@ -1,0 +1,153 @@
+"""The endpoints for front ends of other protocols: `useChat` of the Vercel AI SDK, and AG-UI."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from typing import TYPE_CHECKING, Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from contentmodel.engine.json import write
+from contentmodel.history import START, NotFoundError, Turn
+from contentmodel.server import request_models
+from contentmodel.server.front_ends import vercel
+from contentmodel.server.front_ends.ag_ui import AgUiWriter
+from contentmodel.server.front_ends.bodies import Asked, chat_of, run_of
+from contentmodel.server.front_ends.writing import BlockWriter
+from contentmodel.server.log import EncodedEvent
+from contentmodel.server.queries import wrong
+from contentmodel.server.questions import turn_in
+from contentmodel.server.request_models import TurnRequest
+from contentmodel.server.sent import ANSWERS
+from contentmodel.server.sse import HEARTBEAT
+from contentmodel.server.streaming import EventStream
+from contentmodel.server.turn_service import StartedTurn
+
+if TYPE_CHECKING:
+    from contentmodel.server.app import Front
+
+
+class FrontEnds:
+    """The endpoints, over those of the server's own protocol."""
+
+    def __init__(self, front: Front) -> None:
+        self._front = front
+
+    def routes(self) -> list[Route]:
+        """Return the endpoints."""
+        return [
+            Route("/vercel/chat", self.post_chat, methods=["POST"]),
+            Route("/vercel/chat/{conversation}/stream", self.get_chat_stream, methods=["GET"]),
+            Route("/ag-ui", self.post_run, methods=["POST"]),
+        ]
+
+    async def post_chat(self, request: Request) -> Response:
+        """Begin a turn for `useChat`, and stream it."""
+        front = self._front
+        data = await request_models.body_of(request, front.limits.body_bytes)
+        asked = await request_models.decoded(chat_of, data, front.rules)
+        version = _version(request)
+        begun = await self._begin(request, asked)
+        message = asked.answered if asked.contents and asked.answered else begun.turn
+        return await self._chat_stream(begun.turn, message, version)
+
+    async def get_chat_stream(self, request: Request) -> Response:
+        """Stream the running turn of a conversation from its start. Status 204 if none runs."""
+        conversation, version = await self._front.conversation_of(request), _version(request)
+        try:
+            head = (await self._front.store.conversation(conversation)).head
+        except NotFoundError:
+            head = None
+        turn = None if head is None else await self._front.store.turn(head)
+        if turn is None or not turn.is_open:
+            return Response(status_code=204)
+        return await self._chat_stream(turn.id, (await self._first(turn)).id, version)
+
+    async def _chat_stream(self, turn: str, message: str, version: str) -> Response:
+        writer = vercel.VercelWriter(turn, message, version)
+        return EventStream(_written(await self._front.batches(turn), writer, vercel.END), headers=vercel.HEADERS)
+
+    async def post_run(self, request: Request) -> Response:
+        """Begin a turn for a run of AG-UI, and stream it."""
+        front = self._front
+        data = await request_models.body_of(request, front.limits.body_bytes)
+        asked = await request_models.decoded(run_of, data, front.rules)
+        begun = await self._begin(request, asked)
+        writer = AgUiWriter(begun.turn, asked.conversation, asked.run)
+        return EventStream(_written(await front.batches(begun.turn), writer))
+
+    # -- where a turn begins -------------------------------------------------------------------------------------------
+
+    async def _begin(self, request: Request, asked: Asked) -> StartedTurn:
+        return await self._front.begin(request, asked.conversation, lambda: self._turn_request(asked))
+
+    async def _turn_request(self, asked: Asked) -> TurnRequest:
+        if asked.again:
+            return TurnRequest([], again=(await self._user_turn(asked)).id)
+        if asked.edits:
+            edited = await self._user_turn(asked)
+            return TurnRequest(asked.contents, edited.previous or START, branch=True)
+        return TurnRequest(asked.contents, key=asked.key, digest=request_models.digest_of(asked.contents))
+
+    async def _user_turn(self, asked: Asked) -> Turn:
+        """Return the user's turn that gets another answer, or that is edited."""
+        store = self._front.store
+        if asked.answered is not None:
+            answer = await turn_in(store, asked.conversation, asked.answered)
+            if answer.role == "assistant":
+                return await store.turn((await self._first(answer)).previous or START)
+        turns = await self._user_turns(asked.conversation)
+        if not 0 < asked.position <= len(turns):
+            raise NotFoundError(
+                f"the conversation {asked.conversation!r} has {len(turns)} messages of the user, and not the number "
+                f"{asked.position}: send all messages of the conversation, or the id of the answer"
+            )
+        return turns[asked.position - 1]
+
+    async def _user_turns(self, conversation: str) -> list[Turn]:
+        """Return the user's turns on the path to the turn that began last, without those that only answer questions."""
+        store, turns = self._front.store, []
+        name = (await store.conversation(conversation)).head
+        while name is not None and name != START:
+            turn = await store.turn(name)
+            if turn.role == "user" and not await self._only_answers(turn):
+                turns.append(turn)
+            name = turn.previous
+        return turns[::-1]
+
+    async def _first(self, turn: Turn) -> Turn:
+        """Return the first turn of the assistant's message: turns that go on after answers belong to the same one."""
+        store = self._front.store
+        while turn.previous is not None and turn.previous != START:
+            user = await store.turn(turn.previous)
+            if user.previous is None or user.previous == START or not await self._only_answers(user):
+                break
+            turn = await store.turn(user.previous)
+        return turn
+
+    async def _only_answers(self, turn: Turn) -> bool:
+        return all(isinstance(block.content, ANSWERS) for block in await self._front.store.blocks(turn))
+
+
+async def _written(
+    batches: AsyncGenerator[list[EncodedEvent], None], writer: BlockWriter, end: bytes = b""
+) -> AsyncGenerator[bytes, None]:
+    """Yield the chunks of the events as server-sent events. An empty batch is a heartbeat."""
+    try:
+        async for batch in batches:
+            chunks = (chunk for encoded in batch for chunk in writer.chunks(encoded.event))
+            yield b"".join(b"data: %b\n\n" % write(chunk) for chunk in chunks) or HEARTBEAT
+        if end:
+            yield end
+    finally:
+        await batches.aclose()
+
+
+def _version(request: Request) -> str:
+    """Return the major version of the AI SDK that the client uses."""
+    version: Any = request.query_params.get("version", vercel.VERSIONS[-1])
+    if version not in vercel.VERSIONS:
+        raise wrong("version", f"one of {', '.join(vercel.VERSIONS)}", version)
+    return str(version)

@@ -1,0 +1,178 @@
+"""The UI message stream of the Vercel AI SDK, and the request of its `useChat`.
+
+Source: `uiMessageChunkSchema`, `processUIMessageStream` and `DefaultChatTransport` of the npm package `ai`, versions
+5.0.277, 6.0.326 and 7.0.173 (seen 2026-11-23).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from contentmodel.content.citations import Citation
+from contentmodel.content.media import DataContent, UriContent
+from contentmodel.content.outcomes import ErrorContent
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.tools import (
+    ToolApprovalRequestContent,
+    ToolCallContent,
+    ToolResultContent,
+)
+from contentmodel.engine.json import JsonObject
+from contentmodel.events import Notice, TurnComplete, TurnError
+from contentmodel.response import ChatResponse
+from contentmodel.serialize import to_builtins
+from contentmodel.server.front_ends.writing import (
+    BlockWriter,
+    Chunks,
+    OpenBlock,
+    arguments_of,
+    message_of,
+    output_of,
+)
+from contentmodel.server.hub import INTERRUPTED
+from contentmodel.usage import Usage
+
+VERSIONS = ("5", "6", "7")
+"""The major versions of the AI SDK whose streams can be written. Version 5 has no approvals."""
+HEADERS = {"x-vercel-ai-ui-message-stream": "v1"}
+END = b"data: [DONE]\n\n"
+REFUSED = "refused"
+"""The code of the result of a call that the user did not allow."""
+_REASONS = {
+    "stop": "stop",
+    "length": "length",
+    "tool_calls": "tool-calls",
+    "content_filter": "content-filter",
+    "refusal": "content-filter",
+    "error": "error",
+}
+
+
+class VercelWriter(BlockWriter):
+    """Write the chunks of a UI message. Its id is `message`: a run that goes on after approvals continues a message."""
+
+    def __init__(self, turn: str, message: str, version: str = VERSIONS[-1]) -> None:
+        super().__init__(turn)
+        self._message, self._has_approvals = message, version != "5"
+        self._sources: set[str] = set()
+
+    def started(self, response: ChatResponse) -> Chunks:
+        return [{"type": "start", "messageId": self._message}]
+
+    def stepped(self) -> Chunks:
+        return [*([{"type": "finish-step"}] if self.step > 1 else []), {"type": "start-step"}]
+
+    def opened(self, block: OpenBlock) -> Chunks:
+        content = block.content
+        if isinstance(content, ToolCallContent):
+            return [{"type": "tool-input-start", **self._call(block)}]
+        return [{"type": f"{_kind(content)}-start", "id": block.name}]
+
+    def grown(self, block: OpenBlock, text: str) -> Chunks:
+        content = block.content
+        if isinstance(content, ToolCallContent):
+            return [{"type": "tool-input-delta", "toolCallId": _id(block), "inputTextDelta": text}]
+        return [{"type": f"{_kind(content)}-delta", "id": block.name, "delta": text}]
+
+    def ended(self, block: OpenBlock) -> Chunks:
+        content = block.content
+        if isinstance(content, ToolCallContent):
+            return [{"type": "tool-input-available", **self._call(block), "input": arguments_of(content)}]
+        end: JsonObject = {"type": f"{_kind(content)}-end", "id": block.name}
+        return [end, *self._cited(content)]
+
+    def whole(self, block: OpenBlock) -> Chunks:
+        content = block.content
+        if isinstance(content, ToolResultContent):
+            return [self._result(content)]
+        if isinstance(content, ToolApprovalRequestContent):
+            return [self._question(content)]
+        if isinstance(content, DataContent) and content.media_type:
+            return [{"type": "file", "mediaType": content.media_type, "url": content.data_uri}]
+        if isinstance(content, UriContent):
+            return [self._link(content, block)]
+        if isinstance(content, ErrorContent):
+            return _text(block.name, message_of(content))
+        # Other contents have no chunk of their own. Front ends that do not use them skip parts of unknown data.
+        return [{"type": "data-content", "id": block.name, "data": to_builtins(content)}]
+
+    def noticed(self, notice: Notice) -> Chunks:
+        return [{"type": "data-notice", "data": to_builtins(notice), "transient": True}]
+
+    def completed(self, event: TurnComplete) -> Chunks:
+        response = event.response
+        finish = next((choice.finish_reason for choice in response.choices if choice.finish_reason), None)
+        metadata = {"model": response.model, "usage": _usage(response.usage)}
+        end: JsonObject = {"type": "finish", "messageMetadata": {k: v for k, v in metadata.items() if v is not None}}
+        if finish is not None:
+            end["finishReason"] = _REASONS.get(finish.reason, "other")
+        return [*([{"type": "finish-step"}] if self.step else []), end]
+
+    def failed(self, event: TurnError) -> Chunks:
+        if event.error.code == INTERRUPTED.code:
+            return [{"type": "abort"}]
+        return [{"type": "error", "errorText": message_of(event.error)}]
+
+    def _call(self, block: OpenBlock) -> JsonObject:
+        call = block.content
+        chunk: JsonObject = {"toolCallId": _id(block), "toolName": call.name or "unknown"}
+        return chunk if call.executor == "client" else {**chunk, "providerExecuted": True}
+
+    def _result(self, result: ToolResultContent) -> JsonObject:
+        chunk: JsonObject = {"toolCallId": result.call_id or ""}
+        if result.executor != "client":
+            chunk["providerExecuted"] = True
+        error = result.error
+        if error is not None and error.code == REFUSED and self._has_approvals:
+            return {"type": "tool-output-denied", "toolCallId": result.call_id or ""}
+        if error is not None:
+            return {"type": "tool-output-error", **chunk, "errorText": result.text or message_of(error)}
+        return {"type": "tool-output-available", **chunk, "output": output_of(result)}
+
+    def _question(self, question: ToolApprovalRequestContent) -> JsonObject:
+        name = question.request_id
+        if not self._has_approvals:
+            return {"type": "data-approval-request", "id": name, "data": to_builtins(question)}
+        return {"type": "tool-approval-request", "approvalId": name, "toolCallId": name}
+
+    def _link(self, link: UriContent, block: OpenBlock) -> JsonObject:
+        if link.media_type:
+            return {"type": "file", "mediaType": link.media_type, "url": link.uri}
+        titled = {"title": link.title} if link.title else {}
+        return {"type": "source-url", "sourceId": block.name, "url": link.uri, **titled}
+
+    def _cited(self, content: Any) -> Iterator[JsonObject]:
+        """Yield the sources of a text, each once in a message."""
+        for citation in getattr(content, "annotations", None) or ():
+            if isinstance(citation, Citation) and citation.url and citation.url not in self._sources:
+                self._sources.add(citation.url)
+                titled = {"title": citation.title} if citation.title else {}
+                yield {"type": "source-url", "sourceId": citation.url, "url": citation.url, **titled}
+
+
+def _kind(content: Any) -> str:
+    return "reasoning" if isinstance(content, ReasoningContent) else "text"
+
+
+def _id(block: OpenBlock) -> str:
+    """Return the id of a call. A call without one gets the name of its block."""
+    return block.content.call_id or block.name
+
+
+def _text(name: str, text: str) -> list[JsonObject]:
+    delta = {"type": "text-delta", "id": name, "delta": text}
+    return [{"type": "text-start", "id": name}, delta, {"type": "text-end", "id": name}]
+
+
+def _usage(usage: Usage | None) -> JsonObject | None:
+    if usage is None:
+        return None
+    counts = {
+        "inputTokens": usage.all_input_tokens,
+        "outputTokens": usage.all_output_tokens,
+        "totalTokens": usage.total_tokens,
+        "reasoningTokens": usage.reasoning_tokens,
+        "cachedInputTokens": usage.cache_read_tokens,
+    }
+    return {name: count for name, count in counts.items() if count is not None}

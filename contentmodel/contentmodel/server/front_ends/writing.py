@@ -1,0 +1,233 @@
+"""Convert the events of a turn to the chunks of a front end's protocol.
+
+A protocol sends each block once, from its start to its end, and cannot replace it. The events of a turn may repeat a
+block as a whole (`BlockCatchUp`): its new part is sent, and a block that changed is sent again as another one.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeAlias
+
+from contentmodel.content.base import AIContent
+from contentmodel.content.outcomes import ErrorContent
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import JsonContent, TextContent
+from contentmodel.content.tools import (
+    CustomToolCallContent,
+    ToolApprovalRequestContent,
+    ToolCallContent,
+    ToolResultContent,
+)
+from contentmodel.engine.json import Json, JsonObject
+from contentmodel.errors import ToolArgumentsError
+from contentmodel.events import (
+    ArgumentsDelta,
+    BlockCatchUp,
+    BlockStart,
+    BlockStop,
+    Notice,
+    ReasoningDelta,
+    StreamEvent,
+    TextDelta,
+    TurnComplete,
+    TurnError,
+    TurnStart,
+)
+from contentmodel.response import ChatResponse
+from contentmodel.serialize import to_builtins
+
+Chunks: TypeAlias = Iterable[JsonObject]
+
+
+class OpenBlock:
+    """A block that has started: its name in the protocol, its latest content, and the text that was sent."""
+
+    def __init__(self, name: str, content: Any) -> None:
+        self.name, self.content = name, content
+        self.sent = ""
+
+
+class BlockWriter(ABC):
+    """The state of one stream. Subclasses write the chunks of a protocol.
+
+    `turn` is the id of the turn. `step` counts the calls of the model in it, from 1; 0 before the first block.
+    """
+
+    def __init__(self, turn: str) -> None:
+        self.turn, self.step = turn, 0
+        self._has_started = self._has_results = False
+        self._open: dict[int, OpenBlock] = {}
+        self._done: dict[int, AIContent] = {}
+        self._names = 0
+
+    def chunks(self, event: StreamEvent) -> Iterator[JsonObject]:
+        """Yield the chunks of an event."""
+        if isinstance(event, TextDelta | ReasoningDelta):
+            yield from self._grow(event.index, event.text)
+        elif isinstance(event, ArgumentsDelta):
+            # Parts of arguments that are not text are sent with the whole call.
+            yield from self._grow(event.index, event.text if event.path is None else "")
+        elif isinstance(event, BlockStart):
+            yield from self._begin(event.index, event.content)
+        elif isinstance(event, BlockStop):
+            yield from self._begin(event.index, event.content)
+            yield from self._end(event.index, event.content)
+        elif isinstance(event, BlockCatchUp):
+            yield from self._begin(event.index, event.content)
+            if not grows(event.content):
+                yield from self._end(event.index, event.content)
+        elif isinstance(event, TurnStart):
+            yield from self._start(event.response)
+        elif isinstance(event, Notice):
+            yield from self.noticed(event)
+        elif isinstance(event, TurnComplete | TurnError):
+            yield from self._start(event.response)
+            yield from self._end_all()
+            yield from self.completed(event) if isinstance(event, TurnComplete) else self.failed(event)
+
+    def _start(self, response: ChatResponse) -> Chunks:
+        if self._has_started:
+            return ()
+        self._has_started = True
+        return self.started(response)
+
+    def _begin(self, index: int, content: Any) -> Iterator[JsonObject]:
+        block = self._open.get(index)
+        if block is None:
+            if self._done.get(index) == content:
+                return
+            yield from self._stepped(content)
+            block = self._open[index] = OpenBlock(self._new_name(index), content)
+            if grows(content):
+                yield from self.opened(block)
+        block.content = content
+        text = text_of(content)
+        if text is None:
+            return
+        if not text.startswith(block.sent):
+            # The API rewrote the block: the front end shows it twice.
+            yield from self._end(index, block.content)
+            yield from self._begin(index, content)
+        elif text != block.sent:
+            yield from self._grow(index, text[len(block.sent) :])
+
+    def _grow(self, index: int, text: str) -> Chunks:
+        block = self._open.get(index)
+        if block is None or not text:
+            return ()
+        block.sent += text
+        return self.grown(block, text)
+
+    def _end(self, index: int, content: Any) -> Iterator[JsonObject]:
+        block = self._open.pop(index, None)
+        if block is None:
+            return
+        block.content = content
+        self._done[index] = content
+        yield from self.ended(block) if grows(content) else self.whole(block)
+
+    def _stepped(self, content: AIContent) -> Iterator[JsonObject]:
+        """Begin a step with the first block of the model, and with its first one after results of its calls."""
+        is_result = is_clients_result(content)
+        if is_result:
+            # The calls of the results are complete, even if their last events were left out.
+            yield from self._end_all()
+        elif not self.step or self._has_results:
+            yield from self._end_all()
+            self.step += 1
+            yield from self.stepped()
+        self._has_results = is_result
+
+    def _end_all(self) -> Iterator[JsonObject]:
+        for index, block in list(self._open.items()):
+            yield from self._end(index, block.content)
+
+    def _new_name(self, index: int) -> str:
+        self._names += 1
+        return f"{self.turn}-{index}" if index not in self._done else f"{self.turn}-{index}-{self._names}"
+
+    # -- what a protocol writes ----------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def started(self, response: ChatResponse) -> Chunks:
+        """Return the chunks of the start of the turn."""
+
+    @abstractmethod
+    def stepped(self) -> Chunks:
+        """Return the chunks of the start of a step. `step` is its number."""
+
+    @abstractmethod
+    def opened(self, block: OpenBlock) -> Chunks:
+        """Return the chunks of the start of a text, a reasoning or a call."""
+
+    @abstractmethod
+    def grown(self, block: OpenBlock, text: str) -> Chunks:
+        """Return the chunks of more text of a text, a reasoning, or the arguments of a call."""
+
+    @abstractmethod
+    def ended(self, block: OpenBlock) -> Chunks:
+        """Return the chunks of the end of a text, a reasoning or a call."""
+
+    @abstractmethod
+    def whole(self, block: OpenBlock) -> Chunks:
+        """Return the chunks of a content that is sent as a whole."""
+
+    @abstractmethod
+    def noticed(self, notice: Notice) -> Chunks:
+        """Return the chunks of a text for the user."""
+
+    @abstractmethod
+    def completed(self, event: TurnComplete) -> Chunks:
+        """Return the last chunks of a turn."""
+
+    @abstractmethod
+    def failed(self, event: TurnError) -> Chunks:
+        """Return the last chunks of a turn that failed or was interrupted."""
+
+
+def grows(content: AIContent) -> bool:
+    """Return whether a content is sent in pieces."""
+    return isinstance(content, TextContent | ReasoningContent | ToolCallContent)
+
+
+def text_of(content: AIContent) -> str | None:
+    """Return the text that deltas extend: of a text or a reasoning, or the arguments of a call as JSON text.
+
+    None if the content has no such text. The arguments of a call may be an object although its deltas are text.
+    """
+    if isinstance(content, ToolCallContent):
+        return content.arguments if isinstance(content.arguments, str) else None
+    return content.text or "" if isinstance(content, TextContent | ReasoningContent) else None
+
+
+def is_clients_result(content: AIContent) -> bool:
+    """Return whether a content is the result of a tool that the application runs."""
+    return isinstance(content, ToolResultContent) and content.executor == "client"
+
+
+def arguments_of(call: ToolCallContent | ToolApprovalRequestContent) -> Json:
+    """Return the arguments of a call as an object; its text if they are not one, or the tool takes free text."""
+    if isinstance(call, CustomToolCallContent) or not isinstance(call, ToolCallContent):
+        return call.arguments
+    try:
+        return call.arguments_object
+    except ToolArgumentsError:
+        return call.arguments
+
+
+def output_of(result: ToolResultContent) -> Json:
+    """Return a result as the front end gets it: its artifact, its only JSON value, its text, or all of its outputs."""
+    if result.artifact is not None:
+        return result.artifact
+    if len(result.outputs) == 1 and isinstance(result.outputs[0], JsonContent):
+        return result.outputs[0].value
+    if all(isinstance(output, TextContent | JsonContent) for output in result.outputs):
+        return result.text
+    return [to_builtins(output) for output in result.outputs]
+
+
+def message_of(error: ErrorContent) -> str:
+    """Return the text of an error for people: its message, or its code."""
+    return error.message or error.code or "failed"

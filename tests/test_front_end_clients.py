@@ -1,0 +1,91 @@
+"""The clients of front ends, in Node: the Chat of three versions of the AI SDK, and the agent of AG-UI."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import NODE, needs_node
+from contentmodel import ReasoningContent, TextContent
+from contentmodel.content.citations import Citation
+from contentmodel.runner import AsyncToolRunner
+from scripted import Line, answer, call
+from test_front_ends import book
+from test_server_app import LONG, Paced, run, serving, weather
+
+pytestmark = [pytest.mark.slow, needs_node]
+SUNNY = "It is sunny in Oslo."
+CITED = TextContent(text=SUNNY, annotations=[Citation(url="https://example.org", title="A page")])
+
+
+def script() -> list[Line]:
+    return [
+        answer("Let me see.", call("weather", "c1", city="Oslo")),
+        answer(ReasoningContent(text="Hm."), CITED),
+        answer(call("book", "b1", city="Oslo")),
+        answer("Done."),
+    ]
+
+
+async def printed_by(command: str, *arguments: str) -> Any:
+    """Return what a program in tests/node prints, as JSON."""
+    process = await asyncio.create_subprocess_exec(
+        *("node", command, *arguments), cwd=NODE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+    )
+    output, errors = await asyncio.wait_for(process.communicate(), 2 * LONG)
+    assert process.returncode == 0, errors.decode()
+    return json.loads(output)
+
+
+def outline(message: Any) -> list[Any]:
+    """Return the parts of a message: the type, and the text, the output or the state."""
+    keys = ("text", "output", "url", "state")
+    return [(part["type"], next((part[key] for key in keys if key in part), None)) for part in message["parts"]]
+
+
+@pytest.mark.parametrize(("package", "version"), [("ai5", "5"), ("ai6", "6"), ("ai", "7")])
+def test_chat_of_the_ai_sdk_shows_tools_sources_and_approvals(tmp_path: Path, package: str, version: str) -> None:
+    async def go() -> None:
+        async with serving(str(tmp_path / "turns.db"), AsyncToolRunner(Paced(script()), [weather, book])) as front:
+            result = await printed_by("chat.mjs", package, f"http://127.0.0.1:{front.port}", version)
+            assert result["errors"] == []
+            first, asked = result["messages"][1], result["messages"][3]
+            assert outline(first) == [
+                ("step-start", None),
+                ("text", "Let me see."),
+                ("tool-weather", "Sunny in Oslo."),
+                ("step-start", None),
+                ("reasoning", "Hm."),
+                ("text", SUNNY),
+                ("source-url", "https://example.org"),
+            ]
+            assert first["metadata"]["usage"]["outputTokens"] > 0
+            # Version 5 has no approvals: the application shows the question, and answers it in its own way.
+            booked = [("step-start", None), ("tool-book", "input-available"), ("data-approval-request", None)]
+            if version != "5":
+                booked = [("step-start", None), ("tool-book", "Booked Oslo."), ("step-start", None), ("text", "Done.")]
+            assert outline(asked) == booked
+
+    run(go())
+
+
+def test_agent_of_ag_ui_verifies_the_events_and_answers_the_interrupt(tmp_path: Path) -> None:
+    async def go() -> None:
+        async with serving(str(tmp_path / "turns.db"), AsyncToolRunner(Paced(script()), [weather, book])) as front:
+            result = await printed_by("run.mjs", f"http://127.0.0.1:{front.port}")
+            assert result["types"][0] == "RUN_STARTED"
+            assert result["types"][-1] == "RUN_FINISHED"
+            assert [interrupt["toolCallId"] for interrupt in result["interrupts"]] == ["b1"]
+            shown = [(message["role"], message.get("content")) for message in result["messages"]]
+            assert [text for _, text in shown if text in (SUNNY, "Sunny in Oslo.", "Booked Oslo.", "Done.")] == [
+                "Sunny in Oslo.",
+                SUNNY,
+                "Booked Oslo.",
+                "Done.",
+            ]
+
+    run(go())
