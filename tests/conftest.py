@@ -158,15 +158,21 @@ def database(postgresql: str) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """Run headless Chromium on a page: `browser(path, *options)` returns its standard output."""
+    """Run headless Chromium on a file or a URL: `browser(page, *options)` returns its standard output."""
     found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if found is None:
         pytest.skip("no Chromium on PATH (Debian: apt-get install chromium)")
     profile = tmp_path_factory.mktemp("profile")
 
-    def run(path: Path, *options: str) -> str:
+    def run(page: Path | str, *options: str) -> str:
         fixed = ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run")
-        arguments = [found, *fixed, f"--user-data-dir={profile}", *options, path.as_uri()]
+        arguments = [
+            found,
+            *fixed,
+            f"--user-data-dir={profile}",
+            *options,
+            page.as_uri() if isinstance(page, Path) else page,
+        ]
         return subprocess.run(arguments, capture_output=True, check=True, timeout=120).stdout.decode()
 
     return run

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
 
 from conftest import NODE, needs_node
 from contentmodel import ReasoningContent, TextContent
 from contentmodel.content.citations import Citation
+from contentmodel.history import Turn
 from contentmodel.runner import AsyncToolRunner
 from scripted import Line, answer, call
 from test_front_ends import book
-from test_server_app import LONG, Paced, run, serving, weather
+from test_server_app import LONG, Front, Paced, run, serving, weather
 
 pytestmark = [pytest.mark.slow, needs_node]
 SUNNY = "It is sunny in Oslo."
@@ -69,6 +75,65 @@ def test_chat_of_the_ai_sdk_shows_tools_sources_and_approvals(tmp_path: Path, pa
             if version != "5":
                 booked = [("step-start", None), ("tool-book", "Booked Oslo."), ("step-start", None), ("text", "Done.")]
             assert outline(asked) == booked
+
+    run(go())
+
+
+PAGE = """<!DOCTYPE html><meta charset="utf-8"><body><script src="/chat.js"></script><script>
+setTimeout(() => {
+  document.querySelector("input").value = "How is Oslo?";
+  document.querySelector("form").requestSubmit();
+  fetch("/ended");
+}, 500);
+</script>"""
+EXAMPLE = Path(__file__).parent.parent / "examples" / "front-end" / "chat.jsx"
+
+
+def test_documentation_has_the_example() -> None:
+    page = (EXAMPLE.parents[2] / "docs" / "front-ends.md").read_text()
+    assert EXAMPLE.read_text() in page
+
+
+def test_page_of_the_documentation_shows_a_turn_in_the_browser(tmp_path: Path, browser: Any) -> None:
+    built = tmp_path / "chat.js"
+    options = ("--bundle", "--jsx=automatic", "--log-level=error", f"--outfile={built}")
+    environment = {**os.environ, "NODE_PATH": str(NODE / "node_modules")}
+    subprocess.run([NODE / "node_modules" / ".bin" / "esbuild", EXAMPLE, *options], check=True, env=environment)
+
+    async def files(request: Request, call_next: Any) -> Response:
+        if request.url.path == "/":
+            return HTMLResponse(PAGE)
+        if request.url.path == "/chat.js":
+            return Response(built.read_bytes(), media_type="text/javascript")
+        if request.url.path == "/ended":
+            # The browser's clock stands still while it waits for this response, but not while it reads a stream.
+            await ended()
+            return Response()
+        return await call_next(request)
+
+    fronts: list[Front] = []
+
+    async def ended() -> None:
+        store = fronts[0].store
+        async with asyncio.timeout(LONG):
+            turns: list[Turn] = []
+            while not any(turn.role == "assistant" and not turn.is_open for turn in turns):
+                await asyncio.sleep(0.02)
+                turns = [turn for one in await store.conversations() for turn in await store.turns(one.id)]
+        await asyncio.sleep(0.5)
+
+    async def go() -> None:
+        runner = AsyncToolRunner(Paced(script()), [weather])
+        async with serving(str(tmp_path / "turns.db"), runner, files) as front:
+            fronts.append(front)
+            options = ("--dump-dom", "--virtual-time-budget=20000")
+            dom = await asyncio.to_thread(browser, f"http://127.0.0.1:{front.port}/", *options)
+            shown = re.sub(r"<[^>]*>", "", dom.partition("<form")[2])
+            assert "user: How is Oslo?" in shown
+            assert "assistant: Let me see.[Sunny in Oslo.] Hm.It is sunny in Oslo." in shown
+            assert [
+                message.role for message in (await front.store.load((await front.store.conversations())[0].id)).messages
+            ] == ["user", "assistant", "tool", "assistant"]
 
     run(go())
 
