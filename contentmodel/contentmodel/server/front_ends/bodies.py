@@ -21,7 +21,7 @@ Sent = tuple[str, dict[str, Any]]
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """What a front end asks for.
+    """The request of a front end.
 
     `position` is the number of the user's messages in the body, 0 if it has none. If `again`, the last of them gets
     another answer; if `edits`, it replaces the stored one. `answered` is the id of the message that asks the questions
