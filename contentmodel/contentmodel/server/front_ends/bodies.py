@@ -218,14 +218,17 @@ def _contents(sent: Iterable[Sent], rules: Rules, path: str, missing: str) -> li
 def _named(path: str) -> str:
     """Return the path of a fault with the name that the field has in the body."""
     place, _, field = path.rpartition(".")
-    if place.startswith("$.resume["):
-        return f"{place}.{ {'request_id': 'interruptId', 'value': 'payload'}.get(field, field)}"
-    if place.endswith(".approval"):
-        return f"{place}.{'id' if field == 'request_id' else field}"
-    return f"{place}.{_FIELDS.get(field, field)}"
+    names = next((names for part, names in _NAMES if part in place), _OF_PARTS)
+    return f"{place}.{names.get(field, field)}"
 
 
-_FIELDS = {"uri": "url", "data": "url", "media_type": "mediaType", "name": "filename"}
+_OF_PARTS = {"uri": "url", "data": "url", "media_type": "mediaType", "name": "filename"}
+_NAMES = (
+    ("$.resume[", {"request_id": "interruptId", "value": "payload"}),
+    (".approval", {"request_id": "id"}),
+    (".content", {"uri": "source.value", "data": "source.value", "media_type": "source.mimeType"}),
+)
+"""The names of fields in bodies, by a part of the path of the value."""
 
 
 def _last(messages: Sequence[_Message]) -> tuple[_Message, str]:
