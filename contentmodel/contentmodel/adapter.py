@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast, runtime_checkable
 
 from contentmodel.engine.json import JsonArray, kind_of, parse, plain
-from contentmodel.engine.lines import parse_lines
+from contentmodel.engine.lines import ParsedLines, parse_lines
 from contentmodel.errors import DecodeError, Fault, UnknownApiError
 from contentmodel.literals import DocumentForm, PayloadKind
 
@@ -155,6 +155,8 @@ def as_json(payload: Payload, api: str, form: DocumentForm | None = None) -> Any
     is_text = isinstance(payload, bytes | bytearray | memoryview | str)
     if (form or form_of(api)) == "json":
         return parse(cast(JsonText, payload), api) if is_text else plain(payload, api)
+    if payload.__class__ is ParsedLines:
+        return [*payload]
     values = _lines_of(cast(JsonText, payload)) if is_text else plain(payload, api)
     if values.__class__ is not list:
         raise DecodeError(api, [Fault("$", f"expected JSON Lines or an array of their values, got {kind_of(values)}")])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Iterable
 from typing import Any
 
@@ -16,6 +17,16 @@ _OTHER = "other"
 """The residue entry of lines without a type."""
 _OUTCOMES = {"user-rejected": "denied", "interrupted": "interrupted"}
 """The outcome of a call for a `toolDenialKind`."""
+_PATHS = {
+    "message_id": "uuid",
+    "created": "timestamp",
+    "response_id": "message.id",
+    "usage": "message.usage",
+    "finish_reason": "message.stop_reason",
+    "artifact": "toolUseResult",
+    "outcome": "toolDenialKind",
+}
+"""The field of a line for each field of a record."""
 
 
 class Reading:
@@ -104,7 +115,6 @@ class Reading:
         if len([*line.ids("tool_result", "tool_use_id")]) == 1:
             record.artifact = line.line.get("toolUseResult")
             record.outcome = _OUTCOMES.get(str(line.line.get("toolDenialKind")))
-            record.paths.update(artifact="toolUseResult", outcome="toolDenialKind")
         token = self.session.token(line.index, _envelope(line.line, message, record), record)
         place = f"$.messages[{len(part.entries)}]"
         part.places[place], part.lines[place] = f"$[{line.index}].message", f"$[{line.index}]"
@@ -163,10 +173,8 @@ class Reading:
     # -- records -------------------------------------------------------------------------------------------------------
 
     def _record(self, line: Line) -> Record:
-        record = Record(message_id=line.uuid, paths={"message_id": "uuid"})
-        if isinstance(line.line.get("timestamp"), str):
-            record.created, record.paths["created"] = line.line["timestamp"], "timestamp"
-        return record
+        created = line.line.get("timestamp")
+        return Record(message_id=line.uuid, created=created if isinstance(created, str) else None, paths=_PATHS)
 
     def _answer_record(self, line: Line, message: dict[str, Any]) -> Record:
         """Return the record of an answer's line. Each line of an answer repeats the values of the response."""
@@ -184,8 +192,6 @@ class Reading:
         record.response_id = line.answer_id
         record.model = message.get("model") if isinstance(message.get("model"), str) else None
         self.session.model = record.model or self.session.model
-        fields = {"response_id": "id", "usage": "usage", "finish_reason": "stop_reason", "model": "model"}
-        record.paths.update({name: f"message.{field}" for name, field in fields.items()})
         if record.model is not None:
             self.session.model_path = f"$[{line.index}].message.model"
         return record
@@ -201,4 +207,5 @@ def _envelope(line: dict[str, Any], message: dict[str, Any], record: Record) -> 
     if record.artifact is not None:
         fields["toolUseResult"] = None
     rest = {key: None if key in ("role", "content") else value for key, value in message.items()}
-    return {**fields, **{f"message.{key}": value for key, value in rest.items()}}
+    # Equal keys of all lines are one object.
+    return {**fields, **{sys.intern(f"message.{key}"): value for key, value in rest.items()}}

@@ -70,7 +70,7 @@ class Reading:
     def _read_response_item(self, index: int, line: dict[str, Any], payload: dict[str, Any]) -> bool:
         record = Record()
         if isinstance(line.get("timestamp"), str):
-            record.created, record.paths = line["timestamp"], {"created": "timestamp"}
+            record.created, record.paths = line["timestamp"], _PATHS
         return self._item(payload, index, ".payload", {**line, "payload": None}, record)
 
     def _read_session_meta(self, index: int, line: dict[str, Any], payload: dict[str, Any]) -> bool:
@@ -122,10 +122,11 @@ class Reading:
         if answer is None or usage.__class__ is not dict:
             return False
         place = f"$[{index}].payload"
+        answer.paths = {**answer.paths, "response_id": f"{place}.response_id", "usage": f"{place}.usage"}
         if isinstance(payload.get("response_id"), str):
-            answer.response_id, answer.paths["response_id"] = payload["response_id"], f"{place}.response_id"
+            answer.response_id = payload["response_id"]
         counts: dict[str, Any] = {name: count_of(usage.get(key)) for name, key in _COUNTS.items()}
-        answer.usage, answer.paths["usage"] = Usage(**counts), f"{place}.usage"
+        answer.usage = Usage(**counts)
         return False
 
     def _branch(self, kind: str, start: int) -> None:
@@ -143,6 +144,7 @@ class Reading:
 
 
 _READ = frozenset({"response_item", "session_meta", "turn_context", "compacted", "event_msg", "token_usage_record"})
+_PATHS = {"created": "timestamp"}
 _COUNTS = {
     "input_tokens": "input_tokens",
     "cache_read_tokens": "cached_input_tokens",

@@ -213,14 +213,15 @@ class Reading:
 
         If a record is repeated without its usage or its model, the earlier version has them.
         """
-        record = Record(message_id=event.id, paths={"message_id": f"{event.place}.id"})
+        paths = {"message_id": f"{event.place}.id", "created": f"{event.place}.timestamp"}
+        record = Record(message_id=event.id, paths=paths)
         if isinstance(event.value.get("timestamp"), str):
-            record.created, record.paths["created"] = event.value["timestamp"], f"{event.place}.timestamp"
+            record.created = event.value["timestamp"]
         for version in reversed(self._versions[event.id] if event.kind == "gemini" else ()):
             tokens, model = version.value.get("tokens"), version.value.get("model")
             if record.usage is None and tokens.__class__ is dict:
                 counts: dict[str, Any] = {name: count_of(tokens.get(key)) for name, key in COUNTS.items()}
-                record.usage, record.paths["usage"] = Usage(**counts, reasoning_inside=False), f"{version.place}.tokens"
+                record.usage, paths["usage"] = Usage(**counts, reasoning_inside=False), f"{version.place}.tokens"
             if record.model is None and isinstance(model, str):
                 record.model = model
                 self.session.model, self.session.model_path = model, f"{version.place}.model"

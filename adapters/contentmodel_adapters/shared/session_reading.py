@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from contentmodel.authoring import TOKEN, Hint, escaped, translated
+from contentmodel.authoring import TOKEN, Hint, escaped, translated, wire_fields
 from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.tools import ToolResultContent
@@ -36,26 +36,36 @@ class Record(msgspec.Struct):
     finish_reason: FinishReason | None = None
     artifact: Any = None
     outcome: str | None = None
-    paths: dict[str, str] = {}
+    paths: Mapping[str, str] = {}
+    """The path of each field in the line. It may have fields that are not set."""
 
 
 class Source(NamedTuple):
-    """The position of a wire object in the file, and the other fields of its line (`envelope`).
+    """The position of a wire object in the file, and the residue with the other fields of its line.
 
     `at` is the index of the wire object, if its line has a list of them.
     """
 
     line: int
-    envelope: dict[str, Any]
+    residue: dict[str, Any]
     record: Record
     at: int | None = None
     inside: str = ""
     """The path of the object that has the fields of `envelope`, if it is not the line itself."""
 
     @property
+    def envelope(self) -> dict[str, Any]:
+        """A new dict of the other fields of the line."""
+        return wire_fields(self.residue)
+
+    @property
     def place(self) -> str:
         """The path of the object that has the fields of `envelope`."""
         return self.inside or f"$[{self.line}]"
+
+    def path(self, inside: str) -> str:
+        """Return a path in the line as a path in the file. A path that begins with "$" is one already."""
+        return inside if inside[:1] == "$" else f"$[{self.line}].{inside}"
 
 
 class Part(msgspec.Struct):
@@ -91,7 +101,8 @@ class Session(msgspec.Struct):
         self, line: int, envelope: dict[str, Any], record: Record, index: int | None = None, inside: str = ""
     ) -> int:
         """Store the source of a wire object, and return its token."""
-        self.sources.append(Source(line, envelope, record, index, inside))
+        place = {LINE.key: line} if index is None else {LINE.key: line, INDEX.key: index}
+        self.sources.append(Source(line, {**escaped(envelope), **place}, record, index, inside))
         return len(self.sources) - 1
 
     def keep(self, index: int, line: Any, kind: str) -> None:
@@ -126,26 +137,55 @@ def lines_at(error: DecodeError, part: Part) -> Iterator[int]:
             yield int(path[2 : path.index("]")])
 
 
+class _Read(NamedTuple):
+    """A value that was read, and the sources of its fields."""
+
+    value: object
+    fields: Source | None = None
+    """The source of the residue."""
+    first: Source | None = None
+    """The source of the id and the time of a message: its first line."""
+    last: Source | None = None
+    """The source of the other records: the last line of a message."""
+
+
+_RECORDED = frozenset({"message_id", "created", "response_id", "usage", "finish_reason", "artifact", "outcome"})
+
+
 class Reader:
     """Replace the tokens in the residue of decoded messages by the fields of their lines."""
 
     def __init__(self, api: str, inner: str, session: Session) -> None:
         self._api, self._inner, self._session = api, inner, session
-        self._paths: list[tuple[object, str, str, Any]] = []
+        self._read: dict[int, _Read] = {}
 
-    def own_paths(self, request: ChatRequest) -> dict[tuple[int, str], list[tuple[str, Any]]]:
-        """Return the paths of the fields that came from the lines, by object and field."""
-        paths: dict[tuple[int, str], list[tuple[str, Any]]] = {}
-        for owner, field, path, residue in self._paths:
-            paths.setdefault((id(owner), field), []).append((path, residue))
-        for kind, kept in self._session.kept.items():
-            paths[id(request), f"extra.{kind}"] = [(f"$[{index}]", line) for index, line in kept]
-        branches = [(path, None) for part in self._session.parts[1:] for path in self._lines_of_branch(part)]
-        if branches:
-            paths[id(request), "branches"] = branches
-        if self._session.model_path is not None:
-            paths[id(request), "model"] = [(self._session.model_path, None)]
-        return paths
+    def own_paths(self, owner: object, field: str) -> list[tuple[str, Any]] | None:
+        """Return the paths of a field that came from the lines, each with the value that is residue; None if none did.
+
+        The paths are made when they are read: a file has many fields, and a conversion loses few of them.
+        """
+        if isinstance(owner, ChatRequest):
+            return self._paths_in_request(field)
+        read = self._read.get(id(owner))
+        if read is None:
+            return None
+        name = field.removeprefix("extra.")
+        if name != field:
+            source = read.fields
+            has_field = source is not None and name in source.residue
+            return [(f"{source.place}.{name}", source.residue[name])] if source is not None and has_field else None
+        source = read.first if field in ("message_id", "created") else read.last
+        path = None if source is None or field not in _RECORDED else source.record.paths.get(field)
+        return None if path is None or source is None else [(source.path(path), None)]
+
+    def _paths_in_request(self, field: str) -> list[tuple[str, Any]] | None:
+        session = self._session
+        if field == "branches":
+            return [(path, None) for part in session.parts[1:] for path in self._lines_of_branch(part)] or None
+        if field == "model":
+            return None if session.model_path is None else [(session.model_path, None)]
+        kept = session.kept.get(field.removeprefix("extra."))
+        return None if kept is None else [(f"$[{index}]", line) for index, line in kept]
 
     def _lines_of_branch(self, part: Part) -> Iterator[str]:
         """Yield the paths of a branch: its lines. In a line with several wire objects, only those of the branch."""
@@ -170,16 +210,14 @@ class Reader:
             return message
         read = self._with_record(replace(message, contents=contents, extra=extra), sources)
         trace.replaced(message, read)
-        if own is not None:
-            self._note(read, own)
-        self._note_record(read, sources)
+        self._read[id(read)] = _Read(read, own, sources[0], sources[-1])
         return read
 
     def _content(self, content: AIContent, trace: Any) -> tuple[AIContent, Source | None]:
         block = content.block if isinstance(content, UnknownContent) else None
         if isinstance(block, dict) and TOKEN in block:
             source = self._session.sources[block[TOKEN]]
-            own = {**_residue(source), INSIDE.key: "block"}
+            own = {**source.residue, INSIDE.key: "block"}
             rest = {key: value for key, value in block.items() if key != TOKEN}
             changed: dict[str, Any] = {"block": rest, "extra": {**(content.extra or {}), self._api: own}}
             read: AIContent = replace(content, **changed)
@@ -188,7 +226,7 @@ class Reader:
             if known is None:
                 return content, None
             source, read = known, replace(content, extra=extra)
-        self._note(read, source)
+        self._read[id(read)] = _Read(read, source)
         trace.replaced(content, read)
         return read, source
 
@@ -203,7 +241,7 @@ class Reader:
             return content
         read = replace(content, **changed)
         trace.replaced(content, read)
-        self._paths += [(read, name, f"$[{source.line}].{record.paths[name]}", None) for name in changed]
+        self._read[id(read)] = _Read(read, last=source)
         return read
 
     def _own(self, extra: dict[str, Any] | None) -> tuple[dict[str, Any] | None, Source | None]:
@@ -221,7 +259,7 @@ class Reader:
         source = self._session.sources[holder[TOKEN]]
         rest = {key: value for key, value in holder.items() if key != TOKEN}
         residue = rest if inside is None else {**residue, inside: rest}
-        own = _residue(source) if inside is None else {**_residue(source), INSIDE.key: inside}
+        own = source.residue if inside is None else {**source.residue, INSIDE.key: inside}
         others = {key: value for key, value in (extra or {}).items() if key != self._inner}
         return {**others, **({self._inner: residue} if residue else {}), self._api: own}, source
 
@@ -239,22 +277,3 @@ class Reader:
             finish_reason=last.finish_reason,
             origin=origin,
         )
-
-    def _note(self, owner: object, source: Source) -> None:
-        for key, value in source.envelope.items():
-            self._paths.append((owner, f"extra.{key}", f"{source.place}.{key}", value))
-
-    def _note_record(self, message: ChatMessage, sources: list[Source]) -> None:
-        for source, names in (
-            (sources[0], ("message_id", "created")),
-            (sources[-1], ("response_id", "usage", "finish_reason")),
-        ):
-            for name in names:
-                path = source.record.paths.get(name)
-                if path is not None:
-                    self._paths.append((message, name, f"$[{source.line}].{path}" if path[0] != "$" else path, None))
-
-
-def _residue(source: Source) -> dict[str, Any]:
-    place = {LINE.key: source.line} if source.at is None else {LINE.key: source.line, INDEX.key: source.at}
-    return {**escaped(source.envelope), **place}

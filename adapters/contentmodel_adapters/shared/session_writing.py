@@ -257,7 +257,7 @@ _PARTS = frozenset({"content", "output", "summary", "parts"})
 
 
 def _source_of(own: dict[str, Any]) -> Source:
-    return Source(LINE.read(own) or 0, wire_fields(own), Record(), INDEX.read(own))
+    return Source(LINE.read(own) or 0, own, Record(), INDEX.read(own))
 
 
 def without_api(extra: dict[str, Any] | None, api: str) -> dict[str, Any] | None:

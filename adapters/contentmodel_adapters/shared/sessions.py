@@ -116,12 +116,11 @@ class SessionAdapter(RequestsOnly):
         )
         for inner, _, trace in decoded:
             trace.replaced(inner, request)
-        own = reader.own_paths(request)
         payloads = [
             InnerPayload(wire, trace, Translation(part.places), part.lines)
             for part, (_, wire, trace) in zip(session.parts, decoded, strict=True)
         ]
-        return request, lines, InnerTrace(self.api, payloads, own)
+        return request, lines, InnerTrace(self.api, payloads, reader.own_paths)
 
     def _extra_of(self, session: Session, first: ChatRequest) -> dict[str, dict[str, Any]] | None:
         extra = dict(first.extra or {})

@@ -143,7 +143,7 @@ def convert(
         raise typer.Exit(convert_stream(source, order, outputs))
     if source.is_lines:
         _check_lines(pretty, maps, undo_maps)
-    documents = documents_of(source, "converting", quiet=quiet, output=output)
+    documents = documents_of(source, "converting", quiet=quiet, prints=output in (None, "-"))
     if has_lines(target):
         if pretty:
             raise Problem(f"--pretty cannot be used with --to {target}: it is JSON Lines", hint="remove --pretty")
@@ -202,12 +202,13 @@ def _convert_all(
     def work(document: Document) -> None:
         tally.documents += 1
         try:
-            body, losses, maps = convert_document(document, order)
+            pieces, losses, maps = convert_document(document, order)
         except LossError as error:
             tally.add(document, error.losses)
             raise
         pretty = order.pretty is not False and not source.is_lines
-        write(body if has_lines(order.target) else layout(body, pretty=pretty))
+        for piece in pieces if has_lines(order.target) else [layout(b"".join(pieces), pretty=pretty)]:
+            write(piece)
         if keep is not None:
             keep(layout(msgspec.json.encode(maps), pretty=True))
         tally.converted += 1
@@ -216,15 +217,15 @@ def _convert_all(
     return for_each(documents, work)
 
 
-def convert_document(document: Document, order: Order) -> tuple[bytes, tuple[Loss, ...], Renames]:
-    """Return a document as target JSON, its losses and its maps. Raise LossError if losses are refused."""
+def convert_document(document: Document, order: Order) -> tuple[Iterable[bytes], tuple[Loss, ...], Renames]:
+    """Return a document as pieces of target JSON, its losses and its maps. Raise LossError if losses are refused."""
     payload = identify(document, order.api, order.kind)
     if order.renames is not None and payload.kind != "response":
         raise Problem(f"--undo-maps needs a response, but the input is a {payload.kind}", hint="remove --undo-maps")
     if order.renames is not None and payload.api == STORED:
         raise Problem(_NOT_STORED, hint="give the response as the API sent it")
     if order.target == STORED:
-        return dumps(decode(payload, document)), (), Renames()
+        return [dumps(decode(payload, document))], (), Renames()
     if payload.api == STORED:
         return _convert_stored(decode(payload, document), order)
     for api in (order.target, payload.api):
@@ -239,10 +240,10 @@ def convert_document(document: Document, order: Order) -> tuple[bytes, tuple[Los
         policies=order.policies,
         on_loss=order.on_loss,
     )
-    return encoded.to_json(), encoded.losses, encoded.maps
+    return encoded.json_pieces(), encoded.losses, encoded.maps
 
 
-def _convert_stored(value: object, order: Order) -> tuple[bytes, tuple[Loss, ...], Renames]:
+def _convert_stored(value: object, order: Order) -> tuple[Iterable[bytes], tuple[Loss, ...], Renames]:
     writer = load(order.target)
     if isinstance(value, ChatRequest):
         encoded = writer.encode_request(value, order.policies, order.model)
@@ -256,4 +257,4 @@ def _convert_stored(value: object, order: Order) -> tuple[bytes, tuple[Loss, ...
     losses = tuple(msgspec.structs.replace(loss, path="$.value" + loss.path[1:]) for loss in encoded.losses)
     if order.on_loss == "raise" and (refused := significant(losses)):
         raise LossError(order.target, refused)
-    return encoded.to_json(), losses, encoded.maps
+    return encoded.json_pieces(), losses, encoded.maps

@@ -212,7 +212,7 @@ def _export_documents(source: Source, order: Order, output: str | None, title: s
         tally.documents += 1
         write(_body(document, order, title, tally))
 
-    documents = documents_of(source, "exporting", quiet=order.quiet, output=output)
+    documents = documents_of(source, "exporting", quiet=order.quiet, prints=output in (None, "-"))
     if order.target != LINES:
         hint = "use --to jsonl for all of them, or sed -n 3p FILE | contentmodel export - for the third"
         documents = only_document(documents, order.target, hint)
@@ -244,9 +244,10 @@ def _page(value: Any, **options: Any) -> bytes:
 
 
 def _converted(document: Document, order: Order, tally: Tally) -> bytes:
-    body, losses, _ = convert_document(document, order)
+    pieces, losses, _ = convert_document(document, order)
     tally.converted += 1
     tally.add(document, losses)
+    body = b"".join(pieces)
     return body if has_lines(order.target) else layout(body, pretty=True)
 
 

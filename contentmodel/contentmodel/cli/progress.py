@@ -6,7 +6,15 @@ import sys
 from collections.abc import Iterable, Iterator
 
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    ProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from contentmodel.cli.console import err
 from contentmodel.cli.read import Document, Source
@@ -15,10 +23,13 @@ LONG_BYTES = 1_000_000
 LONG_LINES = 200
 
 
-def documents_of(source: Source, doing: str, *, quiet: bool = False, output: str | None = None) -> Iterable[Document]:
-    """Return the documents of a source, with a progress bar if standard error is a terminal that shows nothing else."""
+def documents_of(source: Source, doing: str, *, quiet: bool = False, prints: bool = True) -> Iterable[Document]:
+    """Return the documents of a source, with a progress bar if standard error is a terminal that shows nothing else.
+
+    `prints`: the caller writes to standard output before it takes the next document.
+    """
     console = err()
-    to_terminal = output in (None, "-") and sys.stdout is not None and sys.stdout.isatty()
+    to_terminal = prints and sys.stdout is not None and sys.stdout.isatty()
     if quiet or to_terminal or not console.is_terminal:
         return source.documents
     return tracked(source, doing, console)
@@ -33,7 +44,7 @@ def tracked(source: Source, doing: str, console: Console) -> Iterator[Document]:
             if bar is None and (source.size > LONG_BYTES or count >= LONG_LINES):
                 bar = _start(source, doing, console)
             yield document
-            done += len(document.data) + 1
+            done += document.size + 1
             if bar is not None:
                 bar.update(bar.task_ids[0], completed=min(done, source.size))
     finally:
@@ -42,8 +53,10 @@ def tracked(source: Source, doing: str, console: Console) -> Iterator[Document]:
 
 
 def _start(source: Source, doing: str, console: Console) -> Progress:
-    columns = (TextColumn(doing), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    """Start a bar. One document is converted as a whole: its bar moves without an end."""
+    size: tuple[ProgressColumn, ...] = (DownloadColumn(), TimeRemainingColumn())
+    columns = (TextColumn(doing), BarColumn(), *(size if source.is_lines else (TimeElapsedColumn(),)))
     bar = Progress(*columns, console=console, transient=True, redirect_stdout=False)
-    bar.add_task(doing, total=source.size)
+    bar.add_task(doing, total=source.size if source.is_lines else None)
     bar.start()
     return bar

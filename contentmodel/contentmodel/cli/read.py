@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from contentmodel.adapter import as_json
 from contentmodel.cli.errors import BAD_DOCUMENT, NAMED_BY, Problem, print_problem, problem_of
@@ -23,23 +23,39 @@ from contentmodel.cli.installed import STORED, has_lines, load, load_all
 from contentmodel.convert import KINDS
 from contentmodel.detecting import api_of_lines, identify_value
 from contentmodel.engine.json import kind_of, parse
-from contentmodel.engine.lines import PROBED, line_numbers
+from contentmodel.engine.lines import PROBED, Lines, ParsedLines, line_numbers, parse_lines
 from contentmodel.errors import DecodeError, DetectError, Fault
 from contentmodel.literals import PayloadKind
 from contentmodel.serialize import loads
 
+_T = TypeVar("_T")
+
 
 @dataclass(frozen=True)
 class Document:
-    """The bytes of one document.
+    """One document: its bytes, or its file, whose bytes are read each time. They are not kept: a file may be large.
 
     `line` is its line number if it is one line of a JSON Lines file. `api` is its API if it is a whole JSON Lines file.
     """
 
-    data: bytes
+    content: bytes | Path
     name: str
     line: int | None = None
     api: str | None = None
+
+    @property
+    def data(self) -> bytes:
+        return self.content if isinstance(self.content, bytes) else self.content.read_bytes()
+
+    @property
+    def size(self) -> int:
+        return len(self.content) if isinstance(self.content, bytes) else self.content.stat().st_size
+
+    def lines(self) -> ParsedLines:
+        """Return the values of the lines of a JSON Lines file."""
+        values = parse_lines(self.data) if isinstance(self.content, bytes) else _in_file(parse_lines, self.content)
+        # One object on several lines is one value.
+        return ParsedLines(values if values[:1] != ["{"] else as_json(self.data, self.api or "", "lines"))
 
     @property
     def location(self) -> str:
@@ -64,7 +80,14 @@ class Document:
 
     @cached_property
     def _numbers(self) -> list[int]:
-        return line_numbers(self.data)
+        content = self.content
+        return line_numbers(content) if isinstance(content, bytes) else _in_file(line_numbers, content)
+
+
+def _in_file(read: Callable[[Lines], list[_T]], path: Path) -> list[_T]:
+    """Read a file line by line."""
+    with open(path, "rb") as file:
+        return read(file)
 
 
 _INDEX = re.compile(r"\$\[(\d+)\]")
@@ -127,7 +150,7 @@ def _open_lines(name: str, api: str | None, kind: str | None) -> Source:
     with open(name, "rb") as file:
         owner = _owner_of_lines(b"".join(islice(file, PROBED)), name, api, kind)
     if owner is not None:
-        return _whole(Path(name).read_bytes(), name, owner)
+        return _whole(Path(name), name, owner)
     return Source(name, True, os.stat(name).st_size, _lines_of(name))
 
 
@@ -148,8 +171,9 @@ def _divide(data: bytes, name: str, api: str | None, kind: str | None) -> Source
     return _whole(data, name)
 
 
-def _whole(data: bytes, name: str, api: str | None = None) -> Source:
-    return Source(name, False, len(data), [Document(data, name, api=api)])
+def _whole(content: bytes | Path, name: str, api: str | None = None) -> Source:
+    document = Document(content, name, api=api)
+    return Source(name, False, document.size, [document])
 
 
 def _owner_of_lines(head: bytes, name: str, api: str | None, kind: str | None) -> str | None:
@@ -194,7 +218,7 @@ def _number(lines: Iterable[bytes], name: str) -> Iterator[Document]:
 def identify(document: Document, api: str | None, kind: PayloadKind | None) -> Payload:
     """Parse a document, and detect its API and kind if they are None. Raise DecodeError or DetectError."""
     if document.api is not None:
-        return Payload(as_json(document.data, document.api), document.api, kind or "request")
+        return Payload(document.lines(), document.api, kind or "request")
     value = _parse(document)
     if api == STORED or (api is None and isinstance(value, dict) and STORED in value):
         return _identify_stored(value, kind)

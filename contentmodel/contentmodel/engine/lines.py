@@ -7,8 +7,9 @@ marks are not part of the values.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
+from typing import TypeAlias
 
 from contentmodel.engine.json import Json, JsonArray, parse, write
 from contentmodel.errors import DecodeError, EncodeError
@@ -22,7 +23,15 @@ _MARK = "\ufeff"
 _MARK_BYTES = _MARK.encode()
 
 
-def parse_lines(data: bytes | bytearray | memoryview | str) -> JsonArray:
+Lines: TypeAlias = bytes | bytearray | memoryview | str | Iterable[bytes]
+"""JSON Lines as one text, or line by line: a binary file."""
+
+
+class ParsedLines(list[Json]):
+    """The values of lines to which no other code refers. Decoding copies any other list, but not this one."""
+
+
+def parse_lines(data: Lines) -> JsonArray:
     """Return the value of each line. Any data has one: a line that is not JSON, or is a JSON string, is its text.
 
     Bytes that are not UTF-8 become lone surrogates (U+DC80 to U+DCFF), which `write_lines` writes as the same bytes.
@@ -35,18 +44,27 @@ def probe_lines(data: bytes | bytearray | memoryview | str, most: int = PROBED) 
     return [_value_of(line) for _, line in islice(_numbered(data), most)]
 
 
-def line_numbers(data: bytes | bytearray | memoryview | str) -> list[int]:
+def line_numbers(data: Lines) -> list[int]:
     """Return the number of the line, from 1, of each value."""
     return [number for number, _ in _numbered(data)]
 
 
-def _numbered(data: bytes | bytearray | memoryview | str) -> Iterator[tuple[int, str | bytes]]:
+def _numbered(data: Lines) -> Iterator[tuple[int, str | bytes]]:
     """Yield the number and the text of each line that is not blank."""
-    lines: Iterator[str | bytes] = _text_lines(data) if isinstance(data, str) else _byte_lines(data)
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(_each(data), 1):
         text = _without_blanks(line)
         if text:
             yield number, text
+
+
+def _each(data: Lines) -> Iterator[str | bytes]:
+    """Yield one line at a time, without its line feed."""
+    if isinstance(data, str):
+        yield from _text_lines(data)
+    elif isinstance(data, bytes | bytearray | memoryview):
+        yield from _byte_lines(data)
+    else:
+        yield from (line.removesuffix(b"\n") for line in data)
 
 
 def _text_lines(data: str) -> Iterator[str]:
@@ -96,7 +114,13 @@ def write_lines(values: JsonArray) -> bytes:
 
     Raise EncodeError if a value is not representable in JSON, or if a text has a line feed.
     """
-    return b"".join(line for at, value in enumerate(values) for line in (_line_of(value, at), b"\n"))
+    return b"".join(written_lines(values))
+
+
+def written_lines(values: JsonArray) -> Iterator[bytes]:
+    """Yield each line that `write_lines` joins."""
+    for at, value in enumerate(values):
+        yield _line_of(value, at) + b"\n"
 
 
 def _line_of(value: Json, at: int) -> bytes:

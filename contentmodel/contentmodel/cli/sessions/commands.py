@@ -34,6 +34,7 @@ from contentmodel.cli.show import Full, Width
 from contentmodel.cli.stores import open_store, without_password
 from contentmodel.cli.transcript import transcript
 from contentmodel.display import count_of
+from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.engine.losses.loss import LossError
 from contentmodel.request import ChatRequest
 
@@ -286,7 +287,10 @@ def convert_sessions(
     policies: dict[str, Any] = {**_policies(policy), "session": id_, "directory": folder}
     plan = Plan(target if agent is None else agent.api, tools.value, policies, on_loss.value)
     tally, refused = Tally(documents=1), None
-    for loaded in load_session(found, alone=alone, full_results=full_results, doing="converting", quiet=quiet):
+    prints = output == "-" or (agent is None and output is None)
+    for loaded in load_session(
+        found, alone=alone, full_results=full_results, doing="converting", quiet=quiet, prints=prints
+    ):
         with open_optional(losses) as tally.listing:
             try:
                 with _naming(loaded):
@@ -296,10 +300,9 @@ def convert_sessions(
                 tally.add(loaded.document, error.losses)
                 continue
             tally.add(loaded.document, encoded.losses)
-            body = encoded.to_json()
             place = None if agent is None or output is not None else agent.place
             path = None if agent is None or place is None else place(agent, id_, folder, encoded.payload)
-            _write(path, output, body, dry_run=dry_run)
+            _write(path, output, encoded, dry_run=dry_run)
             tally.converted = 1
     if not quiet:
         print_tally(tally, err(), target=plan.target, is_lines=False)
@@ -335,7 +338,9 @@ def import_session(
     name = conversation or found.id
     if not name:
         raise Problem(f"{found.path}: the session has no id", hint="set the id of the conversation: --conversation ID")
-    for loaded in load_session(found, alone=alone, full_results=full_results, doing="importing", quiet=quiet):
+    for loaded in load_session(
+        found, alone=alone, full_results=full_results, doing="importing", quiet=quiet, prints=False
+    ):
         with _naming(loaded):
             request = _decoded(loaded)
         turns = _stored(store, name, request)
@@ -416,16 +421,18 @@ def _new_id(text: str | None, agent: Agent | None) -> str:
     return id_
 
 
-def _write(path: Path | None, output: str | None, body: bytes, *, dry_run: bool) -> None:
+def _write(path: Path | None, output: str | None, encoded: Encoded, *, dry_run: bool) -> None:
+    pieces = encoded.json_pieces()
     if path is None and output in (None, "-"):
         if not dry_run:
             with open_output(None) as write:
-                write(body if body.endswith(b"\n") else body + b"\n")
+                for piece in pieces:
+                    write(piece if piece.endswith(b"\n") else piece + b"\n")
         return
     target = Path(output or "") if path is None else path
     check_free(target, "--output" if path is None else "--id")
     if not dry_run:
-        write_new(target, body)
+        write_new(target, pieces)
 
 
 def _print_resume(agent: Agent, id_: str, folder: str, path: Path, *, dry_run: bool) -> None:

@@ -12,7 +12,7 @@ from contentmodel.cli.errors import Problem
 from contentmodel.cli.progress import documents_of
 from contentmodel.cli.read import Document, Source
 from contentmodel.cli.sessions.agents import CODEX, Session
-from contentmodel.engine.lines import parse_lines
+from contentmodel.engine.lines import ParsedLines, parse_lines
 
 _PERSISTED = "<persisted-output>"
 _SAVED_TO = re.compile(r"saved to: (.+)")
@@ -26,27 +26,32 @@ class Loaded:
 
     session: Session
     document: Document
-    lines: list[Any]
+    lines: ParsedLines
 
 
 def load_session(
-    session: Session, *, alone: bool = False, full_results: bool = False, doing: str = "reading", quiet: bool = False
+    session: Session,
+    *,
+    alone: bool = False,
+    full_results: bool = False,
+    doing: str = "reading",
+    quiet: bool = False,
+    prints: bool = True,
 ) -> Iterator[Loaded]:
     """Yield one loaded session. A progress bar is shown for a long file until the caller takes the next value.
 
     If the session is a fork or a revert of Codex, the lines before it come first, unless `alone`. With `full_results`,
-    large results of Claude Code are read from their own files.
+    large results of Claude Code are read from their own files. `prints`: the caller writes to standard output.
     """
     name = str(session.path)
-    data = session.path.read_bytes() if session.data is None else session.data
-    document = Document(data, name, api=session.agent.api)
-    for each in documents_of(Source(name, False, len(data), [document]), doing, quiet=quiet):
-        lines = parse_lines(data)
+    document = Document(session.path if session.data is None else session.data, name, api=session.agent.api)
+    for each in documents_of(Source(name, False, document.size, [document]), doing, quiet=quiet, prints=prints):
+        lines = each.lines()
         if full_results:
-            lines = [_with_full_results(line, session.path) for line in lines]
+            lines[:] = [_with_full_results(line, session.path) for line in lines]
         before = [] if alone else _lines_before(session, lines, [session.path])
         # Paths in joined files have no line number in one of the files.
-        yield Loaded(session, Document(b"", name) if before else each, [*before, *lines])
+        yield Loaded(session, Document(b"", name) if before else each, ParsedLines([*before, *lines]))
 
 
 # -- forks and reverts of Codex ----------------------------------------------------------------------------------------

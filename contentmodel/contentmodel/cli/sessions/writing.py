@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from contentmodel.cli.sessions.loading import Loaded
 from contentmodel.cli.sessions.tools import with_tools
 from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.engine.losses.loss import LossError, significant
+from contentmodel.errors import EncodeError
 from contentmodel.request import ChatRequest
 
 
@@ -70,15 +72,15 @@ def check_free(path: Path, option: str) -> None:
         raise Problem(f"{path}: {file} is a file, not a folder", hint=f"set {option} to another path")
 
 
-def write_new(path: Path, body: bytes) -> None:
+def write_new(path: Path, pieces: Iterable[bytes]) -> None:
     """Write a file that does not exist yet, and create its folders. After a failure, there is no file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         with open(path, "xb") as file, naming(str(path)):
-            file.write(body)
+            file.writelines(pieces)
     except FileExistsError:
         raise OSError(errno.EEXIST, "the file exists, and is not replaced", str(path)) from None
-    except OSError:
+    except (OSError, EncodeError):
         with suppress(OSError):
             path.unlink()
         raise

@@ -11,7 +11,7 @@ import msgspec
 
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.engine.json import Json, JsonObject, child_path, value_at, write
-from contentmodel.engine.lines import write_lines
+from contentmodel.engine.lines import written_lines
 from contentmodel.engine.losses.loss import RESIDUE, Loss, PendingLoss, pruned
 from contentmodel.engine.losses.provenance import ModelPaths, with_distinct_parts
 from contentmodel.engine.losses.reasons import (
@@ -156,25 +156,35 @@ class Encoded:
 
     def to_json(self) -> bytes:
         """Return the payload as compact UTF-8 JSON; as JSON Lines if this is its form."""
-        return write_lines(self.payload) if self.form == "lines" else write(self.payload)
+        return b"".join(self.json_pieces())
+
+    def json_pieces(self) -> Iterator[bytes]:
+        """Yield the same as `to_json` returns, in pieces: each line of JSON Lines; else one piece."""
+        return written_lines(self.payload) if self.form == "lines" else iter((write(self.payload),))
 
     def __repr__(self) -> str:
         return f"Encoded(payload={self.payload!r}, losses={list(self.losses)!r})"
 
     def _resolve(self) -> tuple[Loss, ...]:
-        pending_losses = [pending for pending in _pending_losses(self._context) if holds(pending)]
-        if not pending_losses:
+        if not any(map(holds, _pending_losses(self._context))):
             return ()
         distinct = self._root if self._source or self._again is None else with_distinct_parts(self._root)
         if distinct is not self._root:
             # An object that occurs twice causes two losses. Encode again with copies, so that each has its own path.
             return self._again(distinct).losses  # type: ignore[misc]
         model = ModelPaths([self._root], self._context.replacements, self._context.api)
+        # A long document has many pending losses: each is made when it is read.
+        pending_losses = filter(holds, _pending_losses(self._context))
         if self._source is None:
             return pruned([model.loss(pending) for pending in pending_losses])
         wire = self._source[1].paths(self._source[0])
-        losses = [loss for pending in pending_losses for loss in wire.losses(pending, model)]
-        as_text = (loss for one in pending_losses if _is_sign_as_text(one) for loss in wire.losses(one, model))
+        losses: list[Loss] = []
+        as_text: list[Loss] = []
+        for pending in pending_losses:
+            found = [*wire.losses(pending, model)]
+            losses += found
+            if _is_sign_as_text(pending):
+                as_text += found
         # A flag has no value of its own that a text could contain.
         signs = {loss.path for loss in as_text if value_at(self._source[0], loss.path) is not True}
         return pruned([reduced for loss in losses for reduced in _beside_signs(loss, signs, self._source[0])])
@@ -233,6 +243,10 @@ class EncodedStream(msgspec.Struct, frozen=True):
     def to_json(self) -> bytes:
         """Return the bytes of the stream."""
         return self.payload
+
+    def json_pieces(self) -> Iterator[bytes]:
+        """Yield the bytes of the stream."""
+        yield self.payload
 
 
 # -- pending losses that expand to several ---------------------------------------------------------------------------

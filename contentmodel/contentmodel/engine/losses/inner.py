@@ -25,10 +25,10 @@ TOKEN = "contentmodel:line"
 Translate = Callable[[str], "tuple[str, bool]"]
 """Return the path in the container for a path in an inner payload, and whether it is exact."""
 
-OwnPaths = Mapping["tuple[int, str]", "Sequence[tuple[str, Json]]"]
-"""The paths of fields that the adapter of the container decoded itself, each with the residue value at the path.
+OwnPaths = Callable[[object, str], "Sequence[tuple[str, Json]] | None"]
+"""Return the paths of a field that the adapter of a container decoded, each with the value that is residue there.
 
-A key is the `id()` of the owner and the name of the field. The name of a residue field is `extra.NAME`.
+Return None if it did not decode the field. A residue field has the name `extra.NAME`.
 """
 
 
@@ -46,7 +46,7 @@ class InnerTrace:
     """The trace of the decoding of a container, for `Encoded.trace_to`, which also accepts a `DecodeContext`."""
 
     def __init__(self, api: str, parts: Sequence[InnerPayload], paths: OwnPaths) -> None:
-        """Create the trace. `paths` has the paths of the fields that the container's adapter decoded itself."""
+        """Create the trace. `paths` returns the paths of the fields that the container's adapter decoded itself."""
         self.api = api
         self._parts = parts
         self._own = paths
@@ -89,7 +89,7 @@ class InnerPaths:
     def _own_paths(self, owner: object, pending: PendingLoss, model: ModelPaths) -> list[tuple[str, str]] | None:
         """Return the paths of a field that the container's adapter decoded; None if it did not decode the field."""
         if pending.api is not None:
-            held = self._own.get((id(owner), f"extra.{pending.field}"))
+            held = self._own(owner, f"extra.{pending.field}")
             if held is None:
                 return None
             return [
@@ -100,7 +100,7 @@ class InnerPaths:
         field = pending.field or ""
         while owner is not None:
             for name in (field, field.partition(".")[0]):
-                held = self._own.get((id(owner), name))
+                held = self._own(owner, name)
                 if held is not None:
                     return [(path, "") for path, _ in held]
             above = model.owner(owner)

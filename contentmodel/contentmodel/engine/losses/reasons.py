@@ -11,6 +11,7 @@ and one sentence with the event and its cause. An adapter outside of this projec
 
 from __future__ import annotations
 
+import sys
 from typing import get_args
 
 import msgspec
@@ -30,8 +31,8 @@ class Reason(msgspec.Struct, frozen=True):
     why: str
 
     def text(self, target: str, values: JsonObject) -> str:
-        """Return the text for people, with the target API and the values filled in."""
-        return self.why.format(target=target, **values)
+        """Return the text for people, with the target API and the values filled in. Equal texts are one object."""
+        return sys.intern(self.why.format(target=target, **values))
 
 
 def dropped(code: str, why: str) -> Reason:
