@@ -61,7 +61,7 @@ class SessionAdapter(RequestsOnly):
     """The records of a message (`created`, `usage`, ...) that the format has for a new answer. The others are lost."""
     rules: Rules
     placeholders: tuple[Reason, ...] = ()
-    """The reasons of the inner API to begin with a message that no one wrote. The file does not need this message."""
+    """The reasons of the inner API to begin with a placeholder message. The file does not need it."""
     has_instructions = False
     """True if a file contains the instructions of its agent."""
     form: DocumentForm = "lines"
