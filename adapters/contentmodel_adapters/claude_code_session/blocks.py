@@ -12,6 +12,9 @@ CHAIN = ("parentUuid", "logicalParentUuid")
 COMMON = ("isSidechain", "userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch")
 """The fields of each line with a message. A new line copies them from the line before it."""
 
+SHAPE = ("system", "tools")
+"""The fields of a line `api-request-shape`: the instructions and tools of requests, as the Messages API has them."""
+
 VERSION = "2.1.330"
 """The version of Claude Code whose files this adapter writes."""
 

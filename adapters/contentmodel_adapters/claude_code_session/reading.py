@@ -10,6 +10,7 @@ from contentmodel.adapter import adapter as installed
 from contentmodel.authoring import TOKEN
 from contentmodel.errors import DecodeError
 from contentmodel.message import Branch
+from contentmodel_adapters.claude_code_session.blocks import SHAPE
 from contentmodel_adapters.claude_code_session.tree import Line, Tree
 from contentmodel_adapters.shared.session_reading import UNREADABLE, Part, Record, Session
 
@@ -38,6 +39,7 @@ class Reading:
         self._taken: set[int] = set()
         tree = Tree([Line(at, line) for at, line in enumerate(lines) if at not in unreadable and _has_id(line)])
         self._read(tree)
+        self._read_shape(lines, unreadable)
         for index, line in enumerate(lines):
             if index not in self._taken:
                 kind = line.get("type") if line.__class__ is dict else None
@@ -169,6 +171,31 @@ class Reading:
         if len(rendered) > 1:
             self.session.keep(line.index, envelope, "attachment")
         return True
+
+    # -- the model request ---------------------------------------------------------------------------------------------
+
+    def _read_shape(self, lines: list[Any], unreadable: Collection[int]) -> None:
+        """Read the instructions and tools of the newest request that is not of a sub-agent."""
+        shapes: dict[Any, tuple[int, dict[str, Any]]] = {}
+        used: list[tuple[bool, tuple[int, dict[str, Any]]]] = []
+        for index, line in enumerate(lines):
+            kind = line.get("type") if line.__class__ is dict else None
+            if kind == "api-request-shape" and line.get("shape").__class__ is dict:
+                shapes[str(line.get("shapeHash"))] = index, line
+            elif kind == "api-request" and str(line.get("shapeHash")) in shapes:
+                used.append(("agentId" not in line, shapes[str(line.get("shapeHash"))]))
+        # A file of a sub-agent has only its own requests.
+        main = [shape for is_main, shape in used if is_main] or [shape for _, shape in used] or [*shapes.values()]
+        if main and main[-1][0] not in unreadable:
+            self._add_shape(*main[-1])
+
+    def _add_shape(self, index: int, line: dict[str, Any]) -> None:
+        shape, part = line["shape"], self.session.parts[0]
+        part.fields = {name: shape[name] for name in SHAPE if shape.get(name) is not None}
+        part.places.update({f"$.{name}": f"$[{index}].shape.{name}" for name in part.fields})
+        self.session.keep(index, {**line, "shape": {**shape, **dict.fromkeys(part.fields)}}, line["type"])
+        self.session.held = index
+        self._taken.add(index)
 
     # -- records -------------------------------------------------------------------------------------------------------
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from contentmodel.adapter import adapter as installed
 from contentmodel.authoring import EncodeContext, reasons
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatChoice, ChatResponse
-from contentmodel_adapters.claude_code_session.blocks import API, COMMON, VERSION
-from contentmodel_adapters.shared.session_lines import Group, first_time, iso_time, made_id, order_of, session_id
+from contentmodel_adapters.claude_code_session.blocks import API, COMMON, SHAPE, VERSION
+from contentmodel_adapters.shared.session_lines import HELD, Group, first_time, iso_time, made_id, order_of, session_id
 from contentmodel_adapters.shared.session_reading import LINE
 from contentmodel_adapters.shared.session_writing import Written
 
@@ -153,18 +155,38 @@ class Writing:
         models = {line.get("message", {}).get("model") for line in written if line.get("type") == "assistant"}
         if self._request.model is not None and self._request.model not in models:
             self._context.report_loss(self._request, "model", reasons.NO_FIELD)
+        held = HELD.of(self._request, API)
         lines = []
         for index, line in kept:
             if index in self._rendered and line.get("rendered", "") is None:
                 parts = self._rendered[index]
                 line = {**line, "rendered": [parts[at] for at in sorted(parts)]}
-            lines.append((index, line))
+            lines.append((index, self._with_shape(line) if index == held else line))
         at, tail = self._tail
         if tail is not None and at != self._order.get(None):
             last = max((n for n, (_, line) in enumerate(lines) if _is_last_prompt(line)), default=None)
             if last is not None:
                 lines[last] = lines[last][0], {**lines[last][1], "leafUuid": tail}
         return lines
+
+    def _with_shape(self, line: dict[str, Any]) -> dict[str, Any]:
+        """Return the line of a model request with the instructions and tools of the model."""
+        request, inner = self._request, "anthropic-messages"
+        own = (request.extra or {}).get(inner)
+        fields = ChatRequest(
+            model=request.model,
+            instructions=request.instructions,
+            tools=request.tools,
+            origin=None if request.origin is None else replace(request.origin, api=inner),
+            extra=None if own is None else {inner: own},
+        )
+        self._context.replaced(request, fields)
+        encoded = installed(inner).encode_request(fields, self._context.policies)
+        encoded.hand_over(self._context)
+        written = {name: encoded.payload[name] for name in SHAPE if name in encoded.payload}
+        rest = {key: value for key, value in line["shape"].items() if value is not None or key not in SHAPE}
+        ordered = [*line["shape"], *written]
+        return {**line, "shape": {key: {**rest, **written}[key] for key in ordered if key in {**rest, **written}}}
 
 
 def _is_last_prompt(line: Any) -> bool:

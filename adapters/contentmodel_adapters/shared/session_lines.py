@@ -14,6 +14,8 @@ from contentmodel.request import ChatRequest
 
 ORDER = Hint[list[int]](None, "order", "the lines of a session file in the order of their messages")
 
+HELD = Hint[int](None, "held", "the line of a session file that holds the instructions and tools of the model")
+
 END = -1
 """The value in ORDER after the last line of the conversation, and of each branch."""
 

@@ -96,6 +96,8 @@ class Session(msgspec.Struct):
     """The other lines with their indexes, by type."""
     model: str | None = None
     model_path: str | None = None
+    held: int | None = None
+    """The line that holds the instructions and tools that the agent sends, if the file has one."""
 
     def token(
         self, line: int, envelope: dict[str, Any], record: Record, index: int | None = None, inside: str = ""

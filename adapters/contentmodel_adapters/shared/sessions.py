@@ -35,7 +35,7 @@ from contentmodel.literals import DocumentForm
 from contentmodel.message import Branch, Origin
 from contentmodel.request import ChatOptions, ChatRequest
 from contentmodel.serialize import require_valid_parts
-from contentmodel_adapters.shared.session_lines import END, ORDER
+from contentmodel_adapters.shared.session_lines import END, HELD, ORDER
 from contentmodel_adapters.shared.session_reading import (
     UNREADABLE,
     Part,
@@ -49,7 +49,7 @@ from contentmodel_adapters.shared.session_writing import Writer, Written, withou
 
 
 class SessionAdapter(RequestsOnly):
-    """A base class of adapters of session files. A session is a request without options and tools."""
+    """A base class of adapters of session files. A session is a request without options."""
 
     api: str
     issuer: str
@@ -109,6 +109,7 @@ class SessionAdapter(RequestsOnly):
         request = ChatRequest(
             model=session.model,
             instructions=first.instructions,
+            tools=first.tools,
             messages=parts[0],
             branches=branches,
             origin=Origin(api=self.api, issuer=self.issuer, model=session.model),
@@ -126,7 +127,8 @@ class SessionAdapter(RequestsOnly):
         extra = dict(first.extra or {})
         parts = ([source.line for source in sources_of(part, session)] for part in session.parts)
         order = [line for lines in parts for line in (*lines, END)]
-        extra[self.api] = {**escaped(session.kept), ORDER.key: order}
+        held = {} if session.held is None else {HELD.key: session.held}
+        extra[self.api] = {**escaped(session.kept), ORDER.key: order, **held}
         return extra
 
     def _decoded(self, lines: list[Any]) -> tuple[Session, list[tuple[ChatRequest, Any, Any]]]:
@@ -176,9 +178,10 @@ class SessionAdapter(RequestsOnly):
     def _report_rest(self, request: ChatRequest, context: EncodeContext) -> None:
         """Report the values of a request that a session file does not contain."""
         context.report_lost_attributes(request, tuple(f"options.{name}" for name in ChatOptions.__struct_fields__))
-        for tool in request.tools:
+        has_held = context.native and HELD.of(request, self.api) is not None
+        for tool in request.tools if not has_held else ():
             context.report_loss(tool, None, reasons.NO_FIELD)
-        if not context.native or not self.has_instructions:
+        if not has_held and not (context.native and self.has_instructions):
             self.report_instructions(request, context)
         rest = without_api(request.extra, self.api)
         context.leave_residue(context.replace(request, extra=rest))
