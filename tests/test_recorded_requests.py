@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
 import contentmodel
 from contentmodel import TextContent, adapter
-from session_files import Claude, text
+from contentmodel.message import FinishReason
+from contentmodel.usage import Usage
+from session_files import Claude, call, text
 
 CLAUDE = adapter("claude-code-session")
 
@@ -71,3 +74,36 @@ def test_recorded_request_that_is_not_valid_is_kept() -> None:
     assert (request.instructions, request.tools) == ([], [])
     assert len(request.messages) == 2
     assert CLAUDE.encode_request(request).payload == lines
+
+
+# -- edits of answers --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("response_id", "msg_new"),
+        ("usage", Usage(input_tokens=7, output_tokens=8)),
+        ("finish_reason", FinishReason(reason="length")),
+    ],
+)
+@pytest.mark.parametrize("has_field", [True, False])
+def test_edited_record_of_answer_is_written_or_reported(field: str, value: Any, has_field: bool) -> None:
+    file = Claude()
+    file.user("List the files.")
+    file.answer("msg_1", text("I list them."), call("toolu_1", command="ls"))
+    name = {"response_id": "id", "usage": "usage", "finish_reason": "stop_reason"}[field]
+    for line in file.lines[1:] if not has_field else ():
+        del line["message"][name]
+    request = CLAUDE.decode_request(file.lines)
+    assert CLAUDE.encode_request(request).payload == file.lines
+    messages = [*request.messages]
+    messages[1] = replace(messages[1], **{field: value})
+    encoded = CLAUDE.encode_request(replace(request, messages=messages))
+    read = [getattr(message, field) for message in CLAUDE.decode_request(encoded.payload).messages]
+    reported = any(loss.path.endswith(field) for loss in encoded.losses)
+    if has_field:
+        assert len(read) == 2
+        found = read[1].reason if field == "finish_reason" else read[1].input_tokens if field == "usage" else read[1]
+        assert found == {"finish_reason": "length", "usage": 7, "response_id": "msg_new"}[field]
+    assert reported == (not has_field)

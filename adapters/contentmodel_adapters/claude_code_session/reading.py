@@ -9,7 +9,8 @@ from typing import Any
 from contentmodel.adapter import adapter as installed
 from contentmodel.authoring import TOKEN
 from contentmodel.errors import DecodeError
-from contentmodel.message import Branch
+from contentmodel.message import Branch, FinishReason
+from contentmodel.usage import Usage
 from contentmodel_adapters.claude_code_session.blocks import SHAPE
 from contentmodel_adapters.claude_code_session.tree import Line, Tree
 from contentmodel_adapters.shared.session_reading import UNREADABLE, Part, Record, Session
@@ -206,22 +207,27 @@ class Reading:
     def _answer_record(self, line: Line, message: dict[str, Any]) -> Record:
         """Return the record of an answer's line. Each line of an answer repeats the values of the response."""
         record = self._record(line)
-        ending: dict[str, Any] = {
-            key: message[key] for key in ("usage", "stop_reason", "stop_sequence") if key in message
-        }
-        whole: dict[str, Any] = {"type": "message", "role": "assistant", "content": [], "model": "", "id": ""}
-        try:
-            response = self._inner.decode_response({**whole, **ending})
-        except DecodeError:
+        found = ending_of(message)
+        if found is None:
             return record
-        record.usage = response.usage
-        record.finish_reason = response.choices[0].finish_reason if response.choices else None
+        record.usage, record.finish_reason = found
         record.response_id = line.answer_id
         record.model = message.get("model") if isinstance(message.get("model"), str) else None
         self.session.model = record.model or self.session.model
         if record.model is not None:
             self.session.model_path = f"$[{line.index}].message.model"
         return record
+
+
+def ending_of(message: dict[str, Any]) -> tuple[Usage | None, FinishReason | None] | None:
+    """Return the usage and the finish reason of an answer; None if they are not valid."""
+    ending: dict[str, Any] = {key: message[key] for key in ("usage", "stop_reason", "stop_sequence") if key in message}
+    whole: dict[str, Any] = {"type": "message", "role": "assistant", "content": [], "model": "", "id": ""}
+    try:
+        response = installed("anthropic-messages").decode_response({**whole, **ending})
+    except DecodeError:
+        return None
+    return response.usage, response.choices[0].finish_reason if response.choices else None
 
 
 def _has_id(line: Any) -> bool:

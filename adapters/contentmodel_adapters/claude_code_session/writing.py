@@ -13,6 +13,7 @@ from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel_adapters.claude_code_session.blocks import API, COMMON, SHAPE, VERSION
+from contentmodel_adapters.claude_code_session.reading import ending_of
 from contentmodel_adapters.shared.session_lines import HELD, Group, first_time, iso_time, made_id, order_of, session_id
 from contentmodel_adapters.shared.session_reading import LINE
 from contentmodel_adapters.shared.session_writing import Written
@@ -46,6 +47,7 @@ class Writing:
         """Return the lines of a conversation, each with the index of the line that it was read from, if any."""
         lines: list[tuple[int | None, Any]] = []
         self._last, before, previous = None, None, None
+        edits = self._edits(written)
         for item in written:
             source = item.source
             if source is not None and source.at is not None:
@@ -60,6 +62,9 @@ class Writing:
             previous = item.message
             at = None if source is None else source.line
             line = self._new_line(item) if source is None else self._old_line(item, is_first)
+            for name, value in edits.get(id(item.message), {}).items() if source is not None else ():
+                if name in line["message"]:
+                    line["message"][name] = value
             if source is not None and self._order.get(at) != before:
                 line["parentUuid"] = self._last
             self._last, before = line.get("uuid"), at
@@ -68,6 +73,34 @@ class Writing:
             self._tail = before, self._last
             self._is_first_group = False
         return lines
+
+    def _edits(self, written: list[Written]) -> dict[int, dict[str, Any]]:
+        """Return the changed fields of the answers that were read, by the identity of the message.
+
+        Each line of an answer repeats them. The message has those of the last line.
+        """
+        lasts = {id(item.message): item for item in written if item.wire["role"] == "assistant"}
+        return {key: self._edits_of(item) for key, item in lasts.items()}
+
+    def _edits_of(self, item: Written) -> dict[str, Any]:
+        message, source = item.message, item.source
+        if message is None or source is None:
+            return {}
+        held = {key[8:]: value for key, value in source.envelope.items() if key.startswith("message.")}
+        ending, edits = ending_of(held), dict[str, Any]()
+        if ending is None:
+            return {}
+        if message.response_id is not None and message.response_id != held.get("id"):
+            edits["id"] = message.response_id
+        written = self._ending(message) if ending != (message.usage, message.finish_reason) else {}
+        if message.usage != ending[0]:
+            edits["usage"] = written.get("usage")
+        if message.finish_reason != ending[1]:
+            edits |= {name: written[name] for name in ("stop_reason", "stop_sequence")}
+        for name, field in (("id", "response_id"), ("usage", "usage"), ("stop_reason", "finish_reason")):
+            if name in edits and name not in held:
+                self._context.report_loss(message, field, reasons.MESSAGE_RECORD)
+        return edits
 
     def _old_line(self, item: Written, is_first: bool) -> dict[str, Any]:
         """Return the line of a message that was read from this format, with the current values of the message."""
