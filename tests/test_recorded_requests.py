@@ -107,3 +107,22 @@ def test_edited_record_of_answer_is_written_or_reported(field: str, value: Any, 
         found = read[1].reason if field == "finish_reason" else read[1].input_tokens if field == "usage" else read[1]
         assert found == {"finish_reason": "length", "usage": 7, "response_id": "msg_new"}[field]
     assert reported == (not has_field)
+
+
+@pytest.mark.parametrize("before", [None, "user-rejected"])
+@pytest.mark.parametrize("outcome", [None, "denied", "interrupted", "timed_out"])
+def test_edited_outcome_of_result_is_written_or_reported(before: str | None, outcome: str | None) -> None:
+    file = Claude()
+    file.user("List the files.")
+    file.answer("msg_1", call("toolu_1", command="ls"))
+    file.result("toolu_1", "refused", **({} if before is None else {"toolDenialKind": before}))
+    request = CLAUDE.decode_request(file.lines)
+    assert CLAUDE.encode_request(request).payload == file.lines
+    message = request.messages[-1]
+    result: Any = message.contents[0]
+    edited = replace(message, contents=[replace(result, outcome=outcome)])
+    encoded = CLAUDE.encode_request(replace(request, messages=[*request.messages[:-1], edited]))
+    written: Any = CLAUDE.decode_request(encoded.payload).messages[-1].contents[0]
+    reported = any(loss.path.endswith("outcome") for loss in encoded.losses)
+    assert reported == (outcome == "timed_out")
+    assert reported or written.outcome == outcome

@@ -17,7 +17,7 @@ from contentmodel_adapters.shared.session_reading import UNREADABLE, Part, Recor
 
 _OTHER = "other"
 """The residue entry of lines without a type."""
-_OUTCOMES = {"user-rejected": "denied", "interrupted": "interrupted"}
+OUTCOMES = {"user-rejected": "denied", "interrupted": "interrupted"}
 """The outcome of a call for a `toolDenialKind`."""
 _PATHS = {
     "message_id": "uuid",
@@ -117,7 +117,7 @@ class Reading:
         record = self._record(line)
         if len([*line.ids("tool_result", "tool_use_id")]) == 1:
             record.artifact = line.line.get("toolUseResult")
-            record.outcome = _OUTCOMES.get(str(line.line.get("toolDenialKind")))
+            record.outcome = OUTCOMES.get(str(line.line.get("toolDenialKind")))
         token = self.session.token(line.index, _envelope(line.line, message, record), record)
         place = f"$.messages[{len(part.entries)}]"
         part.places[place], part.lines[place] = f"$[{line.index}].message", f"$[{line.index}]"

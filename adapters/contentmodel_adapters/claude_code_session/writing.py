@@ -9,11 +9,12 @@ from msgspec.structs import replace
 
 from contentmodel.adapter import adapter as installed
 from contentmodel.authoring import EncodeContext, reasons
+from contentmodel.content.tools import ToolResultContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel_adapters.claude_code_session.blocks import API, COMMON, SHAPE, VERSION
-from contentmodel_adapters.claude_code_session.reading import ending_of
+from contentmodel_adapters.claude_code_session.reading import OUTCOMES, ending_of
 from contentmodel_adapters.shared.session_lines import HELD, Group, first_time, iso_time, made_id, order_of, session_id
 from contentmodel_adapters.shared.session_reading import LINE
 from contentmodel_adapters.shared.session_writing import Written
@@ -116,9 +117,24 @@ class Writing:
             line["toolUseResult"] = self._artifacts.get(item.source.line)
         if is_first and item.message is not None and item.message.created is not None and "timestamp" in line:
             line["timestamp"] = item.message.created
+        self._write_outcome(line, item.message)
         self._time = line.get("timestamp", self._time)
         self._fields.update({key: line[key] for key in COMMON if key in line})
         return line
+
+    def _write_outcome(self, line: dict[str, Any], message: ChatMessage | None) -> None:
+        """Write the outcome of the only result of a line if it changed. Report an outcome that the line cannot have."""
+        results = [] if message is None else [c for c in message.contents if isinstance(c, ToolResultContent)]
+        if len(results) != 1 or results[0].outcome == OUTCOMES.get(str(line.get("toolDenialKind"))):
+            return
+        outcome = results[0].outcome
+        kinds = [kind for kind, name in OUTCOMES.items() if name == outcome]
+        if outcome is None:
+            del line["toolDenialKind"]
+        elif kinds:
+            line["toolDenialKind"] = kinds[0]
+        else:
+            self._context.report_loss(results[0], "outcome", reasons.NO_FIELD)
 
     def _new_line(self, item: Written) -> dict[str, Any]:
         """Return the line of a new message. Claude Code resumes a session with these fields (seen with 2.1.330)."""
