@@ -74,6 +74,11 @@ class TestHfMessages(Ours):
     payloads: ClassVar = {"request": data_sets.HF}
 
 
+class TestSharegpt(Ours):
+    adapter = "sharegpt"
+    payloads: ClassVar = {"request": data_sets.SHAREGPT}
+
+
 class TestAtif(Ours):
     adapter = "atif"
     payloads: ClassVar = {"request": data_sets.ATIF}

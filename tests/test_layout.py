@@ -38,6 +38,7 @@ FORMATS: dict[str, set[str]] = {
     "openai_finetune": set(),
     "atif": set(),
     "hf_messages": {"padding.py"},
+    "sharegpt": {"placeholders.py"},
     "claude_code_session": {"reading.py", "tree.py", "writing.py"},
     "codex_rollout": {"reading.py"},
     "gemini_cli_session": {"reading.py", "records.py", "writing.py"},

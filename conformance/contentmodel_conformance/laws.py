@@ -453,9 +453,9 @@ def restoration(source: Any, target: Any, kind: str, payload: dict[str, Any]) ->
     """Converting to another API and back restores every value that the target can represent."""
     out = crossed(source, target, kind, payload)
     back = crossed(target, source, kind, out.payload)
-    lost_on_return = [
-        value_at(loss_source(target, kind, out.payload), loss.path) for loss in back.losses if loss.kind in COVERING
-    ]
+    returned, expanded = loss_source(target, kind, out.payload), vocabulary_for(target).expanded
+    returned = returned if expanded is None else expanded(returned)
+    lost_on_return = [value_at(returned, loss.path) for loss in back.losses if loss.kind in COVERING]
     vocabulary, before = vocabulary_for(source), loss_source(source, kind, payload)
     names = {leaf.above[-1] for leaf in counted(before, vocabulary) if leaf.sort == NAME}
     unrestored = unaccounted(before, loss_source(source, kind, back.payload), out.losses, vocabulary, vocabulary)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -36,7 +36,8 @@ class Vocabulary(msgspec.Struct, frozen=True):
     fields repeat. `data`: JSON of the caller, whose inner fields have neither role. `arguments`: arguments of calls.
     `calls`: objects that are calls. `pairs`: types of objects that contain a call and its result. `numbers`: numbers
     that may be sent as texts. `aliases`: other names of top-level fields, mapped to the usual ones. `is_store`: the
-    API is a storage format, which has its own fields for the values of all APIs.
+    API is a storage format, which has its own fields for the values of all APIs. `expanded`: returns a payload with
+    its texts in parts, for APIs that write several values in one text.
     """
 
     structure: frozenset[str] = frozenset()
@@ -48,6 +49,7 @@ class Vocabulary(msgspec.Struct, frozen=True):
     numbers: frozenset[str] = frozenset()
     aliases: Mapping[str, str] = {}
     is_store: bool = False
+    expanded: Callable[[Any], Any] | None = None
 
 
 COVERING = ("dropped", "degraded", "insignificant")
@@ -191,6 +193,7 @@ class _Place(NamedTuple):
 def _leaves(root: Any, vocabulary: Vocabulary) -> Iterator[Leaf]:
     """Yield every scalar of a payload with its sort."""
     structure, names = STRUCTURE | vocabulary.structure, _REFERENCES | vocabulary.references
+    root = root if vocabulary.expanded is None else vocabulary.expanded(root)
     stack = [(root, _Place())]
     while stack:
         item, place = stack.pop()
@@ -358,6 +361,7 @@ def vocabulary_of(reader: Any) -> Vocabulary:
         arguments=_steps(arguments),
         aliases={key: value for row in rows for key, value in row.get("aliases", {}).items() if "." not in key},
         is_store=not getattr(reader, "issuer", "?"),
+        expanded=getattr(reader, "expanded", None),
         pairs=frozenset(str(pair["call"]["constants"].get("type")) for pair in described.get("pairs", ())),
         numbers=_steps(path for path, field in respelled if field["form"] in ("int", "int|float")),
         calls=_above(arguments) - _above(path for row in results for path in row["fields"]),

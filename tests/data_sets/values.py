@@ -171,3 +171,60 @@ ATIF = st.fixed_dictionaries(
         "final_metrics": json_values,
     },
 )
+
+_CALLS = st.fixed_dictionaries(
+    {"name": st.sampled_from(["weather", "clock"]), "arguments": OBJECTS | st.sampled_from(['{"a": 1}', "{", ""])},
+    optional={"id": IDS, "note": json_values},
+)
+_CALL_TEXTS = st.one_of(
+    _CALLS.map(json.dumps),
+    _CALLS.map(lambda call: json.dumps(call, separators=(",", ":"))),
+    st.lists(_CALLS, min_size=1, max_size=2).map(json.dumps),
+    TEXTS,
+    st.sampled_from(["[]", '{"name": "weather"}', '{"name":"clock","arguments":{"a":"<image>"}}']),
+)
+_VALUES = TEXTS | st.sampled_from(
+    ["<image>", "Look: <image> and <image>", "<video>Look.", "<audio>", "<image><audio> x"]
+)
+_TURNS = st.tuples(
+    UNKNOWN,
+    st.fixed_dictionaries(
+        {
+            "from": st.sampled_from(
+                ["human", "user", "gpt", "assistant", "system", "observation", "tool", "critic", "function_call", ""]
+            ),
+            "value": _VALUES,
+        }
+    )
+    | st.fixed_dictionaries({"from": st.just("function_call"), "value": _CALL_TEXTS})
+    | st.fixed_dictionaries(
+        {"from": st.sampled_from(["human", "gpt", "tool"])}, optional={"value": st.none() | json_values}
+    ),
+).map(_joined)
+_LISTS = st.none() | st.lists(LINKS, max_size=3) | st.lists(json_values, max_size=2)
+_BARE = TOOLS.map(lambda tools: [tool["function"] for tool in tools])
+
+
+def _with_media(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a document with a link for each placeholder."""
+    values = [message.get("value") for message in document["conversations"]]
+    texts = [value for value in values if isinstance(value, str)]
+    for kind in ("image", "video", "audio"):
+        count = sum(text.count(f"<{kind}>") for text in texts)
+        if count:
+            document[f"{kind}s"] = [f"{at}.{kind}" if at else f"data:{kind}/x;base64,AAAA" for at in range(count)]
+    return document
+
+
+_CONVERSATIONS = st.fixed_dictionaries(
+    {"conversations": st.lists(_TURNS, min_size=1, max_size=5)},
+    optional={
+        "system": NULLABLE,
+        "tools": st.none() | TOOLS | TOOLS.map(json.dumps) | _BARE.map(json.dumps) | _BARE | TEXTS,
+        "images": _LISTS,
+        "videos": _LISTS,
+        "audios": _LISTS,
+        "id": json_values,
+    },
+)
+SHAREGPT = _CONVERSATIONS | _CONVERSATIONS.map(_with_media)

@@ -14,7 +14,7 @@ from contentmodel_adapters.shared import documents
 VERSION = "ATIF-v1.7"
 """The version of trajectories that are converted from other formats. Later versions add audio."""
 IMAGES = ("image/jpeg", "image/png", "image/gif", "image/webp")
-READS = media.MediaSupport((), IMAGES, ("http", "https", "file"), in_answers=True, typed_links=True)
+READS = media.MediaSupport((), IMAGES, ("http", "https", "file", ""), in_answers=True, typed_links=True)
 
 
 def with_required(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:

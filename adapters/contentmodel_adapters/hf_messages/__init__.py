@@ -3,51 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from contentmodel.authoring import (
     DecodeContext,
-    EncodeContext,
     Hint,
     Row,
     media,
     message_pass,
     objects_of,
-    parse,
     payload_pass,
-    write,
 )
-from contentmodel.errors import DecodeError
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.hf_messages.blocks import KINDS_OF_MEDIA, REQUEST, TABLE
 from contentmodel_adapters.hf_messages.padding import API, without_padding
 from contentmodel_adapters.hf_messages.rules import RULES
 from contentmodel_adapters.shared import documents
+from contentmodel_adapters.shared.tools_text import ToolsText
 
 ANY_MEDIA = ("image/*", "audio/*", "video/*")
-READS = media.MediaSupport(ANY_MEDIA, ANY_MEDIA, ("http", "https", "data", "file"), in_answers=True)
-TOOLS_TEXT = Hint[str](API, "tools", "the JSON text of the tools, if they are not a list")
+READS = media.MediaSupport(ANY_MEDIA, ANY_MEDIA, ("http", "https", "data", "file", ""), in_answers=True)
+TOOLS = ToolsText(Hint[str](API, "tools", "the JSON text of the tools, if they are not a list"), usual=False)
 PAIRS = "a row without `messages` is not a conversation: join its lists of messages into one, `messages`"
-
-
-def with_tools_text(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Return the payload with the tools as JSON text if they were read as text."""
-    text = TOOLS_TEXT.of(request, API)
-    if text is not None:
-        tools = payload.get("tools", [])
-        payload["tools"] = text if _tools_of(text) == tools else write(tools).decode()
-    return payload
-
-
-def _tools_of(text: Any) -> Any:
-    """Return the list of objects of a JSON text; None if it is anything else."""
-    if text.__class__ is not str:
-        return None
-    try:
-        tools = parse(text)
-    except DecodeError:
-        return None
-    return tools if tools.__class__ is list and tools and all(tool.__class__ is dict for tool in tools) else None
 
 
 class HFMessages(documents.DocumentAdapter):
@@ -69,20 +47,13 @@ class HFMessages(documents.DocumentAdapter):
         documents.FITTING_CALLS,
         documents.FITTING_SCHEMAS,
     )
-    request_payload_passes = (payload_pass(with_tools_text, native=True),)
+    request_payload_passes = (payload_pass(TOOLS.write, native=True),)
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
-        text = wire.get("tools")
-        tools = _tools_of(text)
-        if tools is not None:
-            copy = {**wire, "tools": tools}
-            context.copied(copy, wire, ("tools", "tools"))
-            wire = copy
-        request = super()._decode_row(row, wire, context)
-        if not isinstance(request, ChatRequest):
-            return request
-        without_padding(request)
-        return request if text is None or tools is None else TOOLS_TEXT.on(request, API, text)
+        request = TOOLS.decode(wire, context, partial(super()._decode_row, row))
+        if isinstance(request, ChatRequest):
+            without_padding(request)
+        return request
 
     def recognises_list(self, items: list[Any]) -> float:
         """Return the confidence that a list has messages of a data set."""

@@ -10,20 +10,7 @@ from contentmodel.authoring import Broken, Rules, objects
 
 def declare(rules: Rules, roles: Collection[str], source: str) -> None:
     """Declare the rules of roles, calls and results."""
-
-    @rules.rule("refused", fix=f"use one of {', '.join(roles)}", source=source)
-    def roles_are_known(document: dict[str, Any]) -> Iterator[Broken]:
-        """Each message has one of the roles of the format."""
-        for path, message in objects(document, "messages"):
-            role = message.get("role")
-            if isinstance(role, str) and role not in roles:
-                yield f"{path}.role", f"the role {role!r:.60}"
-
-    @rules.rule("refused", fix="add a message", source=source)
-    def messages_required(document: dict[str, Any]) -> Iterator[Broken]:
-        """A document has a message."""
-        if document.get("messages") == []:
-            yield "$.messages", "an empty list"
+    declare_roles(rules, roles, source)
 
     @rules.rule("harmful", fix="put the call before its result", source=source)
     def results_follow_their_calls(document: dict[str, Any]) -> Iterator[Broken]:
@@ -34,3 +21,23 @@ def declare(rules: Rules, roles: Collection[str], source: str) -> None:
             call_id = message.get("tool_call_id")
             if message.get("role") == "tool" and isinstance(call_id, str) and call_id not in called:
                 yield f"{path}.tool_call_id", f"no call {call_id!r:.60} before it"
+
+
+def declare_roles(
+    rules: Rules, roles: Collection[str], source: str, *, messages: str = "messages", key: str = "role"
+) -> None:
+    """Declare that a document has messages, and that each has one of `roles` in its field `key`."""
+
+    @rules.rule("refused", fix=f"use one of {', '.join(roles)}", source=source)
+    def roles_are_known(document: dict[str, Any]) -> Iterator[Broken]:
+        """Each message has one of the roles of the format."""
+        for path, message in objects(document, messages):
+            role = message.get(key)
+            if isinstance(role, str) and role not in roles:
+                yield f"{path}.{key}", f"the role {role!r:.60}"
+
+    @rules.rule("refused", fix="add a message", source=source)
+    def messages_required(document: dict[str, Any]) -> Iterator[Broken]:
+        """A document has a message."""
+        if document.get(messages) == []:
+            yield f"$.{messages}", "an empty list"

@@ -24,6 +24,7 @@ READERS: dict[str, Reader] = {
     # A line of a fine-tuning file has the messages of a request.
     "openai-finetune": chat.read,
     "hf-messages": data_sets.read_messages,
+    "sharegpt": data_sets.read_conversations,
     "atif": trajectories.read,
 }
 """The readers of this project, by API."""

@@ -3,10 +3,16 @@
 `messages` from https://huggingface.co/docs/transformers/chat_templating and chat_templating_multimodal, and
 https://huggingface.co/docs/trl/dataset_formats (seen 2026-11-23). Arrow adds null members to objects: they are not
 arguments.
+
+`conversations` from data/README.md of hiyouga/LLaMA-Factory, and its
+src/llamafactory/v1/plugins/data_plugins/converter.py (seen 2026-11-23).
 """
 
 from __future__ import annotations
 
+import json
+import re
+from collections import Counter
 from typing import Any
 
 from contentmodel_conformance.readers.reading import (
@@ -44,6 +50,78 @@ def read_messages(kind: str, payload: dict[str, Any]) -> Reading:
             arguments = _without_nulls(function.get("arguments"))
             reading.call(function.get("name"), arguments, f"{at}.arguments", f"{at}.name")
     return reading
+
+
+_SPEAKERS = {
+    "system": SYSTEM,
+    "human": USER,
+    "user": USER,
+    "gpt": ASSISTANT,
+    "assistant": ASSISTANT,
+    "function_call": ASSISTANT,
+}
+_LISTS = {"image": "images", "video": "videos", "audio": "audios"}
+_PLACEHOLDERS = re.compile("<(image|video|audio)>")
+
+
+def read_conversations(kind: str, payload: dict[str, Any]) -> Reading:
+    """Return the facts of a document with `conversations`."""
+    reading = Reading()
+    reading.add(SYSTEM, payload.get("system"), "$.system")
+    media = _listed(payload)
+    for path, message in objects(payload.get("conversations"), "$.conversations"):
+        role, value, at = message.get("from"), message.get("value"), f"{path}.value"
+        calls = _calls(value) if role == "function_call" else None
+        for call in calls or ():
+            reading.call(call["name"], call["arguments"], at)
+        for text in _texts(value, media) if calls is None and isinstance(value, str) else ():
+            if role in ("observation", "tool", "observations", "function_response"):
+                reading.result(text, at, alone=True)
+            else:
+                reading.add(_SPEAKERS.get(str(role), USER), text, at, f"{path}.from", alone=True)
+    for kind_of_media in media:
+        name = _LISTS[kind_of_media]
+        for index, item in enumerate(payload[name]):
+            reading.add(MEDIUM, link(item), f"$.{name}[{index}]")
+    return reading
+
+
+def _calls(value: Any) -> list[dict[str, Any]] | None:
+    try:
+        calls = json.loads(value)
+    except (TypeError, ValueError, RecursionError):
+        return None
+    calls = calls if isinstance(calls, list) else [calls]
+    are_calls = calls and all(
+        isinstance(call, dict) and isinstance(call.get("name"), str) and isinstance(call.get("arguments"), dict | str)
+        for call in calls
+    )
+    return calls if are_calls else None
+
+
+def _listed(payload: dict[str, Any]) -> list[str]:
+    """Return the kinds of media whose list has one string for each placeholder, all of them in usual values."""
+    counts: Counter[str] = Counter()
+    fixed: set[str] = set()
+    for _, message in objects(payload.get("conversations"), "$"):
+        value = message.get("value")
+        found = _PLACEHOLDERS.findall(value) if isinstance(value, str) else []
+        counts.update(found)
+        fixed.update(found if message.get("from") in ("system", "function_call") else ())
+    lists = {kind: payload.get(name) for kind, name in _LISTS.items()}
+    return [
+        kind
+        for kind, items in lists.items()
+        if isinstance(items, list)
+        and len(items) == counts[kind]
+        and kind not in fixed
+        and all(isinstance(item, str) for item in items)
+    ]
+
+
+def _texts(value: str, media: list[str]) -> list[str]:
+    """Return the texts between the placeholders of media."""
+    return re.split("|".join(f"<{kind}>" for kind in media), value) if media else [value]
 
 
 def _medium(reading: Reading, part: dict[str, Any], path: str) -> None:

@@ -141,6 +141,7 @@ LIMITS = {
     # Files of conversations: no format has signatures or hosted tools.
     "openai-finetune": Limits(**_FILES, images_in_results=False, media=frozenset({"images", "image links"})),
     "hf-messages": Limits(**_FILES, media=frozenset({"images", "image links"})),
+    "sharegpt": Limits(**_FILES, media=frozenset({"images", "image links"}), several_texts=False),
     "atif": Limits(**_FILES, images_in_results=False, media=frozenset({"image links"})),
 }
 """The limits of the APIs of this project."""

@@ -46,7 +46,7 @@ _ALIASES = {"image/jpg": "image/jpeg", "audio/mp3": "audio/mpeg", "audio/x-wav":
 class MediaSupport(msgspec.Struct, frozen=True):
     """The media that a target reads: inline data of `media_types`, links to media of `links` (None: any type).
 
-    - `schemes`: the URI schemes of links.
+    - `schemes`: the URI schemes of links; "" for paths of files, which have none.
     - `private`: prefixes of links that only their provider can fetch.
     - `texts`: whether an inline document may be plain text instead of base64.
     - `named`: whether an inline document requires a file name.
@@ -118,7 +118,8 @@ def _readable(content: AIContent, context: EncodeContext, reads: MediaSupport) -
 
 
 def _readable_link(content: UriContent, context: EncodeContext, reads: MediaSupport) -> Iterable[AIContent]:
-    scheme = content.uri.partition(":")[0].lower()
+    name, colon, _ = content.uri.partition(":")
+    scheme = name.lower() if colon else ""
     if scheme == "data" and ("data" not in reads.schemes or content.media_kind is None):
         inline = _inline(content, context, reads)
         if inline is not None:

@@ -313,7 +313,7 @@ class ArgumentsText(Codec[JsonObject | str]):
 class ArgumentsObject(Codec[JsonObject | str]):
     """Arguments as an object. JSON text of another API is parsed. Text that is not an object is put under `key`."""
 
-    classes = (dict,)
+    classes: tuple[type, ...] = (dict,)
     identity = False
 
     def __init__(self, key: str = "input") -> None:

@@ -1,0 +1,410 @@
+"""The table of conversations of the ShareGPT form: a list of objects with `from` and `value`.
+
+A value is a text. Calls are the JSON text of an object with `name` and `arguments`, or of a list of them. Documents of
+other programs have no call ids, and results follow their calls in order. Here, calls of other APIs keep their id in the
+field `id`, and results in `tool_call_id`: readers of the form ignore other fields.
+
+Sources (seen 2026-11-23): data/README.md of hiyouga/LLaMA-Factory, with src/llamafactory/data/converter.py,
+formatter.py and v1/plugins/data_plugins/converter.py; `standardize_sharegpt` of unsloth (`user`, `input`, `assistant`,
+`output`); swift/llm/dataset/preprocessor/core.py of modelscope/ms-swift (`bot`, `function_response`, `observations`);
+camel.messages.conversion of camel-ai/camel (`tool`); fastchat/data of lm-sys/FastChat (`chatgpt`, `bing`, `bard`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Any
+
+from contentmodel.authoring import (
+    ArgumentsObject,
+    Blocks,
+    Codec,
+    DataUri,
+    DecodeContext,
+    EncodeContext,
+    Fields,
+    Filled,
+    Hint,
+    Implied,
+    Place,
+    Roles,
+    Row,
+    Silent,
+    Table,
+    Union,
+    is_data_uri,
+    needs_error_mark,
+    parse,
+    passes,
+    row,
+    spread,
+    with_error_mark,
+    with_error_read,
+    write,
+)
+from contentmodel.content.base import AIContent
+from contentmodel.content.media import DataContent, UriContent
+from contentmodel.content.text import TextContent
+from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
+from contentmodel.errors import DecodeError
+from contentmodel.message import ChatMessage
+from contentmodel.request import ChatRequest, FunctionTool, HostedTool
+from contentmodel_adapters.shared.chat_rows import FUNCTION, NO_PARAMETERS, NonEmptyText, report_citations, usual_row
+from contentmodel_adapters.shared.tools_text import objects_of_text
+from contentmodel_adapters.sharegpt.placeholders import (
+    LISTS,
+    Pieces,
+    escaped_json,
+    joined,
+    listed_media,
+    with_split_values,
+)
+
+API = "sharegpt"
+TABLE = Table(API)
+FROM = Hint[str](API, "from", "the role in the spelling of the message")
+CALLS_TEXT = Hint[str](API, "calls", "the JSON text of the calls")
+
+CALL, RESULT = "function_call", "observation"
+SPEAKERS = {
+    **dict.fromkeys(("human", "user", "input"), "user"),
+    **dict.fromkeys(("gpt", "assistant", "output", "bot", "chatgpt", "bing", "bard"), "assistant"),
+    "system": "system",
+}
+"""The spellings of roles, and the roles. The first spelling is the usual one."""
+_USUAL = {"user": "human", "assistant": "gpt", "system": "system", "developer": "system"}
+RESULTS = (RESULT, "observations", "function_response", "tool")
+"""The spellings of the role of results."""
+ROLES = (*SPEAKERS, CALL, *RESULTS)
+
+
+class From(Roles):
+    """The role of a message that is no result, in the spelling of the hint."""
+
+    def quick_encode(self, name: str, call: str, bind: Any) -> str:
+        return call
+
+    def encode(self, value: str, context: EncodeContext, owner: Any) -> str:
+        spelled = FROM.of(owner, API)
+        return (
+            spelled
+            if spelled is not None and self.to_model.get(spelled) == value
+            else super().encode(value, context, owner)
+        )
+
+
+class Value(Codec[list[AIContent]]):
+    """The value of a message: a text, or parts if it has media."""
+
+    classes = (str,)
+    identity = False
+
+    def __init__(self, parts: Union) -> None:
+        super().__init__()
+        self._parts = parts
+
+    def holds(self, value: object) -> bool:
+        return value.__class__ is str or value.__class__ is Pieces
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[AIContent]:
+        if value.__class__ is str:
+            return [TextContent(text=value)]
+        contents: list[AIContent] = self._parts.decode_list(value, context)
+        for at, (media, index) in value.origins.items():
+            context.trace(None, [contents[at]], media, index, spread=False)
+        return contents
+
+    def places(self, value: list[AIContent], wire: Any, path: str) -> Iterable[Place]:
+        return [(content, path, wire, None) for content in value]
+
+    def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> Any:
+        pieces = Pieces(self._parts.encode_list(value, context))
+        return pieces if any("text" not in piece for piece in pieces) else joined(pieces)
+
+    def describe(self) -> str:
+        return "str"
+
+
+class CallsText(Codec[list[AIContent]]):
+    """The JSON text of calls: an object, or a list of objects."""
+
+    classes = (str,)
+    identity = False
+
+    def holds(self, value: object) -> bool:
+        return calls_of(value) is not None
+
+    def decode(self, value: str, context: DecodeContext, container: Any, key: str) -> list[AIContent]:
+        contents: list[AIContent] = CALLS.decode_list(calls_of(value) or [], context)
+        return contents
+
+    def places(self, value: list[AIContent], wire: Any, path: str) -> Iterable[Place]:
+        calls = calls_of(wire) or []
+        return spread(value, calls, path, CALLS) if _is_list(wire) else [(value[0], path, calls[0], CALLS)]
+
+    def encode(self, value: list[AIContent], context: EncodeContext, owner: Any) -> str:
+        calls = CALLS.encode_list(value, context)
+        text = CALLS_TEXT.of(owner, API)
+        return text if text is not None and calls_of(text) == calls else text_of_calls(calls)
+
+    def describe(self) -> str:
+        return "str"
+
+
+def calls_of(text: object) -> list[dict[str, Any]] | None:
+    """Return the calls of a JSON text; None if it is anything else."""
+    if not isinstance(text, str) or text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        value = parse(text)
+    except DecodeError:
+        return None
+    calls = value if value.__class__ is list else [value]
+    return calls if calls and all(map(_is_call, calls)) else None
+
+
+def _is_list(text: Any) -> bool:
+    return bool(text.lstrip().startswith("["))
+
+
+def _is_call(value: Any) -> bool:
+    return (
+        value.__class__ is dict
+        and value.get("name").__class__ is str
+        and value.get("arguments").__class__ in (dict, str)
+    )
+
+
+def text_of_calls(calls: list[dict[str, Any]]) -> str:
+    """Return the usual JSON text of calls."""
+    return escaped_json(write(calls[0] if len(calls) == 1 else calls).decode())
+
+
+class Arguments(ArgumentsObject):
+    """The arguments of a call: an object, or JSON text. Those of another API become an object."""
+
+    classes: tuple[type, ...] = (dict, str)
+
+    def encode(self, value: Any, context: EncodeContext, owner: object) -> Any:
+        return value if context.native else super().encode(value, context, owner)
+
+
+def _media(kind: str) -> list[Row]:
+    """Return the rows of one kind of media: a path, a link, or a data URI."""
+    return [
+        Row(f"{kind}.data", DataContent, {kind: (("media_type", "data"), DataUri())}),
+        Row(kind, UriContent, {kind: "uri"}, Implied({"kind": kind})),
+    ]
+
+
+def _form_of_part(wire: dict[str, Any]) -> str:
+    kind = next(iter(wire))
+    return f"{kind}.data" if is_data_uri(wire[kind]) and kind in LISTS else kind
+
+
+def _text() -> Row:
+    return Row("text", TextContent, {"text": "text"})
+
+
+PARTS = TABLE.union(
+    "part of a value",
+    [_text(), *(part for kind in LISTS for part in _media(kind))],
+    find=_form_of_part,
+    prefer=usual_row("image"),
+)
+TEXTS = TABLE.union("text of a value", [_text()], find=lambda wire: "text")
+CALLS = TABLE.union(
+    "call",
+    [
+        Row(
+            "call",
+            FunctionCallContent,
+            {"id": "call_id", "name": "name", "arguments": ("arguments", Arguments())},
+            Filled({"arguments": {}}),
+        )
+    ],
+    find=lambda wire: "call",
+)
+RESULT_MESSAGES = TABLE.union(
+    "result message",
+    [
+        Row(
+            "result",
+            FunctionResultContent,
+            {"tool_call_id": "call_id", "value": ("outputs", Value(PARTS))},
+            Silent("name"),
+            Filled({"value": ""}),
+        )
+    ],
+    find=lambda wire: "result",
+)
+_SPEAKER = From(API, SPEAKERS | {CALL: "assistant"}, _USUAL, elsewhere=RESULTS)
+PLAIN = TABLE.record(
+    "message",
+    ChatMessage,
+    {"from": ("role", _SPEAKER), "value": ("contents", Value(PARTS))},
+    Silent("message_id"),
+    Filled({"value": ""}),
+)
+SYSTEM = TABLE.record(
+    "system message",
+    ChatMessage,
+    {"from": ("role", _SPEAKER), "value": ("contents", Value(TEXTS))},
+    Silent("message_id"),
+    Filled({"value": ""}),
+)
+CALLING = TABLE.record(
+    "call message",
+    ChatMessage,
+    {"value": ("contents", CallsText())},
+    Implied({"role": "assistant"}),
+    Silent("message_id"),
+    constants={"from": CALL},
+)
+TABLE.known_values("message.roles", *ROLES)
+
+
+class Conversation(Codec[list[ChatMessage]]):
+    """The messages of a conversation."""
+
+    classes = (list,)
+    identity = False
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is list and bool(value)
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
+        messages = []
+        for index, wire in enumerate(value):
+            if wire.__class__ is not dict:
+                context.expected(value, index, "an object: a message", wire)
+            elif wire.get("from").__class__ is not str:
+                context.fault(wire, "from", "missing string: the role of this message")
+            else:
+                messages.append(_decoded(wire, context))
+        context.trace_messages(messages, value, _layout_of)
+        return messages
+
+    def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
+        return [wire for message in value for wire in _encoded(message, context)]
+
+
+def _decoded(wire: dict[str, Any], context: DecodeContext) -> ChatMessage:
+    name = wire["from"]
+    if name in RESULTS:
+        rest = {key: value for key, value in wire.items() if key != "from"}
+        context.copied(rest, wire)
+        result = with_error_read(RESULT_MESSAGES.decode(rest, context))
+        contents = [result if name == RESULT else FROM.on(result, API, name)]
+        return ChatMessage(role="tool", contents=contents, origin=context.origin)
+    if name == CALL and calls_of(wire.get("value")) is not None:
+        calling: ChatMessage = CALLING.decode(wire, context)
+        usual = text_of_calls(
+            CALLS.encode_list(calling.contents, EncodeContext(API, "", "request", None, context.origin))
+        )
+        return calling if usual == wire["value"] else CALLS_TEXT.on(calling, API, wire["value"])
+    message: ChatMessage = (SYSTEM if name == "system" else PLAIN).decode(wire, context)
+    return message if _USUAL.get(message.role, name) == name else FROM.on(message, API, name)
+
+
+def expanded(document: Any) -> Any:
+    """Return a document with its calls and tools as objects, and its texts without placeholders of media."""
+    conversation = document.get("conversations") if document.__class__ is dict else document
+    if conversation.__class__ is not list:
+        return document
+    lists = listed_media(document) if document.__class__ is dict else {}
+    messages = [_expanded(message) for message in with_split_values(conversation, lists)]
+    if conversation is document:
+        return messages
+    tools = objects_of_text(document.get("tools"))
+    return {**document, "conversations": messages} | ({} if tools is None else {"tools": tools})
+
+
+def _expanded(message: Any) -> Any:
+    value = message.get("value") if message.__class__ is dict else None
+    if isinstance(value, Pieces):
+        return {**message, "value": [piece["text"] for piece in value if "text" in piece]}
+    calls = calls_of(value) if value is not None and message.get("from") == CALL else None
+    return message if calls is None else {**message, "value": calls if _is_list(value) else calls[0]}
+
+
+class _ResultMessage(Fields):
+    """The layout of a message that is one tool result. The result has the path of the message."""
+
+    def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
+        yield value.contents[0], path, wire, RESULT_MESSAGES
+
+
+_RESULT_MESSAGE = _ResultMessage({})
+
+
+def _layout_of(message: ChatMessage) -> Any:
+    if message.role == "tool":
+        return _RESULT_MESSAGE
+    return CALLING if _has_calls(message) else SYSTEM if message.role == "system" else PLAIN
+
+
+def _has_calls(message: ChatMessage) -> bool:
+    return any(isinstance(content, FunctionCallContent) for content in message.contents)
+
+
+def _encoded(message: ChatMessage, context: EncodeContext) -> Iterator[dict[str, Any]]:
+    """Yield the wire messages of one message: one for each result, and calls apart from texts."""
+    if message.role == "tool":
+        if message.message_id or message.author_name or message.extra:
+            passes.leave_empty(message, context)
+        for result in message.contents:
+            yield from _encoded_result(result, context)
+    elif not message.contents:
+        if context.native:
+            yield PLAIN.encode(message, context)
+        else:
+            # An empty message of another API is not written.
+            passes.leave_empty(message, context)
+    else:
+        report_citations(message.contents, context)
+        runs = groupby(message.contents, lambda content: isinstance(content, FunctionCallContent))
+        for at, (are_calls, run) in enumerate(runs):
+            contents = list(run)
+            part = ChatMessage(role=message.role, contents=contents, origin=message.origin)
+            part = part if at else context.with_contents(message, contents)
+            yield (CALLING if are_calls else SYSTEM if message.role == "system" else PLAIN).encode(part, context)
+
+
+def _encoded_result(content: AIContent, context: EncodeContext) -> list[dict[str, Any]]:
+    report_citations(getattr(content, "outputs", ()), context)
+    if isinstance(content, FunctionResultContent) and needs_error_mark(content):
+        content = with_error_mark(content, context)
+    name = FROM.of(content, API)
+    name = name if name in RESULTS else RESULT
+    return [{"from": name, **wire} for wire in RESULT_MESSAGES.encode_list([content], context)]
+
+
+def _form_of_tool(wire: dict[str, Any]) -> str | None:
+    is_bare = "type" not in wire and "function" not in wire
+    return "bare" if is_bare else "function" if wire.get("type") == "function" else None
+
+
+BARE: dict[str, Any] = {path.removeprefix("function."): attribute for path, attribute in FUNCTION.items()}
+TOOLS = TABLE.union(
+    "tool",
+    [
+        row("function", FunctionTool, FUNCTION, Filled({"function.parameters": NO_PARAMETERS})),
+        Row("bare", FunctionTool, BARE),
+    ],
+    find=_form_of_tool,
+    prefer=lambda tool, rows: rows[0],
+    other=Row("other", HostedTool, {"type": "kind"}),
+    foreign_types=[FunctionTool],
+)
+REQUEST = TABLE.record(
+    "request",
+    ChatRequest,
+    {
+        "conversations": ("messages", Conversation()),
+        "system": ("instructions", NonEmptyText(TextContent, "text", between="\n\n")),
+        "tools": ("tools", Blocks(TOOLS)),
+    },
+)
+TABLE.keep("request", *LISTS.values())
