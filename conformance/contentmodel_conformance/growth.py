@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -34,7 +35,22 @@ def has_grown(one: Any, other: Any) -> bool:
     if isinstance(one, str) and isinstance(other, list):
         # A single text is encoded as a string, and as a block if others follow.
         return bool(other) and isinstance(other[0], dict) and other[0].get("text") == one
+    if isinstance(one, str) and isinstance(other, str) and one[:1] in ("{", "[") and other.startswith("["):
+        return is_same(one, other) or _has_grown_in_text(one, other)
     return is_same(one, other)
+
+
+def _has_grown_in_text(one: str, other: str) -> bool:
+    """Return whether both are JSON texts of blocks, and `other` has more blocks at the end.
+
+    The JSON text of calls is an object, or a list of objects if there are several.
+    """
+    try:
+        before, after = json.loads(one), json.loads(other)
+    except (ValueError, RecursionError):
+        return False
+    before = before if isinstance(before, list) else [before]
+    return all(isinstance(block, dict) for block in [*before, *after]) and has_grown(before, after)
 
 
 def conversation_of(adapter: Any, request: ChatRequest) -> Callable[[Any], list[Any]]:
@@ -51,7 +67,7 @@ def conversation_of(adapter: Any, request: ChatRequest) -> Callable[[Any], list[
     return lambda payload: _as_list(payload.get(field, []))
 
 
-_TURNS = ("messages", "input", "contents", "turns")
+_TURNS = ("messages", "input", "contents", "turns", "conversations")
 """The fields that have the conversation in known APIs."""
 
 

@@ -364,12 +364,24 @@ def _encoded(message: ChatMessage, context: EncodeContext) -> Iterator[dict[str,
             passes.leave_empty(message, context)
     else:
         report_citations(message.contents, context)
-        runs = groupby(message.contents, lambda content: isinstance(content, FunctionCallContent))
-        for at, (are_calls, run) in enumerate(runs):
-            contents = list(run)
+        for at, (are_calls, contents) in enumerate(_runs(message.contents)):
             part = ChatMessage(role=message.role, contents=contents, origin=message.origin)
             part = part if at else context.with_contents(message, contents)
             yield (CALLING if are_calls else SYSTEM if message.role == "system" else PLAIN).encode(part, context)
+
+
+def _runs(contents: Iterable[AIContent]) -> Iterator[tuple[bool, list[AIContent]]]:
+    """Yield runs of calls, and runs of other contents. After a call, each of the others is a run.
+
+    Until the call has a result, further texts may follow: they do not change the messages before them.
+    """
+    is_after_call = False
+    for are_calls, run in groupby(contents, lambda content: isinstance(content, FunctionCallContent)):
+        if is_after_call and not are_calls:
+            yield from ((False, [content]) for content in run)
+        else:
+            yield are_calls, list(run)
+        is_after_call = is_after_call or are_calls
 
 
 def _encoded_result(content: AIContent, context: EncodeContext) -> list[dict[str, Any]]:
