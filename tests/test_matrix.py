@@ -158,7 +158,7 @@ def test_text_and_function_calls_are_exact_for_every_api(api: str, origin: str, 
     text = [each for each in cell("TextContent", api, of, origin).cases if each.field is None]
     if (api, origin) in WITHOUT_INSTRUCTIONS:
         (instructions,) = (each for each in text if each.place == INSTRUCTIONS)
-        reason = f"dropped: {api} has no instructions of another agent: the agent that resumes it adds its own"
+        reason = f"dropped: they are instructions of another agent or application: the agent of {api} adds its own"
         assert instructions.why == (reason,)
         text.remove(instructions)
     assert {each.verdict for each in text} == {"exact"}

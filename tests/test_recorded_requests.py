@@ -8,10 +8,10 @@ import pytest
 from msgspec.structs import replace
 
 import contentmodel
-from contentmodel import TextContent, adapter
+from contentmodel import FunctionResultContent, TextContent, adapter
 from contentmodel.message import FinishReason
 from contentmodel.usage import Usage
-from session_files import Claude, call, text
+from session_files import Claude, call, codex_session, gemini_session, text
 
 CLAUDE = adapter("claude-code-session")
 
@@ -126,3 +126,58 @@ def test_edited_outcome_of_result_is_written_or_reported(before: str | None, out
     reported = any(loss.path.endswith("outcome") for loss in encoded.losses)
     assert reported == (outcome == "timed_out")
     assert reported or written.outcome == outcome
+
+
+def test_edited_artifact_of_result_is_reported_if_its_line_has_none() -> None:
+    file = Claude()
+    file.user("List the files.")
+    file.answer("msg_1", call("toolu_1", command="ls"))
+    file.result("toolu_1", "a.py")
+    del file.lines[-1]["toolUseResult"]
+    request = CLAUDE.decode_request(file.lines)
+    message = request.messages[-1]
+    edited = replace(message, contents=[replace(message.contents[0], artifact={"files": 1})])
+    encoded = CLAUDE.encode_request(replace(request, messages=[*request.messages[:-1], edited]))
+    assert [loss.path for loss in encoded.losses if "artifact" in loss.path]
+
+
+def read_session(api: str) -> list[Any]:
+    """Return a session whose answers have counts in other lines or fields."""
+    return codex_session()[:9] if api == "codex-rollout" else gemini_session()
+
+
+@pytest.mark.parametrize("api", ["codex-rollout", "gemini-cli-session"])
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("response_id", "resp_new"),
+        ("usage", Usage(input_tokens=7, output_tokens=8)),
+        ("usage", None),
+        ("finish_reason", FinishReason(reason="length")),
+    ],
+)
+def test_edited_record_that_other_lines_have_is_reported(api: str, field: str, value: Any) -> None:
+    reader, lines = adapter(api), read_session(api)
+    request = reader.decode_request(lines)
+    assert reader.encode_request(request).losses == ()
+    at = next(at for at, message in enumerate(request.messages) if message.usage is not None)
+    messages = [*request.messages]
+    messages[at] = replace(messages[at], **{field: value})
+    encoded = reader.encode_request(replace(request, messages=messages))
+    assert encoded.payload == lines
+    assert {loss.code for loss in encoded.losses} == {"edited-record"}
+
+
+@pytest.mark.parametrize("api", ["codex-rollout", "gemini-cli-session"])
+def test_edited_outcome_and_artifact_without_a_field_are_reported(api: str) -> None:
+    reader, lines = adapter(api), read_session(api)
+    request = reader.decode_request(lines)
+    at, message = next((at, m) for at, m in enumerate(request.messages) if m.role == "tool")
+    edited = [
+        replace(c, outcome="denied", artifact=1) if isinstance(c, FunctionResultContent) else c
+        for c in message.contents
+    ]
+    messages = [*request.messages[:at], replace(message, contents=edited), *request.messages[at + 1 :]]
+    encoded = reader.encode_request(replace(request, messages=messages))
+    assert encoded.payload == lines
+    assert len(encoded.losses) == 2 * sum(isinstance(c, FunctionResultContent) for c in message.contents)

@@ -32,6 +32,7 @@ class ClaudeCodeSession(SessionAdapter):
     inner = "anthropic-messages"
     messages_field = "messages"
     records = frozenset({"created", "response_id", "usage", "finish_reason"})
+    writes_records = True
     meaningless = RECORDS
 
     def recognises_list(self, items: list[Any]) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -117,24 +117,30 @@ class Writing:
             line["toolUseResult"] = self._artifacts.get(item.source.line)
         if is_first and item.message is not None and item.message.created is not None and "timestamp" in line:
             line["timestamp"] = item.message.created
-        self._write_outcome(line, item.message)
+        self._write_result(line, item.message, item.source.line)
         self._time = line.get("timestamp", self._time)
         self._fields.update({key: line[key] for key in COMMON if key in line})
         return line
 
-    def _write_outcome(self, line: dict[str, Any], message: ChatMessage | None) -> None:
-        """Write the outcome of the only result of a line if it changed. Report an outcome that the line cannot have."""
-        results = [] if message is None else [c for c in message.contents if isinstance(c, ToolResultContent)]
-        if len(results) != 1 or results[0].outcome == OUTCOMES.get(str(line.get("toolDenialKind"))):
+    def _write_result(self, line: dict[str, Any], message: ChatMessage | None, index: int) -> None:
+        """Write the outcome of the only result of a line if it changed. Report values that the line cannot have."""
+        results = [] if message is None else [*_results(message, index)]
+        if len(results) != 1:
+            for result in results:
+                self._context.report_lost_attributes(result, ("artifact", "outcome"))
             return
-        outcome = results[0].outcome
-        kinds = [kind for kind, name in OUTCOMES.items() if name == outcome]
-        if outcome is None:
+        (result,) = results
+        if "toolUseResult" not in line:
+            self._context.report_lost_attributes(result, ("artifact",))
+        if result.outcome == OUTCOMES.get(str(line.get("toolDenialKind"))):
+            return
+        kinds = [kind for kind, name in OUTCOMES.items() if name == result.outcome]
+        if result.outcome is None:
             del line["toolDenialKind"]
         elif kinds:
             line["toolDenialKind"] = kinds[0]
         else:
-            self._context.report_loss(results[0], "outcome", reasons.NO_FIELD)
+            self._context.report_loss(result, "outcome", reasons.NO_FIELD)
 
     def _new_line(self, item: Written) -> dict[str, Any]:
         """Return the line of a new message. Claude Code resumes a session with these fields (seen with 2.1.330)."""
@@ -251,6 +257,15 @@ def _common_fields(request: ChatRequest, context: EncodeContext) -> dict[str, An
         "version": VERSION,
         "gitBranch": "",
     }
+
+
+def _results(message: ChatMessage, line: int) -> Iterator[ToolResultContent]:
+    """Yield the results of a message that were read from a line."""
+    first = LINE.of(message, API) if message.extra else None
+    for content in message.contents:
+        own = LINE.of(content, API) if content.extra else None
+        if isinstance(content, ToolResultContent) and line == (first if own is None else own):
+            yield content
 
 
 def _artifacts(request: ChatRequest) -> dict[int, Any]:

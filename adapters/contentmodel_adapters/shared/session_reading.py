@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
-from contentmodel.authoring import TOKEN, Hint, escaped, translated, wire_fields
+from contentmodel.authoring import TOKEN, Hint, escaped, translated, wire_fields, write
 from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.tools import ToolResultContent
 from contentmodel.errors import DecodeError
 from contentmodel.message import Branch, ChatMessage, FinishReason
 from contentmodel.request import ChatRequest
+from contentmodel.serialize import to_builtins
 from contentmodel.usage import Usage
 
 LINE = Hint[int](None, "line", "the index of the line of a session file")
 INDEX = Hint[int](None, "index", "the index of a wire object in the list of its line")
+RECORDS = Hint[int](None, "records", "a check value of the response id, the counts and the ending of a read answer")
 INSIDE = Hint[str](None, "inside", "the key of the inner API's residue that holds the other fields of the wire object")
 
 UNREADABLE = "unreadable"
@@ -157,8 +160,8 @@ _RECORDED = frozenset({"message_id", "created", "response_id", "usage", "finish_
 class Reader:
     """Replace the tokens in the residue of decoded messages by the fields of their lines."""
 
-    def __init__(self, api: str, inner: str, session: Session) -> None:
-        self._api, self._inner, self._session = api, inner, session
+    def __init__(self, api: str, inner: str, session: Session, *, writes_records: bool) -> None:
+        self._api, self._inner, self._session, self._writes_records = api, inner, session, writes_records
         self._read: dict[int, _Read] = {}
 
     def own_paths(self, owner: object, field: str) -> list[tuple[str, Any]] | None:
@@ -211,6 +214,8 @@ class Reader:
         if not sources:
             return message
         read = self._with_record(replace(message, contents=contents, extra=extra), sources)
+        if read.role == "assistant" and not self._writes_records:
+            read = RECORDS.on(read, self._api, check_value(read))
         trace.replaced(message, read)
         self._read[id(read)] = _Read(read, own, sources[0], sources[-1])
         return read
@@ -279,3 +284,9 @@ class Reader:
             finish_reason=last.finish_reason,
             origin=origin,
         )
+
+
+def check_value(message: ChatMessage) -> int:
+    """Return a number that changes if the response id, the usage or the finish reason does; 0 without them."""
+    records = (message.response_id, message.usage, message.finish_reason)
+    return 0 if records == (None, None, None) else zlib.crc32(write(to_builtins(records)))

@@ -16,7 +16,7 @@ from contentmodel.content.tools import CustomToolResultContent, FunctionResultCo
 from contentmodel.message import Branch, ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.shared.session_lines import made_id, session_id
-from contentmodel_adapters.shared.session_reading import INDEX, INSIDE, LINE, Record, Source
+from contentmodel_adapters.shared.session_reading import INDEX, INSIDE, LINE, RECORDS, Record, Source, check_value
 
 
 class Written(NamedTuple):
@@ -35,6 +35,7 @@ class Format(Protocol):
     messages_field: str
     records: frozenset[str]
     placeholders: tuple[Reason, ...]
+    writes_records: bool
 
     def fitted(self, entry: dict[str, Any], writer: Writer) -> list[dict[str, Any]]:
         """Return the wire objects for the lines of the format, from one that the inner adapter encoded."""
@@ -125,6 +126,8 @@ class Writer:
             self._report_fields(owner)
         if is_new:
             self._report_records(message)
+        elif self._context.native and not self._format.writes_records:
+            self._report_edits(message)
         extra = self._with_token(message, message, is_new=is_new and not message.contents)
         contents = [self._packed_content(content, message, is_new=is_new) for content in message.contents]
         packed = replace(
@@ -138,6 +141,14 @@ class Writer:
             finish_reason=None,
         )
         return self._context.replaced(message, packed)
+
+    def _report_edits(self, message: ChatMessage) -> None:
+        """Report edits of the response id, the usage and the finish reason of a read answer: other lines have them."""
+        read = RECORDS.of(message, self._format.api) if message.extra else None
+        if read is not None and read != check_value(message):
+            edited = [name for name in _RECORDS if getattr(message, name) is not None]
+            for name in edited or ("usage",):
+                self._context.report_loss(message, name, reasons.EDITED_RECORD)
 
     def _report_fields(self, owner: ChatMessage | AIContent) -> None:
         """Report residue of this format as lost, in a value that was not read from a line: no line can hold it."""
@@ -163,6 +174,8 @@ class Writer:
         else:
             packed = replace(content, extra=self._with_token(content, message, is_new=is_new))
         if isinstance(packed, ToolResultContent) and self._context.native and not is_new:
+            if not self._format.writes_records:
+                self._context.report_lost_attributes(packed, ("artifact", "outcome"))
             packed = replace(packed, artifact=None, outcome=None)
         if isinstance(packed, ToolResultContent) and is_new:
             packed = self._packed_result(packed, message)
@@ -249,6 +262,7 @@ def _without_inner_tokens(value: Any) -> Any:
     }
 
 
+_RECORDS = ("response_id", "usage", "finish_reason")
 _APPLICATION = frozenset({"input", "args", "response"})
 """The fields of wire objects with JSON of the application, which has no tokens."""
 _OF_APPLICATION = (FunctionResultContent, CustomToolResultContent)

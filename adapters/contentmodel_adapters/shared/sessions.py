@@ -62,6 +62,8 @@ class SessionAdapter(RequestsOnly):
     rules: Rules
     placeholders: tuple[Reason, ...] = ()
     """The reasons of the inner API to begin with a placeholder message. The file does not need it."""
+    writes_records = False
+    """True if edits of the response id, the usage and the finish reason of a read answer are written."""
     has_instructions = False
     """True if a file contains the instructions of its agent."""
     form: DocumentForm = "lines"
@@ -98,7 +100,7 @@ class SessionAdapter(RequestsOnly):
         """Decode a session. Return the request, the values of the lines, and the trace of the decoding."""
         lines = as_json(payload, self.api, "lines")
         session, decoded = self._decoded(lines)
-        reader = Reader(self.api, self.inner, session)
+        reader = Reader(self.api, self.inner, session, writes_records=self.writes_records)
         parts = [reader.messages_of(request.messages, trace) for request, _, trace in decoded]
         branches = [
             replace(part.branch, messages=messages)

@@ -92,16 +92,17 @@ ZERO_COUNT = insignificant("zero-count", "{target} has no such counter, and its 
 TOKEN_SUM = insignificant("token-sum", "it is the sum of counters that {target} has")
 IN_URL = insignificant("in-url", "{target} has it in the URL of the request, not in the body")
 MESSAGE_RECORD = insignificant(
-    "message-record", "it is a record about the message, without meaning to the model: {target} has no field for it"
+    "message-record", "{target} has no field for this record about a message, which models never receive"
 )
+EDITED_RECORD = dropped("edited-record", "other lines of {target} have it, and they keep the value that was read")
 AGENT_INSTRUCTIONS = dropped(
     "agent-instructions",
-    "{target} has no instructions of another agent: the agent that resumes it adds its own",
+    "they are instructions of another agent or application: the agent of {target} adds its own",
 )
 REFUSAL_AS_TEXT = degraded("refusal-as-text", "{target} has no refusals here: it is a text")
-ARTIFACT = insignificant("artifact", "the application keeps it beside the outputs: it is sent to no model")
+ARTIFACT = insignificant("artifact", "the application keeps it beside the outputs, and never sends it to a model")
 USUAL_OUTCOME = insignificant("usual-outcome", "the result shows whether the call failed: {value} means no more")
-UNKNOWN_TIME = insignificant("unknown-time", "{target} requires a time, and the source has none: the time is 0")
+UNKNOWN_TIME = insignificant("unknown-time", "{target} requires a time, and the source has none: 1970-01-01 is written")
 CACHE_POINT = insignificant("cache-point", "{target} has no cache points here: only the cost of the request changes")
 CACHE_LIFETIME = insignificant(
     "cache-lifetime", "{target} does not accept this lifetime of a cache point here: its default applies"
@@ -165,7 +166,7 @@ NO_ROLE_IN_ANSWER = dropped("no-role-in-answer", "answers of {target} have no me
 USER_TURN_FIRST = synthesized(
     "user-turn-first", "{target} requires a user message before this one: a placeholder text is sent"
 )
-NO_BRANCHES = dropped("no-branches", "{target} has only the conversation, without messages beside it")
+NO_BRANCHES = dropped("no-branches", "{target} holds one conversation without branches")
 ANSWER_FIELDS = degraded("answer-field", "requests to {target} do not accept the field {name!r} here")
 
 # Contents
@@ -234,7 +235,7 @@ PENDING_HOSTED_CALL = dropped(
 CITED_SOURCE = degraded("cited-source", "{target} gets the citations of this source, but not the source itself")
 FOREIGN_HOSTED_TOOL = dropped("foreign-hosted-tool", "{target} cannot represent a hosted tool of another provider")
 TOOL_MAPPED = degraded(
-    "tool-mapped", "the policy for tools makes it a call of {tool}, which does the same with other arguments"
+    "tool-mapped", "the option for tools converts it to a call of {tool}, which does the same with other arguments"
 )
 TOOL_ARGUMENT = dropped("tool-argument", "{tool} has no argument for it")
 HOSTED_AS_TEXT = degraded("hosted-as-text", "the policy for hosted tools sends it as text")
@@ -333,7 +334,7 @@ MCP_BASE64 = degraded("mcp-base64", "MCP has standard, padded base64: the origin
 MCP_LINK_NAME = synthesized("mcp-link-name", "MCP requires a name for every link: the title or the URI is sent")
 
 NULL_MEMBERS = dropped(
-    "null-members", "{target} has no null members here: Arrow adds such members, so readers remove them"
+    "null-members", "{target} cannot keep null members here: readers remove them, because Arrow adds such members"
 )
 
 # Rows of tool files
