@@ -242,6 +242,9 @@ def _sort_of(
         return NAME
     if place.key not in names or value.__class__ is not str or place.holder is root or place.is_argument:
         return VALUE
+    if value.startswith("data:"):
+        # A data URI is content, not a reference.
+        return VALUE
     return _sort_of_name(place, vocabulary)
 
 

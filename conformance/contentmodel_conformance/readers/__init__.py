@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from contentmodel_conformance.readers import anthropic, chat, data_sets, gemini, responses, trajectories
+from contentmodel_conformance.readers import anthropic, chat, data_sets, frameworks, gemini, responses, trajectories
 from contentmodel_conformance.readers.reading import Fact, Reading
 
 __all__ = ["READERS", "Fact", "Reader", "Reading"]
@@ -26,5 +26,7 @@ READERS: dict[str, Reader] = {
     "hf-messages": data_sets.read_messages,
     "sharegpt": data_sets.read_conversations,
     "atif": trajectories.read,
+    "meai": frameworks.read_extensions_ai,
+    "agent-framework": frameworks.read_agent_framework,
 }
 """The readers of this project, by API."""

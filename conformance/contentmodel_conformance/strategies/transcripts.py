@@ -79,6 +79,7 @@ _WAYS = {"unnamed", "url-safe", "typed links"}
 _SEEN = frozenset({"images", "documents", "image links"})
 _OPENAI_LIFETIMES, _ANTHROPIC_LIFETIMES = ("30m", "12h"), ("5m", "1h")
 _FILES: dict[str, Any] = {"issuer": "", "model": "m", "signs": False, "hosted_search": False}
+_OF_FRAMEWORKS = _SEEN | {"document links", "video links", "typed links"}
 LIMITS = {
     "openai-chat": Limits(
         issuer="openai",
@@ -143,6 +144,8 @@ LIMITS = {
     "hf-messages": Limits(**_FILES, media=frozenset({"images", "image links"})),
     "sharegpt": Limits(**_FILES, media=frozenset({"images", "image links"}), several_texts=False),
     "atif": Limits(**_FILES, images_in_results=False, media=frozenset({"image links"})),
+    "meai": Limits(**_FILES, media=_OF_FRAMEWORKS),
+    "agent-framework": Limits(**_FILES, media=_OF_FRAMEWORKS),
 }
 """The limits of the APIs of this project."""
 

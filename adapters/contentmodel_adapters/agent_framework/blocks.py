@@ -1,0 +1,274 @@
+"""The table of lists of messages of Microsoft Agent Framework for Python, as `Message.to_dict` writes them.
+
+Source: `_types.py` and `_serialization.py` of agent-framework-core 1.23.0 (seen 2026-11-23). One class holds the
+contents of all types. Its names are in snake case, and nulls are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from contentmodel.authoring import (
+    Blocks,
+    Codec,
+    DataUri,
+    DecodeContext,
+    EncodeContext,
+    Failure,
+    Filled,
+    Gathered,
+    One,
+    Roles,
+    Sign,
+    Silent,
+    Table,
+    is_data_uri,
+    list_of,
+)
+from contentmodel.content.base import AIContent
+from contentmodel.content.hosted import (
+    ComputerUseToolCallContent,
+    ComputerUseToolResultContent,
+    FileSearchToolCallContent,
+    FileSearchToolResultContent,
+    ShellToolCallContent,
+    ShellToolResultContent,
+    WebSearchToolCallContent,
+    WebSearchToolResultContent,
+)
+from contentmodel.content.media import DataContent, UriContent
+from contentmodel.content.outcomes import ErrorContent
+from contentmodel.content.text import TextContent
+from contentmodel.content.tools import FunctionCallContent, FunctionResultContent, ToolResultContent
+from contentmodel.message import ChatMessage
+from contentmodel.request import ChatRequest
+from contentmodel_adapters.shared import extensions_ai
+
+API = "agent-framework"
+TABLE = Table(API)
+NAMES = extensions_ai.Names(
+    tag="type",
+    spell=str,
+    others={
+        "reasoning": "text_reasoning",
+        "details": "usage_details",
+        "cached_input_token_count": "cache_read_input_token_count",
+        "reasoning_token_count": "reasoning_output_token_count",
+        "start": "start_index",
+        "end": "end_index",
+        "tool_approval_request": "function_approval_request",
+        "tool_approval_response": "function_approval_response",
+        "tool_call": "function_call",
+        "request_id": "id",
+    },
+    defaults={"additional_properties": {}},
+)
+ROWS = extensions_ai.Rows(TABLE, NAMES, {"cache_creation_input_token_count": "cache_write_tokens"})
+FAILED = "FunctionInvocationError"
+"""The text that stands for an exception: the text of the exception itself is not stored."""
+DETAIL = {"additional_properties.detail": "detail"}
+
+
+class DataOfUri(Codec[str]):
+    """The base64 text of a data URI. The media type has its own field, too."""
+
+    classes = (str,)
+    identity = False
+    mandatory = True
+
+    def holds(self, value: Any) -> bool:
+        return is_data_uri(value)
+
+    def decode(self, value: str, context: DecodeContext, container: Any, key: str) -> str:
+        return value.partition(";base64,")[2]
+
+    def encode(self, value: str, context: EncodeContext, owner: Any) -> str:
+        return f"data:{owner.media_type or ''};base64,{value}"
+
+    def describe(self) -> str:
+        return "data uri"
+
+
+def _has_own_media_type(wire: Mapping[str, Any]) -> bool:
+    """Return whether the media type of a data URI is that of the field `media_type`."""
+    return is_data_uri(wire["uri"]) and wire["uri"].partition(";base64,")[0] == f"data:{wire.get('media_type')}"
+
+
+OUTPUTS = ROWS.outputs(
+    ROWS.row(
+        "data",
+        DataContent,
+        {"uri": ("data", DataOfUri()), "media_type": "media_type", "name": "name", **DETAIL},
+        accepts=_has_own_media_type,
+    ),
+    ROWS.row(
+        "data", DataContent, {"uri": (("media_type", "data"), DataUri()), "name": "name", **DETAIL}, label=".other"
+    ),
+    # A data URI without base64.
+    ROWS.row("data", UriContent, {"uri": "uri", "name": "name", **DETAIL}, label=".link"),
+    # The output of one command: its text, or that of its failure. The exit code stays in the residue.
+    ROWS.row("shell_command_output", TextContent, {"stdout": "text"}),
+    ROWS.row("shell_command_output", TextContent, {"stderr": "text"}, label=".stderr"),
+    ROWS.row("shell_command_output", ErrorContent, {}, label=".silent"),
+    ROWS.row("oauth_consent_request", UriContent, {"consent_link": "uri"}, filled={"user_input_request": True}),
+)
+VALUE, VALUES = extensions_ai.Value(OUTPUTS), extensions_ai.Value(OUTPUTS, is_list=True)
+
+
+class Items(Blocks[AIContent]):
+    """The contents of a result."""
+
+    def encode(self, value: list[AIContent], context: EncodeContext, owner: Any) -> Any:
+        return OUTPUTS.encode_list([extensions_ai.as_text(content, context) for content in value], context)
+
+
+def _text_of(items: list[dict[str, Any]]) -> str:
+    """Return the text of the result that the library makes of its items."""
+    return "\n".join(item["text"] for item in items if item.get("type") == "text" and item.get("text"))
+
+
+def _has_items(wire: Mapping[str, Any]) -> bool:
+    """Return whether the items of a result are contents, and its text is theirs."""
+    items = list_of(wire, "items")
+    if not items or not all(item.__class__ is dict and item.get("type").__class__ is str for item in items):
+        return False
+    texts = [item.get("text") for item in items if item["type"] == "text"]
+    return all(text is None or text.__class__ is str for text in texts) and wire.get("result") == _text_of(items)
+
+
+class Failed(Codec[bool]):
+    """The mark of a function that failed: a fixed text stands for its exception."""
+
+    classes = (str,)
+    identity = False
+
+    def holds(self, value: Any) -> bool:
+        return bool(value == FAILED)
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> bool:
+        return True
+
+    def encode(self, value: bool, context: EncodeContext, owner: Any) -> str | None:
+        return FAILED if value else None
+
+
+class OfResult(Failure):
+    """The fields of a result that follow from others: texts of other exceptions, and `result` beside `items`."""
+
+    def __init__(self, *, repeats: bool = False) -> None:
+        super().__init__(Sign("exception", failed=FAILED))
+        self._repeats = repeats
+
+    def read(self, result: ToolResultContent, wire: Any, api: str) -> ToolResultContent:
+        failed = not result.is_error and isinstance(wire.get("exception"), str) and wire["exception"]
+        return msgspec.structs.replace(result, is_error=True) if failed else result
+
+    def without(self, result: ToolResultContent, context: EncodeContext) -> ToolResultContent:
+        return result
+
+    def write(self, result: ToolResultContent, wire: Any, context: EncodeContext) -> None:
+        own = (result.extra or {}).get(API, {}).get("exception")
+        if isinstance(own, str) and result.is_error:
+            wire["exception"] = own
+        elif isinstance(own, str):
+            wire.pop("exception", None)
+        if self._repeats:
+            wire["items"] = wire.get("items") or [{"type": "text", "text": "", **NAMES.defaults}]
+            wire["result"] = _text_of(wire["items"])
+
+
+CALL: dict[str, Any] = {"call_id": "call_id", "status": "status"}
+SEARCH = {**CALL, "tool_name": "name"}
+RESULT: dict[str, Any] = {**CALL, "exception": ("is_error", Failed())}
+STORED = ("tool_name", ("file_search",))
+CONTENTS = TABLE.union(
+    "content",
+    [
+        *OUTPUTS.rows,
+        ROWS.row(
+            "function_call",
+            FunctionCallContent,
+            {
+                **CALL,
+                "name": "name",
+                "arguments": "arguments",
+                "informational_only": ("executor", extensions_ai.InformationalOnly()),
+            },
+            filled={"hosted": False},
+        ),
+        ROWS.row(
+            "function_result",
+            FunctionResultContent,
+            {**RESULT, "items": ("outputs", Items(OUTPUTS))},
+            Silent("name"),
+            accepts=_has_items,
+            failure=OfResult(repeats=True),
+        ),
+        # Other values than the library makes now.
+        ROWS.row(
+            "function_result",
+            FunctionResultContent,
+            {**RESULT, "result": ("outputs", VALUE)},
+            Silent("name"),
+            label=".value",
+            failure=OfResult(),
+        ),
+        *ROWS.hosted(VALUES, id="image_id", mcp_name="tool_name", mcp_output="output"),
+        ROWS.row("search_tool_call", WebSearchToolCallContent, {**SEARCH, "arguments": "arguments"}),
+        ROWS.row(
+            "search_tool_call",
+            FileSearchToolCallContent,
+            {**SEARCH, "arguments": "arguments"},
+            label=".files",
+            select=STORED,
+        ),
+        ROWS.row("search_tool_result", WebSearchToolResultContent, {**SEARCH, "result": ("outputs", VALUE)}),
+        ROWS.row(
+            "search_tool_result",
+            FileSearchToolResultContent,
+            {**SEARCH, "result": ("outputs", VALUE)},
+            label=".files",
+            select=STORED,
+        ),
+        ROWS.row(
+            "shell_tool_call",
+            ShellToolCallContent,
+            CALL,
+            Gathered("arguments", "commands", "timeout_ms", "max_output_length"),
+        ),
+        ROWS.row("shell_tool_result", ShellToolResultContent, {**CALL, "outputs": ("outputs", VALUES)}),
+        ROWS.row(
+            "computer_tool_call",
+            ComputerUseToolCallContent,
+            CALL,
+            Gathered("arguments", "actions"),
+            filled={"user_input_request": True},
+        ),
+        ROWS.row(
+            "computer_tool_result", ComputerUseToolResultContent, {**CALL, "screenshot": ("outputs", One(OUTPUTS))}
+        ),
+        *ROWS.approvals("tool_name", user_input_request=True),
+    ],
+    tag=NAMES.tag,
+)
+MESSAGE = TABLE.record(
+    "message",
+    ChatMessage,
+    {
+        "role": ("role", Roles(API, {role: role for role in extensions_ai.ROLES})),
+        "contents": ("contents", Blocks(CONTENTS)),
+        "author_name": "author_name",
+        "message_id": "message_id",
+    },
+    Filled({"contents": [], "additional_properties": {}}),
+)
+TABLE.known_values("message.role", *extensions_ai.ROLES)
+REQUEST = TABLE.record(
+    "request",
+    ChatRequest,
+    {"messages": ("messages", extensions_ai.Messages(MESSAGE, NAMES, defaults={"type": "message"}))},
+)
+TABLE.keep("message", "type", "additional_properties")

@@ -1,0 +1,14 @@
+"""Conversations that Microsoft Agent Framework for Python does not read as meant.
+
+Source: `Message.from_dict` and `Content.from_dict` of agent-framework-core 1.23.0 (seen 2026-11-23).
+"""
+
+from __future__ import annotations
+
+from contentmodel.authoring import Rules
+from contentmodel_adapters.agent_framework.blocks import API, CONTENTS, NAMES
+from contentmodel_adapters.shared import contents_rules
+
+RULES = Rules(API)
+SOURCE = "Content.from_dict of agent-framework-core 1.23.0"
+contents_rules.declare(RULES, NAMES, CONTENTS.tags, SOURCE, refused=False)

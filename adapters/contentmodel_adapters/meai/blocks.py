@@ -1,0 +1,144 @@
+"""The table of lists of ChatMessage of Microsoft.Extensions.AI, as System.Text.Json writes them.
+
+Source: src/Libraries/Microsoft.Extensions.AI.Abstractions of dotnet/extensions, serialized with
+AIJsonUtilities.DefaultOptions (seen 2026-11-23). The names are in camel case, and nulls are left out. The type of a
+content, `$type`, is its first field: the reader refuses any other order by default.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from contentmodel.authoring import (
+    ArgumentsObject,
+    Blocks,
+    Codec,
+    DataUri,
+    EncodeContext,
+    Filled,
+    Gathered,
+    Roles,
+    Silent,
+    Table,
+    camel_name,
+    needs_error_mark,
+    reasons,
+    with_error_mark,
+    with_error_read,
+)
+from contentmodel.content.base import AIContent
+from contentmodel.content.hosted import WebSearchToolCallContent, WebSearchToolResultContent
+from contentmodel.content.media import DataContent, UriContent
+from contentmodel.content.tools import (
+    FunctionCallContent,
+    FunctionResultContent,
+    HostedToolCallContent,
+    HostedToolResultContent,
+    InputRequestContent,
+    InputResponseContent,
+)
+from contentmodel.message import ChatMessage
+from contentmodel.request import ChatRequest
+from contentmodel_adapters.shared import extensions_ai
+from contentmodel_adapters.shared.times import date_of
+
+API = "meai"
+TABLE = Table(API)
+NAMES = extensions_ai.Names(tag="$type", spell=camel_name, unit="utf16")
+ROWS = extensions_ai.Rows(TABLE, NAMES, {})
+
+
+class Time(Codec[Any]):
+    """The time of a message: a date in text."""
+
+    classes = (str,)
+    identity = False
+
+    def decode(self, value: Any, context: Any, container: Any, key: str) -> str:
+        return str(value)
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> str | None:
+        date = value if context.native and value.__class__ is str else date_of(value)
+        if date is None:
+            context.report_loss(owner, "created", reasons.MESSAGE_RECORD)
+        return date
+
+
+DETAIL = {"additional_properties.detail": "detail"}
+OUTPUTS = ROWS.outputs(
+    ROWS.row("data", DataContent, {"uri": (("media_type", "data"), DataUri()), "name": "name", **DETAIL}),
+    # A data URI without base64.
+    ROWS.row("data", UriContent, {"uri": "uri", "name": "name", **DETAIL}, label=".link"),
+)
+VALUE = extensions_ai.Value(OUTPUTS)
+CONTENTS = TABLE.union(
+    "content",
+    [
+        *OUTPUTS.rows,
+        ROWS.row(
+            "function_call",
+            FunctionCallContent,
+            {
+                "call_id": "call_id",
+                "name": "name",
+                "arguments": ("arguments", ArgumentsObject()),
+                "informational_only": ("executor", extensions_ai.InformationalOnly()),
+            },
+        ),
+        ROWS.row(
+            "function_result",
+            FunctionResultContent,
+            {"call_id": "call_id", "result": ("outputs", VALUE)},
+            Silent("name"),
+        ),
+        *ROWS.hosted(Blocks(OUTPUTS), id="call_id", mcp_name="name", mcp_output="outputs"),
+        ROWS.row(
+            "web_search_tool_call", WebSearchToolCallContent, {"call_id": "call_id"}, Gathered("arguments", "queries")
+        ),
+        ROWS.row(
+            "web_search_tool_result",
+            WebSearchToolResultContent,
+            {"call_id": "call_id", "outputs": ("outputs", Blocks(OUTPUTS))},
+        ),
+        ROWS.row("tool_call", HostedToolCallContent, {"call_id": "call_id"}),
+        ROWS.row("tool_result", HostedToolResultContent, {"call_id": "call_id"}),
+        *ROWS.approvals("name"),
+        ROWS.row("input_request", InputRequestContent, {"request_id": "request_id"}),
+        ROWS.row("input_response", InputResponseContent, {"request_id": "request_id"}),
+    ],
+    tag=NAMES.tag,
+    accepts_untyped=True,
+)
+MESSAGE = TABLE.record(
+    "message",
+    ChatMessage,
+    {
+        "authorName": "author_name",
+        "createdAt": ("created", Time()),
+        "role": ("role", Roles(API, {role: role for role in extensions_ai.ROLES})),
+        "contents": ("contents", Blocks(CONTENTS)),
+        "messageId": "message_id",
+    },
+    Filled({"contents": []}),
+)
+TABLE.known_values("message.role", *extensions_ai.ROLES)
+
+
+def _marked(content: AIContent, context: EncodeContext) -> AIContent:
+    """Return a result with its failure in its text: the format does not store the exception of a function."""
+    if not isinstance(content, FunctionResultContent) or not needs_error_mark(content):
+        return content
+    return with_error_mark(content, context)
+
+
+REQUEST = TABLE.record(
+    "request",
+    ChatRequest,
+    {"messages": ("messages", extensions_ai.Messages(MESSAGE, NAMES, mark=_marked, read=with_error_read))},
+)
+TABLE.keep("message", "additionalProperties")
+TABLE.keep(
+    "request",
+    *("responseId", "conversationId", "modelId", "createdAt", "finishReason", "usage", "continuationToken"),
+    "additionalProperties",
+)

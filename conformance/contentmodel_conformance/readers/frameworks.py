@@ -1,0 +1,84 @@
+"""Hand-written readers of the conversations that agent frameworks of Microsoft store.
+
+The .NET contents from src/Libraries/Microsoft.Extensions.AI.Abstractions/Contents of dotnet/extensions, the Python ones
+from `agent_framework/_types.py` of agent-framework-core 1.23.0 (both seen 2026-11-23).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from contentmodel_conformance.readers.reading import (
+    ASSISTANT,
+    FAILED,
+    MEDIUM,
+    SYSTEM,
+    USER,
+    Reading,
+    link,
+    objects,
+)
+
+_ROLES = {"system": SYSTEM, "developer": SYSTEM, "user": USER, "assistant": ASSISTANT}
+
+
+def read_extensions_ai(kind: str, payload: Any) -> Reading:
+    """Return the facts of a list of ChatMessage of Microsoft.Extensions.AI."""
+    return _read(payload, _extensions_ai)
+
+
+def read_agent_framework(kind: str, payload: Any) -> Reading:
+    """Return the facts of a list of messages of Microsoft Agent Framework for Python."""
+    return _read(payload, _agent_framework)
+
+
+def _read(payload: Any, content: Callable[[Reading, dict[str, Any], str], None]) -> Reading:
+    reading = Reading()
+    messages, at = (payload, "$") if isinstance(payload, list) else (payload.get("messages"), "$.messages")
+    for path, message in objects(messages, at):
+        for content_path, part in objects(message.get("contents"), f"{path}.contents"):
+            if part.get("$type", part.get("type")) == "text":
+                reading.add(_ROLES.get(message["role"], USER), part.get("text"), f"{content_path}.text", f"{path}.role")
+            content(reading, part, content_path)
+    return reading
+
+
+def _extensions_ai(reading: Reading, part: dict[str, Any], path: str) -> None:
+    match part.get("$type"):
+        case "functionCall":
+            reading.call(part.get("name"), part.get("arguments") or {}, f"{path}.arguments", f"{path}.name")
+        case "functionResult":
+            _value(reading, part.get("result"), f"{path}.result", "$type")
+        case _:
+            _medium(reading, part, path, "$type")
+
+
+def _agent_framework(reading: Reading, part: dict[str, Any], path: str) -> None:
+    match part.get("type"):
+        case "function_call":
+            reading.call(part.get("name"), part.get("arguments") or {}, f"{path}.arguments", f"{path}.name")
+        case "function_result":
+            if part.get("exception"):
+                reading.add(FAILED, True, f"{path}.exception")
+            # `result` has the texts of the items once more.
+            key = "items" if part.get("items") else "result"
+            _value(reading, part.get(key), f"{path}.{key}", "type")
+        case _:
+            _medium(reading, part, path, "type")
+
+
+def _value(reading: Reading, value: Any, path: str, tag: str) -> None:
+    """Read the result of a function: a text, contents, or any other value."""
+    if isinstance(value, list) and value and all(isinstance(item, dict) and tag in item for item in value):
+        for item_path, item in objects(value, path):
+            if item[tag] == "text":
+                reading.result(item.get("text"), f"{item_path}.text")
+            _medium(reading, item, item_path, tag)
+    elif value is not None:
+        reading.result(value, path)
+
+
+def _medium(reading: Reading, part: dict[str, Any], path: str, tag: str) -> None:
+    if part.get(tag) in ("data", "uri"):
+        reading.add(MEDIUM, link(part.get("uri")), f"{path}.uri")

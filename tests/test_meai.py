@@ -1,0 +1,219 @@
+"""Lists of ChatMessage of Microsoft.Extensions.AI, as System.Text.Json reads and writes them."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contentmodel import (
+    ChatMessage,
+    ChatRequest,
+    Citation,
+    DecodeError,
+    FunctionCallContent,
+    FunctionResultContent,
+    ReasoningContent,
+    TextContent,
+    adapter,
+    audit,
+    check,
+    convert,
+    detect,
+    user,
+)
+from contentmodel.content import JsonContent, Protected, Span, UnknownContent
+from contentmodel.content.tools import ToolApprovalRequestContent, ToolApprovalResponseContent
+from contentmodel_conformance.strategies.transcripts import transcripts
+from extensions_ai import CALL, CHAT, CONTENTS, FIELDS, RESPONSE, refusals
+
+MEAI = "meai"
+PROVIDERS = ("openai-chat", "openai-responses", "anthropic-messages", "google-generate-content")
+ADAPTER = adapter(MEAI)
+
+
+def one(content: dict[str, Any], role: str = "assistant") -> Any:
+    """Return the decoded content of a message with one content."""
+    return ADAPTER.decode_request([{"role": role, "contents": [content]}]).messages[0].contents[0]
+
+
+def encoded(*messages: ChatMessage) -> Any:
+    return ADAPTER.encode_request(ChatRequest(messages=list(messages))).payload
+
+
+@pytest.mark.parametrize("content", CONTENTS, ids=lambda content: content["$type"])
+def test_content_of_each_type_is_read_and_written_unchanged(content: dict[str, Any]) -> None:
+    message = [{"role": "assistant", "contents": [content]}]
+    request = ADAPTER.decode_request(message)
+    written: Any = ADAPTER.encode_request(request).payload
+    assert written == message
+    assert not isinstance(request.messages[0].contents[0], UnknownContent)
+    assert next(iter(written[0]["contents"][0])) == "$type"
+    if "toolCall" in content:
+        assert next(iter(written[0]["contents"][0]["toolCall"])) == "$type"
+    assert refusals(message) == []
+
+
+def test_contents_have_every_type() -> None:
+    assert {content["$type"] for content in CONTENTS} == set(FIELDS)
+
+
+@pytest.mark.parametrize("payload", [CHAT, {"messages": CHAT}, RESPONSE, [], {"messages": []}])
+def test_conversation_is_read_and_written_unchanged(payload: Any) -> None:
+    assert ADAPTER.encode_request(ADAPTER.decode_request(payload)).payload == payload
+
+
+@pytest.mark.parametrize("payload", [CHAT, RESPONSE])
+def test_conversation_is_detected(payload: Any) -> None:
+    assert detect(payload) == (MEAI, "request")
+
+
+def test_fields_of_messages_are_neutral() -> None:
+    message = ADAPTER.decode_request(CHAT).messages[1]
+    assert (message.author_name, message.message_id) == ("Ann", "msg_1")
+    assert message.created == "2026-11-23T10:00:00+00:00"
+    assert message.extra == {MEAI: {"additionalProperties": {"thread": 7}}}
+
+
+def test_result_is_a_json_value() -> None:
+    result = one({"$type": "functionResult", "callId": "c1", "result": {"degrees": 18}}, "tool")
+    assert result.outputs == [JsonContent(value={"degrees": 18})]
+    assert convert(CHAT, target="google-generate-content").payload["contents"][2]["parts"][0]["functionResponse"][
+        "response"
+    ] == {"degrees": 18}
+
+
+def test_span_of_citation_counts_utf16() -> None:
+    citation = one(CONTENTS[0]).annotations[0]
+    assert citation.span == Span(start=3, end=7, unit="utf16")
+    text = TextContent(text="\U0001f30d Oslo", annotations=[Citation(url="u", span=Span(start=2, end=6))])
+    regions = encoded(ChatMessage(role="assistant", contents=[text]))[0]["contents"][0]["annotations"][0]
+    assert regions["annotatedRegions"] == [{"$type": "textSpan", "start": 3, "end": 7}]
+
+
+def test_protected_data_has_no_provider_and_is_sent_to_none() -> None:
+    reasoning = one(CONTENTS[2])
+    assert reasoning.protected == Protected(issuer=MEAI, kind="encrypted", data="c2VjcmV0")
+    for target in PROVIDERS:
+        assert "c2VjcmV0" not in str(convert(CHAT, target=target, model="gpt-5.2").payload)
+    signed = ReasoningContent(text="Hm.", protected=Protected(issuer="anthropic", kind="signature", data="sig"))
+    made = ADAPTER.encode_request(ChatRequest(messages=[ChatMessage(role="assistant", contents=[signed])]))
+    payload: Any = made.payload
+    assert payload[0]["contents"] == [{"$type": "reasoning", "text": "Hm."}]
+    assert [loss.code for loss in made.losses] == ["opaque-state"]
+
+
+def test_informational_call_is_one_of_the_provider() -> None:
+    call = one({**CALL, "informationalOnly": True})
+    assert call.executor == "provider"
+    assert encoded(ChatMessage(role="assistant", contents=[call]))[0]["contents"][0]["informationalOnly"] is True
+
+
+def test_failure_of_function_is_marked_in_its_text() -> None:
+    call = FunctionCallContent(call_id="c1", name="f", arguments={})
+    failed = FunctionResultContent(call_id="c1", outputs=[TextContent(text="no")], is_error=True)
+    messages = [ChatMessage(role="assistant", contents=[call]), ChatMessage(role="tool", contents=[failed])]
+    payload = encoded(*messages)
+    assert payload[1]["contents"][0]["result"].endswith("]\nno")
+    result = ADAPTER.decode_request(payload).messages[1].contents[0]
+    assert isinstance(result, FunctionResultContent) and result.is_error and result.text == "no"
+
+
+def test_approvals_of_other_apis_have_a_call() -> None:
+    asked = ToolApprovalRequestContent(request_id="r1", name="search", server="docs", arguments={"q": "a"})
+    messages = [
+        ChatMessage(role="assistant", contents=[asked]),
+        user(ToolApprovalResponseContent(request_id="r1", approved=True)),
+        user(ToolApprovalResponseContent(request_id="r9", approved=False)),
+    ]
+    payload = encoded(*messages)
+    assert refusals(payload) == []
+    call = {
+        "$type": "mcpServerToolCall",
+        "name": "search",
+        "serverName": "docs",
+        "arguments": {"q": "a"},
+        "callId": "r1",
+    }
+    assert payload[0]["contents"][0]["toolCall"] == payload[1]["contents"][0]["toolCall"] == call
+
+
+def test_conversation_of_chat_becomes_a_list() -> None:
+    chat = {
+        "model": "gpt-5.2",
+        "messages": [
+            {"role": "developer", "content": "Be brief."},
+            {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}]},
+            {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}],
+            },
+            {"role": "tool", "tool_call_id": "c1", "content": "ok"},
+        ],
+        "temperature": 0.5,
+    }
+    made = convert(chat, target=MEAI)
+    assert made.payload == [
+        {"role": "developer", "contents": [{"$type": "text", "text": "Be brief."}]},
+        {
+            "role": "user",
+            "contents": [{"$type": "uri", "uri": "https://example.org/a.png", "mediaType": "image/png"}],
+        },
+        {
+            "role": "assistant",
+            "contents": [{"$type": "functionCall", "callId": "c1", "name": "f", "arguments": {"a": 1}}],
+        },
+        {"role": "tool", "contents": [{"$type": "functionResult", "callId": "c1", "result": "ok"}]},
+    ]
+    assert {"$.model", "$.temperature"} <= {loss.path for loss in made.losses}
+
+
+@pytest.mark.parametrize("target", PROVIDERS)
+def test_conversion_reports_every_loss(target: str) -> None:
+    made = convert(CHAT, target=target, model="gpt-5.2")
+    assert audit(CHAT, made) == []
+    assert "$[1].additionalProperties" in {loss.path for loss in made.losses}
+
+
+@pytest.mark.parametrize("source", PROVIDERS)
+@given(data=st.data())
+def test_converted_conversation_is_accepted(source: str, data: st.DataObject) -> None:
+    payload = adapter(source).encode_request(data.draw(transcripts(source))).payload
+    made = convert(payload, source=source, target=MEAI)
+    assert refusals(made.payload) == []
+    assert [violation for violation in check(made.payload, api=MEAI) if violation.severity == "refused"] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "change", "rule"),
+    [
+        ("$[4].contents[0].$type", lambda c: c.update({"$type": c.pop("$type")}), "type-comes-first"),
+        ("$[4].contents[0].$type", lambda c: c.update({"$type": "hologram"}), "types-are-known"),
+        ("$[4].contents[0].mediaType", lambda c: c.update({"$type": "uri", "uri": "https://a.b/c"}), "required-fields"),
+    ],
+)
+def test_check_reports_what_the_reader_refuses(path: str, change: Any, rule: str) -> None:
+    messages = copy.deepcopy(CHAT)
+    change(messages[4]["contents"][0])
+    assert refusals(messages)
+    assert (rule, path) in {(violation.rule, violation.path) for violation in check(messages, api=MEAI)}
+
+
+@pytest.mark.parametrize(
+    ("payload", "fault"),
+    [([7], r"\$\[0\]: expected an object: a message"), ([{"contents": []}], r"\$\[0\].role: missing str")],
+)
+def test_other_values_are_refused(payload: Any, fault: str) -> None:
+    with pytest.raises(DecodeError, match=fault):
+        ADAPTER.decode_request(payload)
+
+
+def test_edited_call_is_written() -> None:
+    request = ADAPTER.decode_request([{"role": "assistant", "contents": [CALL]}])
+    request.messages[0].contents[0] = FunctionCallContent(call_id="c1", name="now", arguments={})
+    written: Any = ADAPTER.encode_request(request).payload
+    assert written[0]["contents"] == [{"$type": "functionCall", "callId": "c1", "name": "now", "arguments": {}}]
