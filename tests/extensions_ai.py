@@ -124,6 +124,7 @@ CHAT: list[dict[str, Any]] = [
     {"role": "assistant", "contents": [{"$type": "text", "text": "18 degrees."}]},
     {"role": "user", "contents": [{"$type": "text", "text": "Thanks."}]},
 ]
+EVERY = [{"role": "assistant", "contents": CONTENTS}]
 RESPONSE = {
     "messages": [{"role": "assistant", "contents": [{"$type": "text", "text": "Hi."}], "messageId": "msg_1"}],
     "responseId": "resp_1",
@@ -134,6 +135,69 @@ RESPONSE = {
     "usage": {"inputTokenCount": 11, "outputTokenCount": 7, "totalTokenCount": 18},
     "additionalProperties": {"region": "north"},
 }
+EMPTY: dict[str, Any] = {"additional_properties": {}}
+PYTHON_CALL = {
+    "type": "function_call",
+    "call_id": "c1",
+    "name": "weather",
+    "arguments": '{"city": "Oslo"}',
+    "hosted": False,
+    "id": "af-call-1",
+    **EMPTY,
+}
+PYTHON: list[dict[str, Any]] = [
+    {"type": "message", "role": "system", "contents": [{"type": "text", "text": "Be brief.", **EMPTY}], **EMPTY},
+    {
+        "type": "message",
+        "role": "user",
+        "contents": [
+            {"type": "text", "text": "Weather here?", **EMPTY},
+            {"type": "data", "uri": "data:image/png;base64,iVBORw0KGgo=", "media_type": "image/png", **EMPTY},
+        ],
+        "author_name": "Ann",
+        "message_id": "msg_1",
+        "additional_properties": {"thread": 7},
+    },
+    {"type": "message", "role": "assistant", "contents": [PYTHON_CALL], **EMPTY},
+    {
+        "type": "message",
+        "role": "tool",
+        "contents": [
+            {
+                "type": "function_result",
+                "call_id": "c1",
+                "exception": "FunctionInvocationError",
+                "result": "no",
+                "items": [{"type": "text", "text": "no", **EMPTY}],
+                "id": "af-call-1",
+                **EMPTY,
+            }
+        ],
+        **EMPTY,
+    },
+    {
+        "type": "message",
+        "role": "assistant",
+        "contents": [
+            {
+                "type": "function_approval_request",
+                "function_call": {**PYTHON_CALL, "call_id": "c2"},
+                "user_input_request": True,
+                "id": "af-call-2",
+                **EMPTY,
+            },
+            {
+                "type": "shell_tool_result",
+                "call_id": "h1",
+                "outputs": [{"type": "shell_command_output", "stdout": "a", "exit_code": 1, **EMPTY}],
+                **EMPTY,
+            },
+            {"type": "oauth_consent_request", "consent_link": "https://example.org/consent", **EMPTY},
+        ],
+        **EMPTY,
+    },
+    {"type": "message", "role": "user", "contents": [{"type": "text", "text": "Thanks.", **EMPTY}], **EMPTY},
+]
 
 CONTENT = {"annotations": list, "additionalProperties": dict}
 FIELDS: dict[str, dict[str, Any]] = {
@@ -172,7 +236,7 @@ MESSAGE = {
     "additionalProperties": dict,
 }
 ANNOTATION = {
-    **{name: str for name in ("title", "url", "fileId", "toolName", "snippet")},
+    **dict.fromkeys(("title", "url", "fileId", "toolName", "snippet"), str),
     "annotatedRegions": list,
     "additionalProperties": dict,
 }

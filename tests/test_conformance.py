@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import pytest
 
 import contentmodel
+import extensions_ai
 from conftest import PROFILE
 from contentmodel_conformance import AdapterConformance, bounds, trying
 from contentmodel_conformance.checks import CHECKS, LAWS
@@ -24,7 +25,7 @@ from session_files import claude_session, codex_session, compacted_session, comp
 EVERY = contentmodel.adapters()
 PROVIDERS = ("openai-chat", "openai-responses", "anthropic-messages", "google-generate-content")
 SESSIONS = {"claude-code-session", "codex-rollout", "gemini-cli-session"}
-FRAMEWORKS: set[str] = set()
+FRAMEWORKS = {"meai", "agent-framework"}
 """The formats of frameworks. They are tried with the providers and the rows of turns, not with each other."""
 
 
@@ -84,6 +85,16 @@ class TestAtif(Ours):
     payloads: ClassVar = {"request": data_sets.ATIF}
 
 
+class TestMeai(OfFramework):
+    adapter = "meai"
+    payloads: ClassVar = {"request": [extensions_ai.CHAT, extensions_ai.RESPONSE, extensions_ai.EVERY]}
+
+
+class TestAgentFramework(OfFramework):
+    adapter = "agent-framework"
+    payloads: ClassVar = {"request": [extensions_ai.PYTHON]}
+
+
 class TestClaudeCodeSession(Ours):
     adapter = "claude-code-session"
     payloads: ClassVar = {"request": [claude_session(), compacted_session()]}
@@ -98,6 +109,9 @@ class TestGeminiCliSession(Ours):
     adapter = "gemini-cli-session"
     payloads: ClassVar = {"request": [gemini_session(), compressed_session()]}
 
+
+EACH: list[Any] = [one for one in (*Ours.__subclasses__(), *OfFramework.__subclasses__()) if one is not OfFramework]
+"""The classes above, one for each adapter."""
 
 RECORDED = {name for name, check in CHECKS.items() if "corpus" in check.needs}
 CHEAP = {"readable/recorded", "known/recorded", "identity/recorded", "stream-encoding/recorded"}

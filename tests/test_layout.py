@@ -36,9 +36,14 @@ ADAPTERS = sorted(p.name for p in PACKAGES["contentmodel_adapters"].iterdir() if
 FORMATS: dict[str, set[str]] = {
     "turn_blocks": {"messages.py", "response.py", "spelling.py"},
     "openai_finetune": set(),
+    "agent_framework": set(),
     "atif": set(),
     "hf_messages": {"padding.py"},
+<<<<<<< HEAD
     "sharegpt": {"placeholders.py"},
+=======
+    "meai": set(),
+>>>>>>> ebaac6c8 (meai, agent-framework: tests and documentation)
     "claude_code_session": {"reading.py", "tree.py", "writing.py"},
     "codex_rollout": {"reading.py"},
     "gemini_cli_session": {"reading.py", "records.py", "writing.py"},

@@ -119,7 +119,8 @@ def test_failure_of_function_is_marked_in_its_text() -> None:
     payload = encoded(*messages)
     assert payload[1]["contents"][0]["result"].endswith("]\nno")
     result = ADAPTER.decode_request(payload).messages[1].contents[0]
-    assert isinstance(result, FunctionResultContent) and result.is_error and result.text == "no"
+    assert isinstance(result, FunctionResultContent)
+    assert (result.is_error, result.text) == (True, "no")
 
 
 def test_approvals_of_other_apis_have_a_call() -> None:
@@ -205,7 +206,10 @@ def test_check_reports_what_the_reader_refuses(path: str, change: Any, rule: str
 
 @pytest.mark.parametrize(
     ("payload", "fault"),
-    [([7], r"\$\[0\]: expected an object: a message"), ([{"contents": []}], r"\$\[0\].role: missing str")],
+    [
+        ([7], r"expected an object: a message, got integer at \$\[0\]"),
+        ([{"contents": []}], r"missing string at \$\[0\].role"),
+    ],
 )
 def test_other_values_are_refused(payload: Any, fault: str) -> None:
     with pytest.raises(DecodeError, match=fault):

@@ -23,13 +23,16 @@ class AgentFramework(documents.DocumentAdapter):
     conversation = "messages"
     is_list = True
     takes_json = True
+    records = frozenset({"message_id"})
     meaningless = {
         "type": "message",
         "additional_properties": {},
         "hosted": False,
         "user_input_request": True,
-        # Beside `items`, `result` repeats their texts.
+        "exception": "FunctionInvocationError",
+        # These repeat the texts of `items`, and a part of `uri`.
         "result": None,
+        "media_type": None,
     }
     reasoning_fields = ("reasoning",)
     request_passes = (

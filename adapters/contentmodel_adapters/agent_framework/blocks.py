@@ -13,9 +13,7 @@ import msgspec
 
 from contentmodel.authoring import (
     Blocks,
-    Codec,
     DataUri,
-    DecodeContext,
     EncodeContext,
     Failure,
     Filled,
@@ -27,6 +25,7 @@ from contentmodel.authoring import (
     Table,
     is_data_uri,
     list_of,
+    reasons,
 )
 from contentmodel.content.base import AIContent
 from contentmodel.content.hosted import (
@@ -72,24 +71,7 @@ FAILED = "FunctionInvocationError"
 DETAIL = {"additional_properties.detail": "detail"}
 
 
-class DataOfUri(Codec[str]):
-    """The base64 text of a data URI. The media type has its own field, too."""
-
-    classes = (str,)
-    identity = False
-    mandatory = True
-
-    def holds(self, value: Any) -> bool:
-        return is_data_uri(value)
-
-    def decode(self, value: str, context: DecodeContext, container: Any, key: str) -> str:
-        return value.partition(";base64,")[2]
-
-    def encode(self, value: str, context: EncodeContext, owner: Any) -> str:
-        return f"data:{owner.media_type or ''};base64,{value}"
-
-    def describe(self) -> str:
-        return "data uri"
+DATA: dict[str, Any] = {"uri": (("media_type", "data"), DataUri()), "name": "name", **DETAIL}
 
 
 def _has_own_media_type(wire: Mapping[str, Any]) -> bool:
@@ -97,16 +79,14 @@ def _has_own_media_type(wire: Mapping[str, Any]) -> bool:
     return is_data_uri(wire["uri"]) and wire["uri"].partition(";base64,")[0] == f"data:{wire.get('media_type')}"
 
 
+def _repeat_media_type(wire: dict[str, Any]) -> None:
+    """Write the media type of a data URI to its own field, too."""
+    wire["media_type"] = wire["uri"].partition(";base64,")[0].removeprefix("data:")
+
+
 OUTPUTS = ROWS.outputs(
-    ROWS.row(
-        "data",
-        DataContent,
-        {"uri": ("data", DataOfUri()), "media_type": "media_type", "name": "name", **DETAIL},
-        accepts=_has_own_media_type,
-    ),
-    ROWS.row(
-        "data", DataContent, {"uri": (("media_type", "data"), DataUri()), "name": "name", **DETAIL}, label=".other"
-    ),
+    ROWS.row("data", DataContent, DATA, accepts=_has_own_media_type, repeat=_repeat_media_type),
+    ROWS.row("data", DataContent, DATA, label=".other"),
     # A data URI without base64.
     ROWS.row("data", UriContent, {"uri": "uri", "name": "name", **DETAIL}, label=".link"),
     # The output of one command: its text, or that of its failure. The exit code stays in the residue.
@@ -139,50 +119,34 @@ def _has_items(wire: Mapping[str, Any]) -> bool:
     return all(text is None or text.__class__ is str for text in texts) and wire.get("result") == _text_of(items)
 
 
-class Failed(Codec[bool]):
-    """The mark of a function that failed: a fixed text stands for its exception."""
-
-    classes = (str,)
-    identity = False
-
-    def holds(self, value: Any) -> bool:
-        return bool(value == FAILED)
-
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> bool:
-        return True
-
-    def encode(self, value: bool, context: EncodeContext, owner: Any) -> str | None:
-        return FAILED if value else None
+def _repeat_text(wire: dict[str, Any]) -> None:
+    """Write the texts of the items to `result`, too. A result has an item."""
+    wire["items"] = wire.get("items") or [{"type": "text", "text": "", **NAMES.defaults}]
+    wire["result"] = _text_of(wire["items"])
 
 
-class OfResult(Failure):
-    """The fields of a result that follow from others: texts of other exceptions, and `result` beside `items`."""
+class Exceptions(Failure):
+    """The mark of a function that failed. The texts of its result are those that the model gets."""
 
-    def __init__(self, *, repeats: bool = False) -> None:
+    def __init__(self) -> None:
         super().__init__(Sign("exception", failed=FAILED))
-        self._repeats = repeats
 
     def read(self, result: ToolResultContent, wire: Any, api: str) -> ToolResultContent:
-        failed = not result.is_error and isinstance(wire.get("exception"), str) and wire["exception"]
-        return msgspec.structs.replace(result, is_error=True) if failed else result
+        return msgspec.structs.replace(result, is_error=True) if wire.get("exception") else result
 
     def without(self, result: ToolResultContent, context: EncodeContext) -> ToolResultContent:
         return result
 
     def write(self, result: ToolResultContent, wire: Any, context: EncodeContext) -> None:
-        own = (result.extra or {}).get(API, {}).get("exception")
-        if isinstance(own, str) and result.is_error:
-            wire["exception"] = own
-        elif isinstance(own, str):
+        if not result.is_error:
             wire.pop("exception", None)
-        if self._repeats:
-            wire["items"] = wire.get("items") or [{"type": "text", "text": "", **NAMES.defaults}]
-            wire["result"] = _text_of(wire["items"])
+        elif not wire.get("exception"):
+            wire["exception"] = FAILED
+            context.report_loss(result, "is_error", reasons.FAILURE_MARK)
 
 
 CALL: dict[str, Any] = {"call_id": "call_id", "status": "status"}
 SEARCH = {**CALL, "tool_name": "name"}
-RESULT: dict[str, Any] = {**CALL, "exception": ("is_error", Failed())}
 STORED = ("tool_name", ("file_search",))
 CONTENTS = TABLE.union(
     "content",
@@ -202,19 +166,20 @@ CONTENTS = TABLE.union(
         ROWS.row(
             "function_result",
             FunctionResultContent,
-            {**RESULT, "items": ("outputs", Items(OUTPUTS))},
-            Silent("name"),
+            {**CALL, "items": ("outputs", Items(OUTPUTS))},
+            Silent("name", "is_error"),
             accepts=_has_items,
-            failure=OfResult(repeats=True),
+            repeat=_repeat_text,
+            failure=Exceptions(),
         ),
         # Other values than the library makes now.
         ROWS.row(
             "function_result",
             FunctionResultContent,
-            {**RESULT, "result": ("outputs", VALUE)},
-            Silent("name"),
+            {**CALL, "result": ("outputs", VALUE)},
+            Silent("name", "is_error"),
             label=".value",
-            failure=OfResult(),
+            failure=Exceptions(),
         ),
         *ROWS.hosted(VALUES, id="image_id", mcp_name="tool_name", mcp_output="output"),
         ROWS.row("search_tool_call", WebSearchToolCallContent, {**SEARCH, "arguments": "arguments"}),

@@ -23,7 +23,7 @@ class ExtensionsAI(documents.DocumentAdapter):
     conversation = "messages"
     is_list = True
     takes_json = True
-    records = frozenset({"created"})
+    records = frozenset({"message_id", "created"})
     reasoning_fields = ("reasoning",)
     request_passes = (
         documents.INSTRUCTIONS,

@@ -78,6 +78,25 @@ class Names(msgspec.Struct, frozen=True, kw_only=True):
         return {self.of(path): value for path, value in fields.items()}
 
 
+class Repeating(Filled):
+    """The fields of contents of other APIs, and a field that repeats a part of another one.
+
+    The repeating field is in the residue of a decoded content. It always follows the other one.
+    """
+
+    def __init__(self, values: Mapping[str, Any], repeat: Callable[[dict[str, Any]], None]) -> None:
+        super().__init__(values)
+        self._repeat = repeat
+
+    def finish(self, value: object, wire: dict[str, Any], context: EncodeContext) -> None:
+        super().finish(value, wire, context)
+        self._repeat(wire)
+
+    def finish_source(self, code: Any) -> None:
+        super().finish_source(code)
+        code.add(f"    {code.name('repeat', self._repeat)}(wire)")
+
+
 class FittingRow(Row):
     """A row for the wire objects that a function accepts."""
 
@@ -273,7 +292,7 @@ class Rows:
         constants: Mapping[str, str] | None = None,
         filled: Mapping[str, Any] | None = None,
         accepts: Callable[[Mapping[str, Any]], bool] | None = None,
-        kind: Callable[..., Row] | None = None,
+        repeat: Callable[[dict[str, Any]], None] | None = None,
         **options: Any,
     ) -> Row:
         """Return a row of contents of the type `name`, with the fields that all contents have.
@@ -281,15 +300,18 @@ class Rows:
         - `label`: the end of the row's name, for rows of the same type.
         - `filled`: the fields that contents of other APIs get.
         - `accepts`: returns whether the row decodes a wire object.
+        - `repeat`: writes the field that repeats a part of another one.
         """
         names = self.names
         tags = {names.tag: names.of(name), **names.all(constants or {})}
         own = names.all({**fields, "annotations": ("annotations", self._citations)})
-        defaults = Filled({**names.all(filled or {}), **names.defaults})
+        values = {**names.all(filled or {}), **names.defaults}
+        defaults = Filled(values) if repeat is None else Repeating(values, repeat)
+        kind: Callable[..., Row] = Row
         if accepts is not None:
+            kind = FittingRow
             options["accepts"] = accepts
-            kind = kind or FittingRow
-        return (kind or Row)(f"{names.of(name)}{label}", model, own, *others, defaults, constants=tags, **options)
+        return kind(f"{names.of(name)}{label}", model, own, *others, defaults, constants=tags, **options)
 
     def outputs(self, *own: Row) -> Union:
         """Return the union of the outputs of results: all contents but calls, results and requests."""
@@ -335,31 +357,41 @@ class Rows:
     def approvals(self, mcp_name: str, **filled: Any) -> list[Row]:
         """Return the rows of requests for approval, one for each kind of call, and of their responses."""
         names, kind = self.names, ToolApprovalRequestContent
-        asked, call = {"request_id": "request_id"}, {"tool_call.arguments": "arguments"}
-        tag = f"tool_call.{names.tag}"
-        rows = [
+        tag, arguments = f"tool_call.{names.tag}", {"tool_call.arguments": "arguments"}
+        function, mcp = {tag: names.of("function_call")}, {tag: names.of("mcp_server_tool_call")}
+        # In the model, a request for a call of the application has the id of the call. Its own id is in the residue.
+        of_call, asked = {"tool_call.call_id": "request_id"}, {"request_id": "request_id"}
+        of_server = {f"tool_call.{mcp_name}": "name", "tool_call.server_name": "server"}
+        answer = {"approved": "approved", "reason": "reason"}
+        return [
             self.row(
                 "tool_approval_request",
                 kind,
-                {**asked, "tool_call.name": "name", **call},
+                {**of_call, "tool_call.name": "name", **arguments},
                 label=".function",
-                constants={tag: names.of("function_call")},
+                constants=function,
                 filled=filled,
             ),
             self.row(
                 "tool_approval_request",
                 kind,
-                {**asked, f"tool_call.{mcp_name}": "name", "tool_call.server_name": "server", **call},
+                {**asked, **of_server, **arguments},
                 label=".mcp",
-                constants={tag: names.of("mcp_server_tool_call")},
+                constants=mcp,
                 filled=filled,
                 preferred_for=lambda request: request.server is not None,
             ),
-            # A call of another kind stays in the residue.
+            # Calls of other tools stay in the residue.
             self.row("tool_approval_request", kind, asked, filled=filled),
+            self.row(
+                "tool_approval_response",
+                ToolApprovalResponseContent,
+                {**of_call, **answer},
+                label=".function",
+                constants=function,
+            ),
+            self.row("tool_approval_response", ToolApprovalResponseContent, {**asked, **answer}),
         ]
-        answer = {**asked, "approved": "approved", "reason": "reason"}
-        return [*rows, self.row("tool_approval_response", ToolApprovalResponseContent, answer)]
 
 
 class Messages(Codec[list[ChatMessage]]):
@@ -414,28 +446,24 @@ class Messages(Codec[list[ChatMessage]]):
         yield {**self._defaults, **wire} if context.completes else wire
 
     def _complete_approvals(self, wires: list[dict[str, Any]]) -> None:
-        """Add the call to each approval: contents of other APIs have only its name and its arguments."""
+        """Add the missing parts to each approval of another API: its own id, or the call."""
         names = self._names
         request, response = names.of("tool_approval_request"), names.of("tool_approval_response")
         key, call, call_id = names.of("request_id"), names.of("tool_call"), names.of("call_id")
         asked: dict[Any, Any] = {}
         for wire in wires:
             for content in objects_of(wire, names.of("contents")):
-                kind = content.get(names.tag)
-                if kind == request:
-                    made = content.setdefault(call, {})
-                    made.setdefault(call_id, content[key])
+                if content.get(names.tag) not in (request, response):
+                    continue
+                made = content.setdefault(call, {})
+                request_id = content.setdefault(key, made.get(call_id))
+                if content[names.tag] == request:
+                    made.setdefault(call_id, request_id)
                     for name, value in names.defaults.items():
                         made.setdefault(name, value)
-                    asked[content[key]] = made
-                elif kind == response:
-                    unknown = {
-                        names.tag: names.of("function_call"),
-                        call_id: content[key],
-                        "name": "",
-                        **names.defaults,
-                    }
-                    content.setdefault(call, dict(asked.get(content[key], unknown)))
+                    asked[request_id] = made
+                else:
+                    content[call] = {**made, "name": "", **names.defaults, **asked.get(request_id, {})}
 
 
 def with_spans(messages: list[ChatMessage], context: EncodeContext, unit: str) -> list[ChatMessage]:

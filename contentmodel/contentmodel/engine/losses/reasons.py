@@ -214,6 +214,7 @@ OUTCOME = degraded("outcome", "{target} gets the failure of the call, but not th
 JSON_FORM = degraded("json-form", "{target} has another form for this value: decoding it returns other outputs")
 NO_ERROR_FLAG = degraded("no-error-flag", "{target} has no error flag: a text reports the failure")
 ERROR_KEY = degraded("error-key", '{target} has no error flag: the key "error" reports the failure')
+FAILURE_MARK = insignificant("failure-mark", "{target} has another mark for a failed result")
 ERROR_AS_TEXT = degraded("error-as-text", "an error in a tool result is sent as text")
 UNMATCHED_RESULT = degraded("unmatched-result", "it answers no pending call: it is sent as user text")
 MISSING_RESULT = synthesized(

@@ -30,6 +30,7 @@ RECORDS: dict[type, tuple[str, ...]] = {
 """The fields of each type that this module reports, so that rows do not."""
 
 _RESULTS = frozenset(RECORDS) - {ChatRequest, ChatMessage}
+_id_of = attrgetter("message_id")
 _of_message, _UNSET = attrgetter(*OF_MESSAGES), (None,) * len(OF_MESSAGES)
 
 
@@ -37,6 +38,9 @@ def report_request_records(request: ChatRequest, held: Collection[str], context:
     """Report the branches and messages of a request. `held` has the fields that the target's format has."""
     if request.branches and "branches" not in held:
         context.report_loss(request, "branches", reasons.NO_BRANCHES)
+    if "message_id" not in held and any(map(_id_of, request.messages)):
+        for message in request.messages:
+            context.report_lost_attributes(message, ("message_id",))
     report_records(request.messages, held, context)
 
 
