@@ -79,7 +79,7 @@ _WAYS = {"unnamed", "url-safe", "typed links"}
 _SEEN = frozenset({"images", "documents", "image links"})
 _OPENAI_LIFETIMES, _ANTHROPIC_LIFETIMES = ("30m", "12h"), ("5m", "1h")
 _FILES: dict[str, Any] = {"issuer": "", "model": "m", "signs": False, "hosted_search": False}
-_OF_FRAMEWORKS = _SEEN | {"document links", "video links", "typed links"}
+_OF_FRAMEWORKS = _SEEN | {"document links", "typed links"}
 LIMITS = {
     "openai-chat": Limits(
         issuer="openai",
