@@ -39,11 +39,8 @@ FORMATS: dict[str, set[str]] = {
     "agent_framework": set(),
     "atif": set(),
     "hf_messages": {"padding.py"},
-<<<<<<< HEAD
     "sharegpt": {"placeholders.py"},
-=======
     "meai": set(),
->>>>>>> ebaac6c8 (meai, agent-framework: tests and documentation)
     "claude_code_session": {"reading.py", "tree.py", "writing.py"},
     "codex_rollout": {"reading.py"},
     "gemini_cli_session": {"reading.py", "records.py", "writing.py"},
