@@ -240,10 +240,8 @@ def _sort_of(
         return WORD
     if place.is_choice and value.__class__ is str:
         return NAME
-    if place.key not in names or value.__class__ is not str or place.holder is root or place.is_argument:
-        return VALUE
-    if value.startswith("data:"):
-        # A data URI is content, not a reference.
+    is_name = place.key in names and value.__class__ is str and not value.startswith("data:")
+    if not is_name or place.holder is root or place.is_argument:
         return VALUE
     return _sort_of_name(place, vocabulary)
 
