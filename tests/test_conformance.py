@@ -20,12 +20,13 @@ from contentmodel_conformance.subject import Subject
 from contentmodel_conformance.suite import run_check
 from data_sets import values as data_sets
 from history import values
+from langchain_payloads import LANGCHAIN
 from session_files import claude_session, codex_session, compacted_session, compressed_session, gemini_session
 
 EVERY = contentmodel.adapters()
 PROVIDERS = ("openai-chat", "openai-responses", "anthropic-messages", "google-generate-content")
 SESSIONS = {"claude-code-session", "codex-rollout", "gemini-cli-session"}
-FRAMEWORKS = {"meai", "agent-framework"}
+FRAMEWORKS = {"meai", "agent-framework", "langchain-messages"}
 """The formats of frameworks. They are tried with the providers and the rows of turns, not with each other."""
 
 
@@ -93,6 +94,11 @@ class TestMeai(OfFramework):
 class TestAgentFramework(OfFramework):
     adapter = "agent-framework"
     payloads: ClassVar = {"request": [extensions_ai.PYTHON]}
+
+
+class TestLangchainMessages(OfFramework):
+    adapter = "langchain-messages"
+    payloads: ClassVar = {"request": LANGCHAIN}
 
 
 class TestClaudeCodeSession(Ours):

@@ -40,6 +40,7 @@ ROWS: list[Row] = [
     ("contentmodel/contentmodel/cli/", "rich", "cli", CLI),
     ("contentmodel/contentmodel/cli/stores.py", "sqlalchemy", "history", "from contentmodel.history import TurnStore"),
     ("contentmodel/contentmodel/history/", "sqlalchemy", "history", "import contentmodel.history"),
+    ("contentmodel/contentmodel/langchain.py", "langchain_core", "langchain", "import contentmodel.langchain"),
     ("contentmodel/contentmodel/html/page.py", "jinja2", "html", "from contentmodel.html import page; page([])"),
     ("contentmodel/contentmodel/html/markup.py", "markdown_it", "html",
      "from contentmodel.html.markup import markup; markup('*a*', [])"),

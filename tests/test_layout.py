@@ -41,6 +41,7 @@ FORMATS: dict[str, set[str]] = {
     "hf_messages": {"padding.py"},
     "sharegpt": {"placeholders.py"},
     "meai": set(),
+    "langchain_messages": {"calls.py", "dialects.py", "messages.py", "rows.py"},
     "claude_code_session": {"reading.py", "tree.py", "writing.py"},
     "codex_rollout": {"reading.py"},
     "gemini_cli_session": {"reading.py", "records.py", "writing.py"},

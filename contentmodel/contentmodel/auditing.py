@@ -418,6 +418,8 @@ class _OutputValues:
         for leaf in _leaves(output, vocabulary):
             for sort in _sorts_of_name(leaf):
                 self._names[sort][_key(leaf.value)] += 1
+            if self._is_store and (leaf.key, leaf.value) == ("status", "error"):
+                self._add(True)  # A store has this word as the flag of a failed result.
             if leaf.sort in (VALUE, DATA, NAME):
                 self._add(leaf.value, 0 if leaf.sort == NAME else 1)
 
@@ -440,10 +442,7 @@ class _OutputValues:
         return [late]
 
     def take_leaf(self, leaf: Leaf) -> bool:
-        """Take a scalar of the source. Return whether it was found.
-
-        A name of a definition, call or result must be in an object of that sort. Other names may be anywhere.
-        """
+        """Take a scalar of the source, and return whether it was found. A call's name must be that of a call."""
         if leaf.sort == NAME or (self._is_store and leaf.sort in (DEFINITION, CALL, RESULT, PAIR)):
             return leaf.value in self._counts or any(leaf.value in names for names in self._names.values())
         if leaf.sort in (DEFINITION, CALL, RESULT, PAIR):

@@ -25,7 +25,7 @@ class FinishReasons(Codec[FinishReason]):
         self,
         reasons: Mapping[str | int, str],
         values: Mapping[str, str | int],
-        otherwise: str,
+        otherwise: str | None,
         *,
         has_stop_sequence: bool = False,
         implied: tuple[str, ...] = (),
@@ -39,7 +39,7 @@ class FinishReasons(Codec[FinishReason]):
         reason = self.reasons.get(value, "other")
         return FinishReason(reason=reason, raw=value, resumable=reason in RESUMABLE)
 
-    def encode(self, value: FinishReason, context: EncodeContext, owner: Any) -> str | int:
+    def encode(self, value: FinishReason, context: EncodeContext, owner: Any) -> str | int | None:
         if value.stop_sequence is not None and not self._has_stop_sequence:
             context.report_loss(value, "stop_sequence", reasons.STOP_SEQUENCE)
         if value.raw is not None and (context.native or self.reasons.get(value.raw) == value.reason):

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.authoring import DecodeContext, EncodeContext, Group, reasons
+from contentmodel.authoring import DecodeContext, EncodeContext, Group, Record, reasons
 from contentmodel.response import ChatResponse
 from contentmodel.usage import Usage
 
@@ -51,6 +51,16 @@ def counted(
     usage = response.usage
     if usage is None or context.native:
         return response
+    made = counted_usage(
+        usage, context, cached_inside=cached_inside, reasoning_inside=reasoning_inside, tools_inside=tools_inside
+    )
+    return msgspec.structs.replace(response, usage=made)
+
+
+def counted_usage(
+    usage: Usage, context: EncodeContext, *, cached_inside: bool, reasoning_inside: bool, tools_inside: bool = True
+) -> Usage:
+    """Return the usage of another API, counted as the target counts; report every number that changes."""
     changed: dict[str, int | bool | None] = {"cached_inside": cached_inside, "reasoning_inside": reasoning_inside}
     cached = (usage.cache_read_tokens or 0) + (usage.cache_write_tokens or 0)
     reasoning = usage.reasoning_tokens or 0
@@ -67,9 +77,17 @@ def counted(
     for name in ("input_tokens", "output_tokens", "tool_input_tokens"):
         if name in changed and getattr(usage, name) is not None:
             context.report_loss(usage, name, reasons.TOKEN_COUNTER_DIFFERS)
-    counted_usage: Usage = msgspec.structs.replace(usage, **changed)
-    context.replaced(usage, counted_usage)
-    return msgspec.structs.replace(response, usage=counted_usage)
+    made: Usage = msgspec.structs.replace(usage, **changed)
+    return context.replaced(usage, made)
+
+
+class UsageRecord(Record[Usage]):
+    """The usage of a stored response, which counts cached tokens as input and reasoning as output."""
+
+    def encode(self, value: Usage, context: EncodeContext, owner: object) -> dict[str, Any] | None:
+        if not value.cached_inside or not value.reasoning_inside or value.tool_input_tokens:
+            value = counted_usage(value, context, cached_inside=True, reasoning_inside=True)
+        return super().encode(value, context, owner)
 
 
 def _moved(tokens: int, were_inside: bool, are_inside: bool) -> int:

@@ -8,7 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from contentmodel_conformance.readers import anthropic, chat, data_sets, frameworks, gemini, responses, trajectories
+from contentmodel_conformance.readers import (
+    anthropic,
+    chat,
+    data_sets,
+    frameworks,
+    gemini,
+    langchain,
+    responses,
+    trajectories,
+)
 from contentmodel_conformance.readers.reading import Fact, Reading
 
 __all__ = ["READERS", "Fact", "Reader", "Reading"]
@@ -25,6 +34,7 @@ READERS: dict[str, Reader] = {
     "openai-finetune": chat.read,
     "hf-messages": data_sets.read_messages,
     "sharegpt": data_sets.read_conversations,
+    "langchain-messages": langchain.read,
     "atif": trajectories.read,
     "meai": frameworks.read_extensions_ai,
     "agent-framework": frameworks.read_agent_framework,

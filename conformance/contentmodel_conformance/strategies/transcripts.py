@@ -139,6 +139,13 @@ LIMITS = {
         media=_SEEN | {"document links", "texts", "unnamed"},
         lifetimes=_ANTHROPIC_LIFETIMES,
     ),
+    "langchain-messages": Limits(
+        issuer="anthropic",
+        model="claude-opus-4-8",
+        media=_SEEN | {"document links", "texts", "unnamed"},
+        hosted_search=False,
+        lifetimes=_ANTHROPIC_LIFETIMES,
+    ),
     # Files of conversations: no format has signatures or hosted tools.
     "openai-finetune": Limits(**_FILES, images_in_results=False, media=frozenset({"images", "image links"})),
     "hf-messages": Limits(**_FILES, media=frozenset({"images", "image links"})),

@@ -78,6 +78,8 @@ class TableAdapter:
     reasoning_fields: tuple[str, ...] = ()
     """The fields of a message that contain reasoning of any issuer. Each is the name of a policy."""
 
+    keeps_state = False
+    """True if the format stores the opaque state and the hosted tools of any provider, with the provider's name."""
     takes_json = False
     """True if results of tools may be JSON values. Other JSON values are sent as text."""
     records: frozenset[str] = frozenset()
@@ -153,6 +155,12 @@ class TableAdapter:
         """Decode a response. Also return the payload as plain JSON values, and the trace of the decoding."""
         return self._decode(self.response, _checked(as_json(payload, self.api, self.form), self.api))
 
+    def read_request(self, wire: JsonObject) -> tuple[ChatRequest, DecodeContext]:
+        """Decode a request from plain JSON values that are not changed afterwards, with all faults in the context."""
+        request: ChatRequest
+        request, context = self._read(self.request, wire)
+        return request, context
+
     def read_response(self, wire: JsonObject, decoded: Mapping[int, object] | None = None) -> ChatResponse:
         """Decode a response from plain JSON values that are not changed afterwards.
 
@@ -217,6 +225,7 @@ class TableAdapter:
                 context.report_loss(request, "model", reasons.OTHER_MODEL)
             request = context.replace(request, model=model)
         context.model = model
+        context.keeps_state = self.keeps_state
         context.reasoning_fields = self.reasoning_fields
         report_request_records(request, self.records, context)
         messages = with_json_as_text(request.messages, context, takes_json=self.takes_json)

@@ -113,6 +113,39 @@ class DecodeContext:
         if moved is not None:
             self._moved.append((original, *moved))
 
+    def adopt(
+        self, inner: DecodeContext, places: Mapping[tuple[int, str | int | None], tuple[Json, str | int]]
+    ) -> list[tuple[object, tuple[Json, str | int]]]:
+        """Add the traces of an inner payload, which another adapter decoded from values of this payload.
+
+        A place is a container and a key. `places` maps places in containers that only the inner payload has, by the
+        identity of the container, to places in this payload. Return the objects that were decoded there.
+        """
+        made = {container for container, _ in places}
+        latest = {id(old): new for old, new in inner._replaced}
+        adopted = []
+        for table, objects, container, key, is_spread in inner.traces:
+            element = container if key is None else container[key]
+            for index, item in enumerate(objects):
+                place = places.get((id(element), index) if is_spread else (id(container), key))
+                if place is not None:
+                    self.trace(table, [item], *place, spread=False)
+                    while id(item) in latest:
+                        item = latest[id(item)]
+                    adopted.append((item, place))
+                elif id(container) not in made and id(element) not in made:
+                    self.traces.append((table, objects, container, key, is_spread))
+                    break
+        self._replaced += inner._replaced
+        self._copies += inner._copies
+        self._moved += inner._moved
+        return adopted
+
+    @property
+    def has_faults(self) -> bool:
+        """True if the payload has faults."""
+        return bool(self._faults)
+
     def finish(self, payload: object) -> None:
         """Raise DecodeError with all faults, if there are any."""
         if self._faults:
@@ -150,6 +183,7 @@ class EncodeContext:
         "has_no_origin",
         "is_open",
         "issuer",
+        "keeps_state",
         "kind",
         "known",
         "maps",
@@ -198,6 +232,8 @@ class EncodeContext:
         self.maps: Renames | None = None
         self.reasoning_fields: tuple[str, ...] = ()
         """The fields of a message that contain reasoning of any issuer. Each is the name of a policy."""
+        self.keeps_state = False
+        """True if the target stores the opaque state and the hosted tools of any provider, with its name."""
         self.status: int | None = None
         """The HTTP status of the encoded error."""
 

@@ -160,7 +160,8 @@ def _plain_mapping(value: Mapping[object, object], path: str, faults: list[Fault
 
 
 def _plain_object(value: object, path: str, faults: list[Fault]) -> Json:
-    own = DUMPERS.get(type(value).__module__.partition(".")[0])
+    roots = (base.__module__.partition(".")[0] for base in type(value).__mro__)
+    own = next((DUMPERS[root] for root in roots if root in DUMPERS), None)
     if own is not None:
         return _plain(own(value), path, faults)
     dump = getattr(value, "model_dump", None)

@@ -386,9 +386,9 @@ class WirePaths:
 
     def _paths(self, pending: PendingLoss, place: Place, field: str | None) -> Iterator[tuple[str, str, bool]]:
         """Yield the paths of a lost value: the path of the field, the path inside of it, and whether they are exact."""
-        if pending.api == self._api:
+        if pending.api is not None and pending.api in (self._api, getattr(place.row, "api", None)):
             field = pending.field or ""
-            path = residue_path(place.path, field)
+            path = residue_path(place.path, field, None if pending.api == self._api else place.wire)
             extra: Mapping[str, JsonObject] = getattr(pending.owner, "extra", None) or {}
             residue = extra.get(pending.api, {}).get(field)
             if residue.__class__ is not dict or not residue:
@@ -437,8 +437,15 @@ def _field_paths(place: Place, field: str) -> Iterator[tuple[str, str, bool]]:
         yield place.path, inside, False
 
 
-def residue_path(path: str, field: str) -> str:
-    """Return the path of a residue field; `:around.x` is the field x of the object that contains the list of parts."""
+def residue_path(path: str, field: str, wire: object = None) -> str:
+    """Return the path of a residue field.
+
+    `:around.x` is the field x of the object that contains the list of parts, unless the part itself has it: a container
+    may have the part and the fields around it in one object.
+    """
+    around = wire_key(field.removeprefix(AROUND))
+    if field.startswith(AROUND) and wire.__class__ is dict and around in wire:
+        return child_path(path, around)
     if not field.startswith(AROUND):
         return child_path(path, wire_key(field))
     steps = steps_of(path)
@@ -447,7 +454,7 @@ def residue_path(path: str, field: str) -> str:
     parent = "$"
     for step in steps[:-1]:
         parent = stepped(parent, step)
-    return child_path(parent, wire_key(field.removeprefix(AROUND)))
+    return child_path(parent, around)
 
 
 def residue_places(residue: object, wire: object, path: str) -> Iterator[str]:

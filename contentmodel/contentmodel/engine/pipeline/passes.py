@@ -375,8 +375,8 @@ def _with_texts_of_errors(result: FunctionResultContent, context: EncodeContext)
 
 
 def _unfinished(message: ChatMessage, context: EncodeContext) -> set[int]:
-    """Return the positions of hosted calls without a result in a request's message."""
-    if context.kind != "request":
+    """Return the positions of hosted calls without a result in a request's message. A store keeps them."""
+    if context.kind != "request" or context.keeps_state:
         return set()
     return {place[1] for place in TranscriptIndex([message]).unanswered if not is_clients([message], place)}
 
@@ -389,7 +389,7 @@ def is_one_text(result: Any) -> bool:
 
 def _is_stored(content: AIContent, message: ChatMessage, context: EncodeContext) -> bool:
     """Return whether a content refers to data that another provider stores. The APIs of one issuer share such data."""
-    if not isinstance(content, HostedFileContent | HostedVectorStoreContent):
+    if context.keeps_state or not isinstance(content, HostedFileContent | HostedVectorStoreContent):
         return False
     return message.origin is not None and message.origin.issuer != context.issuer
 
@@ -417,7 +417,7 @@ def _normalized_content(content: AIContent, context: EncodeContext, cited: froze
         return _hosted(content, context, cited)
     if isinstance(content, ReasoningContent):
         return _reasoning(content, context)
-    if isinstance(content, CompactionContent) and not _readable(content, context):
+    if isinstance(content, CompactionContent) and not _readable(content, context) and not context.keeps_state:
         lowered = lowering.compaction_as_text(content, context)
         if not lowered:
             context.report_loss(content, None, reasons.UNREADABLE_COMPACTION)
@@ -433,7 +433,7 @@ def _readable(content: AIContent, context: EncodeContext) -> bool:
 
 
 def _reasoning(content: ReasoningContent, context: EncodeContext, *, is_last: bool = False) -> Iterable[AIContent]:
-    if content.protected is not None and content.protected.issuer == context.issuer:
+    if context.keeps_state or (content.protected is not None and content.protected.issuer == context.issuer):
         return (content,)
     if context.policies:
         lowered = lowering.reasoning_by_policy(content, context, is_last=is_last)
@@ -447,6 +447,8 @@ def _hosted(
     content: ToolCallContent | ToolResultContent, context: EncodeContext, cited: frozenset[Source]
 ) -> Iterable[AIContent]:
     policy = context.policies.get("hosted_tools", "function")
+    if context.keeps_state and content.executor == "provider" and policy == "function":
+        return (content,)
     if policy == "function" and lowering.crosses_as_function(content, context):
         if isinstance(content, ToolCallContent):
             return lowering.as_function_call(content, context)
@@ -474,22 +476,27 @@ def _source_of(output: AIContent) -> Source | None:
 
 
 def _split_results(message: ChatMessage, context: EncodeContext) -> list[ChatMessage]:
-    """Move results to messages of the role "tool". Results from a user message are placed before it."""
-    if message.role == "tool" or not any(isinstance(c, ToolResultContent) for c in message.contents):
+    """Move results of the client to messages of the role "tool". Those from a user message are placed before it."""
+    if message.role == "tool" or not any(map(_is_result, message.contents)):
         return [message]
-    results = [c for c in message.contents if isinstance(c, ToolResultContent)]
+    results = [c for c in message.contents if _is_result(c)]
     if message.role != "assistant":
-        rest = [c for c in message.contents if not isinstance(c, ToolResultContent)]
+        rest = [c for c in message.contents if not _is_result(c)]
         if not rest:
             return [context.replace(message, role="tool")]
         return [_part(message, "tool", results), context.with_contents(message, rest)]
     return _cut(message, context)
 
 
+def _is_result(content: AIContent) -> bool:
+    """Return whether a content is a result that the application sends, not one of a hosted tool that stays hosted."""
+    return isinstance(content, ToolResultContent) and content.executor == "client"
+
+
 def _cut(message: ChatMessage, context: EncodeContext) -> list[ChatMessage]:
     runs: list[tuple[str, list[AIContent]]] = []
     for content in _open_calls_last(message, context):
-        role = "tool" if isinstance(content, ToolResultContent) else message.role
+        role = "tool" if _is_result(content) else message.role
         if not runs or runs[-1][0] != role:
             runs.append((role, []))
         runs[-1][1].append(content)

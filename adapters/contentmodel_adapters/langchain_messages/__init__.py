@@ -1,0 +1,85 @@
+"""The adapter of LangChain's messages, as chat histories, LangGraph and LangSmith store them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import groupby
+from typing import Any
+
+from contentmodel.authoring import DUMPERS, EncodeContext, message_pass, passes
+from contentmodel.message import ChatMessage
+from contentmodel.request import ChatRequest
+from contentmodel_adapters.langchain_messages.blocks import API, TABLE
+from contentmodel_adapters.langchain_messages.messages import Messages, body_key, word_of
+from contentmodel_adapters.langchain_messages.rows import WORDS, is_own
+from contentmodel_adapters.langchain_messages.rules import RULES
+from contentmodel_adapters.shared import documents
+
+REQUEST = TABLE.record("request", ChatRequest, {"messages": ("messages", Messages())})
+_OWN = frozenset({"additional_kwargs", "response_metadata", "tool_calls", "usage_metadata"})
+
+
+def with_known_messages(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages without the specific values of other APIs. Messages of this format are not changed."""
+    known: list[ChatMessage] = []
+    for own, group in groupby(messages, key=is_own):
+        run = list(group)
+        known += run if own else passes.normalize_foreign(run, context)
+    return known
+
+
+class LangChainMessages(documents.DocumentAdapter):
+    """The adapter of lists of messages."""
+
+    api = API
+    table = TABLE
+    rules = RULES
+    request = REQUEST
+    requires = {"messages": list}
+    conversation = "messages"
+    is_list = True
+    keeps_state = True
+    reasoning_fields = ()
+    records = frozenset({"message_id", "usage", "finish_reason", "response_id", "artifact"})
+    meaningless = {
+        **dict.fromkeys(
+            ("lc", "id", "index", "calls_again", "invalid_again", "raw_calls", "call_signatures", "tool_call_chunks")
+        ),
+        **dict.fromkeys(("response_metadata", "chunk_position", "type", "block_type")),
+        "content": "",
+        "example": False,
+    }
+    request_passes = (
+        documents.INSTRUCTIONS,
+        message_pass(with_known_messages),
+        documents.WITH_A_TURN,
+    )
+
+    def recognises_list(self, items: list[Any]) -> float:
+        """Return the confidence that a list has messages of LangChain: each has one of its types."""
+        if not items or not all(isinstance(item, dict) for item in items):
+            return 0.0
+        keys = [body_key(item) for item in items]
+        if not all(word_of(item, key) in WORDS for item, key in zip(items, keys, strict=True)):
+            return 0.0
+        if all(key is not None for key in keys):
+            return 0.99
+        if not all(key is not None or "content" in item for item, key in zip(items, keys, strict=True)):
+            return 0.0
+        return 0.98 if any(not _OWN.isdisjoint(item) for item in items) else 0.9
+
+    def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
+        """Return the confidence that an object has messages of LangChain, as a state of LangGraph does."""
+        messages = payload.get("messages")
+        likely = self.recognises_list(messages) if isinstance(messages, list) else 0.0
+        return {"request": likely} if likely else {}
+
+
+def _dumped(value: Any) -> Any:
+    """Return an object of langchain-core as `messages_to_dict` writes it."""
+    body = value.model_dump()
+    return {"type": value.type, "data": body} if "additional_kwargs" in body else body
+
+
+DUMPERS["langchain_core"] = _dumped
+adapter = LangChainMessages()

@@ -1,0 +1,553 @@
+"""The table of LangChain's messages: their standard content blocks, calls, results and usage.
+
+Read off langchain-core 1.7.2 (messages/content.py, messages/ai.py, messages/tool.py and
+messages/block_translators), seen 2026-11-23. Blocks in the format of a provider are decoded by the adapter of its API
+(`dialects.py`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from contentmodel.authoring import (
+    ArgumentsObject,
+    Blocks,
+    CachePoints,
+    Codec,
+    Column,
+    Columns,
+    DataUri,
+    DecodeContext,
+    EncodeContext,
+    Field,
+    Filled,
+    Gathered,
+    Implied,
+    Row,
+    Silent,
+    Spec,
+    Table,
+    TextField,
+    is_data_uri,
+    parse,
+    reasons,
+    row,
+)
+from contentmodel.content.base import Protected
+from contentmodel.content.caching import CachePoint
+from contentmodel.content.citations import Citation
+from contentmodel.content.hosted import (
+    AdvisorToolCallContent,
+    AdvisorToolResultContent,
+    CodeInterpreterToolCallContent,
+    CodeInterpreterToolResultContent,
+    FileSearchToolCallContent,
+    FileSearchToolResultContent,
+    ImageGenerationToolCallContent,
+    ImageGenerationToolResultContent,
+    MapsToolCallContent,
+    MapsToolResultContent,
+    McpListToolsToolCallContent,
+    McpListToolsToolResultContent,
+    McpServerToolCallContent,
+    McpServerToolResultContent,
+    ShellToolCallContent,
+    ShellToolResultContent,
+    TextEditorToolCallContent,
+    TextEditorToolResultContent,
+    ToolSearchToolCallContent,
+    ToolSearchToolResultContent,
+    UrlContextToolCallContent,
+    UrlContextToolResultContent,
+    WebFetchToolCallContent,
+    WebFetchToolResultContent,
+    WebSearchToolCallContent,
+    WebSearchToolResultContent,
+)
+from contentmodel.content.media import DataContent, HostedFileContent, UriContent
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import TextContent
+from contentmodel.content.tools import (
+    FunctionCallContent,
+    HostedToolCallContent,
+    HostedToolResultContent,
+)
+from contentmodel.errors import DecodeError
+from contentmodel.usage import Usage
+from contentmodel_adapters.shared.finish_reasons import FinishReasons
+from contentmodel_adapters.shared.hosted import output_columns
+
+API = "langchain-messages"
+TABLE = Table(API)
+
+
+class Sealed(Codec[Protected]):
+    """Opaque state of the provider of the message, which the message's metadata name."""
+
+    classes = (str,)
+    identity = False
+
+    def __init__(self, kind: str, *, mandatory: bool = False) -> None:
+        super().__init__()
+        self.kind, self.mandatory = kind, mandatory
+
+    def decode(self, value: str, context: DecodeContext, container: Any, key: str) -> Protected:
+        return Protected(issuer=context.origin.issuer or API, kind=self.kind, data=value)
+
+    def encode(self, value: Protected, context: EncodeContext, owner: Any) -> str | None:
+        if value.issuer == (context.issuer or API) and value.kind == self.kind:
+            return value.data
+        context.report_loss(owner, "protected", reasons.OPAQUE_STATE, issuer=value.issuer)
+        return None
+
+    def describe(self) -> str:
+        return "opaque"
+
+
+class Required(Codec[Any]):
+    """A value that selects the row."""
+
+    mandatory = True
+
+
+SIGNATURE = Sealed("signature")
+CACHE_POINT = TABLE.record("cache_control", CachePoint, {"ttl": "ttl"}, constants={"type": "ephemeral"})
+COMMON: dict[str, Spec] = {
+    "extras.signature": ("protected", SIGNATURE),
+    "cache_control": ("cache_point", CachePoints(CACHE_POINT)),
+}
+"""Fields of texts, calls and media: the signature of the provider, and Anthropic's mark of a prompt to cache."""
+
+# -- texts and reasoning -----------------------------------------------------------------------------------------------
+
+ANNOTATIONS = TABLE.union(
+    "annotation",
+    [
+        row(
+            "citation",
+            Citation,
+            {
+                "url": "url",
+                "title": "title",
+                "start_index": "span.start",
+                "end_index": "span.end",
+                "cited_text": "cited_text",
+                "extras.file_id": "file_id",
+                "extras.filename": "filename",
+                "extras.container_id": "container_id",
+                "extras.document_index": "document_index",
+            },
+            Implied({"span.unit": "codepoint"}),
+        )
+    ],
+    other=Row("other", Citation, {}),
+    prefer=lambda citation, rows: rows[0],
+)
+TEXT = row("text", TextContent, {"text": "text", "annotations": ("annotations", Blocks(ANNOTATIONS)), **COMMON})
+REASONING = [
+    row(
+        "reasoning",
+        ReasoningContent,
+        {"reasoning": "text", "extras.signature": ("protected", SIGNATURE)},
+        Silent("kind"),
+    ),
+    # OpenAI's encrypted reasoning is beside the text or, without a text, among the extras.
+    Row(
+        "reasoning.encrypted",
+        ReasoningContent,
+        {"reasoning": "text", "encrypted_content": ("protected", Sealed("encrypted", mandatory=True))},
+        Silent("kind"),
+        constants={"type": "reasoning"},
+    ),
+    Row(
+        "reasoning.extras",
+        ReasoningContent,
+        {"reasoning": "text", "extras.encrypted_content": ("protected", Sealed("encrypted", mandatory=True))},
+        Silent("kind"),
+        constants={"type": "reasoning"},
+    ),
+    # The blocks of langchain-google-genai and langchain-aws.
+    row("thinking", ReasoningContent, {"thinking": "text", "signature": ("protected", SIGNATURE)}, Silent("kind")),
+    row(
+        "reasoning_content",
+        ReasoningContent,
+        {
+            "reasoning_content.text": "text",
+            "reasoning_content.signature": ("protected", SIGNATURE),
+        },
+        Silent("kind"),
+    ),
+]
+
+# -- media -------------------------------------------------------------------------------------------------------------
+
+KINDS = {"image": "image", "audio": "audio", "video": "video", "file": "document", "text-plain": "document"}
+DESCRIBED: dict[str, Spec] = {
+    "mime_type": "media_type",
+    "extras.filename": "name",
+    "extras.detail": "detail",
+    **COMMON,
+}
+
+
+def _media(tag: str) -> list[Row]:
+    """Return the rows of blocks of one kind of media, and those of the same block before version 1."""
+    of_type, kind = {"type": tag}, Implied({"kind": KINDS[tag]})
+    text: dict[str, Spec] = {"mime_type": "media_type", "title": "name", **COMMON}
+    rows = [
+        Row(f"{tag}.base64", DataContent, {"base64": ("data", Required(str)), **DESCRIBED}, constants=of_type),
+        Row(
+            f"{tag}.uri",
+            DataContent,
+            {
+                "url": (("media_type", "data"), DataUri()),
+                "extras.filename": "name",
+                "extras.detail": "detail",
+                **COMMON,
+            },
+            constants=of_type,
+        ),
+        Row(f"{tag}.url", UriContent, {"url": "uri", **DESCRIBED}, kind, constants=of_type),
+        Row(f"{tag}.file_id", HostedFileContent, {"file_id": "file_id", **DESCRIBED}, kind, constants=of_type),
+    ]
+    if tag == "text-plain":
+        rows.append(Row(f"{tag}.text", DataContent, {"text": ("text", Required(str)), **text}, constants=of_type))
+        return rows
+    mime: dict[str, Spec] = {"mime_type": "media_type", "metadata.filename": "name", **COMMON}
+    forms: list[tuple[str, type[Any], dict[str, Spec], tuple[Field, ...]]] = [
+        ("base64", DataContent, {"data": ("data", Required(str))}, ()),
+        ("url", UriContent, {"url": "uri"}, (kind,)),
+        ("id", HostedFileContent, {"id": "file_id"}, (kind,)),
+        ("text", DataContent, {"text": ("text", Required(str))}, ()),
+    ]
+    return rows + [
+        Row(
+            f"{tag}.source.{form}",
+            model,
+            {**fields, **mime},
+            *others,
+            constants={**of_type, "source_type": form},
+        )
+        for form, model, fields, others in forms
+    ]
+
+
+MEDIA = [made for tag in KINDS for made in _media(tag)]
+
+
+def _usual_media(content: Any) -> str:
+    kind = content.media_kind
+    tag = kind if kind in ("image", "audio", "video") else "file"
+    if content.__class__ is not DataContent:
+        return f"{tag}.url" if content.__class__ is UriContent else f"{tag}.file_id"
+    return "text-plain.text" if content.text is not None else f"{tag}.base64"
+
+
+# -- calls -------------------------------------------------------------------------------------------------------------
+
+CALL: dict[str, Spec] = {"id": "call_id", "name": "name"}
+NO_ARGS: dict[str, Any] = {"args": {}, "id": None, "name": ""}
+ARGS: dict[str, Spec] = {**CALL, "args": ("arguments", ArgumentsObject("__arg1"))}
+TOOL_CALL = row("tool_call", FunctionCallContent, {**ARGS, **COMMON}, Filled(NO_ARGS))
+INVALID = row(
+    "invalid_tool_call",
+    FunctionCallContent,
+    {**CALL, "args": ("arguments", Codec(str))},
+    Filled({**NO_ARGS, "error": None, "args": None}),
+)
+CHUNK = row("tool_call_chunk", FunctionCallContent, {**CALL, "args": ("arguments", Codec(str))})
+
+
+def is_invalid(call: Any) -> bool:
+    """Return whether the arguments of a call are a text that is not a JSON object."""
+    return call.arguments.__class__ is str and parsed(call.arguments) is None
+
+
+def parsed(text: str) -> dict[str, Any] | None:
+    """Return the object of a JSON text; {} if the text is empty, None if it is anything else."""
+    try:
+        value = parse(text or "{}")
+    except DecodeError:
+        return None
+    return value if value.__class__ is dict else None
+
+
+CALLS = TABLE.union(
+    "tool call",
+    [row("tool_call", FunctionCallContent, ARGS, Filled(NO_ARGS))],
+    default="tool_call",
+)
+INVALID_CALLS = TABLE.union(
+    "invalid tool call",
+    [row("invalid_tool_call", FunctionCallContent, {**CALL, "args": ("arguments", Codec(str))})],
+    default="invalid_tool_call",
+)
+
+HOSTED: dict[str, tuple[type[Any], type[Any]]] = {
+    "web_search": (WebSearchToolCallContent, WebSearchToolResultContent),
+    "web_fetch": (WebFetchToolCallContent, WebFetchToolResultContent),
+    "code_interpreter": (CodeInterpreterToolCallContent, CodeInterpreterToolResultContent),
+    "file_search": (FileSearchToolCallContent, FileSearchToolResultContent),
+    "image_generation": (ImageGenerationToolCallContent, ImageGenerationToolResultContent),
+    "bash_code_execution": (ShellToolCallContent, ShellToolResultContent),
+    "text_editor_code_execution": (TextEditorToolCallContent, TextEditorToolResultContent),
+    "tool_search": (ToolSearchToolCallContent, ToolSearchToolResultContent),
+    "url_context": (UrlContextToolCallContent, UrlContextToolResultContent),
+    "google_maps": (MapsToolCallContent, MapsToolResultContent),
+    "advisor": (AdvisorToolCallContent, AdvisorToolResultContent),
+}
+"""The hosted tools by the name that their calls have."""
+NAMES = {
+    **{name: name for name in HOSTED},
+    "code_execution": "code_interpreter",
+    "tool_search_tool_bm25": "tool_search",
+    "tool_search_tool_regex": "tool_search",
+    "google_search": "web_search",
+    "file_search_call": "file_search",
+}
+SERVER_CALL = {"type": "server_tool_call"}
+SERVER_CALLS = [
+    *(
+        Row(
+            f"server_tool_call.{name}",
+            call,
+            ARGS,
+            Filled({"args": {}, "id": "", "name": name}),
+            Silent("status"),
+            constants=SERVER_CALL,
+        )
+        for name, (call, _) in HOSTED.items()
+    ),
+    Row(
+        "server_tool_call.remote_mcp",
+        McpServerToolCallContent,
+        {
+            "id": "call_id",
+            "extras.tool_name": "name",
+            "extras.server_name": "server",
+            "args": ("arguments", ArgumentsObject("__arg1")),
+        },
+        Filled({"args": {}, "id": ""}),
+        Silent("status"),
+        constants={**SERVER_CALL, "name": "remote_mcp"},
+    ),
+    Row(
+        "server_tool_call.mcp_list_tools",
+        McpListToolsToolCallContent,
+        {"id": "call_id", "extras.server_label": "server", "args": ("arguments", ArgumentsObject("__arg1"))},
+        Filled({"args": {}, "id": ""}),
+        Silent("status"),
+        constants={**SERVER_CALL, "name": "mcp_list_tools"},
+    ),
+    Row(
+        "server_tool_call.other",
+        HostedToolCallContent,
+        ARGS,
+        Filled({"args": {}, "id": "", "name": ""}),
+        Silent("status"),
+        constants=SERVER_CALL,
+    ),
+]
+
+# -- results -----------------------------------------------------------------------------------------------------------
+
+
+class Status(Codec[bool]):
+    """The status of a result, as whether it is an error."""
+
+    classes = (str,)
+    identity = False
+    known_values = frozenset({"success", "error"})
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is str and value in ("success", "error")
+
+    def decode(self, value: str, context: DecodeContext, container: Any, key: str) -> bool:
+        return value == "error"
+
+    def encode(self, value: bool, context: EncodeContext, owner: Any) -> str:
+        return "error" if value else "success"
+
+    def describe(self) -> str:
+        return "str"
+
+
+_OUTPUTS: dict[str, str] = {
+    "text": "output.text",
+    "logs": "output.logs",
+    "stdout": "output.printed",
+    "url": "output.page",
+    "file_id": "output.file",
+}
+GIVEN_BACK = TABLE.union(
+    "server tool output",
+    [
+        Row("output.text", TextContent, {"text": "text"}),
+        Row("output.logs", TextContent, {"logs": "text"}),
+        Row("output.printed", TextContent, {"stdout": "text"}),
+        Row("output.page", UriContent, {"url": "uri", "title": "title"}),
+        Row("output.file", HostedFileContent, {"file_id": "file_id", "filename": "name"}),
+    ],
+    find=lambda wire: next((name for key, name in _OUTPUTS.items() if wire.get(key).__class__ is str), None),
+    prefer=lambda content, rows: rows[0],
+)
+SERVER_RESULT = {"type": "server_tool_result"}
+OUTPUTS = output_columns(GIVEN_BACK, "output")
+RESULT: dict[str, Spec] = {"tool_call_id": "call_id", "status": ("is_error", Status())}
+_RESULTS: dict[str, type[Any]] = {
+    "other": HostedToolResultContent,
+    **{name: result for name, (_, result) in HOSTED.items()},
+    "remote_mcp": McpServerToolResultContent,
+    "mcp_list_tools": McpListToolsToolResultContent,
+}
+RESULT_CLASSES = frozenset(_RESULTS.values())
+SERVER_RESULTS = [
+    Row(
+        f"server_tool_result.{name}",
+        model,
+        RESULT,
+        Columns("outputs", {"output": OUTPUTS["output"]}),
+        Filled({"tool_call_id": "", "status": "success"}),
+        Silent("name", "server"),
+        constants=SERVER_RESULT,
+    )
+    for name, model in _RESULTS.items()
+]
+# The blocks of langchain-google-genai for its code tool.
+CODE = [
+    row(
+        "executable_code",
+        CodeInterpreterToolCallContent,
+        {"id": "call_id"},
+        Gathered("arguments", "executable_code", "language"),
+        Silent("name", "status"),
+    ),
+    row(
+        "code_execution_result",
+        CodeInterpreterToolResultContent,
+        {"tool_call_id": "call_id"},
+        Columns("outputs", {"code_execution_result": Column(TextField(TextContent, "text"), TextContent)}),
+        Silent("name", "status", "is_error"),
+    ),
+]
+
+# -- the union of blocks -----------------------------------------------------------------------------------------------
+
+BLOCKS = [TEXT, *REASONING, *MEDIA, TOOL_CALL, INVALID, CHUNK, *SERVER_CALLS, *SERVER_RESULTS, *CODE]
+
+
+def usual_row(content: Any, rows: list[Row]) -> Row | None:
+    """Return the row that usually encodes a content that several rows can hold."""
+    names = {r.name: r for r in rows}
+    if content.__class__ in (DataContent, UriContent, HostedFileContent):
+        return names[_usual_media(content)]
+    if content.__class__ is ReasoningContent:
+        return rows[2 if content.protected is not None and content.protected.kind == "encrypted" else 0]
+    if content.__class__ is FunctionCallContent:
+        return rows[is_invalid(content)]
+    return rows[0]
+
+
+def name_of(block: dict[str, Any]) -> str | None:
+    """Return the name of the row of a standard block; None for a block in the format of a provider."""
+    kind = block.get("type")
+    if kind.__class__ is not str:
+        return None
+    if kind in KINDS:
+        return _name_of_medium(block, kind)
+    if kind == "text":
+        return kind if "citations" not in block and _are_standard(block.get("annotations")) else None
+    if kind == "reasoning":
+        if "summary" in block:
+            return None
+        extras = block.get("extras")
+        if block.get("encrypted_content").__class__ is str:
+            return "reasoning.encrypted"
+        is_sealed = extras.__class__ is dict and extras.get("encrypted_content").__class__ is str
+        return "reasoning.extras" if is_sealed else "reasoning"
+    if kind == "reasoning_content":
+        return kind if block.get(kind).__class__ is dict else None
+    if kind == "server_tool_call":
+        name = block.get("name")
+        if name in ("remote_mcp", "mcp_list_tools"):
+            return f"{kind}.{name}"
+        return f"{kind}.{NAMES.get(name, 'other') if name.__class__ is str else 'other'}"
+    if kind == "server_tool_result":
+        return f"{kind}.other"
+    return kind if kind in _BY_TAG else None
+
+
+def _are_standard(annotations: Any) -> bool:
+    """Return whether annotations are those of standard blocks, not of OpenAI."""
+    return annotations.__class__ is not list or all(
+        one.__class__ is not dict or one.get("type") in ("citation", "non_standard_annotation") for one in annotations
+    )
+
+
+def _name_of_medium(block: dict[str, Any], kind: str) -> str | None:
+    source = block.get("source_type")
+    if source is not None:
+        name = f"{kind}.source.{source}"
+        field = {"base64": "data", "url": "url", "id": "id", "text": "text"}.get(
+            source if source.__class__ is str else ""
+        )
+        return name if field is not None and name in _NAMES and block.get(field).__class__ is str else None
+    for form in ("base64", "url", "file_id", "text"):
+        if block.get(form).__class__ is str and f"{kind}.{form}" in _NAMES:
+            return f"{kind}.uri" if form == "url" and is_data_uri(block["url"]) else f"{kind}.{form}"
+    return None
+
+
+_NAMES = frozenset(made.name for made in BLOCKS)
+_BY_TAG = frozenset({"tool_call", "invalid_tool_call", "tool_call_chunk", "thinking", *(made.name for made in CODE)})
+
+# -- records -----------------------------------------------------------------------------------------------------------
+
+USAGE = TABLE.record(
+    "usage_metadata",
+    Usage,
+    {
+        "input_tokens": "input_tokens",
+        "output_tokens": "output_tokens",
+        "total_tokens": "total_tokens",
+        "input_token_details.audio": "input_audio_tokens",
+        "input_token_details.cache_creation": "cache_write_tokens",
+        "input_token_details.cache_read": "cache_read_tokens",
+        "output_token_details.audio": "output_audio_tokens",
+        "output_token_details.reasoning": "reasoning_tokens",
+    },
+    Filled({"input_tokens": 0, "output_tokens": 0}),
+)
+FINISH = FinishReasons(
+    {
+        **dict.fromkeys(("stop", "end_turn", "stop_sequence", "STOP", "complete", "COMPLETE"), "stop"),
+        **dict.fromkeys(("length", "max_tokens", "MAX_TOKENS", "model_length"), "length"),
+        **dict.fromkeys(("tool_calls", "tool_use", "function_call", "TOOL_CALL"), "tool_calls"),
+        **dict.fromkeys(
+            (
+                *("content_filter", "content_filtered", "guardrail_intervened", "SAFETY", "RECITATION", "BLOCKLIST"),
+                *("PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY", "LANGUAGE"),
+            ),
+            "content_filter",
+        ),
+        "refusal": "refusal",
+        "pause_turn": "pause",
+        "compaction": "compaction",
+        "model_context_window_exceeded": "length",
+        "error": "error",
+        "MALFORMED_FUNCTION_CALL": "error",
+    },
+    {
+        "stop": "stop",
+        "length": "length",
+        "tool_calls": "tool_calls",
+        "content_filter": "content_filter",
+        "refusal": "refusal",
+        "pause": "pause_turn",
+        "compaction": "compaction",
+        "error": "error",
+    },
+    "stop",
+)
+"""The reasons as the providers name them: OpenAI's, Anthropic's, Google's, Bedrock's, Cohere's."""
+TABLE.known_values("finish_reason", *FINISH.reasons)

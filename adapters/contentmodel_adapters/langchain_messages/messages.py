@@ -1,0 +1,394 @@
+"""Messages of LangChain in three spellings.
+
+`messages_to_dict` writes `{"type": "ai", "data": {...}}`, `model_dump` the fields alone, and `dumpd` writes
+`{"lc": 1, "type": "constructor", "id": [...], "kwargs": {...}}`. The fields are called the body here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec.structs import replace
+
+from contentmodel.authoring import Codec, DecodeContext, EncodeContext, Hint, hints, object_of, passes, reasons
+from contentmodel.content.base import Protected
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import TextContent
+from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
+from contentmodel.message import ChatMessage, Origin
+from contentmodel.response import ChatResponse
+from contentmodel_adapters.langchain_messages.blocks import API, is_invalid
+from contentmodel_adapters.langchain_messages.calls import AGAIN, LIFTED, LISTS, repeated_calls, without_repetitions
+from contentmodel_adapters.langchain_messages.dialects import INNER, RESPONSES, with_inner
+from contentmodel_adapters.langchain_messages.rows import (
+    AROUND,
+    CLASSES,
+    ENDING,
+    MESSAGES,
+    PROVIDER_OF,
+    PROVIDERS,
+    REMOVE,
+    REPEATED,
+    RESULT_MESSAGE,
+    RESULTS,
+    RESULTS_OF,
+    TAKEN,
+    is_own,
+)
+from contentmodel_adapters.shared.usage import counted
+
+# -- decoding ----------------------------------------------------------------------------------------------------------
+
+
+def body_key(wire: dict[str, Any]) -> str | None:
+    """Return the field of a stored message that has its body; None if the message is the body itself."""
+    if "lc" in wire and wire.get("kwargs").__class__ is dict:
+        return "kwargs"
+    return "data" if wire.get("data").__class__ is dict and "content" not in wire else None
+
+
+def word_of(wire: dict[str, Any], key: str | None) -> str | None:
+    """Return the type of a stored message; None if it has none."""
+    word: Any = None if key is None else wire[key].get("type")
+    if word is None and key != "kwargs":
+        word = wire.get("type")
+    elif word is None:
+        name = wire.get("id")
+        word = CLASSES.get(name[-1]) if name.__class__ is list and name and name[-1].__class__ is str else None
+    return word if word.__class__ is str else None
+
+
+class Messages(Codec[list[ChatMessage]]):
+    """The list of messages."""
+
+    classes = (list,)
+    identity = False
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is list and bool(value)
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
+        messages: list[ChatMessage] = []
+        origin = context.origin
+        for index, wire in enumerate(value):
+            if wire.__class__ is not dict:
+                context.expected(value, index, "an object: a message", wire)
+                continue
+            inner = body_key(wire)
+            word = word_of(wire, inner)
+            if word is None:
+                context.fault(wire, "type", "missing string: the type of this message")
+                continue
+            body = wire if inner is None else wire[inner]
+            message = _decode_body(body, word, context)
+            context.origin = origin
+            if message is None:
+                continue
+            if inner is not None:
+                around = {name: item for name, item in wire.items() if name != inner}
+                traced, message = message, AROUND.on(message, API, around)
+                context.replaced(traced, message)
+            messages.append(message)
+            layout: Any = RESULT_MESSAGE if word in RESULTS_OF else MESSAGES
+            context.trace(layout, [message], value if inner is None else wire, inner or index, spread=False)
+        return messages
+
+    def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
+        arounds = (AROUND.of(message, API) for message in value)
+        around = next((one for one in arounds if one is not None), None)
+        is_flat = around is None and any(map(is_own, value))
+        writer = _Writer(context, None if is_flat else around or {})
+        before = context.native, context.completes
+        wires = [wire for message in value for wire in writer.write(message)]
+        context.native, context.completes = before
+        return wires
+
+
+def _decode_body(body: dict[str, Any], word: str, context: DecodeContext) -> ChatMessage | None:
+    is_typed = "type" in body
+    copy = body if is_typed else {**body, "type": word}
+    moved: list[tuple[str, str]] = []
+    changes: dict[str, Any] = {}
+    if word in RESULTS_OF:
+        message = _decode_result(copy, body, context)
+        return message if is_typed or message is None else hints.ABSENT.on(message, API, ["type"])
+    metadata = object_of(body, "response_metadata")
+    provider = metadata.get("model_provider")
+    if provider.__class__ is str:
+        model = metadata.get("model_name") or metadata.get("model")
+        context.origin = Origin(
+            api=API,
+            issuer=PROVIDERS.get(provider, provider),
+            model=model if model.__class__ is str else None,
+        )
+    if word in ("ai", "AIMessageChunk"):
+        copy, moved, changes = without_repetitions(copy, metadata)
+    if copy is not body:
+        context.copied(copy, body)
+        for move in moved:
+            context.copied(copy, body, move)
+    message = MESSAGES.decode(copy, context)
+    if message.__class__ is not ChatMessage:
+        return None
+    message = _with_origin(message, provider, context)
+    made = _with_signatures(message, object_of(copy, "call_signatures"), context)
+    if not is_typed:
+        made = hints.ABSENT.on(made, API, ["type"])
+    for hint, value in changes.items():
+        made = _HINTS[hint].on(made, API, value)
+    if made is not message:
+        context.replaced(message, made)
+    return made
+
+
+_HINTS: dict[str, Hint[Any]] = {"repeated": REPEATED, "ending": ENDING, "taken": TAKEN}
+
+
+def _with_signatures(message: ChatMessage, signatures: dict[str, Any], context: DecodeContext) -> ChatMessage:
+    """Set the signatures of calls, in place. They are beside the calls."""
+    call: Any
+    for at, call in enumerate(message.contents if signatures else ()):
+        data = signatures.get(call.call_id or "") if isinstance(call, FunctionCallContent) else None
+        if data.__class__ is str and call.protected is None:
+            sealed = Protected(issuer=context.origin.issuer or API, kind="signature", data=str(data))
+            message.contents[at] = replace(call, protected=sealed)
+            context.replaced(call, message.contents[at])
+            context.trace(None, [sealed], signatures, call.call_id, spread=False)
+    return message
+
+
+def _with_origin(message: ChatMessage, provider: Any, context: DecodeContext) -> ChatMessage:
+    """Return a message with the API of its provider as its origin if only this API has its contents.
+
+    The adapter of the API then sends them unchanged.
+    """
+    if message.origin is None or not any(_is_of_api(one) for one in message.contents):
+        return message
+    api = "anthropic-messages" if provider == "anthropic" else RESPONSES if provider == "openai" else API
+    if api == API or any(_is_blank(one) for one in message.contents):
+        return message
+    made = replace(message, origin=replace(message.origin, api=api))
+    context.replaced(message, made)
+    return made
+
+
+def _is_of_api(content: Any) -> bool:
+    """Return whether the adapter of an API decoded a content that other APIs do not have."""
+    api = INNER.of(content, API)
+    if api is None or content.__class__ in (TextContent, FunctionCallContent):
+        return api is not None and bool(content.annotations)
+    # Parts of an item of OpenAI belong together. Each thought of Anthropic has its own signature.
+    return content.__class__ is not ReasoningContent or api == RESPONSES
+
+
+def _is_blank(content: Any) -> bool:
+    return content.__class__ is TextContent and not content.text.strip()
+
+
+def _decode_result(copy: dict[str, Any], body: dict[str, Any], context: DecodeContext) -> ChatMessage | None:
+    name = body.get("id")
+    rest = {key: value for key, value in copy.items() if key != "id" or name.__class__ is not str}
+    context.copied(rest, body)
+    result = RESULTS.decode(rest, context)
+    if result.__class__ is not FunctionResultContent:
+        return None
+    return ChatMessage(
+        role="tool",
+        contents=[result],
+        message_id=name if name.__class__ is str else None,
+        origin=context.origin,
+    )
+
+
+# -- encoding ----------------------------------------------------------------------------------------------------------
+
+
+class _Writer:
+    """Write messages. New messages are written in the spelling of the others."""
+
+    def __init__(self, context: EncodeContext, around: dict[str, Any] | None) -> None:
+        self._context, self._around = context, around
+
+    def write(self, message: ChatMessage) -> Iterator[dict[str, Any]]:
+        """Yield the objects of a message: each result of the application's tools is one."""
+        context, own = self._context, is_own(message)
+        # A list may have messages of this format beside those of others.
+        context.native, context.completes = own, not own
+        if not message.contents and not own and message.role != REMOVE:
+            passes.leave_empty(message, context)
+            return
+        context.issuer = _issuer_of(message)
+        run: list[Any] = []
+        is_first = True
+        for content in message.contents:
+            if content.__class__ is not FunctionResultContent:
+                run.append(content)
+                continue
+            if run:
+                yield self._message(message, run, is_first=is_first)
+                run, is_first = [], False
+            yield self._result(message, content, is_first=is_first)
+            is_first = False
+        if run or is_first:
+            yield self._message(message, run, is_first=is_first)
+        context.issuer = ""
+
+    def _message(self, message: ChatMessage, contents: list[Any], *, is_first: bool) -> dict[str, Any]:
+        context = self._context
+        part = context.with_contents(message, contents)
+        if not is_first:
+            part = context.replace(part, message_id=None, usage=None, finish_reason=None, response_id=None, extra=None)
+        if part.role == "tool":
+            part = context.replace(part, role="user")
+        if part.role != "assistant":
+            _report_records(part, context)
+        if part.role == "assistant":
+            part = _with_usage(part, context)
+            if not context.native:
+                part = with_inner(part, context)
+        part, signatures = _without_signatures(part, context)
+        if part.role == "assistant" and not context.native:
+            part = _with_columns(part, context)
+        body = MESSAGES.encode_list([part], context)[0]
+        if signatures:
+            body["call_signatures"] = {**body.get("call_signatures", {}), **signatures}
+        if part.role == "assistant" and body.get("type", "ai") in ("ai", "AIMessageChunk"):
+            _complete(body, part, context)
+        return self._spelled(body, part)
+
+    def _result(self, message: ChatMessage, result: Any, *, is_first: bool) -> dict[str, Any]:
+        context = self._context
+        if result.is_error is None and result.error is not None:
+            result = context.replace(result, is_error=True)
+        body = RESULTS.encode_list([result], context)[0]
+        if is_first:
+            if message.message_id is not None:
+                body["id"] = message.message_id
+            context.report_lost_attributes(message, ("author_name",))
+            _report_records(message, context)
+            context.leave_residue(message)
+            if hints.ABSENT.of(message, API):
+                body.pop("type", None)
+        return self._spelled(body, message if is_first else None)
+
+    def _spelled(self, body: dict[str, Any], message: ChatMessage | None) -> dict[str, Any]:
+        """Return a body in the spelling of its message, or of the other messages."""
+        own = None if message is None else AROUND.of(message, API)
+        if own is not None:
+            return {**own, "kwargs" if "lc" in own else "data": body}
+        if self._around is None or (message is not None and self._context.native):
+            return body
+        # A forged hint may have removed the type.
+        word = body.get("type") or ("tool" if "tool_call_id" in body else "human")
+        if "lc" in self._around:
+            name = next(name for name, one in CLASSES.items() if one == word)
+            around = {"lc": 1, "type": "constructor", "id": ["langchain", "schema", "messages", name]}
+            return {**around, "kwargs": body}
+        return {"type": word, "data": body}
+
+
+def _report_records(message: ChatMessage, context: EncodeContext) -> None:
+    """Report the fields that only messages of models have."""
+    for name in ("response_id", "usage", "finish_reason"):
+        if getattr(message, name) is not None:
+            context.report_loss(message, name, reasons.MESSAGE_RECORD)
+
+
+def _without_signatures(message: ChatMessage, context: EncodeContext) -> tuple[ChatMessage, dict[str, str]]:
+    """Return a message without the signatures that are beside its calls, and these by the ids of the calls."""
+    own = (message.extra or {}).get(API) or {}
+    if context.issuer != "google" or (context.native and "call_signatures" not in own):
+        return message, {}
+    signatures: dict[str, str] = {}
+    contents: list[Any] = []
+    call: Any
+    for call in message.contents:
+        sealed = call.protected if isinstance(call, FunctionCallContent) else None
+        if sealed is None or sealed.issuer != "google" or not call.call_id or call.call_id in signatures:
+            contents.append(call)
+        else:
+            signatures[call.call_id] = sealed.data
+            contents.append(context.replace(call, protected=None))
+    return context.with_contents(message, contents), signatures
+
+
+def _issuer_of(message: ChatMessage) -> str:
+    """Return the issuer of the opaque state that a message can have."""
+    if message.origin is not None and message.origin.issuer:
+        return message.origin.issuer
+    sealed = (content.protected for content in message.contents if content.protected is not None)
+    return next((one.issuer for one in sealed if one.issuer != API), "")
+
+
+def _with_columns(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+    """Return a message whose new calls are beside its content, if the content is one text or nothing."""
+    calls = [content for content in message.contents if content.__class__ is FunctionCallContent]
+    rest = message.contents[: len(message.contents) - len(calls)]
+    if not calls or len(rest) > 1 or any(content.__class__ is not TextContent for content in rest):
+        return message
+    if rest and (rest[0].annotations or rest[0].protected or rest[0].cache_point or API in (rest[0].extra or {})):
+        return message
+    contents = [*rest]
+    for call in message.contents[len(rest) :]:
+        if call.__class__ is not FunctionCallContent or call.protected is not None or call.cache_point is not None:
+            return message
+        if API in (call.extra or {}):
+            contents.append(call)
+        else:
+            column = LISTS[is_invalid(call)]
+            contents.append(context.replaced(call, hints.COLUMN.on(call, API, column)))
+    return context.with_contents(message, contents)
+
+
+def _with_usage(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+    """Return a message with its usage counted as LangChain counts: totals include cached tokens and reasoning."""
+    if message.usage is None or context.native:
+        return message
+    response = counted(ChatResponse(usage=message.usage), context, cached_inside=True, reasoning_inside=True)
+    usage = response.usage
+    if usage is not None and usage.total_tokens is None:
+        usage = context.replace(usage, total_tokens=usage.all_input_tokens + usage.all_output_tokens)
+    return message if usage is message.usage else context.replace(message, usage=usage)
+
+
+def _complete(body: dict[str, Any], message: ChatMessage, context: EncodeContext) -> None:
+    """Add the calls that stand twice, and the metadata that tell the format of the content, in place."""
+    repeated = REPEATED.of(message, API) or {}
+    taken = TAKEN.of(message, API) or []
+    for name, calls in zip(LISTS, repeated_calls(body.get("content")), strict=True):
+        if AGAIN[name] not in taken:
+            body.pop(AGAIN[name], None)
+        difference = repeated.get(name)
+        if difference.__class__ is dict and difference.get("was") == calls:
+            body.pop(name, None)
+            if "said" in difference:
+                body[name] = difference["said"]
+        elif calls:
+            body[name] = [*calls, *(body.get(name) or ())]
+    lifted = {name: body.pop(field) for name, field in LIFTED.items() if field in body and field not in taken}
+    if lifted:
+        body["additional_kwargs"] = {**body.get("additional_kwargs", {}), **lifted}
+    metadata = body.get("response_metadata")
+    ending = ENDING.of(message, API)
+    if ending is not None and metadata.__class__ is dict and "finish_reason" in metadata:
+        body["response_metadata"] = metadata = {
+            ending if key == "finish_reason" else key: value for key, value in metadata.items()
+        }
+    if not context.native:
+        _tell_format(body, message, context)
+    elif message.origin is not None and message.origin.issuer:
+        told = {"model_provider": PROVIDER_OF.get(message.origin.issuer, message.origin.issuer)}
+        body["response_metadata"] = {**told, **(body.get("response_metadata") or {})}
+
+
+def _tell_format(body: dict[str, Any], message: ChatMessage, context: EncodeContext) -> None:
+    told: dict[str, Any] = {}
+    if context.issuer:
+        told["model_provider"] = PROVIDER_OF.get(context.issuer, context.issuer)
+    if message.origin is not None and message.origin.model is not None:
+        told["model_name"] = message.origin.model
+    if body.get("content").__class__ is list:
+        told["output_version"] = "v1"
+    if told:
+        body["response_metadata"] = {**body.get("response_metadata", {}), **told}

@@ -1,0 +1,237 @@
+"""The rows of LangChain's messages: one for each type of message, whose fields are those of its body."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from contentmodel.authoring import (
+    Blocks,
+    Column,
+    Columns,
+    EncodeContext,
+    Fields,
+    Filled,
+    Hint,
+    Implied,
+    Place,
+    Record,
+    Roles,
+    Row,
+    Silent,
+    Spec,
+    TextOrBlocks,
+)
+from contentmodel.content import CONTENT_TYPES
+from contentmodel.content.base import AIContent
+from contentmodel.content.outcomes import ErrorContent
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
+from contentmodel.message import ChatMessage
+from contentmodel_adapters.langchain_messages.blocks import (
+    API,
+    CALLS,
+    FINISH,
+    INVALID_CALLS,
+    TABLE,
+    USAGE,
+    Status,
+)
+from contentmodel_adapters.langchain_messages.dialects import CONTENT as BLOCKS
+from contentmodel_adapters.shared.chat_rows import NonEmptyText
+
+AROUND = Hint[dict[str, Any]](API, "around", "the fields of the object that contains the message", fields=True)
+REPEATED = Hint[dict[str, Any]](
+    API, "repeated", "`tool_calls` as they were read, if they differ from the calls in the content: was and said"
+)
+TAKEN = Hint[list[str]](API, "taken", "the fields of a body that have the names of fields that decoding adds")
+ENDING = Hint[str](API, "ending", "the name of the field with the finish reason, if it is not `finish_reason`")
+
+CLASSES = {
+    **{f"{name}Message": word for name, word in {"Human": "human", "AI": "ai", "System": "system"}.items()},
+    "ToolMessage": "tool",
+    "FunctionMessage": "function",
+    "ChatMessage": "chat",
+    "RemoveMessage": "remove",
+    **{f"{name}MessageChunk": f"{name}MessageChunk" for name in ("Human", "AI", "System", "Tool", "Function", "Chat")},
+}
+"""The type of the message of each class."""
+WORDS = frozenset(CLASSES.values())
+RESULTS_OF = ("tool", "function", "ToolMessageChunk", "FunctionMessageChunk")
+ENDINGS = ("finish_reason", "stop_reason", "stopReason", "finishReason", "done_reason")
+PROVIDERS = {
+    "anthropic": "anthropic",
+    "openai": "openai",
+    "azure": "openai",
+    "google_genai": "google",
+    "google_vertexai": "google",
+}
+"""The issuer of the messages of a provider in `response_metadata.model_provider`."""
+PROVIDER_OF = {"anthropic": "anthropic", "openai": "openai", "google": "google_genai"}
+
+# -- rows --------------------------------------------------------------------------------------------------------------
+
+
+class Content(TextOrBlocks):
+    """A string or a list of blocks. An empty string is no content: each message has the field."""
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ in (str, list) and bool(value)
+
+    def test(self, name: str) -> str | None:
+        return f"({name}.__class__ is str or {name}.__class__ is list) and {name}"
+
+    def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> Any:
+        return super().encode(value, context, owner) or self.union.encode_list(value, context) or None
+
+    def quick_encode(self, name: str, call: str, bind: Any) -> str:
+        return call
+
+
+CONTENT = Content(BLOCKS, "string")
+_FIELDS: dict[str, Spec] = {"content": ("contents", CONTENT), "name": "author_name", "id": "message_id"}
+_NO_CONTENT = Filled({"content": ""})
+_ROLES = {"user": "user", "assistant": "assistant", "system": "system", "developer": "developer"}
+REMOVE = f"{API}:remove"
+
+
+def _simple(word: str, role: str, **constants: Any) -> Row:
+    name = ".".join([word, *(str(value) for value in constants.values())])
+    return Row(
+        name,
+        ChatMessage,
+        _FIELDS,
+        Implied({"role": role}),
+        _NO_CONTENT,
+        constants={"type": word, **{key.replace("__of__", "."): value for key, value in constants.items()}},
+    )
+
+
+def _chat(word: str) -> Row:
+    role: dict[str, Spec] = {"role": ("role", Roles(API, _ROLES))}
+    return Row(word, ChatMessage, {**_FIELDS, **role}, _NO_CONTENT, constants={"type": word})
+
+
+_CONTENT_COLUMN = Column(CONTENT, *(kind for kind in CONTENT_TYPES if kind is not ErrorContent))
+# The union marks the contents that are usually in another column.
+_CONTENT_COLUMN.spreads = False
+
+
+def _answer(word: str) -> Row:
+    return Row(
+        word,
+        ChatMessage,
+        {
+            "name": "author_name",
+            "id": "message_id",
+            "usage_metadata": ("usage", Record(USAGE)),
+            "response_metadata.finish_reason": ("finish_reason", FINISH),
+            "response_metadata.id": "response_id",
+        },
+        Columns(
+            "contents",
+            {
+                "additional_kwargs.reasoning_content": Column(
+                    NonEmptyText(ReasoningContent, "text", between="\n\n"), ReasoningContent, hinted=True
+                ),
+                "content": _CONTENT_COLUMN,
+                "refusal": Column(NonEmptyText(ErrorContent, "message", between="\n\n", code="refusal"), ErrorContent),
+                "tool_calls": Column(Blocks(CALLS), FunctionCallContent, hinted=True),
+                "invalid_tool_calls": Column(Blocks(INVALID_CALLS), FunctionCallContent, hinted=True),
+            },
+        ),
+        Implied({"role": "assistant"}),
+        _NO_CONTENT,
+        constants={"type": word},
+    )
+
+
+_ROWS: dict[str, str] = {
+    "user": "human",
+    "assistant": "ai",
+    "system": "system",
+    "developer": "system.developer",
+    REMOVE: "remove",
+}
+MESSAGES = TABLE.union(
+    "message",
+    [
+        _simple("human", "user"),
+        _simple("HumanMessageChunk", "user"),
+        _simple("system", "system"),
+        Row(
+            "system.developer",
+            ChatMessage,
+            _FIELDS,
+            Implied({"role": "developer"}),
+            _NO_CONTENT,
+            constants={"type": "system", "additional_kwargs.__openai_role__": "developer"},
+        ),
+        _simple("SystemMessageChunk", "system"),
+        _answer("ai"),
+        _answer("AIMessageChunk"),
+        _chat("chat"),
+        _chat("ChatMessageChunk"),
+        Row(
+            "remove",
+            ChatMessage,
+            {"id": "message_id"},
+            Implied({"role": REMOVE}),
+            Filled({"content": ""}),
+            Silent("contents", "author_name"),
+            constants={"type": "remove"},
+        ),
+    ],
+    other=Row(
+        "other",
+        ChatMessage,
+        {**_FIELDS, "type": ("role", Roles(API, {"user": "user"}))},
+        _NO_CONTENT,
+    ),
+    prefer=lambda message, rows: next(
+        one for one in rows if one.name == _ROWS.get(message.role, "chat" if ":" in message.role else "human")
+    ),
+)
+_RESULT: dict[str, Spec] = {
+    "tool_call_id": "call_id",
+    "name": "name",
+    "content": ("outputs", CONTENT),
+    "status": ("is_error", Status()),
+    "artifact": "artifact",
+}
+_FUNCTION: dict[str, Spec] = {"name": "name", "content": ("outputs", CONTENT)}
+RESULTS = TABLE.union(
+    "result message",
+    [
+        Row(
+            word,
+            FunctionResultContent,
+            fields,
+            Silent("status"),
+            Filled({"content": "", "tool_call_id": ""} if "tool_call_id" in fields else {"content": "", "name": ""}),
+            constants={"type": word},
+        )
+        for word, fields in {
+            "tool": _RESULT,
+            "ToolMessageChunk": _RESULT,
+            "function": _FUNCTION,
+            "FunctionMessageChunk": _FUNCTION,
+        }.items()
+    ],
+)
+TABLE.known_values("message.type", *sorted(WORDS))
+
+
+class ResultMessage(Fields):
+    """The layout of a message that is one result. The result has the path of the message."""
+
+    def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
+        yield value.contents[0], path, wire, RESULTS
+
+
+RESULT_MESSAGE = ResultMessage({"message_id": "id"})
+
+
+def is_own(message: ChatMessage) -> bool:
+    """Return whether a message was decoded from this format. Its origin may be the API of its provider."""
+    return (message.origin is not None and message.origin.api == API) or API in (message.extra or {})

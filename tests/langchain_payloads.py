@@ -1,0 +1,207 @@
+"""Messages of LangChain in all spellings, as its libraries write them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+ANTHROPIC = {"model_provider": "anthropic", "model_name": "claude-opus-4-8", "stop_reason": "tool_use", "id": "msg_1"}
+CALL = {"name": "look", "args": {"at": "Oslo"}, "id": "tu_1", "type": "tool_call"}
+
+
+def _message(kind: str, content: Any, **fields: Any) -> dict[str, Any]:
+    common = {"additional_kwargs": {}, "response_metadata": {}, "name": None, "id": None}
+    return {"content": content, **common, "type": kind, **fields}
+
+
+def _answer(content: Any, **fields: Any) -> dict[str, Any]:
+    return _message("ai", content, **{"tool_calls": [], "invalid_tool_calls": [], "usage_metadata": None, **fields})
+
+
+def _result(content: Any, call_id: str, **fields: Any) -> dict[str, Any]:
+    return _message("tool", content, **{"tool_call_id": call_id, "artifact": None, "status": "success", **fields})
+
+
+PLAIN = [
+    _message("system", "Be brief."),
+    _message("human", "Weather in Oslo?", name="ada", id="h1"),
+    _answer(
+        "",
+        tool_calls=[{"name": "weather", "args": {"city": "Oslo"}, "id": "call_1", "type": "tool_call"}],
+        invalid_tool_calls=[
+            {"name": "weather", "args": "{oops", "id": "call_2", "error": "not JSON", "type": "invalid_tool_call"}
+        ],
+        additional_kwargs={
+            "refusal": None,
+            "tool_calls": [
+                {"id": "call_1", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Oslo"}'}}
+            ],
+        },
+        response_metadata={
+            "model_provider": "openai",
+            "model_name": "gpt-4.1",
+            "finish_reason": "tool_calls",
+            "id": "chatcmpl-1",
+            "logprobs": None,
+        },
+        usage_metadata={
+            "input_tokens": 11,
+            "output_tokens": 7,
+            "total_tokens": 18,
+            "input_token_details": {"cache_read": 4, "audio": 0},
+            "output_token_details": {"reasoning": 3},
+        },
+    ),
+    _result("Sunny.", "call_1", name="weather", artifact={"celsius": 21}, id="t1"),
+    _result("not JSON", "call_2", status="error"),
+    _answer("It is sunny.", additional_kwargs={"reasoning_content": "The tool said so."}),
+]
+BLOCKS = [
+    _message(
+        "human",
+        [
+            {"type": "text", "text": "Look.", "cache_control": {"type": "ephemeral"}},
+            "plain",
+            {"type": "image", "base64": "iVBORw0KGgo=", "mime_type": "image/png", "id": "lc_1"},
+            {"type": "image", "url": "https://example.org/a.png"},
+            {"type": "audio", "source_type": "base64", "data": "AAAA", "mime_type": "audio/wav"},
+            {"type": "video", "url": "https://example.org/a.mp4", "mime_type": "video/mp4"},
+            {"type": "file", "base64": "JVBERg==", "mime_type": "application/pdf", "extras": {"filename": "a.pdf"}},
+            {"type": "file", "file_id": "file_1"},
+            {"type": "text-plain", "text": "A note.", "mime_type": "text/plain", "title": "note"},
+            {"type": "image_url", "image_url": {"url": "https://example.org/b.png", "detail": "low"}},
+            {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}},
+        ],
+    ),
+    _answer(
+        [
+            {"type": "reasoning", "reasoning": "Hm.", "extras": {"signature": "c2ln"}},
+            {
+                "type": "text",
+                "text": "Yes.",
+                "annotations": [
+                    {
+                        "type": "citation",
+                        "url": "https://example.org",
+                        "title": "E",
+                        "start_index": 0,
+                        "end_index": 3,
+                        "cited_text": "q",
+                    },
+                    {"type": "non_standard_annotation", "value": {"a": 1}},
+                ],
+            },
+            {"type": "server_tool_call", "id": "srv_1", "name": "web_search", "args": {"query": "q"}},
+            {
+                "type": "server_tool_result",
+                "tool_call_id": "srv_1",
+                "status": "success",
+                "output": [
+                    {
+                        "type": "web_search_result",
+                        "url": "https://example.org",
+                        "title": "E",
+                        "encrypted_content": "eA==",
+                    }
+                ],
+                "extras": {"block_type": "web_search_tool_result"},
+            },
+            {"type": "server_tool_call", "id": "srv_2", "name": "lab", "args": {}},
+            {"type": "server_tool_result", "tool_call_id": "srv_2", "status": "error", "output": "no"},
+            {"type": "non_standard", "value": {"type": "redacted_thinking", "data": "cmVk"}},
+            {**CALL},
+        ],
+        tool_calls=[CALL],
+        response_metadata={**ANTHROPIC, "output_version": "v1"},
+    ),
+    _result([{"type": "text", "text": "Seen."}, {"type": "image", "url": "data:image/png;base64,AAAA"}], "tu_1"),
+]
+NATIVE = [
+    _message("human", "Look."),
+    _answer(
+        [
+            {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"},
+            {"type": "redacted_thinking", "data": "cmVk"},
+            {"type": "text", "text": "Yes."},
+            {"type": "tool_use", "id": "tu_1", "name": "look", "input": {"at": "Oslo"}},
+        ],
+        tool_calls=[CALL],
+        response_metadata=ANTHROPIC,
+    ),
+    _result("Seen.", "tu_1"),
+    _answer(
+        [
+            {
+                "type": "reasoning",
+                "id": "rs_1",
+                "summary": [{"type": "summary_text", "text": "a"}, {"type": "summary_text", "text": "b"}],
+                "encrypted_content": "ZW5j",
+            },
+            {"type": "text", "text": "Hello.", "annotations": [], "id": "msg_9"},
+            {"type": "refusal", "refusal": "No.", "id": "msg_9"},
+            {
+                "type": "code_interpreter_call",
+                "id": "ci_1",
+                "code": "1",
+                "container_id": "c",
+                "outputs": [{"type": "logs", "logs": "1"}],
+                "status": "completed",
+            },
+            {"type": "function_call", "id": "fc_1", "call_id": "c2", "name": "g", "arguments": '{"b": 2}'},
+        ],
+        tool_calls=[{"name": "g", "args": {"b": 2}, "id": "c2", "type": "tool_call"}],
+        response_metadata={"model_provider": "openai", "model_name": "gpt-5", "id": "resp_1"},
+    ),
+    _result("2", "c2"),
+]
+OTHERS = [
+    {**_message("system", "Be brief."), "additional_kwargs": {"__openai_role__": "developer"}},
+    _message("chat", "Yes?", role="critic"),
+    _message("function", "1", name="f"),
+    _message("remove", "", id="h1"),
+    _message(
+        "AIMessageChunk",
+        "Hi",
+        tool_calls=[],
+        invalid_tool_calls=[],
+        usage_metadata=None,
+        tool_call_chunks=[],
+        chunk_position="last",
+    ),
+]
+CLASSES = {
+    "human": "HumanMessage",
+    "ai": "AIMessage",
+    "system": "SystemMessage",
+    "tool": "ToolMessage",
+    "chat": "ChatMessage",
+    "function": "FunctionMessage",
+    "remove": "RemoveMessage",
+    "AIMessageChunk": "AIMessageChunk",
+}
+
+
+def with_data(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return messages as `messages_to_dict` writes them."""
+    return [{"type": message["type"], "data": message} for message in messages]
+
+
+def with_kwargs(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return messages as `dumpd` writes them: without null and empty fields."""
+    return [
+        {
+            "lc": 1,
+            "type": "constructor",
+            "id": ["langchain", "schema", "messages", CLASSES[message["type"]]],
+            "kwargs": {key: value for key, value in message.items() if value not in (None, {})},
+        }
+        for message in messages
+    ]
+
+
+CONVERSATIONS: list[list[dict[str, Any]]] = [PLAIN, BLOCKS, NATIVE, OTHERS]
+LANGCHAIN: list[Any] = [
+    *CONVERSATIONS,
+    *map(with_data, CONVERSATIONS),
+    *map(with_kwargs, CONVERSATIONS),
+    {"messages": PLAIN, "next": "agent"},
+]

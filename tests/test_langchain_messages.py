@@ -1,0 +1,242 @@
+"""Messages of LangChain: spellings, blocks of providers, calls that stand twice, conversions, and the bridge."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import msgspec
+import pytest
+from langchain_core.load import dumpd, load
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+    convert_to_openai_messages,
+    messages_from_dict,
+    messages_to_dict,
+)
+
+import contentmodel
+from contentmodel import ChatRequest, FunctionCallContent, UnknownContent, assistant, audit, convert, detect, user
+from contentmodel.history import AsyncTurnStore, TurnStore
+from contentmodel.langchain import AsyncTurnStoreHistory, TurnStoreHistory, from_langchain, to_langchain
+from contentmodel.message import contents_of
+from langchain_payloads import BLOCKS, CONVERSATIONS, LANGCHAIN, NATIVE, PLAIN, with_data
+
+API = "langchain-messages"
+PROVIDERS = ("openai-chat", "openai-responses", "anthropic-messages", "google-generate-content")
+ADAPTER: Any = contentmodel.adapter(API)
+
+
+def objects(messages: list[dict[str, Any]]) -> list[BaseMessage]:
+    return messages_from_dict(with_data(messages))
+
+
+@pytest.mark.parametrize("payload", LANGCHAIN)
+def test_decoded_messages_are_written_as_they_were(payload: Any) -> None:
+    request = ADAPTER.decode_request(payload)
+    encoded = ADAPTER.encode_request(request)
+    assert encoded.payload == payload
+    assert encoded.losses == ()
+    assert detect(payload) == (API, "request")
+    assert not any(isinstance(content, UnknownContent) for content in contents_of(request.messages))
+
+
+@pytest.mark.parametrize("conversation", CONVERSATIONS)
+def test_dumps_of_the_library_and_its_objects_are_payloads(conversation: list[dict[str, Any]]) -> None:
+    messages = objects(conversation)
+    flat = [message.model_dump() for message in messages]
+    for dumped in (messages_to_dict(messages), flat, dumpd(messages)):
+        assert ADAPTER.encode_request(ADAPTER.decode_request(dumped)).payload == dumped
+    assert ADAPTER.encode_request(ADAPTER.decode_request(messages)).payload == messages_to_dict(messages)
+    assert detect(messages) == (API, "request")
+
+
+@pytest.mark.parametrize("payload", LANGCHAIN)
+@pytest.mark.parametrize("target", PROVIDERS)
+def test_conversions_to_apis_report_every_loss(payload: Any, target: str) -> None:
+    encoded = convert(payload, target=target, source=API, kind="request")
+    assert audit(payload, encoded) == []
+
+
+@pytest.mark.parametrize("target", ["anthropic-messages", "openai-responses"])
+def test_blocks_of_a_provider_are_sent_to_it_unchanged(target: str) -> None:
+    payload = convert(NATIVE, target=target, source=API, kind="request").payload
+    sent = payload["messages"][1]["content"] if target == "anthropic-messages" else payload["input"]
+    source = NATIVE[1]["content"] if target == "anthropic-messages" else NATIVE[3]["content"]
+    items = [block for block in source if block["type"] not in ("text", "refusal")]
+    assert [block for block in sent if block in items] == items
+
+
+def test_standard_blocks_of_hosted_tools_become_the_blocks_of_their_provider() -> None:
+    content = convert(BLOCKS, target="anthropic-messages", source=API, kind="request").payload["messages"][1]["content"]
+    assert content[0] == {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
+    assert {"type": "server_tool_use", "id": "srv_1", "name": "web_search", "input": {"query": "q"}} in content
+    found = {"type": "web_search_result", "url": "https://example.org", "title": "E", "encrypted_content": "eA=="}
+    assert {"type": "web_search_tool_result", "tool_use_id": "srv_1", "content": [found]} in content
+    assert {"type": "redacted_thinking", "data": "cmVk"} in content
+
+
+def test_records_of_a_stored_answer_are_neutral_fields() -> None:
+    answer, result = ADAPTER.decode_request(PLAIN).messages[2:4]
+    assert (answer.response_id, answer.finish_reason.reason) == ("chatcmpl-1", "tool_calls")
+    assert (answer.usage.input_tokens, answer.usage.cache_read_tokens, answer.usage.reasoning_tokens) == (11, 4, 3)
+    assert [call.arguments for call in answer.contents] == [{"city": "Oslo"}, "{oops"]
+    assert (result.message_id, result.contents[0].artifact, result.contents[0].is_error) == (
+        "t1",
+        {"celsius": 21},
+        False,
+    )
+
+
+def test_edit_of_a_call_changes_each_place_in_which_it_stands() -> None:
+    request = ADAPTER.decode_request(NATIVE)
+    message = request.messages[1]
+    at = next(at for at, content in enumerate(message.contents) if isinstance(content, FunctionCallContent))
+    message.contents[at] = msgspec.structs.replace(message.contents[at], arguments={"at": "Bergen"})
+    written = ADAPTER.encode_request(request).payload[1]
+    assert written["content"][3]["input"] == written["tool_calls"][0]["args"] == {"at": "Bergen"}
+
+
+ANTHROPIC = {
+    "model": "claude-opus-4-8",
+    "messages": [
+        {"role": "user", "content": "Look."},
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"},
+                {"type": "tool_use", "id": "tu_1", "name": "look", "input": {"at": "Oslo"}},
+            ],
+        },
+        {
+            "role": "user",
+            "content": [
+                {"type": "tool_result", "tool_use_id": "tu_1", "is_error": True, "content": "Fog."},
+                {"type": "text", "text": "Again."},
+            ],
+        },
+    ],
+}
+
+
+def test_conversation_of_anthropic_is_written_with_standard_blocks() -> None:
+    encoded = convert(ANTHROPIC, target=API, kind="request")
+    call = {"type": "tool_call", "id": "tu_1", "name": "look", "args": {"at": "Oslo"}}
+    reasoning = {"type": "reasoning", "reasoning": "Hm.", "extras": {"signature": "c2ln"}}
+    about = {"model_provider": "anthropic", "model_name": "claude-opus-4-8", "output_version": "v1"}
+    assert [message["data"] for message in encoded.payload] == [
+        {"type": "human", "content": "Look."},
+        {"type": "ai", "content": [reasoning, call], "tool_calls": [call], "response_metadata": about},
+        {"type": "tool", "tool_call_id": "tu_1", "status": "error", "content": "Fog."},
+        {"type": "human", "content": "Again."},
+    ]
+    assert [loss.path for loss in encoded.losses if loss.kind != "insignificant"] == ["$.model"]
+    assert [block["type"] for block in messages_from_dict(encoded.payload)[1].content_blocks] == [
+        "reasoning",
+        "tool_call",
+    ]
+
+
+@pytest.mark.parametrize("api", PROVIDERS)
+def test_library_reads_what_is_written_for_each_api(api: str) -> None:
+    conversation = convert(PLAIN, target=api, source=API, kind="request").payload
+    written = convert(conversation, target=API, source=api, kind="request").payload
+    messages = messages_from_dict(written)
+    assert ADAPTER.encode_request(ADAPTER.decode_request(written)).payload == written
+    assert [message.type for message in messages] == ["system", "human", "ai", "tool", "tool", "ai"]
+    again = [message["role"] for message in convert_to_openai_messages(messages)]
+    assert again == ["system", "user", "assistant", "tool", "tool", "assistant"]
+
+
+def test_dump_with_constructors_is_loaded_by_the_library() -> None:
+    messages = [HumanMessage("hi"), AIMessage("hello")]
+    request = ADAPTER.decode_request(dumpd(messages))
+    request.messages.append(user("new"))
+    written = ADAPTER.encode_request(request).payload
+    assert load(written, allowed_objects="messages") == [*messages, HumanMessage("new")]
+
+
+# -- the bridge --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("conversation", CONVERSATIONS)
+def test_objects_become_messages_and_equal_objects_again(conversation: list[dict[str, Any]]) -> None:
+    messages = objects(conversation)
+    assert to_langchain(from_langchain(messages)) == messages
+
+
+def test_messages_of_the_application_become_objects() -> None:
+    losses: list[Any] = []
+    made = to_langchain([contentmodel.system("Be brief."), user("hi"), assistant("hello")], losses=losses)
+    assert made == [SystemMessage("Be brief."), HumanMessage("hi"), AIMessage("hello")]
+    assert losses == []
+    assert to_langchain([]) == []
+
+
+def test_messages_of_langchain_and_of_others_stand_in_one_list() -> None:
+    chat = [HumanMessage("hi"), AIMessage("hello", response_metadata={"logprobs": [1]})]
+    other = contentmodel.adapter("anthropic-messages").decode_request(ANTHROPIC).messages[1]
+    assert to_langchain([*from_langchain(chat), other])[:2] == chat
+
+
+CHAT: list[BaseMessage] = [
+    HumanMessage("Weather?", id="h1"),
+    AIMessage("", tool_calls=[{"name": "weather", "args": {"city": "Oslo"}, "id": "call_1", "type": "tool_call"}]),
+    ToolMessage("Sunny.", tool_call_id="call_1", artifact=[1]),
+    AIMessage("It is sunny.", usage_metadata={"input_tokens": 1, "output_tokens": 2, "total_tokens": 3}),
+]
+
+
+@pytest.mark.parametrize("one_by_one", [False, True])
+def test_history_returns_the_messages_that_were_added(one_by_one: bool) -> None:
+    with TurnStore.open(":memory:") as store:
+        history = TurnStoreHistory(store, "c")
+        assert history.messages == []
+        history.clear()
+        for messages in [[message] for message in CHAT] if one_by_one else [CHAT]:
+            history.add_messages(messages)
+        assert history.messages == CHAT
+        history.add_user_message("And tomorrow?")
+        history.add_ai_message("Rain.")
+        assert [message.content for message in history.messages[4:]] == ["And tomorrow?", "Rain."]
+        assert TurnStoreHistory(store, "other").messages == []
+        history.clear()
+        assert history.messages == []
+
+
+def test_async_methods_of_a_history_use_the_store_in_a_thread(tmp_path: Any) -> None:
+    async def run() -> list[BaseMessage]:
+        await history.aadd_messages(CHAT)
+        return await history.aget_messages()
+
+    with TurnStore.open(tmp_path / "h.db") as store:
+        history = TurnStoreHistory(store, "c")
+        assert asyncio.run(run()) == CHAT
+
+
+def test_async_history_returns_the_messages_that_were_added() -> None:
+    async def run() -> None:
+        async with await AsyncTurnStore.open(":memory:") as store:
+            history = AsyncTurnStoreHistory(store, "c")
+            await history.aclear()
+            assert await history.aget_messages() == []
+            await history.aadd_messages(CHAT)
+            assert await history.aget_messages() == CHAT
+            for call in (lambda: history.messages, lambda: history.add_messages(CHAT), history.clear):
+                with pytest.raises(TypeError, match="AsyncTurnStore"):
+                    call()
+            await history.aclear()
+            assert await history.aget_messages() == []
+
+    asyncio.run(run())
+
+
+def test_request_of_langchain_keeps_its_messages_in_a_store() -> None:
+    request = ADAPTER.decode_request(BLOCKS)
+    rows = contentmodel.adapter("turn-blocks").encode_request(request).payload
+    stored = contentmodel.adapter("turn-blocks").decode_request(rows)
+    assert ADAPTER.encode_request(ChatRequest(messages=stored.messages)).payload == BLOCKS
