@@ -78,6 +78,14 @@ def test_fields_of_messages_are_neutral() -> None:
     assert message.extra == {MEAI: {"additionalProperties": {"thread": 7}}}
 
 
+def test_time_in_seconds_is_written_as_date() -> None:
+    message = ChatMessage(role="user", contents=[TextContent(text="hi")], created=1780000123)
+    made = ADAPTER.encode_request(ChatRequest(messages=[message]))
+    payload: Any = made.payload
+    assert payload[0]["createdAt"] == "2026-05-28T20:28:43Z"
+    assert [(loss.path, loss.code) for loss in made.losses] == [("$.messages[0].created", "time-rewritten")]
+
+
 def test_result_is_a_json_value() -> None:
     result = one({"$type": "functionResult", "callId": "c1", "result": {"degrees": 18}}, "tool")
     assert result.outputs == [JsonContent(value={"degrees": 18})]

@@ -59,8 +59,9 @@ class Time(Codec[Any]):
 
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> str | None:
         date = value if context.native and value.__class__ is str else date_of(value)
-        if date is None:
-            context.report_loss(owner, "created", reasons.MESSAGE_RECORD)
+        if date != value:
+            lost = reasons.TIME_DROPPED if date is None else reasons.TIME_REWRITTEN
+            context.report_loss(owner, "created", lost, form="as a date")
         return date
 
 
