@@ -311,7 +311,10 @@ class EncodeContext:
             if value is None or value == default or (value is False and name == "is_error"):
                 continue
             reason = _reason_for(owner, name, value)
-            if name == "annotations" and isinstance(value, list):
+            if value.__class__ is CachePoint:
+                # Some formats have cache points beside the contents.
+                self.report_loss(value, None, reason)
+            elif name == "annotations" and isinstance(value, list):
                 # Citations have their own paths: some APIs keep them beside the texts.
                 for citation in value:
                     self.report_loss(citation, None, reason)
