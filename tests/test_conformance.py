@@ -21,12 +21,14 @@ from contentmodel_conformance.suite import run_check
 from data_sets import values as data_sets
 from history import values
 from langchain_payloads import LANGCHAIN
+from pydantic_ai_documents import document as documents
+from pydantic_ai_documents import short
 from session_files import claude_session, codex_session, compacted_session, compressed_session, gemini_session
 
 EVERY = contentmodel.adapters()
 PROVIDERS = ("openai-chat", "openai-responses", "anthropic-messages", "google-generate-content")
 SESSIONS = {"claude-code-session", "codex-rollout", "gemini-cli-session"}
-FRAMEWORKS = {"meai", "agent-framework", "langchain-messages"}
+FRAMEWORKS = {"meai", "agent-framework", "langchain-messages", "pydantic-ai-messages"}
 """The formats of frameworks. They are tried with the providers and the rows of turns, not with each other."""
 
 
@@ -114,6 +116,11 @@ class TestCodexRollout(Ours):
 class TestGeminiCliSession(Ours):
     adapter = "gemini-cli-session"
     payloads: ClassVar = {"request": [gemini_session(), compressed_session()]}
+
+
+class TestPydanticAIMessages(OfFramework):
+    adapter = "pydantic-ai-messages"
+    payloads: ClassVar = {"request": [documents(), short(documents())]}
 
 
 EACH: list[Any] = [one for one in (*Ours.__subclasses__(), *OfFramework.__subclasses__()) if one is not OfFramework]

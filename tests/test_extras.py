@@ -44,6 +44,8 @@ ROWS: list[Row] = [
     ("contentmodel/contentmodel/html/page.py", "jinja2", "html", "from contentmodel.html import page; page([])"),
     ("contentmodel/contentmodel/html/markup.py", "markdown_it", "html",
      "from contentmodel.html.markup import markup; markup('*a*', [])"),
+    ("contentmodel/contentmodel/interop/pydantic_ai.py", "pydantic_ai", "pydantic-ai",
+     "import contentmodel.interop.pydantic_ai"),
     ("contentmodel/contentmodel/runner/telemetry.py", "opentelemetry", "otel",
      "from contentmodel.runner.telemetry import OpenTelemetry; OpenTelemetry()"),
     ("contentmodel/contentmodel/gateway/", "httpx2", "gateway", "import contentmodel.gateway"),

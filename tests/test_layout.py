@@ -44,6 +44,7 @@ FORMATS: dict[str, set[str]] = {
     "langchain_messages": {"calls.py", "dialects.py", "messages.py", "rows.py"},
     "claude_code_session": {"reading.py", "tree.py", "writing.py"},
     "codex_rollout": {"reading.py"},
+    "pydantic_ai_messages": {"hosted.py", "messages.py", "values.py"},
     "gemini_cli_session": {"reading.py", "records.py", "writing.py"},
 }
 

@@ -418,7 +418,7 @@ class _OutputValues:
         for leaf in _leaves(output, vocabulary):
             for sort in _sorts_of_name(leaf):
                 self._names[sort][_key(leaf.value)] += 1
-            if self._is_store and (leaf.key, leaf.value) == ("status", "error"):
+            if self._is_store and (leaf.key, leaf.value) in (("status", "error"), ("outcome", "failed")):
                 self._add(True)  # A store has this word as the flag of a failed result.
             if leaf.sort in (VALUE, DATA, NAME):
                 self._add(leaf.value, 0 if leaf.sort == NAME else 1)

@@ -292,8 +292,8 @@ class GoogleGenerateContent(TableAdapter):
         return encode_answer(messages, context)
 
     def recognises_list(self, items: list[Any]) -> float:
-        """Return the confidence that the turns are of this API: no other API has `parts`."""
-        return 1.0 if items and all(isinstance(item, dict) and "parts" in item for item in items) else 0.0
+        """Return the confidence that the turns are of this API: no other provider has `parts`, but frameworks do."""
+        return 0.9 if items and all(isinstance(item, dict) and "parts" in item for item in items) else 0.0
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
         """Return the kinds of payload that it may be, each with a confidence.

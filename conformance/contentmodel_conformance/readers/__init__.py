@@ -15,6 +15,7 @@ from contentmodel_conformance.readers import (
     frameworks,
     gemini,
     langchain,
+    pydantic_ai,
     responses,
     trajectories,
 )
@@ -38,5 +39,6 @@ READERS: dict[str, Reader] = {
     "atif": trajectories.read,
     "meai": frameworks.read_extensions_ai,
     "agent-framework": frameworks.read_agent_framework,
+    "pydantic-ai-messages": pydantic_ai.read,
 }
 """The readers of this project, by API."""

@@ -153,6 +153,13 @@ LIMITS = {
     "atif": Limits(**_FILES, images_in_results=False, media=frozenset({"image links"})),
     "meai": Limits(**_FILES, media=_OF_FRAMEWORKS),
     "agent-framework": Limits(**_FILES, media=_OF_FRAMEWORKS),
+    "pydantic-ai-messages": Limits(
+        **_FILES,
+        media=_SEEN | {"document links", "unnamed"},
+        images_in_answers=True,
+        several_texts=False,
+        lifetimes=_ANTHROPIC_LIFETIMES,
+    ),
 }
 """The limits of the APIs of this project."""
 

@@ -1,0 +1,156 @@
+"""The adapter of messages of Pydantic AI: the JSON of `ModelMessagesTypeAdapter`, and lists of its message objects."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from contentmodel.authoring import (
+    DUMPERS,
+    OF_MESSAGES,
+    DecodeContext,
+    EncodeContext,
+    Row,
+    is_native,
+    media,
+    message_pass,
+    payload_pass,
+    reasons,
+)
+from contentmodel.content.base import AIContent
+from contentmodel.content.media import HostedFileContent
+from contentmodel.content.text import TextContent
+from contentmodel.content.tools import ToolResultContent
+from contentmodel.message import ChatMessage
+from contentmodel.request import ChatRequest
+from contentmodel_adapters.pydantic_ai_messages.blocks import TABLE
+from contentmodel_adapters.pydantic_ai_messages.messages import (
+    CONVERSATION,
+    instructed_request,
+    instructions_of,
+    without_records,
+)
+from contentmodel_adapters.pydantic_ai_messages.rules import KINDS, RULES
+from contentmodel_adapters.pydantic_ai_messages.values import API, provider_fields
+from contentmodel_adapters.shared import documents
+
+READS = media.MediaSupport(None, None, ("http", "https"), in_answers=True)
+STORES = ("anthropic", "openai", "google", "bedrock", "xai")
+"""The providers of uploaded files (pydantic_ai.messages.UploadedFileProviderName)."""
+
+
+def with_providers(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return the messages with the provider of opaque state and of stored files. Files of no provider are dropped."""
+    return [
+        message if is_native(message, context) else context.with_contents(message, _with_providers(message, context))
+        for message in messages
+    ]
+
+
+def _with_providers(message: ChatMessage, context: EncodeContext) -> list[AIContent]:
+    issuer = "" if message.origin is None else message.origin.issuer
+    kept: list[AIContent] = []
+    for content in message.contents:
+        fields = provider_fields(content)
+        if isinstance(content, HostedFileContent):
+            if issuer not in STORES:
+                context.report_loss(content, None, reasons.STORED_ELSEWHERE)
+                continue
+            fields = {"provider_name": issuer}
+        own = {**fields, **(content.extra or {}).get(API, {})}
+        kept.append(context.replace(content, extra={**(content.extra or {}), API: own}) if fields else content)
+    return kept
+
+
+def with_names_of_results(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return the messages with the name of its call in each result, which Pydantic AI requires."""
+    names: dict[str | None, str | None] = {}
+    named = []
+    for message in messages:
+        names.update((call.call_id, call.name) for call in message.tool_calls)
+        contents = [_named(content, names, context) for content in message.contents]
+        named.append(message if is_native(message, context) else context.with_contents(message, contents))
+    return named
+
+
+def _named(content: AIContent, names: Mapping[str | None, str | None], context: EncodeContext) -> AIContent:
+    if not isinstance(content, ToolResultContent) or content.name is not None or names.get(content.call_id) is None:
+        return content
+    named: AIContent = context.replace(content, name=names[content.call_id])
+    return named
+
+
+def with_instructions(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+    """Return the payload with a request for the instructions of a conversation without messages."""
+    if request.instructions and not request.messages:
+        text = instructions_of(request, context)
+        payload["messages"] = [{"parts": [], "instructions": text, "kind": "request"}]
+    return payload
+
+
+class PydanticAIMessages(documents.DocumentAdapter):
+    """The adapter of lists of ModelRequest and ModelResponse. An object with `messages` around a list is kept."""
+
+    api = API
+    table = TABLE
+    rules = RULES
+    request = CONVERSATION
+    requires = {"messages": list}
+    conversation = "messages"
+    is_list = True
+    takes_json = True
+    keeps_state = True
+    reasoning_fields = ()
+    records = frozenset({*OF_MESSAGES, "outcome", "artifact"})
+    meaningless = {
+        **dict.fromkeys(("kind", "part_kind", "timestamp", "run_id", "conversation_id", "metadata", "state")),
+        **dict.fromkeys(("identifier", "id", "tool_kind", "scope", "dynamic_ref", "context_id", "force_download")),
+        **dict.fromkeys(("model_name", "model_id", "provider_name", "provider_url", "canonical_system", "cost")),
+        **dict.fromkeys(("workspace_ref", "history_digest", "failed_attempts", "content_file_digests", "retry")),
+        **dict.fromkeys(("speaker", "tag", "description", "value", "base_hash", "tool_call_id", "audio", "content")),
+    }
+    request_passes = (
+        message_pass(without_records, native=True),
+        documents.NORMALIZED,
+        message_pass(with_providers),
+        message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
+        documents.FITTING_CALLS,
+        message_pass(with_names_of_results),
+    )
+    request_payload_passes = (payload_pass(with_instructions, native=True),)
+
+    def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
+        request = super()._decode_row(row, wire, context)
+        wires: Any = wire.get(self.conversation)
+        at = instructed_request(wires) if isinstance(request, ChatRequest) and isinstance(wires, list) else None
+        if at is not None:
+            content = TextContent(text=wires[at]["instructions"])
+            request.instructions.append(content)
+            context.trace(None, [content], wires[at], "instructions", spread=False)
+        return request
+
+    def recognises_list(self, items: list[Any]) -> float:
+        """Return the confidence that a list has requests and responses with parts."""
+        return 0.99 if items and all(map(_is_message, items)) else 0.0
+
+    def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
+        """Return the confidence that an object has such a list."""
+        messages = payload.get("messages")
+        return {"request": 0.98} if isinstance(messages, list) and self.recognises_list(messages) else {}
+
+
+def _is_message(item: Any) -> bool:
+    return isinstance(item, dict) and item.get("kind") in KINDS and isinstance(item.get("parts"), list)
+
+
+def _dump(value: Any) -> Any:
+    """Return a message of Pydantic AI as JSON values."""
+    library = sys.modules["pydantic_ai.messages"]
+    if not isinstance(value, library.ModelRequest | library.ModelResponse):
+        return None
+    return library.ModelMessagesTypeAdapter.dump_python([value], mode="json")[0]
+
+
+DUMPERS["pydantic_ai"] = _dump
+adapter = PydanticAIMessages()

@@ -1,0 +1,379 @@
+"""Messages of Pydantic AI. Its type adapter judges what the adapter writes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelRequest, ModelResponse, UserPromptPart
+
+import pydantic_ai_documents as documents
+from contentmodel import ChatMessage, ChatRequest, DecodeError, TextContent, adapter, check, convert, detect
+from contentmodel.content import hosted
+from contentmodel.content.base import Protected
+from contentmodel.content.media import DataContent, HostedFileContent, UriContent
+from contentmodel.content.outcomes import UnknownContent
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import JsonContent
+from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
+from contentmodel.message import Origin, contents_of
+from contentmodel_conformance.strategies.transcripts import transcripts
+
+API = "pydantic-ai-messages"
+PROVIDERS = ("openai-chat", "openai-responses", "anthropic-messages", "google-generate-content")
+
+
+def decoded(*parts: dict[str, Any], kind: str = "request", **fields: Any) -> ChatRequest:
+    return adapter(API).decode_request([{"kind": kind, "parts": list(parts), **fields}])
+
+
+def written(*messages: ChatMessage, **fields: Any) -> Any:
+    return adapter(API).encode_request(ChatRequest(messages=list(messages), **fields)).payload
+
+
+# -- identity ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("payload", [documents.document(), documents.short(documents.document())], ids=["all", "short"])
+def test_document_is_written_as_it_was_read(payload: Any) -> None:
+    assert adapter(API).encode_request(adapter(API).decode_request(payload)).payload == payload
+
+
+@pytest.mark.parametrize("index", range(len(documents.document())))
+def test_each_message_alone_is_written_as_it_was_read(index: int) -> None:
+    payload = documents.document()[index : index + 1]
+    assert adapter(API).encode_request(adapter(API).decode_request(payload)).payload == payload
+
+
+def test_objects_of_the_library_are_a_payload() -> None:
+    assert adapter(API).decode_request(documents.messages()).messages
+    objects = [ModelRequest(parts=[UserPromptPart("Hi.")])]
+    assert convert(objects, source=API, target=API).payload == ModelMessagesTypeAdapter.dump_python(
+        objects, mode="json"
+    )
+
+
+def test_object_around_the_list_is_kept() -> None:
+    payload = {"messages": documents.document(), "thread": "t1"}
+    assert adapter(API).encode_request(adapter(API).decode_request(payload)).payload == payload
+
+
+def test_every_type_of_part_has_a_row() -> None:
+    request = adapter(API).decode_request(documents.document())
+    assert not [content for content in contents_of(request.messages) if isinstance(content, UnknownContent)]
+
+
+def test_unknown_messages_and_parts_are_kept() -> None:
+    payload = [
+        {"kind": "note", "text": "x"},
+        {"kind": "request", "parts": [{"part_kind": "wave", "content": "o/"}]},
+        {"kind": "response", "parts": [{"part_kind": "wave", "content": "o/"}]},
+    ]
+    assert adapter(API).encode_request(adapter(API).decode_request(payload)).payload == payload
+
+
+def test_list_is_detected() -> None:
+    assert detect(documents.document()) == (API, "request")
+    assert detect(documents.messages()) == (API, "request")
+
+
+@pytest.mark.parametrize(
+    ("payload", "path"),
+    [
+        ([1], "$[0]"),
+        ([{"parts": []}], "$[0].kind"),
+        ([{"kind": "request"}], "$[0].parts"),
+        ([{"kind": "request", "parts": [1]}], "$[0].parts[0]"),
+        ([{"kind": "request", "parts": [{}]}], "$[0].parts[0].part_kind"),
+        ([{"kind": "request", "parts": [{"part_kind": "user-prompt", "content": [1]}]}], "$[0].parts[0].content[0]"),
+    ],
+)
+def test_fault_has_a_path(payload: Any, path: str) -> None:
+    with pytest.raises(DecodeError) as caught:
+        adapter(API).decode_request(payload)
+    assert caught.value.faults[0].path == path
+
+
+# -- decoding ----------------------------------------------------------------------------------------------------------
+
+
+def test_request_is_one_message_for_each_part() -> None:
+    request = decoded(
+        {"part_kind": "system-prompt", "content": "Be brief.", "timestamp": "2026-01-01T00:00:00Z"},
+        {"part_kind": "user-prompt", "content": "Hi."},
+        {"part_kind": "tool-return", "tool_name": "f", "content": {"a": 1}, "tool_call_id": "c1", "metadata": [1]},
+    )
+    assert [message.role for message in request.messages] == ["system", "user", "tool"]
+    assert request.messages[0].created == "2026-01-01T00:00:00Z"
+    result = request.messages[2].contents[0]
+    assert isinstance(result, FunctionResultContent)
+    assert (result.name, result.call_id, result.artifact) == ("f", "c1", [1])
+    assert result.outputs == [JsonContent(value={"a": 1})]
+
+
+def test_response_has_the_fields_of_its_message() -> None:
+    response = adapter(API).decode_request(documents.document()).messages[2]
+    assert (response.response_id, response.created is None) == ("msg_1", False)
+    assert response.finish_reason is not None
+    assert response.finish_reason.reason == "tool_calls"
+    assert response.usage is not None
+    assert (response.usage.input_tokens, response.usage.reasoning_tokens) == (20, 3)
+    assert response.origin == Origin(api=API, issuer="anthropic", model="claude-opus-4-8")
+
+
+def test_signatures_have_the_issuer_of_their_provider() -> None:
+    contents = adapter(API).decode_request(documents.document()).messages[2].contents
+    assert [content.protected for content in contents if isinstance(content, ReasoningContent)] == [
+        Protected(issuer="anthropic", kind="signature", data="c2ln"),
+        Protected(issuer="anthropic", kind="redacted", data="cmVk"),
+        Protected(issuer="openai", kind="encrypted", data="ZW5j"),
+        Protected(issuer="google", kind="signature", data="Z29v"),
+    ]
+
+
+@pytest.mark.parametrize("issuer", ["anthropic", "openai", "google"])
+def test_signature_goes_only_to_its_issuer(issuer: str) -> None:
+    data = {"anthropic": ("c2ln", "cmVk"), "openai": ("ZW5j",), "google": ("Z29v",)}
+    targets = {"anthropic": "anthropic-messages", "openai": "openai-responses", "google": "google-generate-content"}
+    text = json.dumps(convert(documents.document(), source=API, target=targets[issuer]).payload)
+    for owner, values in data.items():
+        assert all((value in text) == (owner == issuer) for value in values)
+
+
+def test_hosted_tools_have_their_classes() -> None:
+    contents = adapter(API).decode_request(documents.document()).messages[2].contents
+    mcp = next(content for content in contents if isinstance(content, hosted.McpServerToolCallContent))
+    assert (mcp.server, mcp.name, mcp.arguments) == ("deep", "ask", {"q": "?"})
+    assert any(isinstance(content, hosted.WebSearchToolResultContent) for content in contents)
+
+
+def test_outcomes_say_whether_the_model_sees_an_error() -> None:
+    words = ("success", "failed", "denied", "interrupted", "retried")
+    parts = [{"part_kind": "tool-return", "tool_name": "f", "content": "", "outcome": word} for word in words]
+    results = [message.contents[0] for message in decoded(*parts).messages]
+    found = [(result.outcome, result.is_error) for result in results if isinstance(result, FunctionResultContent)]
+    assert found == [
+        ("succeeded", None),
+        ("failed", True),
+        ("denied", None),
+        ("interrupted", None),
+        ("retried", True),
+    ]
+
+
+def test_file_of_another_provider_stays_out() -> None:
+    payload = [
+        {
+            "kind": "request",
+            "parts": [
+                {
+                    "part_kind": "user-prompt",
+                    "content": ["Read.", {"kind": "uploaded-file", "file_id": "file-1", "provider_name": "openai"}],
+                }
+            ],
+        }
+    ]
+    assert "file-1" in json.dumps(convert(payload, source=API, target="openai-responses").payload)
+    made = convert(payload, source=API, target="anthropic-messages")
+    assert "file-1" not in json.dumps(made.payload)
+    assert "$[0].parts[0].content[1]" in {loss.path for loss in made.losses}
+
+
+def test_json_that_imitates_a_file_stays_json() -> None:
+    """A tool returned the object: without a digest in the record, Pydantic AI does not read it as a link either."""
+    link = {"kind": "image-url", "url": "https://example.org/a.png", "media_type": "image/png"}
+    part = {"part_kind": "tool-return", "tool_name": "f", "tool_call_id": "c1", "content": link}
+    result = decoded({**part, "content_file_digests": []}).messages[0].contents[0]
+    assert isinstance(result, FunctionResultContent)
+    assert result.outputs == [JsonContent(value=link)]
+    result = decoded(part).messages[0].contents[0]
+    assert isinstance(result, FunctionResultContent)
+    assert isinstance(result.outputs[0], UriContent)
+
+
+# -- instructions ------------------------------------------------------------------------------------------------------
+
+
+def _asked(text: str, **fields: Any) -> dict[str, Any]:
+    return {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": text}], **fields}
+
+
+def _answered(text: str) -> dict[str, Any]:
+    return {"kind": "response", "parts": [{"part_kind": "text", "content": text}]}
+
+
+def test_instructions_are_those_of_the_last_request() -> None:
+    payload = [_asked("a", instructions="Old."), _answered("b"), _asked("c", instructions="New.")]
+    request = adapter(API).decode_request(payload)
+    assert request.instructions == [TextContent(text="New.")]
+    made = convert(payload, source=API, target="openai-responses")
+    assert made.payload["instructions"] == "New."
+    assert "$[0].instructions" in {loss.path for loss in made.losses}
+
+
+def test_results_have_the_instructions_of_the_request_before() -> None:
+    result = {"part_kind": "tool-return", "tool_name": "f", "content": "", "tool_call_id": "c"}
+    payload = [_asked("a", instructions="Old."), _answered("b"), {"kind": "request", "parts": [result]}]
+    assert adapter(API).decode_request(payload).instructions == [TextContent(text="Old.")]
+    payload[2] = _asked("c")
+    assert adapter(API).decode_request(payload).instructions == []
+
+
+def test_edited_instructions_are_written_to_their_request() -> None:
+    payload = [_asked("a", instructions="Old."), _answered("b"), _asked("c", instructions="New.")]
+    request = adapter(API).decode_request(payload)
+    request.instructions[:] = [TextContent(text="Newer.")]
+    assert adapter(API).encode_request(request).payload == [*payload[:2], {**payload[2], "instructions": "Newer."}]
+
+
+def test_instructions_of_another_api_are_written_to_every_request() -> None:
+    chat = {
+        "model": "m",
+        "instructions": "Be brief.",
+        "input": [
+            {"role": "user", "content": "a"},
+            {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "b"}]},
+            {"role": "user", "content": "c"},
+        ],
+    }
+    made = convert(chat, source="openai-responses", target=API).payload
+    assert [wire.get("instructions") for wire in made] == ["Be brief.", None, "Be brief."]
+
+
+# -- encoding ----------------------------------------------------------------------------------------------------------
+
+
+def test_conversation_of_anthropic_is_joined_to_requests() -> None:
+    payload = {
+        "model": "claude-opus-4-8",
+        "max_tokens": 100,
+        "system": "Be brief.",
+        "messages": [
+            {"role": "user", "content": "Weather?"},
+            {
+                "role": "assistant",
+                "content": [
+                    {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"},
+                    {"type": "tool_use", "id": "t1", "name": "weather", "input": {"city": "Oslo"}},
+                ],
+            },
+            {
+                "role": "user",
+                "content": [
+                    {"type": "tool_result", "tool_use_id": "t1", "content": "rain", "is_error": True},
+                    {"type": "text", "text": "And now?"},
+                ],
+            },
+        ],
+    }
+    assert convert(payload, source="anthropic-messages", target=API).payload == [
+        {
+            "parts": [{"part_kind": "user-prompt", "content": "Weather?"}],
+            "kind": "request",
+            "instructions": "Be brief.",
+        },
+        {
+            "kind": "response",
+            "parts": [
+                {"part_kind": "thinking", "content": "Hm.", "signature": "c2ln", "provider_name": "anthropic"},
+                {"part_kind": "tool-call", "tool_name": "weather", "args": {"city": "Oslo"}, "tool_call_id": "t1"},
+            ],
+        },
+        {
+            "parts": [
+                {
+                    "part_kind": "tool-return",
+                    "tool_name": "weather",
+                    "content": "rain",
+                    "tool_call_id": "t1",
+                    "outcome": "failed",
+                },
+                {"part_kind": "user-prompt", "content": "And now?"},
+            ],
+            "kind": "request",
+            "instructions": "Be brief.",
+        },
+    ]
+
+
+def test_answer_of_another_api_is_appended_with_its_provider() -> None:
+    """An application loads a history, asks another provider, and stores the answer in the history."""
+    request = adapter(API).decode_request([_asked("Hi.")])
+    answer = ChatMessage(
+        role="assistant",
+        contents=[
+            ReasoningContent(text="Hm.", protected=Protected(issuer="anthropic", kind="signature", data="c2ln")),
+            TextContent(text="Hello."),
+        ],
+        origin=Origin(api="anthropic-messages", issuer="anthropic", model="claude-opus-4-8", is_answer=True),
+    )
+    request.messages.append(answer)
+    made = adapter(API).encode_request(request).payload
+    assert made[1]["parts"][0]["provider_name"] == "anthropic"
+    assert (made[1]["model_name"], made[1]["provider_name"]) == ("claude-opus-4-8", "anthropic")
+    ModelMessagesTypeAdapter.validate_python(made)
+
+
+def test_stored_file_has_its_provider() -> None:
+    message = ChatMessage(
+        role="user",
+        contents=[HostedFileContent(file_id="file-1", media_type="application/pdf")],
+        origin=Origin(api="openai-chat", issuer="openai"),
+    )
+    made = written(message, origin=message.origin)
+    assert made[0]["parts"][0]["content"] == [
+        {"file_id": "file-1", "media_type": "application/pdf", "kind": "uploaded-file", "provider_name": "openai"}
+    ]
+    ModelMessagesTypeAdapter.validate_python(made)
+
+
+def test_link_in_a_result_is_loaded_as_a_link() -> None:
+    messages = [
+        ChatMessage(role="assistant", contents=[FunctionCallContent(call_id="c", name="f", arguments={})]),
+        ChatMessage(
+            role="tool",
+            contents=[
+                FunctionResultContent(
+                    call_id="c",
+                    name="f",
+                    outputs=[
+                        "See",
+                        UriContent(uri="https://example.org/a", kind="image"),
+                        DataContent(data="AAAA", media_type="image/png"),
+                    ],
+                )
+            ],
+        ),
+    ]
+    loaded = ModelMessagesTypeAdapter.validate_python(written(*messages))
+    assert [type(item).__name__ for item in loaded[1].parts[0].content] == ["str", "ImageUrl", "BinaryImage"]
+
+
+@given(transcripts("anthropic-messages"))
+def test_pydantic_ai_loads_every_conversation_of_anthropic(request: ChatRequest) -> None:
+    _load(adapter("anthropic-messages").encode_request(request).payload, "anthropic-messages")
+
+
+@given(transcripts("openai-responses"))
+def test_pydantic_ai_loads_every_conversation_of_responses(request: ChatRequest) -> None:
+    _load(adapter("openai-responses").encode_request(request).payload, "openai-responses")
+
+
+@given(transcripts("google-generate-content"))
+def test_pydantic_ai_loads_every_conversation_of_gemini(request: ChatRequest) -> None:
+    _load(adapter("google-generate-content").encode_request(request).payload, "google-generate-content")
+
+
+def _load(payload: Any, source: str) -> None:
+    made = convert(payload, source=source, target=API)
+    try:
+        text = made.to_json().decode()
+        text.encode()
+    except UnicodeEncodeError:
+        return
+    if "\\ud" not in text:
+        loaded = ModelMessagesTypeAdapter.validate_json(text)
+        assert all(isinstance(message, ModelRequest | ModelResponse) for message in loaded)
+    assert check(made.payload, api=API) == []

@@ -1,0 +1,188 @@
+"""Agents of Pydantic AI over our clients, on the loopback server: whole, streamed, with tools, outputs and errors."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pydantic
+import pytest
+from pydantic_ai import Agent, ModelHTTPError
+from pydantic_ai.messages import ModelMessagesTypeAdapter, ThinkingPart
+
+from contentmodel import ChatChoice, ChatMessage, ChatResponse, Usage
+from contentmodel.client import async_chat_client
+from contentmodel.content.base import Protected
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
+from contentmodel.interop.pydantic_ai import ClientModel
+from contentmodel.message import FinishReason
+from contentmodel_conformance.server import Fault, LoopbackServer, Turn
+
+APIS = ("openai-chat", "openai-responses", "anthropic-messages", "google-generate-content")
+MODELS = {"anthropic-messages": "claude-opus-4-8", "google-generate-content": "gemini-3-pro"}
+Start = Callable[..., LoopbackServer]
+WEATHER: list[Any] = [{"calls": [{"name": "weather", "arguments": {"city": "Oslo"}}]}, {"text": "It rains in Oslo."}]
+
+
+def agent(server: LoopbackServer, api: str, **options: Any) -> Agent[None, Any]:
+    client = async_chat_client(
+        api, model=MODELS.get(api, "gpt-5.2"), base_url=server.base_url(api), api_key="none", max_retries=0
+    )
+    made: Agent[None, Any] = Agent(ClientModel(client), instructions="Be brief.", **options)
+    return made
+
+
+def with_weather(made: Agent[None, Any]) -> Agent[None, Any]:
+    @made.tool_plain
+    def weather(city: str) -> dict[str, Any]:
+        """Return the weather."""
+        return {"city": city, "rain": True}
+
+    return made
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_agent_calls_its_tools(api: str, loopback: Start) -> None:
+    server = loopback(WEATHER)
+    result = with_weather(agent(server, api)).run_sync("Weather?")
+    assert result.output == "It rains in Oslo."
+    first, second = (exchange.request for exchange in server.requests)
+    assert first is not None
+    assert second is not None
+    assert [tool.name for tool in first.tools if hasattr(tool, "name")] == ["weather"]
+    answered = [content for message in second.messages for content in message.contents][-1]
+    assert isinstance(answered, FunctionResultContent)
+    assert answered.text in ('{"city":"Oslo","rain":true}',)
+    assert server.check() == []
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_stream_has_the_same_messages_as_the_answer(api: str, loopback: Start) -> None:
+    whole = with_weather(agent(loopback(WEATHER), api)).run_sync("Weather?")
+
+    async def streamed() -> tuple[list[str], Any]:
+        async with with_weather(agent(loopback(WEATHER), api)).run_stream("Weather?") as result:
+            texts = [text async for text in result.stream_text(delta=True, debounce_by=None)]
+            return texts, result.all_messages()
+
+    texts, messages = asyncio.run(streamed())
+    assert "".join(texts) == "It rains in Oslo."
+    assert _plain(messages) == _plain(whole.all_messages())
+
+
+def _plain(messages: Any) -> Any:
+    """Return messages as JSON without ids and times, which differ between two runs."""
+    return _without(ModelMessagesTypeAdapter.dump_python(messages, mode="json"))
+
+
+_DIFFERS = (
+    "timestamp",
+    "run_id",
+    "conversation_id",
+    "tool_call_id",
+    "provider_response_id",
+    "args",
+    "id",
+    "history_digest",
+)
+
+
+def _without(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_without(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {key: _without(item) for key, item in value.items() if key not in _DIFFERS}
+
+
+def _thinking(issuer: str, kind: str) -> ChatResponse:
+    protected = Protected(issuer=issuer, kind=kind, data="c2ln")
+    contents = [
+        ReasoningContent(text="Hm.", protected=protected),
+        FunctionCallContent(call_id="c1", name="weather", arguments={"city": "Oslo"}),
+    ]
+    return ChatResponse(
+        id="msg_1",
+        choices=[
+            ChatChoice(
+                messages=[ChatMessage(role="assistant", contents=contents)],
+                finish_reason=FinishReason(reason="tool_calls"),
+            )
+        ],
+        usage=Usage(input_tokens=10, output_tokens=5, cache_read_tokens=2, cached_inside=False),
+    )
+
+
+@pytest.mark.parametrize("streams", [False, True], ids=["whole", "streamed"])
+def test_signature_goes_back_to_its_provider(streams: bool, loopback: Start) -> None:
+    server = loopback([_thinking("anthropic", "signature"), "It rains."])
+    made = with_weather(agent(server, "anthropic-messages"))
+
+    async def run() -> Any:
+        if not streams:
+            return (await made.run("Weather?")).all_messages()
+        async with made.run_stream("Weather?") as result:
+            await result.get_output()
+            return result.all_messages()
+
+    messages = asyncio.run(run())
+    thought = next(part for part in messages[1].parts if isinstance(part, ThinkingPart))
+    assert (thought.content, thought.signature, thought.provider_name) == ("Hm.", "c2ln", "anthropic")
+    assert messages[1].usage.input_tokens == 12
+    sent = server.requests[1].request
+    assert sent is not None
+    reasoning = [content for message in sent.messages for content in message.contents if content.protected is not None]
+    assert [content.protected for content in reasoning] == [
+        Protected(issuer="anthropic", kind="signature", data="c2ln")
+    ]
+
+
+@pytest.mark.parametrize("api", ["openai-chat", "anthropic-messages"])
+def test_structured_output_is_validated(api: str, loopback: Start) -> None:
+    class City(pydantic.BaseModel):
+        name: str
+
+    server = loopback(
+        [
+            {"calls": [{"name": "final_result", "arguments": {"nam": "Oslo"}}]},
+            {"calls": [{"name": "final_result", "arguments": {"name": "Oslo"}}]},
+        ]
+    )
+    result = agent(server, api, output_type=City).run_sync("Which city?")
+    assert result.output == City(name="Oslo")
+    first, second = (exchange.request for exchange in server.requests)
+    assert first is not None
+    assert first.options.tool_choice is not None
+    assert first.options.tool_choice.mode == "required"
+    assert second is not None
+    retried = second.messages[-1].contents[0]
+    assert isinstance(retried, FunctionResultContent)
+    assert "name" in retried.text
+
+
+def test_history_moves_between_providers(loopback: Start) -> None:
+    first = with_weather(agent(loopback(WEATHER), "openai-chat")).run_sync("Weather?")
+    server = loopback(["Still rain."])
+    second = agent(server, "anthropic-messages").run_sync("And now?", message_history=first.all_messages())
+    assert second.output == "Still rain."
+    sent = server.requests[0].request
+    assert sent is not None
+    assert [message.role for message in sent.messages] == ["user", "assistant", "tool", "assistant", "user"]
+
+
+@pytest.mark.parametrize("api", ["openai-chat", "anthropic-messages"])
+def test_error_of_the_provider_has_its_status(api: str, loopback: Start) -> None:
+    server = loopback([Turn(fault=Fault(status=429))])
+    with pytest.raises(ModelHTTPError) as caught:
+        agent(server, api).run_sync("Hi.")
+    assert caught.value.status_code == 429
+
+
+def test_settings_are_options_of_the_request(loopback: Start) -> None:
+    server = loopback(["Hi."])
+    agent(server, "openai-chat", model_settings={"max_tokens": 5, "temperature": 0.5}).run_sync("Hi.")
+    sent = server.requests[0].request
+    assert sent is not None
+    assert (sent.options.max_output_tokens, sent.options.temperature) == (5, 0.5)
