@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable
 from typing import Any
 
 import pydantic
 import pytest
 from pydantic_ai import Agent, ModelHTTPError
-from pydantic_ai.messages import ModelMessagesTypeAdapter, ThinkingPart
+from pydantic_ai.messages import (
+    BinaryContent,
+    ModelMessagesTypeAdapter,
+    ModelResponse,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+)
+from pydantic_ai.models import Model
+from pydantic_ai.models.anthropic import AnthropicModel
+from pydantic_ai.models.function import FunctionModel
+from pydantic_ai.models.google import GoogleModel
+from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
+from pydantic_ai.providers.anthropic import AnthropicProvider
+from pydantic_ai.providers.google import GoogleProvider
+from pydantic_ai.providers.openai import OpenAIProvider
 
-from contentmodel import ChatChoice, ChatMessage, ChatResponse, Usage
+from contentmodel import ChatChoice, ChatMessage, ChatResponse, Usage, adapter
 from contentmodel.client import async_chat_client
 from contentmodel.content.base import Protected
 from contentmodel.content.reasoning import ReasoningContent
@@ -43,6 +59,11 @@ def with_weather(made: Agent[None, Any]) -> Agent[None, Any]:
     return made
 
 
+def is_written_as_read(document: bytes) -> None:
+    formats = adapter("pydantic-ai-messages")
+    assert formats.encode_request(formats.decode_request(document)).payload == json.loads(document)
+
+
 @pytest.mark.parametrize("api", APIS)
 def test_agent_calls_its_tools(api: str, loopback: Start) -> None:
     server = loopback(WEATHER)
@@ -54,8 +75,9 @@ def test_agent_calls_its_tools(api: str, loopback: Start) -> None:
     assert [tool.name for tool in first.tools if hasattr(tool, "name")] == ["weather"]
     answered = [content for message in second.messages for content in message.contents][-1]
     assert isinstance(answered, FunctionResultContent)
-    assert answered.text in ('{"city":"Oslo","rain":true}',)
+    assert answered.text == '{"city":"Oslo","rain":true}'
     assert server.check() == []
+    is_written_as_read(result.all_messages_json())
 
 
 @pytest.mark.parametrize("api", APIS)
@@ -157,6 +179,7 @@ def test_structured_output_is_validated(api: str, loopback: Start) -> None:
     assert first.options.tool_choice is not None
     assert first.options.tool_choice.mode == "required"
     assert second is not None
+    is_written_as_read(result.all_messages_json())
     retried = second.messages[-1].contents[0]
     assert isinstance(retried, FunctionResultContent)
     assert "name" in retried.text
@@ -186,3 +209,49 @@ def test_settings_are_options_of_the_request(loopback: Start) -> None:
     sent = server.requests[0].request
     assert sent is not None
     assert (sent.options.max_output_tokens, sent.options.temperature) == (5, 0.5)
+
+
+def own_model(server: LoopbackServer, api: str) -> Model:
+    """Return the model class of Pydantic AI for an API."""
+    url = server.base_url(api)
+    if api == "anthropic-messages":
+        return AnthropicModel("claude-opus-4-8", provider=AnthropicProvider(api_key="none", base_url=url))
+    if api == "google-generate-content":
+        return GoogleModel("gemini-3-pro-preview", provider=GoogleProvider(api_key="none", base_url=url))
+    provider = OpenAIProvider(api_key="none", base_url=url)
+    return (
+        OpenAIChatModel("gpt-5.2", provider=provider)
+        if api == "openai-chat"
+        else OpenAIResponsesModel("gpt-5.2", provider=provider)
+    )
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_history_of_its_own_model_is_written_as_it_was_read(api: str, loopback: Start) -> None:
+    issuer, kind = {
+        "anthropic-messages": ("anthropic", "signature"),
+        "google-generate-content": ("google", "signature"),
+    }.get(api, ("openai", "encrypted"))
+    server = loopback([_thinking(issuer, kind), "It rains."])
+    made: Agent[None, Any] = with_weather(Agent(own_model(server, api), instructions="Be brief."))
+    picture = BinaryContent(b"\x89PNG\r\n\x1a\n\xff", media_type="image/png")
+    result = made.run_sync(["Weather here?", picture])
+    assert result.output == "It rains."
+    is_written_as_read(result.all_messages_json())
+
+
+def test_history_with_retries_is_written_as_it_was_read() -> None:
+    calls = iter(
+        [
+            ModelResponse(parts=[ToolCallPart("weather", {"town": "Oslo"}), ToolCallPart("none", {})]),
+            ModelResponse(parts=[]),
+            ModelResponse(parts=[TextPart("It rains.")]),
+        ]
+    )
+    made: Agent[None, Any] = Agent(FunctionModel(lambda messages, info: next(calls)), retries=3)
+    result = with_weather(made).run_sync("Weather?")
+    assert result.output == "It rains."
+    is_written_as_read(result.all_messages_json())
+    request = adapter("pydantic-ai-messages").decode_request(result.all_messages())
+    results = [content for message in request.messages for content in message.contents]
+    assert [r.is_error for r in results if isinstance(r, FunctionResultContent)] == [True, True]
