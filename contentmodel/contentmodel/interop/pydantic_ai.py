@@ -323,7 +323,7 @@ class _Streamed(StreamedResponse):
 
     @property
     def provider_url(self) -> str | None:
-        """None: the client knows the address."""
+        """None: the address is a setting of the client."""
         return None
 
     @property
