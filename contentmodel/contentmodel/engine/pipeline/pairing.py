@@ -282,7 +282,7 @@ class _Pairing:
         if message.contents:
             self.messages.append(message)
         else:
-            self._context.leave_residue(message, own=True)
+            leave_empty(message, self._context)
         if not self._waiting:
             self._add_deferred(message)
 
