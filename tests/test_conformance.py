@@ -13,6 +13,8 @@ import pytest
 
 import contentmodel
 import extensions_ai
+import framework_model_messages
+import framework_ui_messages
 from conftest import PROFILE
 from contentmodel_conformance import AdapterConformance, bounds, trying
 from contentmodel_conformance.checks import CHECKS, LAWS
@@ -28,7 +30,8 @@ from session_files import claude_session, codex_session, compacted_session, comp
 EVERY = contentmodel.adapters()
 PROVIDERS = ("openai-chat", "openai-responses", "anthropic-messages", "google-generate-content")
 SESSIONS = {"claude-code-session", "codex-rollout", "gemini-cli-session"}
-FRAMEWORKS = {"meai", "agent-framework", "langchain-messages", "pydantic-ai-messages"}
+VERCEL = {"vercel-ui-messages", "vercel-model-messages"}
+FRAMEWORKS = {"meai", "agent-framework", "langchain-messages", "pydantic-ai-messages", *VERCEL}
 """The formats of frameworks. They are tried with the providers and the rows of turns, not with each other."""
 
 
@@ -121,6 +124,16 @@ class TestGeminiCliSession(Ours):
 class TestPydanticAIMessages(OfFramework):
     adapter = "pydantic-ai-messages"
     payloads: ClassVar = {"request": [documents(), short(documents())]}
+
+
+class TestVercelUIMessages(OfFramework):
+    adapter = "vercel-ui-messages"
+    payloads: ClassVar = {"request": framework_ui_messages.DOCUMENTS}
+
+
+class TestVercelModelMessages(OfFramework):
+    adapter = "vercel-model-messages"
+    payloads: ClassVar = {"request": framework_model_messages.DOCUMENTS}
 
 
 EACH: list[Any] = [one for one in (*Ours.__subclasses__(), *OfFramework.__subclasses__()) if one is not OfFramework]

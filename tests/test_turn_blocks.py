@@ -31,9 +31,10 @@ from contentmodel import (
     UnknownContent,
     UriContent,
 )
-from contentmodel.auditing import unaccounted, vocabulary_of
+from contentmodel.auditing import unaccounted
 from contentmodel.content import CONTENT_TYPES
 from contentmodel.engine.json import steps_of
+from contentmodel.vocabularies import vocabulary_of
 from contentmodel_conformance import laws
 from contentmodel_conformance.strategies import model
 from contentmodel_conformance.strategies.transcripts import transcripts

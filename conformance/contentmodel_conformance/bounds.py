@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from contentmodel import ChatResponse, ContentModelError
-from contentmodel.auditing import audit, vocabulary_of
+from contentmodel.auditing import audit
 from contentmodel.display import count_of
 from contentmodel.events import ArgumentsDelta, Fold
 from contentmodel.unfolding import unfold
+from contentmodel.vocabularies import vocabulary_of
 from contentmodel_conformance.laws import Label, LawBroken, Refused, crossed, decode, encode
 from contentmodel_conformance.streams import encode as encode_stream
 from contentmodel_conformance.work import Work, superlinear

@@ -20,10 +20,13 @@ def is_same(one: Any, other: Any) -> bool:
 def has_grown(one: Any, other: Any) -> bool:
     """Return whether `other` is `one`, or `one` with more blocks at the end of its lists.
 
-    The reasoning of joined messages is one text, to which paragraphs are added.
+    The reasoning of joined messages is one text, to which paragraphs are added. A part that is both a call and its
+    result has a new state, and more fields, when it gets the result.
     """
     if isinstance(one, list) and isinstance(other, list):
-        return is_same(one, other[: len(one)])
+        return len(one) <= len(other) and all(
+            is_same(item, now) or _is_answered(item, now) for item, now in zip(one, other, strict=False)
+        )
     if isinstance(one, dict) and isinstance(other, dict) and list(one) == [key for key in other if key in one]:
         return all(
             has_grown(value, other[key]) or (key == "reasoning_content" and f"{other[key]}".startswith(f"{value}\n\n"))
@@ -51,6 +54,15 @@ def _has_grown_in_text(one: str, other: str) -> bool:
         return False
     before = before if isinstance(before, list) else [before]
     return all(isinstance(block, dict) for block in [*before, *after]) and has_grown(before, after)
+
+
+def _is_answered(one: Any, other: Any) -> bool:
+    """Return whether `other` is the part of a call `one`, with its result or an approval."""
+    if not isinstance(one, dict) or not isinstance(other, dict) or "state" not in one:
+        return False
+    return one["state"] != other.get("state") and all(
+        key == "state" or (key in other and is_same(value, other[key])) for key, value in one.items()
+    )
 
 
 def conversation_of(adapter: Any, request: ChatRequest) -> Callable[[Any], list[Any]]:

@@ -37,11 +37,9 @@ from contentmodel.auditing import (
     COVERING,
     NAME,
     Unaccounted,
-    Vocabulary,
     counted,
     leaves,
     unaccounted,
-    vocabulary_of,
     vocabulary_of_api,
 )
 from contentmodel.content.media_types import kind_of_media
@@ -49,6 +47,7 @@ from contentmodel.display import count_of
 from contentmodel.engine.json import child_path, value_at
 from contentmodel.engine.lines import parse_lines
 from contentmodel.serialize import to_builtins
+from contentmodel.vocabularies import Vocabulary, vocabulary_of
 from contentmodel_conformance.growth import conversation_of, has_grown, is_same, turns_in
 from contentmodel_conformance.opaque import opaque_marks, protected_in, with_marks
 

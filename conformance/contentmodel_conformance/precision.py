@@ -11,8 +11,9 @@ from operator import itemgetter
 from typing import Any
 
 from contentmodel import Encoded, Loss
-from contentmodel.auditing import COVERING, Leaf, Vocabulary, counted, unaccounted
+from contentmodel.auditing import COVERING, Leaf, counted, unaccounted
 from contentmodel.engine.json import child_path
+from contentmodel.vocabularies import Vocabulary
 from contentmodel_conformance.laws import ABSENT, LawBroken
 
 MOST = 8

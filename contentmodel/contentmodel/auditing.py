@@ -1,7 +1,7 @@
 """Check the accounting law: every value of a source payload is in the output, or covered by a loss.
 
-Values are counted: if the source has two equal images and the output has one, the audit fails. Enum values that every
-API spells differently (roles, types, finish reasons) are structure and are not counted.
+Values are counted: two equal images of the source are not one. Enum values that every API spells differently (roles,
+types, finish reasons) are structure and are not counted.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -20,37 +20,14 @@ from contentmodel.adapter import Payload, adapter, as_json
 from contentmodel.containment import occurrences, pieces
 from contentmodel.content.media import standard_base64
 from contentmodel.content.media_types import OTHER_NAMES
-from contentmodel.engine.json import child_path, snake_name
+from contentmodel.engine.json import child_path
 from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.engine.losses.loss import Loss
 from contentmodel.engine.losses.reasons import AS_TEXT
 from contentmodel.engine.pipeline.sentinels import APART, LATE, unmarked
 from contentmodel.engine.table.respelling import spelled_number
 from contentmodel.errors import UnknownApiError
-
-
-class Vocabulary(msgspec.Struct, frozen=True):
-    """The field names of an API, grouped by the role of their values.
-
-    `structure`: API-specific values that every API has in its own spelling. `references`: names and ids that other
-    fields repeat. `data`: JSON of the caller, whose inner fields have neither role. `arguments`: arguments of calls.
-    `calls`: objects that are calls. `pairs`: types of objects that contain a call and its result. `numbers`: numbers
-    that may be sent as texts. `aliases`: other names of top-level fields, mapped to the usual ones. `is_store`: the
-    API is a storage format, which has its own fields for the values of all APIs. `expanded`: returns a payload with
-    its texts in parts, for APIs that write several values in one text.
-    """
-
-    structure: frozenset[str] = frozenset()
-    references: frozenset[str] = frozenset()
-    data: frozenset[str] = frozenset()
-    arguments: frozenset[str] = frozenset()
-    calls: frozenset[str] = frozenset()
-    pairs: frozenset[str] = frozenset()
-    numbers: frozenset[str] = frozenset()
-    aliases: Mapping[str, str] = {}
-    is_store: bool = False
-    expanded: Callable[[Any], Any] | None = None
-
+from contentmodel.vocabularies import Vocabulary, vocabulary_of
 
 COVERING = ("dropped", "degraded", "insignificant")
 """The kinds of losses that cover every value at and below their path."""
@@ -172,11 +149,10 @@ class Leaf(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """The position of a value.
+    """The position of a value: the paths of its ancestors and its own, its key, and what encloses it.
 
-    It has the paths of the value's ancestors and its own, its key, the key of the enclosing object or list (`outer`),
-    and the enclosing object (`holder`). The flags are true inside the caller's JSON, tool definitions, counters, a tool
-    choice, or the arguments of a call.
+    `outer` is the key of the enclosing object or list, `holder` the enclosing object. The flags are true inside the
+    caller's JSON, tool definitions, counters, a tool choice, or the arguments of a call.
     """
 
     above: tuple[str, ...] = ("$",)
@@ -205,9 +181,12 @@ def _leaves(root: Any, vocabulary: Vocabulary) -> Iterator[Leaf]:
             stack += [(v, _element(place, at)) for at, v in reversed([*enumerate(item)])]
         else:
             if place.key in vocabulary.numbers and item.__class__ is str and not place.is_data:
-                number = spelled_number(item)
-                item = item if number is None else number
-            yield Leaf(item, place.above, _sort_of(item, place, root, structure, names, vocabulary), place.key)
+                item = item if (number := spelled_number(item)) is None else number
+            prefix = vocabulary.prefixes.get(place.key, "")
+            if prefix and f"{item}".startswith(prefix) and not place.is_data:
+                yield Leaf(item[len(prefix) :], place.above, _sort_of_name(place, vocabulary), place.key)
+            else:
+                yield Leaf(item, place.above, _sort_of(item, place, root, structure, names, vocabulary), place.key)
 
 
 def _member(place: _Place, root: Any, holder: dict[str, Any], key: str, vocabulary: Vocabulary) -> _Place:
@@ -248,11 +227,18 @@ def _sort_of(
 
 def _is_structure(value: Any, place: _Place, structure: Collection[str]) -> bool:
     """Return whether a value is a structure value. Numbers are structure in few fields only."""
+    if place.key == "mediaType" and (value in _KINDS_OF_MEDIA or _has_data_url(place.holder)):
+        return True
     if value.__class__ in (int, float):
         return (place.is_count and value == 0) or (place.key in _NUMBERED and place.key in structure)
     if place.outer in _MEMBERS:
         return place.key in structure or place.key == _MEMBERS[place.outer]
     return place.key in structure or place.outer in structure
+
+
+def _has_data_url(holder: dict[str, Any]) -> bool:
+    """Return whether an object has a data URL, which repeats its media type."""
+    return any(str(holder.get(key, "")).startswith("data:") for key in ("url", "data", "image"))
 
 
 def _sort_of_name(place: _Place, vocabulary: Vocabulary) -> str:
@@ -274,6 +260,7 @@ def _sort_of_name(place: _Place, vocabulary: Vocabulary) -> str:
     return RESULT if is_result and _ID.search(place.key) else NAME
 
 
+_KINDS_OF_MEDIA = ("image", "image/*", "audio", "audio/*", "video", "video/*")
 _COUNTS = frozenset({"usage", "usageMetadata", "usage_metadata", "created", "created_at"})
 """Fields whose zeros are not counted: some APIs require them."""
 _OUTPUTS = frozenset({"content", "output", "outputs", "response"})
@@ -320,76 +307,6 @@ STRUCTURE = frozenset(
 _REFERENCES = frozenset({"name", "id", "call_id", "tool_call_id", "tool_use_id", "url", "uri", "title"}) | {
     "allowedFunctionNames"
 }
-
-# Fields of the model whose values are API-specific (_WORDS), and fields that are names (_NAMES).
-_WORDS = {
-    "role",
-    "kind",
-    "index",
-    "finish_reason",
-    "tool_choice",
-    "mode",
-    "effort",
-    "modalities",
-    "status",
-    "parallel_tool_calls",
-}
-_NAMES = {"name", "call_id", "file_id", "url", "title"}
-
-
-def vocabulary_of(reader: Any) -> Vocabulary:
-    """Return the vocabulary of an API, derived from the tables that its adapter describes.
-
-    It contains the fields of type tags, of translated values, and of names of calls, tools and sources.
-    """
-    described = reader.describe() if hasattr(reader, "describe") else {}
-    unions = described.get("unions", {}).values()
-    rows = [*described.get("records", {}).values(), *(row for union in unions for row in union["rows"])]
-    rows += [half for pair in described.get("pairs", ()) for half in pair.values()]
-    tags = {union["tag"] for union in unions if union["tag"]}
-    constants = {(path.rpartition(".")[2], str(value)) for row in rows for path, value in row["constants"].items()}
-    fields = {path.rpartition(".")[2] for row in rows for path in row["fields"]}
-    # A constant with a single value, in a field that other rows map, does not distinguish rows.
-    kinds = {step for step, count in Counter(step for step, _ in constants).items() if count > 1 or step not in fields}
-    calls = [row for row in rows if row["model"] in ("FunctionCallContent", "CustomToolCallContent")]
-    results = [row for row in rows if row["model"].endswith("ResultContent")]
-    respelled = [field for row in rows if row.get("protobuf_json") for field in row["fields"].items()]
-    arguments = _holding({"arguments"}, [row for row in rows if row["model"].endswith("CallContent")])
-    return Vocabulary(
-        structure=_steps(kinds | tags | _holding(_WORDS, rows)) - _steps(_holding({"uri"}, rows)),
-        references=_steps(_holding(_NAMES, rows)),
-        data=_steps(_holding({"arguments"}, calls, "dict") | _holding({"parameters", "schema"}, rows, "dict")),
-        arguments=_steps(arguments),
-        aliases={key: value for row in rows for key, value in row.get("aliases", {}).items() if "." not in key},
-        is_store=not getattr(reader, "issuer", "?"),
-        expanded=getattr(reader, "expanded", None),
-        pairs=frozenset(str(pair["call"]["constants"].get("type")) for pair in described.get("pairs", ())),
-        numbers=_steps(path for path, field in respelled if field["form"] in ("int", "int|float")),
-        calls=_above(arguments) - _above(path for row in results for path in row["fields"]),
-    )
-
-
-def _holding(attributes: set[str], rows: Iterable[dict[str, Any]], form: str | None = None) -> set[str]:
-    """Return the wire fields that map one of these attributes, in this form."""
-    return {
-        path
-        for row in rows
-        for path, field in row["fields"].items()
-        if form in (None, field["form"])
-        and not attributes.isdisjoint(name.rpartition(".")[2] for name in field["attribute"].split(", "))
-    }
-
-
-def _above(paths: Iterable[str]) -> frozenset[str]:
-    """Return the second-to-last steps of dotted paths."""
-    return _steps(path.rpartition(".")[0] for path in paths if "." in path)
-
-
-def _steps(paths: Iterable[str]) -> frozenset[str]:
-    """Return the last steps of dotted paths, as given and in snake case."""
-    names = {path.rpartition(".")[2] for path in paths}
-    return frozenset(names | {snake_name(name) for name in names})
-
 
 # Indices, and enum members that may be sent as numbers.
 _NUMBERED = frozenset({"index", "sequence", "finishReason", "finish_reason"})

@@ -66,6 +66,7 @@ class Policies(TypedDict, total=False):
     hosted_tools: Literal["function", "text", "drop"]
     compaction: Literal["text", "drop"]
     stream_usage: Literal["last", "chunk"]
+    ai_sdk: Literal["7", "6", "5"]
     capabilities: str
     output_limit: str
     session: str

@@ -24,6 +24,7 @@ from contentmodel.authoring import (
     media,
     message_pass,
     number_of,
+    objects_of,
     passes,
     payload_pass,
     reasons,
@@ -292,8 +293,10 @@ class GoogleGenerateContent(TableAdapter):
         return encode_answer(messages, context)
 
     def recognises_list(self, items: list[Any]) -> float:
-        """Return the confidence that the turns are of this API: no other provider has `parts`, but frameworks do."""
-        return 0.9 if items and all(isinstance(item, dict) and "parts" in item for item in items) else 0.0
+        """Return the confidence that the turns are of this API: its parts have no type."""
+        if not items or not all(isinstance(item, dict) and "parts" in item for item in items):
+            return 0.0
+        return 0.1 if any("type" in part for item in items for part in objects_of(item, "parts")) else 0.9
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
         """Return the kinds of payload that it may be, each with a confidence.

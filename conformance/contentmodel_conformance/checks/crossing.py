@@ -93,10 +93,11 @@ def lists(subject: Subject, trial: Trial) -> None:
 
 def _of_list(field: str) -> WayLaw:
     def law(source: Any, target: Any, kind: str, payload: Any) -> None:
+        items = payload if isinstance(payload, list) else payload[field]
         if source is target:
-            laws.identity(source, kind, payload[field])
+            laws.identity(source, kind, items)
         else:
-            accounted(source, target, kind, payload[field])
+            accounted(source, target, kind, items)
 
     return law
 

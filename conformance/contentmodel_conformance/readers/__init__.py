@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from contentmodel_conformance.readers import (
+    ai_sdk,
     anthropic,
     chat,
     data_sets,
@@ -40,5 +41,7 @@ READERS: dict[str, Reader] = {
     "meai": frameworks.read_extensions_ai,
     "agent-framework": frameworks.read_agent_framework,
     "pydantic-ai-messages": pydantic_ai.read,
+    "vercel-model-messages": ai_sdk.read_model,
+    "vercel-ui-messages": ai_sdk.read_ui,
 }
 """The readers of this project, by API."""

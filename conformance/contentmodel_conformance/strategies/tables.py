@@ -116,6 +116,8 @@ def _value(draw: DrawFn, unions: Unions, form: str, depth: int) -> Any:
         return [_block(draw, unions, inner, depth - 1) for _ in range(count)]
     if form in unions:
         return _block(draw, unions, form, depth - 1) if depth > 0 else {}
+    if form.endswith("*"):
+        return f"{form[:-1]}{draw(_TEXT)}"
     return draw(_FORMS.get(form, json_values))
 
 

@@ -160,6 +160,19 @@ LIMITS = {
         several_texts=False,
         lifetimes=_ANTHROPIC_LIFETIMES,
     ),
+    # The formats of a framework have the values of every provider.
+    "vercel-ui-messages": Limits(
+        issuer="anthropic",
+        model="claude-opus-4-8",
+        origin="anthropic-messages",
+        media=_SEEN | {"document links"},
+    ),
+    "vercel-model-messages": Limits(
+        issuer="anthropic",
+        model="claude-opus-4-8",
+        origin="anthropic-messages",
+        media=_SEEN | {"document links"},
+    ),
 }
 """The limits of the APIs of this project."""
 

@@ -78,6 +78,8 @@ class TableAdapter:
     reasoning_fields: tuple[str, ...] = ()
     """The fields of a message that contain reasoning of any issuer. Each is the name of a policy."""
 
+    results_in_calls = False
+    """True if a call and its result are one object: the results have the order of their calls."""
     keeps_state = False
     """True if the format stores the opaque state and the hosted tools of any provider, with the provider's name."""
     takes_json = False

@@ -224,6 +224,9 @@ AFTER_RESULTS = dropped("after-results", "it can be sent only after all calls of
 CALL_AFTER_RESULTS = moved(
     "call-after-results", "results of hosted calls come first: the call is sent after them, next to its own result"
 )
+IN_STATE = insignificant("in-state", "{target} has it as the state of the call, or as the type of the output")
+REPEATED_REASON = insignificant("repeated-reason", "{target} has the text of a denied call once, in its approval")
+RESULT_WITH_CALL = moved("result-with-call", "{target} has a result in its call: the order is that of the calls")
 MEDIA_AFTER_RESULT = moved(
     "media-after-result", "{target} accepts only text in such a tool result: the media follow in a user message"
 )

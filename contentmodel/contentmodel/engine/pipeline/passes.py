@@ -60,7 +60,7 @@ def normalize_foreign(messages: list[ChatMessage], context: EncodeContext) -> li
         return messages
     normalized: list[ChatMessage] = []
     messages = with_call_ids(messages, context)
-    has_approvals = not _APPROVALS.isdisjoint(map(type, contents_of(messages)))
+    has_approvals = not context.keeps_state and not _APPROVALS.isdisjoint(map(type, contents_of(messages)))
     own_approvals = _own_approvals(messages) if has_approvals else _NO_APPROVALS
     for number, message in enumerate(messages):
         plain = _PLAIN.get(message.role, _NONE)

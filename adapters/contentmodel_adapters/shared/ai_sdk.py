@@ -1,0 +1,257 @@
+"""The parts that the two message formats of the Vercel AI SDK share: opaque state, hosted tools, media and citations.
+
+Both formats have a place for the values of every provider: an object with one key for each provider
+(`providerMetadata`, `providerOptions`). Source: the types of ai 7.0.173 and of its providers (seen 2026-11-23).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import copy
+from typing import Any
+
+from contentmodel.authoring import (
+    Codec,
+    EncodeContext,
+    Field,
+    Hint,
+    Opaque,
+    Row,
+    Spec,
+    Table,
+    is_data_uri,
+    reasons,
+)
+from contentmodel.content import hosted
+from contentmodel.content.base import Protected
+from contentmodel.content.caching import CachePoint
+from contentmodel.content.media import UriContent
+from contentmodel.content.media_types import media_type_of_link, usual_media_type
+from contentmodel.content.tools import (
+    HostedToolCallContent,
+    HostedToolResultContent,
+    ToolCallContent,
+)
+from contentmodel.errors import ToolArgumentsError
+from contentmodel.message import ChatMessage
+
+# -- opaque state ------------------------------------------------------------------------------------------------------
+
+
+class State(Opaque):
+    """Opaque state of one provider. A row with this field is for parts that have the state."""
+
+    mandatory = True
+
+
+STATES = {
+    "anthropic.signature": State("anthropic", "signature"),
+    "anthropic.redactedData": State("anthropic", "redacted"),
+    "openai.reasoningEncryptedContent": State("openai", "encrypted"),
+    "google.thoughtSignature": State("google", "signature"),
+    "vertex.thoughtSignature": State("google", "signature"),
+    "googleVertex.thoughtSignature": State("google", "signature"),
+}
+"""The fields of opaque state in the object of a provider. Values of other APIs are written to the first that fits."""
+OF_REASONING, OF_GOOGLE = tuple(STATES), tuple(name for name in STATES if name.endswith("thoughtSignature"))
+
+
+def with_states(
+    name: str,
+    model: type[Any],
+    fields: Mapping[str, Spec],
+    *others: Field,
+    at: str,
+    states: tuple[str, ...],
+    **options: Any,
+) -> list[Row]:
+    """Return the rows of a part: one for each form of opaque state in its field `at`, and one without state."""
+    # A field belongs to one row.
+    rows = [
+        Row(
+            f"{name}.{state}",
+            model,
+            {**fields, f"{at}.{state}": ("protected", STATES[state])},
+            *map(copy, others),
+            **options,
+        )
+        for state in states
+    ]
+    return [*rows, Row(name, model, fields, *others, **options)]
+
+
+def metadata_of(part: Mapping[str, Any], at: str, provider: str) -> Mapping[str, Any]:
+    """Return the fields of a provider in the field `at` of a part; {} if there are none."""
+    metadata: Any = part.get(at)
+    fields: Any = metadata.get(provider) if metadata.__class__ is dict else None
+    return fields if fields.__class__ is dict else {}
+
+
+def state_of(part: Mapping[str, Any], at: str, states: tuple[str, ...]) -> str:
+    """Return the suffix of the row for a part: the first opaque state that it has; "" without one."""
+    for state in states if part.get(at) else ():
+        provider, _, field = state.partition(".")
+        if metadata_of(part, at, provider).get(field).__class__ is str:
+            return f".{state}"
+    return ""
+
+
+def row_for_state(content: Any, rows: list[Row]) -> Row:
+    """Return the usual row of a content: the first for its opaque state, else the last, which has none."""
+    protected: Protected | None = content.protected
+    if protected is not None:
+        for one in rows:
+            state = STATES.get(".".join(one.name.rsplit(".", 2)[-2:]))
+            if state is not None and (state.issuer, state.kind) == (protected.issuer, protected.kind):
+                return one
+    return next(one for one in reversed(rows) if ".".join(one.name.rsplit(".", 2)[-2:]) not in STATES)
+
+
+def cache_points(table: Table) -> Row:
+    """Return the row of cache points, which only Anthropic's models have here."""
+    return table.record("cacheControl", CachePoint, {"ttl": "ttl"}, constants={"type": "ephemeral"})
+
+
+# -- tools -------------------------------------------------------------------------------------------------------------
+
+TOOLS = {
+    "web_search": "WebSearch",
+    "web_search_preview": "WebSearch",
+    "google_search": "WebSearch",
+    "web_fetch": "WebFetch",
+    "url_context": "UrlContext",
+    "code_execution": "CodeInterpreter",
+    "code_interpreter": "CodeInterpreter",
+    "file_search": "FileSearch",
+    "image_generation": "ImageGeneration",
+    "tool_search": "ToolSearch",
+    "advisor": "Advisor",
+}
+"""The names of tools that providers run. Applications may choose other names: those calls have the base class."""
+HOSTED_CALLS: dict[str, type[Any]] = {
+    "Hosted": HostedToolCallContent,
+    **{kind: getattr(hosted, f"{kind}ToolCallContent") for kind in TOOLS.values()},
+    "McpServer": hosted.McpServerToolCallContent,
+    "McpListTools": hosted.McpListToolsToolCallContent,
+    "Shell": hosted.ShellToolCallContent,
+    "TextEditor": hosted.TextEditorToolCallContent,
+    "Maps": hosted.MapsToolCallContent,
+    "Program": hosted.ProgramToolCallContent,
+    "MediaProcessing": hosted.MediaProcessingToolCallContent,
+}
+HOSTED_RESULTS: dict[str, type[Any]] = {
+    "Hosted": HostedToolResultContent,
+    **{kind: getattr(hosted, f"{kind}ToolResultContent") for kind in HOSTED_CALLS if kind != "Hosted"},
+}
+"""The classes of calls and results of hosted tools, by their purpose."""
+KIND_OF = {model: kind for kinds in (HOSTED_CALLS, HOSTED_RESULTS) for kind, model in kinds.items()}
+
+
+APPROVAL_ID = Hint[str](
+    None, "approval", "the id of an approval of a call of the application, which has the id of the call in the model"
+)
+
+
+def approval_id(content: Any) -> str | None:
+    """Return the id of an approval that either format of the AI SDK had; None if it had none."""
+    return next((known for api in content.extra or () if (known := APPROVAL_ID.of(content, api)) is not None), None)
+
+
+class Input(Codec[Any]):
+    """The input of a call: an object, or a text that is not JSON. JSON text of another API becomes an object."""
+
+    classes = (dict, str)
+    identity = False
+
+    def encode(self, value: Any, context: EncodeContext, owner: object) -> Any:
+        if value.__class__ is dict or context.native or not isinstance(owner, ToolCallContent):
+            return value
+        try:
+            arguments = owner.arguments_object
+        except ToolArgumentsError:
+            return value
+        # If the text was compact JSON, this loss is removed when the losses are read.
+        context.report_loss(owner, "arguments", reasons.ARGUMENTS_SPELLING)
+        return arguments
+
+
+# -- media -------------------------------------------------------------------------------------------------------------
+
+KINDS = ("image", "audio", "video")
+
+
+class KindOfMedia(Codec[str]):
+    """A media type without a subtype: `image/*`, or `image`."""
+
+    classes = (str,)
+    identity = False
+    mandatory = True
+
+    def __init__(self, ending: str) -> None:
+        super().__init__()
+        self._ending = ending
+
+    def holds(self, value: object) -> bool:
+        return value.__class__ is str and value in [f"{kind}{self._ending}" for kind in KINDS]
+
+    def decode(self, value: Any, context: Any, container: Any, key: str) -> str:
+        kind: str = value.removesuffix("/*")
+        return kind
+
+    def encode(self, value: str, context: EncodeContext, owner: object) -> str:
+        return f"{value}{self._ending}"
+
+    def describe(self) -> str:
+        return "str"
+
+
+class DataUrl(Codec[str]):
+    """The base64 of a data URL with the media type of its part."""
+
+    classes = (str,)
+    identity = False
+    mandatory = True
+
+    def holds(self, value: object) -> bool:
+        return is_data_uri(value)
+
+    def decode(self, value: Any, context: Any, container: Any, key: str) -> str:
+        data: str = value.partition(";base64,")[2]
+        return data
+
+    def encode(self, value: str, context: EncodeContext, owner: Any) -> str:
+        return f"data:{owner.media_type or ''};base64,{value}"
+
+    def describe(self) -> str:
+        return "data uri"
+
+
+def is_typed_data(url: str, media_type: object) -> bool:
+    """Return whether a data URL has this media type."""
+    return url.partition(";base64,")[0][len("data:") :] == media_type
+
+
+def kind_row_of(media_type: object) -> str:
+    """Return the suffix of the row of a link with this media type."""
+    if media_type.__class__ is not str:
+        return ""
+    return ".kind" if media_type in KINDS_WITH_STAR else ".top" if media_type in KINDS else ""
+
+
+KINDS_WITH_STAR = tuple(f"{kind}/*" for kind in KINDS)
+
+
+def with_media_types(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages of other APIs in which each link has a media type, or the kind image, audio or video."""
+    return [
+        context.with_contents(message, [_typed(content, context) for content in message.contents])
+        for message in messages
+    ]
+
+
+def _typed(content: Any, context: EncodeContext) -> Any:
+    if content.__class__ is not UriContent or content.media_type is not None or content.kind in KINDS:
+        return content
+    guess = media_type_of_link(content.uri) or usual_media_type(content.media_kind) or "application/octet-stream"
+    context.report_loss(content, "media_type", reasons.GUESSED_MEDIA_TYPE, media_type=guess)
+    return context.replace(content, media_type=guess)

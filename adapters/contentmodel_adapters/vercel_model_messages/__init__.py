@@ -1,0 +1,64 @@
+"""The adapter of the model messages of Vercel's AI SDK: what an application sends to a model, and gets back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from contentmodel.authoring import media, message_pass, objects_of, request_pass, with_fitting_calls
+from contentmodel.request import ChatRequest
+from contentmodel_adapters.shared import ai_sdk, documents
+from contentmodel_adapters.vercel_model_messages.blocks import API, TABLE
+from contentmodel_adapters.vercel_model_messages.messages import Messages
+from contentmodel_adapters.vercel_model_messages.rules import RULES
+
+READS = media.MediaSupport(schemes=("http", "https", "gs"), in_answers=True)
+REQUEST = TABLE.record("request", ChatRequest, {"messages": ("messages", Messages())})
+_OWN = frozenset({"tool-call", "tool-result", "tool-approval-request", "tool-approval-response"})
+_PARTS = _OWN | {"text", "reasoning", "file", "image", "custom", "reasoning-file"}
+
+
+class VercelModelMessages(documents.DocumentAdapter):
+    """The adapter of model messages."""
+
+    api = API
+    table = TABLE
+    rules = RULES
+    request = REQUEST
+    requires = {"messages": list}
+    conversation = "messages"
+    is_list = True
+    keeps_state = True
+    reasoning_fields = ()
+    takes_json = True
+    records = frozenset({"outcome"})
+    request_passes = (
+        documents.KNOWN_TOOLS,
+        documents.INSTRUCTIONS,
+        documents.NORMALIZED,
+        message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
+        message_pass(ai_sdk.with_media_types, needs=media.TYPES),
+        documents.WITH_A_TURN,
+        request_pass(with_fitting_calls, ids=documents.ANYTHING, names=documents.ANYTHING),
+    )
+
+    def recognises_list(self, items: list[Any]) -> float:
+        """Return the confidence that a list has model messages: their parts have types that no other format has."""
+        if not self.have_roles(items):
+            return 0.0
+        parts = [part for item in items for part in objects_of(item, "content")]
+        if any(part.get("type") in _OWN or "providerOptions" in part for part in parts):
+            return 0.99
+        if any(isinstance(item.get("providerOptions"), dict) for item in items):
+            return 0.9
+        files = any(part.get("type") == "file" and "mediaType" in part for part in parts)
+        return 0.95 if files else 0.04 if all(part.get("type") in _PARTS for part in parts) else 0.0
+
+    def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
+        """Return the confidence that it is an object with model messages."""
+        messages = payload.get("messages")
+        score = self.recognises_list(messages) if isinstance(messages, list) else 0.0
+        return {"request": score} if score else {}
+
+
+adapter = VercelModelMessages()

@@ -1,0 +1,512 @@
+"""The table of the AI SDK's model messages: what `streamText` takes, and returns as `response.messages`.
+
+Source: `types/content-part.ts` of @ai-sdk/provider-utils and `prompt/content-part.ts` of ai 7.0.173, 6.0.326 and
+5.0.277 (seen 2026-11-23).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from contentmodel.authoring import (
+    Blocks,
+    CachePoints,
+    Codec,
+    DataUri,
+    DecodeContext,
+    EncodeContext,
+    Field,
+    Filled,
+    Implied,
+    Roles,
+    Row,
+    Silent,
+    Spec,
+    Table,
+    TextField,
+    TextOrBlocks,
+    hints,
+    is_data_uri,
+    row,
+)
+from contentmodel.content.base import AIContent
+from contentmodel.content.media import DataContent, HostedFileContent, UriContent
+from contentmodel.content.outcomes import CompactionContent, ConfigurationContent
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import JsonContent, TextContent
+from contentmodel.content.tools import (
+    FunctionCallContent,
+    FunctionResultContent,
+    ToolApprovalRequestContent,
+    ToolApprovalResponseContent,
+)
+from contentmodel.message import ChatMessage
+from contentmodel_adapters.shared.ai_sdk import (
+    HOSTED_CALLS,
+    HOSTED_RESULTS,
+    KINDS,
+    OF_GOOGLE,
+    OF_REASONING,
+    STATES,
+    TOOLS,
+    DataUrl,
+    Input,
+    KindOfMedia,
+    cache_points,
+    is_typed_data,
+    kind_row_of,
+    metadata_of,
+    row_for_state,
+    state_of,
+    with_states,
+)
+
+API = "vercel-model-messages"
+TABLE = Table(API)
+OPTIONS = "providerOptions"
+CACHE_POINTS = CachePoints(cache_points(TABLE))
+CACHED: dict[str, Spec] = {f"{OPTIONS}.anthropic.cacheControl": ("cache_point", CACHE_POINTS)}
+STORES = ("openai", "anthropic", "google")
+"""The providers whose ids of files have rows."""
+
+# -- media -------------------------------------------------------------------------------------------------------------
+
+_DETAIL: dict[str, Spec] = {f"{OPTIONS}.openai.imageDetail": "detail", **CACHED}
+
+
+class Base64(Codec[str]):
+    """Base64, or another text that is no address."""
+
+    classes = (str,)
+    mandatory = True
+
+
+class Address(Codec[str]):
+    """An address."""
+
+    classes = (str,)
+    mandatory = True
+
+
+def _named(name: str, model: type[Any], fields: dict[str, Spec], *others: Field, **constants: Any) -> Row:
+    """Return a row of one form of a part. Its name begins with the type of the part."""
+    return Row(name, model, fields, *others, constants={"type": name.partition(".")[0], **constants})
+
+
+def _links(name: str, at: str, fields: dict[str, Spec], **constants: Any) -> list[Row]:
+    """Return the rows of links of one form: with a media type, or with a kind of media."""
+    link: dict[str, Spec] = {at: ("uri", Address()), **fields}
+    star, top = KindOfMedia("/*"), KindOfMedia("")
+    return [
+        _named(name, UriContent, {**link, "mediaType": "media_type"}, Silent("kind"), _ANY_TYPE, **constants),
+        _named(f"{name}.kind", UriContent, {**link, "mediaType": ("kind", star)}, **constants),
+        _named(f"{name}.top", UriContent, {**link, "mediaType": ("kind", top)}, **constants),
+    ]
+
+
+_ANY_TYPE = Filled({"mediaType": "application/octet-stream"})
+
+
+def _files(name: str, fields: dict[str, Spec]) -> list[Row]:
+    """Return the rows of files: data and links, each alone or in an object with a type, and ids of stored files."""
+    typed: dict[str, Spec] = {"mediaType": "media_type", **fields}
+    data: dict[str, Spec] = {"data.data": ("data", Base64())}
+    return [
+        _named(f"{name}.base64", DataContent, {"data": ("data", Base64()), **typed}, _ANY_TYPE),
+        _named(f"{name}.url", DataContent, {"data": ("data", DataUrl()), **typed}, _ANY_TYPE),
+        _named(f"{name}.typed", DataContent, {"data": (("media_type", "data"), DataUri()), **fields}, _ANY_TYPE),
+        _named(f"{name}.data", DataContent, {**data, **typed}, _ANY_TYPE, **{"data.type": "data"}),
+        _named(
+            f"{name}.text", DataContent, {"data.text": ("text", Base64()), **typed}, _ANY_TYPE, **{"data.type": "text"}
+        ),
+        *_links(f"{name}.link", "data", fields),
+        *_links(f"{name}.linked", "data.url", fields, **{"data.type": "url"}),
+        *(
+            _named(
+                f"{name}.reference.{store}",
+                HostedFileContent,
+                {f"data.reference.{store}": "file_id", **typed},
+                Silent("kind"),
+                _ANY_TYPE,
+                **{"data.type": "reference"},
+            )
+            for store in STORES
+        ),
+        *(
+            _named(
+                f"{name}.{store}", HostedFileContent, {f"data.{store}": "file_id", **typed}, Silent("kind"), _ANY_TYPE
+            )
+            for store in STORES
+        ),
+    ]
+
+
+_FILE: dict[str, Spec] = {"filename": "name", **_DETAIL}
+_IMAGE: dict[str, Spec] = {"mediaType": "media_type", **_DETAIL}
+FILES = _files("file", _FILE)
+IMAGES = [
+    _named("image.base64", DataContent, {"image": ("data", Base64()), **_IMAGE}),
+    _named("image.url", DataContent, {"image": ("data", DataUrl()), **_IMAGE}),
+    _named("image.typed", DataContent, {"image": (("media_type", "data"), DataUri()), **_DETAIL}),
+    _named("image.link", UriContent, {"image": ("uri", Address()), **_IMAGE}, Implied({"kind": "image"})),
+    *(
+        _named(f"image.{store}", HostedFileContent, {f"image.{store}": "file_id", **_IMAGE}, Implied({"kind": "image"}))
+        for store in STORES
+    ),
+]
+
+
+def _form_of(value: Any, media_type: object) -> str | None:
+    """Return the suffix of the row for the data of a file; None if it has no row."""
+    if value.__class__ is str:
+        if is_data_uri(value):
+            return ".url" if is_typed_data(value, media_type) else ".typed"
+        return f".link{kind_row_of(media_type)}" if ":" in value else ".base64"
+    if value.__class__ is not dict:
+        return None
+    kind = value.get("type")
+    if kind == "url":
+        return f".linked{kind_row_of(media_type)}"
+    if kind in ("data", "text"):
+        return f".{kind}"
+    holder, prefix = (value.get("reference"), ".reference") if kind == "reference" else (value, "")
+    stores = (store for store in STORES if holder.__class__ is dict and holder.get(store).__class__ is str)
+    return next((f"{prefix}.{store}" for store in stores), None)
+
+
+# -- results -----------------------------------------------------------------------------------------------------------
+
+DENIED = "Tool call execution denied."
+"""The text of a denied result without a reason, as the AI SDK sends it to models."""
+OUTPUTS = TABLE.union(
+    "output part",
+    [
+        row("text", TextContent, {"text": "text", **CACHED}),
+        *FILES,
+        _named("file-data", DataContent, {"data": ("data", Base64()), "mediaType": "media_type", **_FILE}),
+        _named("image-data", DataContent, {"data": ("data", Base64()), "mediaType": "media_type", **_DETAIL}),
+        _named("media", DataContent, {"data": ("data", Base64()), "mediaType": "media_type"}),
+        _named("file-url", UriContent, {"url": "uri", "mediaType": "media_type", **_DETAIL}, Silent("kind")),
+        _named("image-url", UriContent, {"url": "uri", **_DETAIL}, Implied({"kind": "image"})),
+        _named("file-id", HostedFileContent, {"fileId": "file_id", **CACHED}),
+        _named("image-file-id", HostedFileContent, {"fileId": "file_id", **CACHED}, Implied({"kind": "image"})),
+        *(
+            _named(f"{name}.{store}", HostedFileContent, {f"{field}.{store}": "file_id", **CACHED}, *others)
+            for name, field, *others in (
+                ("file-id", "fileId"),
+                ("image-file-id", "fileId", Implied({"kind": "image"})),
+                ("file-reference", "providerReference"),
+                ("image-file-reference", "providerReference", Implied({"kind": "image"})),
+            )
+            for store in STORES
+        ),
+        row("custom", JsonContent, {OPTIONS: "value"}),
+    ],
+    find=lambda wire: _row_of_output(wire),
+    prefer=lambda content, rows: _usual_output(content, rows),
+)
+
+
+def _row_of_output(wire: Mapping[str, Any]) -> str | None:
+    kind = wire.get("type")
+    if kind == "file":
+        form = _form_of(wire.get("data"), wire.get("mediaType"))
+        return None if form is None else f"file{form}"
+    fields = {"file-id": "fileId", "image-file-id": "fileId"}
+    fields.update({"file-reference": "providerReference", "image-file-reference": "providerReference"})
+    if kind.__class__ is not str or kind not in fields:
+        return kind if kind.__class__ is str else None
+    value: Any = wire.get(fields[kind])
+    if value.__class__ is not dict:
+        return kind
+    stores = (store for store in STORES if value.get(store).__class__ is str)
+    return next((f"{kind}.{store}" for store in stores), None)
+
+
+def _usual_output(content: Any, rows: list[Row]) -> Row | None:
+    names = {DataContent: "file.data", UriContent: "file-url", HostedFileContent: None}
+    name = names.get(content.__class__)
+    if content.__class__ is UriContent and content.media_type is None and content.kind == "image":
+        name = "image-url"
+    return next((one for one in rows if one.name == name), None)
+
+
+class Parts(Blocks[AIContent]):
+    """The parts of an output. A JSON value of another API among them is a text."""
+
+    def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> Any:
+        if not context.completes:
+            return self.union.encode_list(value, context)
+        texts = [context.replaced(o, TextContent(text=o.text)) if isinstance(o, JsonContent) else o for o in value]
+        return self.union.encode_list(texts, context)
+
+
+class JsonOutput(Codec[list[AIContent]]):
+    """An output that is one JSON value."""
+
+    classes = (dict, list, str, int, float, bool)
+    identity = False
+
+    def decode(self, value: Any, context: Any, container: Any, key: str) -> list[AIContent]:
+        return [JsonContent(value=value)]
+
+    def encode(self, value: list[Any], context: EncodeContext, owner: object) -> Any:
+        context.report_lost_attributes(value[0], ("annotations", "protected", "cache_point"))
+        context.leave_residue(value[0])
+        return value[0].value
+
+    def describe(self) -> str:
+        return "any"
+
+
+class Reason(Codec[list[AIContent]]):
+    """The reason of a denied call, which is the text of its result."""
+
+    classes = (str,)
+    identity = False
+    _text = TextField(TextContent, "text", between="\n")
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[AIContent]:
+        return (
+            [TextContent(text=value, extra=hints.FORM.extra(API, "string"))]
+            if value == DENIED
+            else [TextContent(text=value)]
+        )
+
+    def encode(self, value: list[Any], context: EncodeContext, owner: object) -> Any:
+        text = self._text.encode(value, context, owner)
+        return None if text == DENIED and hints.FORM.of(value[0], API) is None else text
+
+    def describe(self) -> str:
+        return "str"
+
+
+_FORMS = ("text", "json", "error-text", "error-json", "execution-denied", "content")
+
+
+def _results(kind: str, model: type[Any]) -> list[Row]:
+    """Return the rows of results of one class: one for each type of output."""
+    text = TextField(TextContent, "text", between="\n")
+    values: dict[str, Spec] = {
+        "text": ("outputs", text),
+        "json": ("outputs", JsonOutput()),
+        "error-text": ("outputs", text),
+        "error-json": ("outputs", JsonOutput()),
+        "content": ("outputs", Parts(OUTPUTS)),
+    }
+    made = []
+    for form in _FORMS:
+        implied: dict[str, Any] = {"is_error": True} if form.startswith("e") else {}
+        implied.update({"outcome": "denied"} if form == "execution-denied" else {})
+        output: dict[str, Spec] = (
+            {"output.value": values[form]} if form in values else {"output.reason": ("outputs", Reason())}
+        )
+        filled: dict[str, Any] = {"toolCallId": "", "toolName": ""}
+        if form in values:
+            filled["output.value"] = {"content": [], "json": None, "error-json": None}.get(form, "")
+        made.append(
+            Row(
+                f"{kind}.{form}",
+                model,
+                {"toolCallId": "call_id", "toolName": "name", **output, **CACHED},
+                Filled(filled),
+                Implied(implied),
+                Silent(*([] if form == "execution-denied" else ["outcome"])),
+                constants={"type": "tool-result", "output.type": form},
+            )
+        )
+    return made
+
+
+def _usual_result(content: Any, rows: list[Row]) -> Row:
+    only = content.outputs[0] if len(content.outputs) == 1 else None
+    if content.outcome == "denied" and all(output.__class__ is TextContent for output in content.outputs):
+        form = "execution-denied"
+    elif only.__class__ is JsonContent:
+        form = "error-json" if content.is_error else "json"
+    elif content.is_error:
+        form = "error-text"
+    else:
+        form = (
+            "text" if not content.outputs or (only.__class__ is TextContent and only.cache_point is None) else "content"
+        )
+    return rows[_FORMS.index(form)]
+
+
+# -- calls -------------------------------------------------------------------------------------------------------------
+
+
+def _calls(kind: str, model: type[Any]) -> list[Row]:
+    constants = {} if kind == "Function" else {"providerExecuted": True}
+    fields: dict[str, Spec] = {"toolCallId": "call_id", "toolName": "name", "input": ("arguments", Input()), **CACHED}
+    return with_states(
+        kind,
+        model,
+        fields,
+        Filled({"toolCallId": "", "toolName": "", "input": {}}),
+        Silent("status", "server"),
+        at=OPTIONS,
+        states=OF_GOOGLE,
+        constants={"type": "tool-call", **constants},
+    )
+
+
+def _kind_of_tool(name: Any) -> str:
+    return TOOLS.get(name, "Hosted") if name.__class__ is str else "Hosted"
+
+
+def _form_of_output(wire: Mapping[str, Any]) -> Any:
+    output: Any = wire.get("output")
+    return output.get("type") if output.__class__ is dict else None
+
+
+# -- parts -------------------------------------------------------------------------------------------------------------
+
+
+def _row_of(wire: Mapping[str, Any]) -> str | None:
+    """Return the name of the row of a part; None if the part has no row."""
+    kind: Any = wire.get("type")
+    if kind == "text" and metadata_of(wire, OPTIONS, "anthropic").get("type") == "compaction":
+        return "text.compaction"
+    if kind == "text":
+        return f"text{state_of(wire, OPTIONS, OF_GOOGLE)}"
+    if kind == "reasoning":
+        return f"reasoning{state_of(wire, OPTIONS, OF_REASONING)}"
+    if kind in ("file", "reasoning-file", "image"):
+        form = _form_of(wire.get("image" if kind == "image" else "data"), wire.get("mediaType"))
+        return (
+            None
+            if form is None
+            else f"{kind}{form.partition('.kind')[0].partition('.top')[0] if kind == 'image' else form}"
+        )
+    if kind == "tool-call":
+        executed = wire.get("providerExecuted") is True
+        return f"{_kind_of_tool(wire.get('toolName')) if executed else 'Function'}{state_of(wire, OPTIONS, OF_GOOGLE)}"
+    if kind == "tool-result":
+        return f"{_kind_of_tool(wire.get('toolName'))}.{_form_of_output(wire)}"
+    if kind == "custom":
+        return "compaction" if wire.get("kind") == "openai.compaction" else "custom"
+    return kind if kind.__class__ is str else None
+
+
+def _row_of_answer(wire: Mapping[str, Any]) -> str | None:
+    """Return the name of the row of a part of a tool message."""
+    if wire.get("type") == "tool-result":
+        return f"Function.{_form_of_output(wire)}"
+    return _row_of(wire)
+
+
+def _prefer(content: Any, rows: list[Row]) -> Row | None:
+    """Return the usual row of a content. Files are written in the forms that are JSON, and that every version reads."""
+    if content.__class__ is DataContent:
+        return next((one for one in rows if one.name == "file.base64"), None)
+    if content.__class__ is UriContent:
+        by_kind = content.media_type is None and content.kind in KINDS
+        return next((one for one in rows if one.name == ("file.link.kind" if by_kind else "file.link")), None)
+    if content.__class__ is HostedFileContent:
+        return None
+    if content.__class__ is CompactionContent:
+        return rows[0] if content.text is None and content.protected is not None else rows[1]
+    return _usual_result(content, rows) if len(rows) == len(_FORMS) else row_for_state(content, rows)
+
+
+TEXT = with_states(
+    "text", TextContent, {"text": "text", **CACHED}, at=OPTIONS, states=OF_GOOGLE, constants={"type": "text"}
+)
+USER_PARTS = TABLE.union("user part", [*TEXT, *FILES, *IMAGES], find=_row_of, prefer=_prefer)
+APPROVAL = row(
+    "tool-approval-request",
+    ToolApprovalRequestContent,
+    {"approvalId": "request_id"},
+    Silent("name", "arguments", "server"),
+)
+ASSISTANT_PARTS = TABLE.union(
+    "assistant part",
+    [
+        *TEXT,
+        *FILES,
+        *_files("reasoning-file", CACHED),
+        *with_states(
+            "reasoning",
+            ReasoningContent,
+            {"text": "text"},
+            Filled({"text": ""}),
+            at=OPTIONS,
+            states=OF_REASONING,
+            constants={"type": "reasoning"},
+        ),
+        Row(
+            "compaction",
+            CompactionContent,
+            {f"{OPTIONS}.openai.encryptedContent": ("protected", STATES["openai.reasoningEncryptedContent"])},
+            constants={"type": "custom", "kind": "openai.compaction"},
+        ),
+        Row(
+            "text.compaction",
+            CompactionContent,
+            {"text": "text", **CACHED},
+            Filled({"text": ""}),
+            constants={"type": "text", f"{OPTIONS}.anthropic.type": "compaction"},
+        ),
+        Row("custom", ConfigurationContent, {"kind": "kind", OPTIONS: "settings"}, constants={"type": "custom"}),
+        *_calls("Function", FunctionCallContent),
+        *(one for kind, model in HOSTED_CALLS.items() for one in _calls(kind, model)),
+        *(one for kind, model in HOSTED_RESULTS.items() for one in _results(kind, model)),
+        APPROVAL,
+    ],
+    find=_row_of,
+    prefer=_prefer,
+)
+ANSWERS = TABLE.union(
+    "tool message part",
+    [
+        *_results("Function", FunctionResultContent),
+        row(
+            "tool-approval-response",
+            ToolApprovalResponseContent,
+            {"approvalId": "request_id", "approved": "approved", "reason": "reason"},
+        ),
+    ],
+    find=_row_of_answer,
+    prefer=_prefer,
+)
+
+# -- messages ----------------------------------------------------------------------------------------------------------
+
+ROLES = Roles(API, {"user": "user"}, elsewhere=("system", "assistant", "tool"))
+SYSTEM = TABLE.record(
+    "system message",
+    ChatMessage,
+    {"content": ("contents", TextField(TextContent, "text", between="\n\n"))},
+    Implied({"role": "system"}),
+    Filled({"content": ""}),
+    Silent("message_id"),
+    constants={"role": "system"},
+)
+USER = TABLE.record(
+    "message",
+    ChatMessage,
+    {"role": ("role", ROLES), "content": ("contents", TextOrBlocks(USER_PARTS, "string"))},
+    Filled({"content": []}),
+    Silent("message_id"),
+)
+ASSISTANT = TABLE.record(
+    "assistant message",
+    ChatMessage,
+    {"content": ("contents", TextOrBlocks(ASSISTANT_PARTS, "list"))},
+    Implied({"role": "assistant"}),
+    Filled({"content": []}),
+    Silent("message_id"),
+    constants={"role": "assistant"},
+)
+TOOL = TABLE.record(
+    "tool message",
+    ChatMessage,
+    {"content": ("contents", Blocks(ANSWERS))},
+    Implied({"role": "tool"}),
+    Filled({"content": []}),
+    Silent("message_id"),
+    constants={"role": "tool"},
+)
+TABLE.known_values("message.role", "system", "user", "assistant", "tool")

@@ -1,0 +1,292 @@
+"""Model messages: a codec of the list. Each message is one message of the model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from contentmodel.authoring import (
+    Codec,
+    DecodeContext,
+    EncodeContext,
+    Pieces,
+    hints,
+    passes,
+    reasons,
+    with_error_mark,
+    with_error_read,
+)
+from contentmodel.content.media import DataContent, HostedFileContent, MediaContent, UriContent
+from contentmodel.content.text import TextContent
+from contentmodel.content.tools import (
+    ToolApprovalRequestContent,
+    ToolApprovalResponseContent,
+    ToolCallContent,
+    ToolResultContent,
+)
+from contentmodel.message import ChatMessage
+from contentmodel_adapters.shared.ai_sdk import APPROVAL_ID, KIND_OF, approval_id
+from contentmodel_adapters.vercel_model_messages.blocks import (
+    API,
+    ASSISTANT,
+    CACHE_POINTS,
+    DENIED,
+    OPTIONS,
+    STORES,
+    SYSTEM,
+    TOOL,
+    USER,
+)
+
+_MARKED = (".text", ".content")
+"""The types of outputs without a failure: a failed result of such a type has a mark in its text."""
+
+
+def _is_text(outputs: list[Any]) -> bool:
+    return all(output.__class__ is TextContent for output in outputs)
+
+
+_SYSTEM_TEXT = Pieces({"text": "content", "cache_point": f"{OPTIONS}.anthropic.cacheControl"})
+_LAYOUTS = {"system": SYSTEM, "assistant": ASSISTANT, "tool": TOOL}
+
+
+class Messages(Codec[list[ChatMessage]]):
+    """The list of model messages."""
+
+    classes = (list,)
+    identity = False
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is list and bool(value)
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
+        reading = _Reading(context)
+        messages = []
+        for index, wire in enumerate(value):
+            if wire.__class__ is not dict:
+                context.expected(value, index, "an object: a message", wire)
+            elif wire.get("role").__class__ is not str:
+                context.fault(wire, "role", "missing string: the role of this message")
+            else:
+                message = reading.message(wire, _LAYOUTS.get(wire["role"], USER))
+                if message.role == "system" and message.contents and message.contents[0].cache_point is not None:
+                    context.trace(_SYSTEM_TEXT, [message.contents[0]], value, index, spread=False)
+                context.trace(_LAYOUTS.get(wire["role"], USER), [message], value, index, spread=False)
+                messages.append(message)
+        return messages
+
+    def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
+        writing = _Writing(context)
+        return [writing.message(message) for message in value if not writing.is_left_out(message)]
+
+
+class _Reading:
+    """Decode messages one by one, with the calls and approvals before them."""
+
+    def __init__(self, context: DecodeContext) -> None:
+        self._context = context
+        self._calls: dict[str, ToolCallContent] = {}
+        self._approvals: dict[str, str] = {}
+        """The id of the call for each approval of a call that the application runs."""
+
+    def message(self, wire: dict[str, Any], layout: Any) -> ChatMessage:
+        """Return the message of a wire object."""
+        if layout is SYSTEM:
+            message: ChatMessage = self._system(wire)
+        else:
+            message = layout.decode(wire, self._context)
+        contents = message.contents
+        for at, content in enumerate(contents):
+            if isinstance(content, ToolCallContent) and content.call_id is not None:
+                self._calls[content.call_id] = content
+            elif isinstance(content, ToolApprovalRequestContent):
+                contents[at] = self._request(content)
+            elif isinstance(content, ToolApprovalResponseContent) and content.request_id in self._approvals:
+                contents[at] = self._with_id_of_call(content, self._approvals[content.request_id])
+            elif isinstance(content, ToolResultContent):
+                contents[at] = self._result(content)
+        return message
+
+    def _system(self, wire: dict[str, Any]) -> ChatMessage:
+        """Decode a system message. Its content is a string, so a cache point is a field of the message."""
+        options: Any = wire.get(OPTIONS)
+        fields: Any = options.get("anthropic") if options.__class__ is dict else None
+        mark: Any = fields.get("cacheControl") if fields.__class__ is dict else None
+        content: Any = wire.get("content")
+        if not CACHE_POINTS.holds(mark) or content.__class__ is not str:
+            return SYSTEM.decode(wire, self._context)  # type: ignore[no-any-return]
+        anthropic = {name: value for name, value in fields.items() if name != "cacheControl"}
+        rest = {**wire, OPTIONS: {**options, "anthropic": anthropic}}
+        if not anthropic:
+            del rest[OPTIONS]["anthropic"]
+            if not rest[OPTIONS]:
+                del rest[OPTIONS]
+        self._context.copied(rest, wire)
+        message: ChatMessage = SYSTEM.decode(rest, self._context)
+        point = CACHE_POINTS.row.decode(mark, self._context)
+        self._context.trace(CACHE_POINTS.row, [point], fields, "cacheControl", spread=False)
+        message.contents[0] = self._replaced(message.contents[0], cache_point=point)
+        return message
+
+    def _result(self, result: ToolResultContent) -> Any:
+        if result.outcome == "denied" and not result.outputs:
+            return self._replaced(result, outputs=[TextContent(text=DENIED)])
+        read: Any = with_error_read(result)
+        if read is result:
+            return result
+        if read.is_error:
+            form = "content" if any(isinstance(output, MediaContent) for output in result.outputs) else "text"
+            read = hints.ROW.on(read, API, f"{KIND_OF.get(result.__class__, 'Function')}.{form}")
+        self._context.replaced(result, read)
+        return read
+
+    def _request(self, request: ToolApprovalRequestContent) -> Any:
+        called: Any = (request.extra or {}).get(API, {}).get("toolCallId")
+        call = self._calls.get(called) if called.__class__ is str else None
+        if call is None:
+            return request
+        known = self._replaced(request, name=call.name, arguments=call.arguments)
+        if call.executor == "provider":
+            return known
+        # In the model, the approval of a call that the application runs has the id of the call.
+        self._approvals[request.request_id] = called
+        return self._with_id_of_call(known, called)
+
+    def _with_id_of_call(self, content: Any, call_id: str) -> Any:
+        marked = APPROVAL_ID.on(content, API, content.request_id)
+        made = msgspec.structs.replace(marked, request_id=call_id)
+        self._context.replaced(content, made)
+        return made
+
+    def _replaced(self, content: Any, **fields: Any) -> Any:
+        made = msgspec.structs.replace(content, **fields)
+        self._context.replaced(content, made)
+        return made
+
+
+class _Writing:
+    """Encode messages one by one, with the calls before them."""
+
+    def __init__(self, context: EncodeContext) -> None:
+        self._context = context
+        self._version = context.policies.get("ai_sdk", "7")
+        self._calls: dict[str, ToolCallContent] = {}
+        self._hosted = ""
+        """The id of the last call of a hosted tool."""
+        self._asked: dict[str, str] = {}
+        """The id of the approval for each id of a request."""
+
+    def is_left_out(self, message: ChatMessage) -> bool:
+        """Return whether a message is an empty one of another API. Report what it has."""
+        if self._context.native or message.contents:
+            return False
+        passes.leave_empty(message, self._context)
+        return True
+
+    def message(self, message: ChatMessage) -> dict[str, Any]:
+        """Return the wire object of a message."""
+        context = self._context
+        layout = _LAYOUTS.get(message.role, USER)
+        contents = [made for content in message.contents for made in self._fitted(content, message)]
+        points = [content.cache_point for content in contents if content.cache_point] if layout is SYSTEM else []
+        if points:
+            contents = [
+                context.replace(content, cache_point=None) if content.cache_point is points[-1] else content
+                for content in contents
+            ]
+        wire: dict[str, Any] = layout.encode(context.with_contents(message, contents), context)
+        mark = CACHE_POINTS.encode(points[-1], context, message) if points else None
+        if mark is not None:
+            options = wire.get(OPTIONS, {})
+            wire[OPTIONS] = {**options, "anthropic": {**options.get("anthropic", {}), "cacheControl": mark}}
+        for content, part in self._approvals_in(contents, wire):
+            self._write_approval(content, part)
+        return wire
+
+    def _fitted(self, content: Any, message: ChatMessage) -> list[Any]:
+        if isinstance(content, ToolCallContent):
+            self._calls[content.call_id or ""] = content
+            self._hosted = (content.call_id or "") if content.executor == "provider" else self._hosted
+        elif isinstance(content, ToolApprovalRequestContent | ToolApprovalResponseContent):
+            if self._version == "5" and self._context.completes:
+                self._context.report_loss(content, None, reasons.NO_FIELD)
+                return []
+        elif isinstance(content, ToolResultContent):
+            return [self._fitted_result(content, message)]
+        elif isinstance(content, HostedFileContent):
+            return self._stored(content, message, "file.")
+        return [content]
+
+    def _fitted_result(self, result: Any, message: ChatMessage) -> Any:
+        context = self._context
+        if not context.completes:
+            row = hints.ROW.of(result, API) or ""
+            return with_error_mark(result, context) if not result.is_error or row.endswith(_MARKED) else result
+        call = self._calls.get(result.call_id or "")
+        if result.name is None and call is not None and call.name is not None:
+            result = context.replace(result, name=call.name)
+        outputs = [made for output in result.outputs for made in self._fitted_output(output, message)]
+        if len(outputs) != len(result.outputs) or any(
+            a is not b for a, b in zip(outputs, result.outputs, strict=False)
+        ):
+            result = context.replace(result, outputs=outputs)
+        if result.outcome == "denied" and self._version == "5":
+            context.report_loss(result, "outcome", reasons.OUTCOME, value="denied")
+            result = context.replace(result, outcome=None, is_error=True)
+        elif result.outcome is not None and (result.outcome != "denied" or not _is_text(outputs)):
+            usual = "failed" if result.is_error else "succeeded"
+            reason = reasons.USUAL_OUTCOME if result.outcome == usual else reasons.OUTCOME
+            context.report_loss(result, "outcome", reason, value=result.outcome)
+        if result.is_error:
+            context.report_loss(result, "is_error", reasons.IN_STATE)
+        if any(isinstance(output, MediaContent) for output in outputs) or not result.is_error:
+            # The output of a failed call is a text or JSON: other outputs have a mark. A text may imitate it.
+            result = with_error_mark(result, context)
+        return result
+
+    def _fitted_output(self, output: Any, message: ChatMessage) -> list[Any]:
+        """Return an output in the form that the version of the AI SDK reads."""
+        if isinstance(output, HostedFileContent):
+            return self._stored(output, message, "file.reference.")
+        if self._version == "7" or not isinstance(output, DataContent | UriContent):
+            return [output]
+        is_image = output.media_kind == "image"
+        if isinstance(output, DataContent):
+            row = "media" if self._version == "5" else "image-data" if is_image else "file-data"
+            return [self._context.replaced(output, hints.ROW.on(output, API, row))]
+        if self._version == "6":
+            return [output]
+        self._context.report_loss(output, None, reasons.LINK_AS_TEXT)
+        return [self._context.replaced(output, TextContent(text=output.uri))]
+
+    def _stored(self, content: HostedFileContent, message: ChatMessage, row: str) -> list[Any]:
+        """Return a stored file with the provider that stores it."""
+        if hints.ROW.of(content, API) is not None:
+            return [content]
+        issuer = None if message.origin is None else message.origin.issuer
+        if issuer not in STORES or self._version != "7":
+            self._context.report_loss(content, None, reasons.STORED_ELSEWHERE)
+            return []
+        return [self._context.replaced(content, hints.ROW.on(content, API, f"{row}{issuer}"))]
+
+    def _approvals_in(self, contents: list[Any], wire: dict[str, Any]) -> list[tuple[Any, dict[str, Any]]]:
+        """Return the approvals of a message with their parts, in order."""
+        kinds = (ToolApprovalRequestContent, ToolApprovalResponseContent)
+        approvals = [content for content in contents if isinstance(content, kinds)]
+        written: Any = wire.get("content")
+        types = ("tool-approval-request", "tool-approval-response")
+        parts = [part for part in written if part.get("type") in types] if approvals and written else []
+        return list(zip(approvals, parts, strict=False))
+
+    def _write_approval(self, content: Any, part: dict[str, Any]) -> None:
+        """Write the ids of an approval: its own, and for a request that of its call."""
+        original = approval_id(content)
+        if isinstance(content, ToolApprovalRequestContent):
+            is_own = content.request_id in self._calls
+            if original is not None and is_own:
+                part["approvalId"] = original
+            self._asked[content.request_id] = part["approvalId"]
+            part.setdefault("toolCallId", content.request_id if is_own else self._hosted)
+        elif content.request_id in self._asked:
+            part["approvalId"] = self._asked[content.request_id]

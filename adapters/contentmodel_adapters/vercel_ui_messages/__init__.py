@@ -1,0 +1,85 @@
+"""The adapter of the UI messages of Vercel's AI SDK: what front ends hold, and what `useChat` sends and stores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from contentmodel.authoring import (
+    EncodeContext,
+    media,
+    message_pass,
+    payload_pass,
+    request_pass,
+    with_fitting_calls,
+)
+from contentmodel.request import ChatRequest
+from contentmodel_adapters.shared import ai_sdk, documents
+from contentmodel_adapters.vercel_ui_messages.blocks import API, TABLE
+from contentmodel_adapters.vercel_ui_messages.messages import Messages
+from contentmodel_adapters.vercel_ui_messages.rules import RULES
+
+READS = media.MediaSupport(schemes=("http", "https", "gs"), in_answers=True)
+REQUEST = TABLE.record("request", ChatRequest, {"messages": ("messages", Messages())})
+TABLE.keep("request", "id", "trigger", "messageId")
+_PARTS = frozenset({"text", "reasoning", "file", "step-start", "dynamic-tool", "source-url", "source-document"})
+
+
+def with_ids(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+    """Return the payload with the ids that the format requires: numbers of messages and sources."""
+    messages = [
+        {**message, "id": message.get("id", f"message-{n}")} for n, message in enumerate(payload.get("messages", ()), 1)
+    ]
+    for message in messages:
+        sources = [part for part in message["parts"] if part.get("type") in ("source-url", "source-document")]
+        cited = [c["source"] for part in message["parts"] for c in part.get("citations", ()) if "source" in c]
+        for number, source in enumerate(sources, 1):
+            source.setdefault("sourceId", f"source-{number}")
+        for number, source in enumerate(cited, len(sources) + 1):
+            source.setdefault("id", f"source-{number}")
+    return {**payload, "messages": messages}
+
+
+class VercelUIMessages(documents.DocumentAdapter):
+    """The adapter of UI messages. `metadata` of messages, which the application defines, stays in the residue."""
+
+    api = API
+    table = TABLE
+    rules = RULES
+    request = REQUEST
+    requires = {"messages": list}
+    conversation = "messages"
+    is_list = True
+    keeps_state = True
+    results_in_calls = True
+    reasoning_fields = ()
+    takes_json = True
+    records = frozenset({"message_id", "outcome"})
+    meaningless = {"state": "done", "sourceId": None}
+    request_passes = (
+        documents.KNOWN_TOOLS,
+        documents.INSTRUCTIONS,
+        documents.NORMALIZED,
+        message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
+        message_pass(ai_sdk.with_media_types, needs=media.TYPES),
+        documents.WITH_A_TURN,
+        request_pass(with_fitting_calls, ids=documents.ANYTHING, names=documents.ANYTHING),
+    )
+    request_payload_passes = (payload_pass(with_ids),)
+
+    def recognises_list(self, items: list[Any]) -> float:
+        """Return the confidence that a list has UI messages: they have ids, and parts with types."""
+        if not self.have_roles(items) or not all(isinstance(item.get("parts"), list) for item in items):
+            return 0.0
+        types = {part.get("type") for item in items for part in item["parts"] if isinstance(part, dict)}
+        known = any(isinstance(kind, str) and (kind in _PARTS or kind.startswith(("tool-", "data-"))) for kind in types)
+        return (0.97 if all("id" in item for item in items) else 0.7) if known else 0.0
+
+    def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
+        """Return the confidence that it is a request of `useChat`, or another object with UI messages."""
+        messages = payload.get("messages")
+        score = self.recognises_list(messages) if isinstance(messages, list) else 0.0
+        return {"request": score} if score else {}
+
+
+adapter = VercelUIMessages()

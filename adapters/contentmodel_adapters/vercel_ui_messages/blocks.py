@@ -1,0 +1,271 @@
+"""The table of the AI SDK's UI messages: the parts of a message, and the message around them.
+
+A tool part is a call, and also its approval and its result: `tools.py` has their rows. Source: `ui/ui-messages.ts` and
+`ui/validate-ui-messages.ts` of ai 7.0.173, 6.0.326 and 5.0.277 (seen 2026-11-23).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from contentmodel.authoring import (
+    Blocks,
+    CachePoints,
+    Codec,
+    DataUri,
+    Field,
+    Filled,
+    Gathered,
+    Implied,
+    Roles,
+    Row,
+    Silent,
+    Spec,
+    Table,
+    is_data_uri,
+)
+from contentmodel.content.citations import Citation
+from contentmodel.content.media import DataContent, UriContent
+from contentmodel.content.outcomes import CompactionContent, ConfigurationContent
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import TextContent
+from contentmodel.message import ChatMessage
+from contentmodel_adapters.shared.ai_sdk import (
+    KINDS,
+    OF_GOOGLE,
+    OF_REASONING,
+    STATES,
+    DataUrl,
+    KindOfMedia,
+    cache_points,
+    is_typed_data,
+    kind_row_of,
+    metadata_of,
+    row_for_state,
+    state_of,
+    with_states,
+)
+
+API = "vercel-ui-messages"
+TABLE = Table(API)
+METADATA = "providerMetadata"
+CACHE_POINT = cache_points(TABLE)
+CACHED: dict[str, Spec] = {f"{METADATA}.anthropic.cacheControl": ("cache_point", CachePoints(CACHE_POINT))}
+
+# -- citations and sources ---------------------------------------------------------------------------------------------
+
+_SPAN: dict[str, Spec] = {"startIndex": "span.start", "endIndex": "span.end", "citedText": "cited_text"}
+_OFFSETS = Implied({"span.unit": "utf16"})
+CITATIONS = TABLE.union(
+    "citation",
+    [
+        Row(
+            "url",
+            Citation,
+            {"source.url": "url", "source.title": "title", **_SPAN},
+            _OFFSETS,
+            constants={"source.type": "source", "source.sourceType": "url"},
+        ),
+        Row(
+            "document",
+            Citation,
+            {"source.title": "title", "source.filename": "filename", **_SPAN},
+            _OFFSETS,
+            Filled({"source.title": "", "source.mediaType": "text/plain"}),
+            constants={"source.type": "source", "source.sourceType": "document"},
+        ),
+    ],
+    find=lambda wire: _kind_of_citation(wire),
+    prefer=lambda citation, rows: rows[0] if citation.url is not None else rows[1],
+)
+SOURCES = TABLE.union(
+    "source",
+    [
+        Row("source-url", Citation, {"url": "url", "title": "title"}, constants={"type": "source-url"}),
+        Row(
+            "source-document",
+            Citation,
+            {"title": "title", "filename": "filename"},
+            Filled({"title": "", "mediaType": "text/plain"}),
+            constants={"type": "source-document"},
+        ),
+    ],
+    prefer=lambda citation, rows: rows[0] if citation.url is not None else rows[1],
+)
+
+
+def _kind_of_citation(wire: Mapping[str, Any]) -> str | None:
+    source: Any = wire.get("source")
+    kind = source.get("sourceType") if source.__class__ is dict else None
+    return kind if kind in ("url", "document") and source.get("type") == "source" else None
+
+
+# -- parts -------------------------------------------------------------------------------------------------------------
+
+
+def _media(name: str, fields: dict[str, Spec], *others: Field) -> list[Row]:
+    """Return the rows of one type of media: data URLs, and links of a media type or a kind of media."""
+    constants = {"type": name}
+    any_type = Filled({"mediaType": "application/octet-stream"})
+    return [
+        Row(
+            f"{name}.data",
+            DataContent,
+            {"url": ("data", DataUrl()), "mediaType": "media_type", **fields},
+            *others,
+            Filled({"mediaType": "application/octet-stream", "url": "data:;base64,"}),
+            constants=constants,
+        ),
+        Row(
+            f"{name}.typed",
+            DataContent,
+            {"url": (("media_type", "data"), DataUri()), **fields},
+            *others,
+            any_type,
+            constants=constants,
+        ),
+        Row(
+            name,
+            UriContent,
+            {"url": "uri", "mediaType": "media_type", **fields},
+            Silent("kind"),
+            any_type,
+            constants=constants,
+        ),
+        Row(
+            f"{name}.kind",
+            UriContent,
+            {"url": "uri", "mediaType": ("kind", KindOfMedia("/*")), **fields},
+            *others,
+            constants=constants,
+        ),
+        Row(
+            f"{name}.top",
+            UriContent,
+            {"url": "uri", "mediaType": ("kind", KindOfMedia("")), **fields},
+            *others,
+            constants=constants,
+        ),
+    ]
+
+
+_FILE: dict[str, Spec] = {"filename": "name", f"{METADATA}.openai.imageDetail": "detail", **CACHED}
+TEXT = with_states(
+    "text",
+    TextContent,
+    {"text": "text", "citations": ("annotations", Blocks(CITATIONS)), **CACHED},
+    at=METADATA,
+    states=OF_GOOGLE,
+    constants={"type": "text"},
+)
+FILES = _media("file", _FILE)
+
+
+def _prefer(content: Any, rows: list[Row]) -> Row:
+    """Return the usual row of a content."""
+    if content.__class__ is DataContent:
+        return rows[0]
+    if content.__class__ is UriContent:
+        return rows[1] if content.media_type is None and content.kind in KINDS else rows[0]
+    if content.__class__ is CompactionContent:
+        return rows[0] if content.text is None and content.protected is not None else rows[1]
+    if content.__class__ is ConfigurationContent:
+        return rows[1] if content.kind.startswith("data-") else rows[0]
+    return row_for_state(content, rows)
+
+
+def _row_of(wire: Mapping[str, Any]) -> str | None:
+    """Return the name of the row of a part; None if the part has no row."""
+    kind = wire.get("type")
+    if kind.__class__ is not str:
+        return None
+    if kind in ("file", "reasoning-file"):
+        url: Any = wire.get("url")
+        media_type = wire.get("mediaType")
+        if not is_data_uri(url):
+            return f"{kind}{kind_row_of(media_type)}"
+        return f"{kind}.{'data' if is_typed_data(url, media_type) else 'typed'}"
+    if kind == "text" and metadata_of(wire, METADATA, "anthropic").get("type") == "compaction":
+        return "text.compaction"
+    if kind == "text":
+        return f"text{state_of(wire, METADATA, OF_GOOGLE)}"
+    if kind == "reasoning":
+        return f"reasoning{state_of(wire, METADATA, OF_REASONING)}"
+    if kind == "custom" and wire.get("kind") == "openai.compaction":
+        return "compaction"
+    return "data" if kind.startswith("data-") else kind
+
+
+class DataName(Codec[str]):
+    """The type of a data part: its name after `data-`."""
+
+    classes = (str,)
+    mandatory = True
+
+
+USER_PARTS = TABLE.union("user part", [*TEXT, *FILES], find=_row_of, prefer=_prefer)
+_ENCRYPTED = f"{METADATA}.openai.encryptedContent"
+PARTS = TABLE.union(
+    "part",
+    [
+        *TEXT,
+        *FILES,
+        *_media("reasoning-file", CACHED),
+        *with_states(
+            "reasoning",
+            ReasoningContent,
+            {"text": "text"},
+            Filled({"text": ""}),
+            at=METADATA,
+            states=OF_REASONING,
+            constants={"type": "reasoning"},
+        ),
+        Row(
+            "compaction",
+            CompactionContent,
+            {_ENCRYPTED: ("protected", STATES["openai.reasoningEncryptedContent"])},
+            constants={"type": "custom", "kind": "openai.compaction"},
+        ),
+        Row(
+            "text.compaction",
+            CompactionContent,
+            {"text": "text"},
+            Filled({"text": ""}),
+            constants={"type": "text", f"{METADATA}.anthropic.type": "compaction"},
+        ),
+        Row("custom", ConfigurationContent, {"kind": "kind", METADATA: "settings"}, constants={"type": "custom"}),
+        Row("data", ConfigurationContent, {"type": ("kind", DataName())}, Gathered("settings", "id", "data")),
+    ],
+    find=_row_of,
+    prefer=_prefer,
+)
+
+# -- messages ----------------------------------------------------------------------------------------------------------
+
+ROLES = Roles(API, {"system": "system", "user": "user"}, elsewhere=("assistant",))
+PLAIN = TABLE.record(
+    "message",
+    ChatMessage,
+    {"id": "message_id", "role": ("role", ROLES), "parts": ("contents", Blocks(USER_PARTS))},
+    Filled({"parts": []}),
+)
+ASSISTANT = TABLE.record(
+    "assistant message",
+    ChatMessage,
+    {"id": "message_id"},
+    Implied({"role": "assistant"}),
+    Silent("contents"),
+    constants={"role": "assistant"},
+)
+STEERING = TABLE.record(
+    "steering message",
+    ChatMessage,
+    {"id": "message_id", "parts": ("contents", Blocks(USER_PARTS))},
+    Implied({"role": "user"}),
+    Filled({"parts": []}),
+    constants={"type": "steering-message"},
+)
+TABLE.keep("assistant message", "metadata")
+TABLE.keep("message", "metadata")
+TABLE.known_values("message.role", "system", "user", "assistant")

@@ -1,0 +1,331 @@
+"""UI messages: an assistant message has all steps of a tool loop.
+
+Decoding cuts it where a step starts: an assistant message with the parts of the step, and a tool message with the
+results of its calls, as `convertToModelMessages` does. Encoding joins them again.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from contentmodel.authoring import NO_RESULT, Codec, DecodeContext, EncodeContext, Hint, Pieces, hints, passes, reasons
+from contentmodel.content.citations import Citation
+from contentmodel.content.outcomes import UnknownContent
+from contentmodel.content.text import TextContent
+from contentmodel.content.tools import (
+    ToolApprovalRequestContent,
+    ToolApprovalResponseContent,
+    ToolCallContent,
+    ToolResultContent,
+)
+from contentmodel.message import ChatMessage
+from contentmodel_adapters.shared.turns import Turns
+from contentmodel_adapters.vercel_ui_messages.blocks import API, ASSISTANT, PARTS, PLAIN, SOURCES, STEERING
+from contentmodel_adapters.vercel_ui_messages.tools import ToolPart, attach, decode_tool, encode_tool, is_tool_part
+
+TURNS = Turns(API)
+STEPS = Hint[int](API, "steps", "the number of step starts before a message, if it is not the usual one")
+BESIDE = Hint[Literal[True]](API, "beside", "an empty text has sources that follow no text")
+STEP_START = {"type": "step-start"}
+_SOURCES = ("source-url", "source-document")
+_PART = Pieces({})
+
+
+class Messages(Codec[list[ChatMessage]]):
+    """The list of UI messages."""
+
+    classes = (list,)
+    identity = False
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is list and bool(value)
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
+        turns: list[list[ChatMessage]] = []
+        for index, wire in enumerate(value):
+            if wire.__class__ is not dict:
+                context.expected(value, index, "an object: a message", wire)
+            elif wire.get("role").__class__ is not str:
+                context.fault(wire, "role", "missing string: the role of this message")
+            elif wire.get("parts").__class__ is not list:
+                context.fault(wire, "parts", "missing list: the parts of this message")
+            elif wire["role"] == "assistant":
+                turns.append(_Cutting(wire, context, value, index).messages())
+            else:
+                message = PLAIN.decode(wire, context)
+                context.trace(PLAIN, [message], value, index, spread=False)
+                turns.append([message])
+        marked = TURNS.marked(turns)
+        for old, new in zip((message for turn in turns for message in turn), marked, strict=True):
+            if old is not new:
+                context.replaced(old, new)
+        return marked
+
+    def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
+        written = []
+        for turn in TURNS.of(_kept(value, context)):
+            if turn[0].role == "assistant" or len(turn) > 1 or turn[0].role == "tool":
+                written.append(_Joining(context).join(turn))
+            else:
+                written.append(PLAIN.encode(turn[0], context))
+        return written
+
+
+def _kept(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return the messages without empty ones of another API."""
+    if context.native:
+        return messages
+    for message in messages:
+        if not message.contents:
+            passes.leave_empty(message, context)
+    return [message for message in messages if message.contents]
+
+
+class _Cutting:
+    """Cut one assistant message into messages."""
+
+    def __init__(self, wire: dict[str, Any], context: DecodeContext, container: Any, key: int) -> None:
+        self._context, self._place = context, (container, key)
+        self._parts = wire["parts"]
+        rest = {name: value for name, value in wire.items() if name != "parts"}
+        context.copied(rest, wire)
+        self._head = ASSISTANT.decode(rest, context)
+        self._made: list[ChatMessage] = []
+        self._contents: list[Any] = []
+        self._results: list[Any] = []
+        self._steps = 0
+        self._start: UnknownContent | None = None
+        """A step start with other fields. It is the last content of its step, and is written first."""
+        self._sources = 0
+        """1 directly after a text or its sources, else 0."""
+
+    def messages(self) -> list[ChatMessage]:
+        """Return the messages, at least one."""
+        for index, part in enumerate(self._parts):
+            if part.__class__ is not dict:
+                self._context.expected(self._parts, index, "an object: a part", part)
+            else:
+                self._add(part, index)
+        self._finish_step()
+        if self._steps or not self._made:
+            self._emit("assistant", [])
+        first, *others = self._made
+        head = msgspec.structs.replace(self._head, role=first.role, contents=first.contents)
+        extra = {**(head.extra or {})}
+        for api, residue in (first.extra or {}).items():
+            extra[api] = {**extra.get(api, {}), **residue}
+        if first.role == "assistant":
+            first = msgspec.structs.replace(head, extra=extra or None)
+            others_made = [first, *others]
+        else:
+            # Steering before the first step: the fields of the message are on an empty message.
+            others_made = [msgspec.structs.replace(self._head, extra=_with_steps(self._head.extra, 0)), *self._made]
+        container, key = self._place
+        self._context.trace(ASSISTANT, [others_made[0]], container, key, spread=False)
+        for message in others_made[1:]:
+            if not message.message_id:
+                self._context.trace(_PART, [message], container, key, spread=False)
+        return others_made
+
+    def _add(self, part: dict[str, Any], index: int) -> None:
+        kind = part.get("type")
+        if kind == "step-start":
+            self._finish_step()
+            if part == STEP_START:
+                self._steps += 1
+            else:
+                self._start = UnknownContent(api=API, block=part)
+                self._context.trace(PARTS, [self._start], self._parts, index, spread=False)
+            return
+        if kind == "steering-message" and part.get("parts").__class__ is list:
+            self._finish_step()
+            message = STEERING.decode(part, self._context)
+            self._context.trace(STEERING, [message], self._parts, index, spread=False)
+            self._emit("user", message.contents, message)
+        elif is_tool_part(part):
+            self._add_tool(decode_tool(part, self._context, self._parts, index))
+        elif kind in _SOURCES:
+            self._add_source(part, index)
+            return
+        else:
+            content = PARTS.decode(part, self._context)
+            self._context.trace(PARTS, [content], self._parts, index, spread=False)
+            self._contents.append(content)
+            self._sources = int(content.__class__ is TextContent)
+            return
+        self._sources = 0
+
+    def _add_tool(self, part: ToolPart) -> None:
+        self._contents.append(part.call)
+        if part.request is not None:
+            self._contents.append(part.request)
+        if part.response is not None:
+            self._results.append(part.response)
+        if part.result is not None:
+            (self._contents if part.is_hosted else self._results).append(part.result)
+
+    def _add_source(self, part: dict[str, Any], index: int) -> None:
+        citation = SOURCES.decode(part, self._context)
+        self._context.trace(SOURCES, [citation], self._parts, index, spread=False)
+        if citation.__class__ is not Citation:
+            self._contents.append(citation)
+            self._sources = 0
+            return
+        if hints.ROW.of(citation, API) is None:
+            citation = self._moved(citation, hints.ROW.on(citation, API, part["type"]))
+        if not self._sources:
+            self._contents.append(TextContent(text="", extra=BESIDE.extra(API, True)))
+            self._context.trace(_PART, [self._contents[-1]], self._parts, index, spread=False)
+        text = self._contents[-1]
+        cited = msgspec.structs.replace(text, annotations=[*(text.annotations or ()), citation])
+        self._contents[-1] = self._moved(text, cited)
+        self._sources = 1
+
+    def _moved(self, old: Any, new: Any) -> Any:
+        self._context.replaced(old, new)
+        return new
+
+    def _finish_step(self) -> None:
+        if self._start is not None:
+            self._contents.append(self._start)
+            self._start = None
+        if self._contents or self._results:
+            self._emit("assistant", self._contents)
+        if self._results:
+            self._made.append(ChatMessage(role="tool", contents=self._results, origin=self._context.origin))
+        self._contents, self._results, self._sources = [], [], 0
+
+    def _emit(self, role: str, contents: list[Any], message: ChatMessage | None = None) -> None:
+        usual = 1 if role == "assistant" else 0
+        made = message or ChatMessage(role=role, contents=contents, origin=self._context.origin)
+        if self._steps != usual:
+            marked = STEPS.on(made, API, self._steps)
+            made = marked if message is None else self._moved(message, marked)
+        self._made.append(made)
+        self._steps = 0
+
+
+def _with_steps(extra: Any, steps: int) -> dict[str, dict[str, Any]]:
+    return {**(extra or {}), API: {**(extra or {}).get(API, {}), **STEPS.entry(steps)}}
+
+
+def _is_no_start(content: Any) -> bool:
+    """Return whether a content is anything but the start of a step. It sorts starts first."""
+    block = content.block if content.__class__ is UnknownContent and content.api == API else None
+    return not (block.__class__ is dict and block.get("type") == "step-start")
+
+
+class _Joining:
+    """Join the messages of one turn into an assistant message."""
+
+    def __init__(self, context: EncodeContext) -> None:
+        self._context = context
+        self._parts: list[dict[str, Any] | ToolPart] = []
+        self._calls: dict[str | None, list[ToolPart]] = {}
+        self._requests: dict[str, ToolPart] = {}
+        self._latest = -1
+        """The index of the part with the latest result."""
+
+    def join(self, turn: list[ChatMessage]) -> dict[str, Any]:
+        """Return the message."""
+        context, head = self._context, turn[0]
+        for message in turn[1:]:
+            if message.role != "user":
+                passes.leave_empty(message, context)
+        for message in turn:
+            if message.role == "user":
+                self._add_steps(message, 0)
+                self._parts.append(STEERING.encode(message, context))
+                continue
+            self._add_steps(message, 0 if message.role == "tool" else 1)
+            for content in sorted(message.contents, key=_is_no_start):
+                self._add(content)
+        wire = ASSISTANT.encode(head if head.role == "assistant" else context.replace(head, role="assistant"), context)
+        wire["parts"] = [encode_tool(part, context) if isinstance(part, ToolPart) else part for part in self._parts]
+        return wire
+
+    def _add_steps(self, message: ChatMessage, usual: int) -> None:
+        if message.role == "assistant":
+            self._calls = {}
+        steps = STEPS.of(message, API)
+        # A stored document may have any number.
+        count = usual if steps is None else max(0, min(steps, 1000))
+        self._parts += [dict(STEP_START) for _ in range(count)]
+
+    def _add(self, content: Any) -> None:
+        if isinstance(content, ToolCallContent):
+            part = ToolPart(call=content, index=len(self._parts))
+            self._calls.setdefault(content.call_id, []).append(part)
+            self._parts.append(part)
+        elif isinstance(content, ToolApprovalRequestContent | ToolApprovalResponseContent | ToolResultContent):
+            part = self._part_for(content)
+            if isinstance(content, ToolResultContent) and not self._context.native:
+                self._report_order(part, content)
+            attach(part, content)
+        elif content.__class__ is TextContent and content.annotations:
+            self._add_cited(content)
+        else:
+            self._parts += PARTS.encode_list([content], self._context)
+
+    def _report_order(self, part: ToolPart, result: ToolResultContent) -> None:
+        """Report a result that is in another order than its call."""
+        if part.index < self._latest and result.outputs != [TextContent(text=NO_RESULT)]:
+            self._context.report_loss(result, None, reasons.RESULT_WITH_CALL)
+        self._latest = max(self._latest, part.index)
+
+    def _part_for(self, content: Any) -> ToolPart:
+        """Return the part that an approval or a result belongs to; a new one if its call is missing."""
+        if isinstance(content, ToolResultContent):
+            parts = self._calls.get(content.call_id, [])
+            for part in parts:
+                if part.result is None:
+                    if len(parts) > 1:
+                        # Several calls have this id: each has one result.
+                        parts.remove(part)
+                    return part
+        elif isinstance(content, ToolApprovalResponseContent):
+            found = self._requests.get(content.request_id)
+            if found is not None and found.response is None:
+                return found
+            for part in self._calls.get(content.request_id, []):
+                if part.response is None:
+                    return part
+        else:
+            open_calls = (part for part in self._calls.get(content.request_id, []) if part.request is None)
+            called = next(open_calls, None) or self._last()
+            if called is not None:
+                self._requests[content.request_id] = called
+                return called
+        orphan = ToolPart(index=len(self._parts))
+        self._parts.append(orphan)
+        if isinstance(content, ToolApprovalRequestContent):
+            self._requests[content.request_id] = orphan
+        return orphan
+
+    def _last(self) -> ToolPart | None:
+        """Return the last part if it is a call without an approval."""
+        last = self._parts[-1] if self._parts else None
+        return last if isinstance(last, ToolPart) and last.request is None and last.is_hosted else None
+
+    def _add_cited(self, content: TextContent) -> None:
+        citations: list[Citation] = []
+        sources: list[Citation] = []
+        for citation in content.annotations or ():
+            (sources if self._is_source(citation) else citations).append(citation)
+        text: Any = content
+        if sources:
+            text = self._context.replace(content, annotations=citations or None)
+        if content.text or citations or not (BESIDE.of(content, API) or self._context.completes):
+            self._parts += PARTS.encode_list([text], self._context)
+        self._parts += SOURCES.encode_list(sources, self._context)
+
+    def _is_source(self, citation: Citation) -> bool:
+        if hints.ROW.of(citation, API) in _SOURCES:
+            return True
+        if not self._context.completes:
+            return False
+        if self._context.policies.get("ai_sdk", "7") != "7":
+            return True
+        return citation.span is None and citation.cited_text is None

@@ -1,0 +1,107 @@
+"""The vocabulary of an API: the roles of its field names, for audits."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from contentmodel.engine.json import snake_name
+
+
+class Vocabulary(msgspec.Struct, frozen=True):
+    """The field names of an API, grouped by the role of their values.
+
+    `structure`: API-specific values that every API has in its own spelling. `references`: names and ids that other
+    fields repeat. `data`: JSON of the caller, whose inner fields have neither role. `arguments`: arguments of calls.
+    `calls`: objects that are calls. `pairs`: types of objects that contain a call and its result. `numbers`: numbers
+    that may be sent as texts. `aliases`: other names of top-level fields, mapped to the usual ones. `prefixes`: texts
+    before a name in a field. `is_store`: the API is a storage format, with its own fields for the values of all APIs.
+    `expanded`: returns a payload with its texts in parts, for APIs that write several values in one text.
+    """
+
+    structure: frozenset[str] = frozenset()
+    references: frozenset[str] = frozenset()
+    data: frozenset[str] = frozenset()
+    arguments: frozenset[str] = frozenset()
+    calls: frozenset[str] = frozenset()
+    pairs: frozenset[str] = frozenset()
+    numbers: frozenset[str] = frozenset()
+    aliases: Mapping[str, str] = {}
+    prefixes: Mapping[str, str] = {}
+    is_store: bool = False
+    expanded: Callable[[Any], Any] | None = None
+
+
+# Fields of the model whose values are API-specific (_WORDS), and fields that are names (_NAMES).
+_WORDS = {
+    "role",
+    "kind",
+    "index",
+    "finish_reason",
+    "tool_choice",
+    "mode",
+    "effort",
+    "modalities",
+    "status",
+    "parallel_tool_calls",
+}
+_NAMES = {"name", "call_id", "request_id", "file_id", "url", "title"}
+
+
+def vocabulary_of(reader: Any) -> Vocabulary:
+    """Return the vocabulary of an API, derived from the tables that its adapter describes.
+
+    It contains the fields of type tags, of translated values, and of names of calls, tools and sources.
+    """
+    described = reader.describe() if hasattr(reader, "describe") else {}
+    unions = described.get("unions", {}).values()
+    rows = [*described.get("records", {}).values(), *(row for union in unions for row in union["rows"])]
+    rows += [half for pair in described.get("pairs", ()) for half in pair.values()]
+    tags = {union["tag"] for union in unions if union["tag"]}
+    constants = {(path.rpartition(".")[2], str(value)) for row in rows for path, value in row["constants"].items()}
+    fields = {path.rpartition(".")[2] for row in rows for path in row["fields"]}
+    # A constant with a single value, in a field that other rows map, does not distinguish rows.
+    kinds = {step for step, count in Counter(step for step, _ in constants).items() if count > 1 or step not in fields}
+    calls = [row for row in rows if row["model"] in ("FunctionCallContent", "CustomToolCallContent")]
+    results = [row for row in rows if row["model"].endswith("ResultContent")]
+    respelled = [field for row in rows if row.get("protobuf_json") for field in row["fields"].items()]
+    forms = [(path.rpartition(".")[2], field["form"]) for row in rows for path, field in row["fields"].items()]
+    arguments = _holding({"arguments"}, [row for row in rows if row["model"].endswith("CallContent")])
+    return Vocabulary(
+        structure=_steps(kinds | tags | _holding(_WORDS, rows)) - _steps(_holding({"uri", "media_type"}, rows)),
+        references=_steps(_holding(_NAMES, rows)),
+        data=_steps(_holding({"arguments"}, calls, "dict") | _holding({"parameters", "schema"}, rows, "dict")),
+        arguments=_steps(arguments),
+        aliases={key: value for row in rows for key, value in row.get("aliases", {}).items() if "." not in key},
+        prefixes={key: form[:-1] for key, form in forms if form.endswith("*")},
+        is_store=not getattr(reader, "issuer", "?"),
+        expanded=getattr(reader, "expanded", None),
+        pairs=frozenset(str(pair["call"]["constants"].get("type")) for pair in described.get("pairs", ())),
+        numbers=_steps(path for path, field in respelled if field["form"] in ("int", "int|float")),
+        calls=_above(arguments) - _above(path for row in results for path in row["fields"]),
+    )
+
+
+def _holding(attributes: set[str], rows: Iterable[dict[str, Any]], form: str | None = None) -> set[str]:
+    """Return the wire fields that map one of these attributes, in this form."""
+    return {
+        path
+        for row in rows
+        for path, field in row["fields"].items()
+        if form in (None, field["form"])
+        and not attributes.isdisjoint(name.rpartition(".")[2] for name in field["attribute"].split(", "))
+    }
+
+
+def _above(paths: Iterable[str]) -> frozenset[str]:
+    """Return the second-to-last steps of dotted paths."""
+    return _steps(path.rpartition(".")[0] for path in paths if "." in path)
+
+
+def _steps(paths: Iterable[str]) -> frozenset[str]:
+    """Return the last steps of dotted paths, as given and in snake case."""
+    names = {path.rpartition(".")[2] for path in paths}
+    return frozenset(names | {snake_name(name) for name in names})

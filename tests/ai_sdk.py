@@ -1,0 +1,66 @@
+"""The AI SDK of Vercel, in Node. One process answers all tasks, because it starts slowly."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from functools import cache
+from typing import Any
+
+from conftest import NODE
+from contentmodel_conformance.server import LoopbackServer
+
+MODELS = {
+    "openai-chat": "gpt-5.2",
+    "openai-responses": "gpt-5.2",
+    "anthropic-messages": "claude-opus-4-8",
+    "google-generate-content": "gemini-3-pro",
+}
+_PATHS = {"anthropic-messages": "/v1", "google-generate-content": "/v1beta"}
+
+
+def node(program: str, tasks: list[Any], *arguments: str) -> list[Any]:
+    """Return the answers of a program in tests/node."""
+    process = subprocess.run(
+        ["node", program, *arguments], cwd=NODE, input=json.dumps(tasks), capture_output=True, text=True, timeout=120
+    )
+    assert process.returncode == 0, process.stderr
+    answers: list[Any] = json.loads(process.stdout)
+    return answers
+
+
+def asked(package: str, tasks: list[Any]) -> list[Any]:
+    """Return what the functions of the SDK answer about messages."""
+    return node("messages.mjs", tasks, package)
+
+
+def validated(package: str, documents: list[Any], name: str = "validate") -> list[str | None]:
+    """Return the error of each document; None for a valid one."""
+    return [
+        answer["error"] for answer in asked(package, [{"name": name, "messages": document} for document in documents])
+    ]
+
+
+def _call(name: str, city: str) -> dict[str, Any]:
+    return {"name": name, "arguments": {"city": city}}
+
+
+@cache
+def generated(api: str) -> Any:
+    """Return the messages of a run of `streamText` against a local server: three steps, the last needs an approval."""
+    script: list[Any] = [
+        {"text": "Let me look.", "calls": [_call("weather", "Oslo"), _call("report", "Rome")]},
+        {"calls": [_call("fail", "Paris")]},
+        {"text": "Done.", "calls": [_call("book", "Oslo")]},
+    ]
+    with LoopbackServer(script) as server:
+        url = server.base_url(api) + _PATHS.get(api, "")
+        task = {"api": api, "url": url, "model": MODELS[api], "messages": [{"role": "user", "content": "Hello"}]}
+        return node("generate.mjs", [task])[0]
+
+
+def sent(api: str, documents: list[Any]) -> list[Any]:
+    """Return the body that the SDK sends to a provider for each list of model messages, or the error."""
+    options = {"openai": {"store": False}}
+    tasks = [{"api": api, "model": MODELS[api], "messages": messages, "options": options} for messages in documents]
+    return node("generate.mjs", tasks)

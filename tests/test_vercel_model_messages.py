@@ -1,0 +1,299 @@
+"""Model messages of Vercel's AI SDK. Its own functions, in Node, judge what the adapter writes, and what it sends."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ai_sdk import MODELS, generated, sent, validated
+from conftest import needs_node
+from contentmodel import (
+    ChatRequest,
+    DataContent,
+    DecodeError,
+    FunctionCallContent,
+    FunctionResultContent,
+    HostedFileContent,
+    ReasoningContent,
+    TextContent,
+    UriContent,
+    adapter,
+    audit,
+    check,
+    convert,
+    detect,
+)
+from contentmodel.content import (
+    JsonContent,
+    ToolApprovalRequestContent,
+    ToolApprovalResponseContent,
+    UnknownContent,
+    WebSearchToolCallContent,
+    WebSearchToolResultContent,
+)
+from contentmodel_conformance.strategies.transcripts import transcripts
+from framework_model_messages import APPROVALS, DOCUMENTS, HELLO, LOOP, OLDER, OUTPUTS, PARTS, PIXEL, assistant
+
+API = "vercel-model-messages"
+PROVIDERS = tuple(MODELS)
+every_document = pytest.mark.parametrize("document", DOCUMENTS)
+
+
+def decoded(document: Any) -> ChatRequest:
+    return adapter(API).decode_request(document)
+
+
+@every_document
+def test_document_is_valid_and_encoded_unchanged(document: Any) -> None:
+    original = copy.deepcopy(document)
+    assert check(document, api=API) == []
+    encoded = adapter(API).encode_request(decoded(document))
+    assert (encoded.payload, encoded.losses) == (original, ())
+
+
+@pytest.mark.parametrize("document", DOCUMENTS[:4])
+def test_document_is_detected(document: Any) -> None:
+    assert detect(document) == (API, "request")
+
+
+@every_document
+@pytest.mark.parametrize("target", [*PROVIDERS, "hf-messages", "vercel-ui-messages"])
+def test_conversion_reports_every_loss(document: Any, target: str) -> None:
+    assert audit(document, convert(document, source=API, target=target, model="gpt-5.2")) == []
+
+
+@every_document
+def test_every_part_has_a_type_of_the_model(document: Any) -> None:
+    contents: list[Any] = [content for message in decoded(document).messages for content in message.contents]
+    contents += [output for content in contents for output in getattr(content, "outputs", ())]
+    assert not [content for content in contents if isinstance(content, UnknownContent)]
+
+
+def test_messages_decode_to_messages_with_cache_points() -> None:
+    messages = decoded(LOOP).messages
+    assert [message.role for message in messages] == ["system", "user", "assistant", "tool", "assistant"]
+    cached = [content.cache_point for message in messages for content in message.contents if content.cache_point]
+    assert [point.ttl for point in cached] == ["1h", "1h", "1h"]
+    assert messages[0].contents[0].cache_point is not None
+    link = messages[1].contents[3]
+    assert isinstance(link, UriContent)
+    assert link.kind == "image"
+    call = messages[2].contents[2]
+    assert isinstance(call, FunctionCallContent)
+    assert call.protected is not None
+    assert call.protected.issuer == "google"
+
+
+def test_outputs_have_the_types_of_the_model() -> None:
+    results: list[Any] = decoded(OUTPUTS).messages[2].contents
+    assert results[0].outputs == [TextContent(text="Sunny.")]
+    assert (results[2].is_error, results[2].outputs) == (True, [JsonContent(value={"code": 3})])
+    assert [(result.outcome, result.text) for result in results[3:5]] == [
+        ("denied", "no"),
+        ("denied", "Tool call execution denied."),
+    ]
+    stored = [output.file_id for output in results[5].outputs if isinstance(output, HostedFileContent)]
+    assert stored == ["file_1", "file_1", "file_2"]
+    media = decoded(OLDER).messages[2].contents[0]
+    assert isinstance(media, FunctionResultContent)
+    assert isinstance(media.outputs[0], DataContent)
+
+
+def test_approval_of_a_call_has_its_id_and_that_of_a_provider_its_own() -> None:
+    messages = decoded(APPROVALS).messages
+    requests = [c for m in messages for c in m.contents if isinstance(c, ToolApprovalRequestContent)]
+    responses = [c for m in messages for c in m.contents if isinstance(c, ToolApprovalResponseContent)]
+    assert [request.request_id for request in requests] == ["call_1", "a2"]
+    assert [response.request_id for response in responses] == ["call_1", "a2"]
+
+
+def test_calls_of_providers_have_their_types() -> None:
+    kinds = [type(content) for content in decoded(PARTS).messages[1].contents]
+    assert WebSearchToolCallContent in kinds
+    assert WebSearchToolResultContent in kinds
+
+
+@pytest.mark.parametrize(
+    ("document", "path"), [([{"content": "a"}], "$[0].role"), ([HELLO, 3], "$[1]"), ([assistant(3)], "$[0].content[0]")]
+)
+def test_invalid_document_has_a_fault_with_its_path(document: Any, path: str) -> None:
+    with pytest.raises(DecodeError) as caught:
+        decoded(document)
+    assert [fault.path for fault in caught.value.faults] == [path]
+
+
+# -- from and to other APIs --------------------------------------------------------------------------------------------
+
+
+def test_conversion_from_anthropic_keeps_signatures_and_cache_points() -> None:
+    payload = {
+        "model": "claude-opus-4-8",
+        "max_tokens": 100,
+        "system": [{"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}],
+        "messages": [
+            {"role": "user", "content": "How is Oslo?"},
+            {
+                "role": "assistant",
+                "content": [
+                    {"type": "thinking", "thinking": "Look.", "signature": "EqQB"},
+                    {"type": "tool_use", "id": "c1", "name": "weather", "input": {"city": "Oslo"}},
+                ],
+            },
+            {
+                "role": "user",
+                "content": [
+                    {
+                        "type": "tool_result",
+                        "tool_use_id": "c1",
+                        "content": [
+                            {"type": "text", "text": "18 degrees"},
+                            {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PIXEL}},
+                        ],
+                    }
+                ],
+            },
+        ],
+    }
+    encoded = convert(payload, target=API)
+    assert encoded.payload == [
+        {
+            "role": "system",
+            "content": "Be brief.",
+            "providerOptions": {"anthropic": {"cacheControl": {"type": "ephemeral"}}},
+        },
+        {"role": "user", "content": "How is Oslo?"},
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "reasoning", "text": "Look.", "providerOptions": {"anthropic": {"signature": "EqQB"}}},
+                {"type": "tool-call", "toolCallId": "c1", "toolName": "weather", "input": {"city": "Oslo"}},
+            ],
+        },
+        {
+            "role": "tool",
+            "content": [
+                {
+                    "type": "tool-result",
+                    "toolCallId": "c1",
+                    "toolName": "weather",
+                    "output": {
+                        "type": "content",
+                        "value": [
+                            {"type": "text", "text": "18 degrees"},
+                            {"type": "file", "data": {"type": "data", "data": PIXEL}, "mediaType": "image/png"},
+                        ],
+                    },
+                }
+            ],
+        },
+    ]
+    assert {loss.path for loss in encoded.losses} == {"$.model", "$.max_tokens"}
+    back = convert(encoded.payload, source=API, target="anthropic-messages", model="claude-opus-4-8").payload
+    assert (back["system"], back["messages"][1:]) == (payload["system"], payload["messages"][1:])
+
+
+# -- the AI SDK --------------------------------------------------------------------------------------------------------
+
+
+@needs_node
+@pytest.mark.slow
+def test_schema_of_the_sdk_accepts_the_documents() -> None:
+    assert validated("ai", DOCUMENTS[:4], "model") == [None] * 4
+
+
+@needs_node
+@pytest.mark.slow
+@pytest.mark.parametrize(("package", "version"), [("ai", "7"), ("ai6", "6"), ("ai5", "5")])
+def test_schema_of_each_version_accepts_conversations_of_every_api(package: str, version: Any) -> None:
+    written: list[Any] = []
+
+    @settings(max_examples=40, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(st.sampled_from(PROVIDERS).flatmap(transcripts))
+    def write(request: ChatRequest) -> None:
+        written.append(adapter(API).encode_request(request, {"ai_sdk": version}).payload)
+
+    write()
+    denied = FunctionResultContent(call_id="call_1", outcome="denied", outputs=[TextContent(text="no")])
+    request = decoded(APPROVALS)
+    request.messages[2].contents[1] = denied
+    written.append(adapter(API).encode_request(ChatRequest(messages=request.messages), {"ai_sdk": version}).payload)
+    errors = [
+        (error, document)
+        for error, document in zip(validated(package, written, "model"), written, strict=True)
+        if error
+    ]
+    assert errors == []
+
+
+@needs_node
+@pytest.mark.slow
+@pytest.mark.parametrize("api", PROVIDERS)
+def test_messages_of_a_run_are_encoded_unchanged(api: str) -> None:
+    document = [HELLO, *generated(api)["model"]]
+    assert [message["role"] for message in document] == ["user", *("assistant", "tool") * 2, "assistant"]
+    encoded = adapter(API).encode_request(decoded(document))
+    assert (encoded.payload, encoded.losses) == (document, ())
+    for target in PROVIDERS:
+        assert audit(document, convert(document, source=API, target=target, model="gpt-5.2")) == []
+
+
+FIELDS = {
+    "openai-chat": ("messages",),
+    "openai-responses": ("input",),
+    "anthropic-messages": ("system", "messages"),
+    "google-generate-content": ("systemInstruction", "contents"),
+}
+TALK: list[Any] = [
+    {"role": "user", "content": [{"type": "text", "text": "How is Oslo?"}]},
+    *LOOP[2:3],
+    {
+        "role": "tool",
+        "content": [
+            {
+                "type": "tool-result",
+                "toolCallId": f"call_{number}",
+                "toolName": "weather",
+                "output": {"type": "text", "value": "18 degrees"},
+            }
+            for number in (1, 2)
+        ],
+    },
+    *LOOP[4:],
+]
+
+
+def facts_of(api: str, body: Any) -> list[Any]:
+    """Return the contents that an adapter finds in the messages of a request, without the fields of providers.
+
+    The SDK sends reasoning of other providers to Google as a thought without a signature. Ours drops it with a loss.
+    """
+    fields = {name: body[name] for name in FIELDS[api] if name in body}
+    request = adapter(api).decode_request({"model": MODELS[api], "max_tokens": 1, **fields})
+    return [
+        (m.role, [_fact(c) for c in m.contents if not isinstance(c, ReasoningContent) or c.protected is not None])
+        for m in request.messages
+    ]
+
+
+def _fact(content: Any) -> Any:
+    if isinstance(content, FunctionCallContent):
+        return content.call_id, content.name, content.arguments_object, content.protected
+    if isinstance(content, FunctionResultContent):
+        return content.call_id, [_fact(output) for output in content.outputs], bool(content.is_error)
+    if isinstance(content, JsonContent):
+        # The SDK sends a text to Google in an object with the name of the tool.
+        return TextContent, content.value["content"], None
+    return type(content), getattr(content, "text", None), content.protected
+
+
+@needs_node
+@pytest.mark.slow
+@pytest.mark.parametrize("api", PROVIDERS)
+def test_request_is_the_one_that_the_sdk_sends(api: str) -> None:
+    (answer,) = sent(api, [TALK])
+    ours = convert(TALK, source=API, target=api, model=MODELS[api]).payload
+    assert facts_of(api, ours) == facts_of(api, answer["body"])

@@ -1,0 +1,362 @@
+"""UI messages of Vercel's AI SDK. Its own functions, in Node, judge what the adapter writes."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ai_sdk import asked, generated, validated
+from conftest import needs_node
+from contentmodel import (
+    ChatRequest,
+    FunctionCallContent,
+    FunctionResultContent,
+    ReasoningContent,
+    TextContent,
+    adapter,
+    audit,
+    check,
+    convert,
+    detect,
+)
+from contentmodel.content import (
+    Citation,
+    CodeInterpreterToolResultContent,
+    CompactionContent,
+    JsonContent,
+    ToolApprovalRequestContent,
+    ToolApprovalResponseContent,
+    UnknownContent,
+    WebSearchToolCallContent,
+)
+from contentmodel.errors import DecodeError
+from contentmodel_conformance.strategies.transcripts import transcripts
+from framework_ui_messages import (
+    APPROVALS,
+    DOCUMENTS,
+    HELLO,
+    LOOP,
+    PARTS,
+    STATES,
+    STEP,
+    TEXT,
+    WRAPPED,
+    approval,
+    assistant,
+    tool,
+    user,
+)
+
+UI = "vercel-ui-messages"
+PROVIDERS = ("openai-chat", "openai-responses", "anthropic-messages", "google-generate-content")
+every_document = pytest.mark.parametrize("document", DOCUMENTS)
+
+
+def decoded(document: Any) -> ChatRequest:
+    return adapter(UI).decode_request(document)
+
+
+@every_document
+def test_document_is_valid_detected_and_encoded_unchanged(document: Any) -> None:
+    original = copy.deepcopy(document)
+    assert check(document, api=UI) == []
+    assert detect(document) == (UI, "request")
+    encoded = adapter(UI).encode_request(decoded(document))
+    assert (encoded.payload, encoded.losses) == (original, ())
+
+
+@every_document
+@pytest.mark.parametrize("target", [*PROVIDERS, "hf-messages"])
+def test_conversion_reports_every_loss(document: Any, target: str) -> None:
+    assert audit(document, convert(document, target=target, model="gpt-5.2")) == []
+
+
+@every_document
+def test_every_part_has_a_type_of_the_model(document: Any) -> None:
+    contents = [content for message in decoded(document).messages for content in message.contents]
+    assert not [content for content in contents if isinstance(content, UnknownContent)]
+
+
+def test_message_is_cut_where_steps_start_and_results_follow_their_step() -> None:
+    messages = decoded(LOOP).messages
+    assert [message.role for message in messages] == [
+        *("system", "user", "assistant", "tool", "assistant", "tool", "assistant")
+    ]
+    first, results = messages[2].contents, messages[3].contents
+    assert isinstance(first[0], ReasoningContent)
+    assert first[0].protected is not None
+    assert (first[0].protected.issuer, first[0].protected.data) == ("anthropic", "EqQB")
+    assert [call.name for call in first if isinstance(call, FunctionCallContent)] == ["weather", "search"]
+    assert results == [
+        FunctionResultContent(call_id="call_1", outputs=[JsonContent(value={"degrees": 18})]),
+        FunctionResultContent(call_id="call_2", outputs=[TextContent(text="Sunny.")]),
+    ]
+    failed = messages[5].contents[0]
+    assert isinstance(failed, FunctionResultContent)
+    assert (failed.is_error, failed.text) == (True, "no such city")
+    (text,) = messages[6].contents
+    assert text.annotations is not None
+    assert [(c.url, c.title, c.span) for c in text.annotations] == [("https://example.org", "Weather", None)]
+    assert messages[2].message_id == "a1"
+
+
+def test_approval_has_the_id_of_its_call() -> None:
+    denied = [HELLO, assistant(tool("output-denied", approval=approval(approved=False, reason="no")))]
+    _, called, answered = decoded(denied).messages
+    call, request = called.contents
+    response, result = answered.contents
+    assert isinstance(request, ToolApprovalRequestContent)
+    assert isinstance(response, ToolApprovalResponseContent)
+    assert isinstance(call, FunctionCallContent)
+    assert isinstance(result, FunctionResultContent)
+    assert (request.request_id, request.name, response.request_id) == (call.call_id, "weather", call.call_id)
+    assert (response.approved, response.reason) == (False, "no")
+    assert (result.outcome, result.is_error, result.text) == ("denied", True, "no")
+
+
+def test_tools_of_the_provider_stay_in_the_message() -> None:
+    message = decoded(STATES).messages[-1]
+    kinds = [type(content) for content in message.contents]
+    assert kinds[0] is WebSearchToolCallContent
+    assert CodeInterpreterToolResultContent in kinds
+
+
+def test_parts_of_providers_have_their_types() -> None:
+    contents = decoded(PARTS).messages[1].contents
+    protected = [(c.protected.issuer, c.protected.kind) for c in contents[:2] if c.protected is not None]
+    assert protected == [("openai", "encrypted"), ("anthropic", "redacted")]
+    assert isinstance(contents[3], CompactionContent)
+    text = contents[-1]
+    assert isinstance(text, TextContent)
+    assert text.annotations is not None
+    assert text.protected is not None
+    assert text.annotations[0].span is not None
+    assert text.annotations[0].span.unit == "utf16"
+
+
+def test_steering_message_is_a_user_message() -> None:
+    roles = [(message.role, message.text) for message in decoded(PARTS).messages]
+    assert ("user", "In Celsius.") in roles
+
+
+def test_object_around_the_list_is_kept() -> None:
+    encoded = convert(WRAPPED, target="openai-chat", model="gpt-5.2")
+    assert encoded.payload["messages"] == [{"role": "user", "content": "Hello"}]
+    assert {loss.path for loss in encoded.losses} >= {"$.id", "$.trigger", "$.messageId"}
+
+
+@pytest.mark.parametrize(
+    ("document", "path"),
+    [
+        ([{"id": "1", "role": "user"}], "$[0].parts"),
+        ([{"id": "1", "parts": []}], "$[0].role"),
+        ([HELLO, 3], "$[1]"),
+        ([user(3)], "$[0].parts[0]"),  # type: ignore[arg-type]
+    ],
+)
+def test_invalid_document_has_a_fault_with_its_path(document: Any, path: str) -> None:
+    with pytest.raises(DecodeError) as caught:
+        decoded(document)
+    assert [fault.path for fault in caught.value.faults] == [path]
+
+
+# -- from and to other APIs --------------------------------------------------------------------------------------------
+
+LOOP_OF_ANTHROPIC: dict[str, Any] = {
+    "model": "claude-opus-4-8",
+    "max_tokens": 100,
+    "messages": [
+        {"role": "user", "content": "How is Oslo?"},
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "thinking", "thinking": "Look.", "signature": "EqQB"},
+                {"type": "tool_use", "id": "c1", "name": "weather", "input": {"city": "Oslo"}},
+                {"type": "tool_use", "id": "c2", "name": "weather", "input": {}},
+            ],
+        },
+        {
+            "role": "user",
+            "content": [
+                {"type": "tool_result", "tool_use_id": "c1", "content": "18 degrees"},
+                {"type": "tool_result", "tool_use_id": "c2", "content": "no city", "is_error": True},
+            ],
+        },
+        {"role": "assistant", "content": "Warm."},
+    ],
+}
+LOOP_OF_UI = [
+    {"id": "message-1", "role": "user", "parts": [{"type": "text", "text": "How is Oslo?"}]},
+    {
+        "id": "message-2",
+        "role": "assistant",
+        "parts": [
+            STEP,
+            {"type": "reasoning", "text": "Look.", "providerMetadata": {"anthropic": {"signature": "EqQB"}}},
+            {
+                "type": "tool-weather",
+                "toolCallId": "c1",
+                "state": "output-available",
+                "input": {"city": "Oslo"},
+                "output": "18 degrees",
+            },
+            {"type": "tool-weather", "toolCallId": "c2", "state": "output-error", "input": {}, "errorText": "no city"},
+            STEP,
+            {"type": "text", "text": "Warm."},
+        ],
+    },
+]
+
+
+def test_loop_of_anthropic_is_one_message_and_comes_back() -> None:
+    encoded = convert(LOOP_OF_ANTHROPIC, target=UI)
+    assert encoded.payload == LOOP_OF_UI
+    assert {loss.path for loss in encoded.losses if loss.kind != "insignificant"} == {"$.model", "$.max_tokens"}
+    back = convert(LOOP_OF_UI, target="anthropic-messages", model="claude-opus-4-8")
+    asked, called, results, answer = LOOP_OF_ANTHROPIC["messages"]
+    assert back.payload["messages"] == [
+        {**asked, "content": [{"type": "text", "text": asked["content"]}]},
+        called,
+        results,
+        {**answer, "content": [{"type": "text", "text": answer["content"]}]},
+    ]
+
+
+def test_calls_of_chat_get_objects_as_input() -> None:
+    chat = {
+        "model": "gpt-5.2",
+        "messages": [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "Hi"},
+            {
+                "role": "assistant",
+                "content": "A moment.",
+                "tool_calls": [
+                    {"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a":1}'}},
+                ],
+            },
+            {"role": "tool", "tool_call_id": "c1", "content": "one"},
+        ],
+    }
+    payload = convert(chat, target=UI).payload
+    assert [message["role"] for message in payload] == ["system", "user", "assistant"]
+    assert payload[2]["parts"][2] == {
+        "type": "tool-f",
+        "toolCallId": "c1",
+        "state": "output-available",
+        "input": {"a": 1},
+        "output": "one",
+    }
+
+
+def approved() -> ChatRequest:
+    """Return a conversation with an approval and citations, without an origin."""
+    cited = TextContent(text="Warm.", annotations=[Citation(url="https://a.org", cited_text="warm")])
+    request = decoded([HELLO, assistant(tool("output-available", output=1, approval=approval(approved=True)))])
+    last = adapter("anthropic-messages").decode_request(LOOP_OF_ANTHROPIC).messages[0]
+    messages = [*request.messages, type(last)(role="assistant", contents=[cited])]
+    return ChatRequest(messages=messages)
+
+
+@pytest.mark.parametrize(
+    ("version", "has_approval", "cites"),
+    [("7", True, "citations"), ("6", True, "source-url"), ("5", False, "source-url")],
+)
+def test_version_of_the_sdk_limits_what_is_written(version: Any, has_approval: bool, cites: str) -> None:
+    policies = {"ai_sdk": version}
+    encoded = adapter(UI).encode_request(approved(), policies)
+    call, *rest = encoded.payload[1]["parts"][1:]
+    assert ("approval" in call) is has_approval
+    assert any(cites in part or part["type"] == cites for part in rest)
+    lost = {loss.what for loss in encoded.losses}
+    assert ("ToolApprovalRequestContent" in lost) is not has_approval
+
+
+# -- the AI SDK --------------------------------------------------------------------------------------------------------
+
+
+@needs_node
+@pytest.mark.slow
+def test_validation_of_the_sdk_accepts_the_documents() -> None:
+    assert validated("ai", [d["messages"] if isinstance(d, dict) else d for d in DOCUMENTS]) == [None] * len(DOCUMENTS)
+
+
+@needs_node
+@pytest.mark.slow
+@pytest.mark.parametrize(("package", "version"), [("ai", "7"), ("ai6", "6"), ("ai5", "5")])
+def test_validation_of_each_version_accepts_conversations_of_every_api(package: str, version: Any) -> None:
+    written: list[Any] = []
+
+    @settings(max_examples=40, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(st.sampled_from(PROVIDERS).flatmap(transcripts))
+    def write(request: ChatRequest) -> None:
+        written.append(adapter(UI).encode_request(request, {"ai_sdk": version}).payload)
+
+    write()
+    written.append(adapter(UI).encode_request(approved(), {"ai_sdk": version}).payload)
+    errors = [(error, document) for error, document in zip(validated(package, written), written, strict=True) if error]
+    assert errors == []
+
+
+def without_details(messages: list[Any]) -> list[Any]:
+    """Return model messages in one of the forms that mean the same."""
+    return [{"role": message["role"], "content": _plain(message["content"])} for message in messages]
+
+
+def _plain(content: Any) -> Any:
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return [
+        {key: _address(value) if key == "data" else value for key, value in part.items() if key not in _DETAILS}
+        for part in content
+    ]
+
+
+_DETAILS = ("providerOptions", "isAutomatic", "reason")
+"""Fields that the two formats of the SDK hold in different places: our conversion reports each that it drops."""
+
+
+def _address(value: Any) -> Any:
+    url = value["url"] if isinstance(value, dict) else value
+    return url.rpartition(";base64,")[2]
+
+
+CONVERTED = [
+    LOOP,
+    [HELLO, *APPROVALS[1:2]],
+    [HELLO, *APPROVALS[2:3]],
+    [HELLO, *APPROVALS[3:4]],
+    [HELLO, *APPROVALS[6:7]],
+    [HELLO, *APPROVALS[7:8]],
+    [HELLO, *STATES[2:3]],
+    [HELLO, *STATES[4:5]],
+    [HELLO, *STATES[5:6]],
+    [HELLO, assistant(TEXT, STEP, STEP, tool("output-available", output="a"), STEP)],
+]
+
+
+@needs_node
+@pytest.mark.slow
+def test_conversion_to_model_messages_is_that_of_the_sdk() -> None:
+    tasks = [{"name": "convert", "messages": document} for document in CONVERTED]
+    for document, answer in zip(CONVERTED, asked("ai", tasks), strict=True):
+        ours = convert(document, source=UI, target="vercel-model-messages").payload
+        assert without_details(ours) == without_details(answer["messages"])
+
+
+@needs_node
+@pytest.mark.slow
+@pytest.mark.parametrize("api", PROVIDERS)
+def test_messages_of_a_run_are_encoded_unchanged(api: str) -> None:
+    run = generated(api)
+    parts = [part["type"] for part in run["ui"]["parts"]]
+    assert {"step-start", "text", "tool-weather", "tool-fail", "tool-book"} <= set(parts)
+    document = [HELLO, run["ui"]]
+    encoded = adapter(UI).encode_request(decoded(document))
+    assert (encoded.payload, encoded.losses) == (document, ())
+    for target in PROVIDERS:
+        assert audit(document, convert(document, source=UI, target=target, model="gpt-5.2")) == []
