@@ -12,6 +12,7 @@ from pydantic import TypeAdapter
 
 from contentmodel import ReasoningContent, TextContent, UriContent
 from contentmodel.client import RateLimitError
+from contentmodel.content.base import Protected
 from contentmodel.content.citations import Citation
 from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent
 from contentmodel.events import (
@@ -269,12 +270,37 @@ def test_stream_of_a_running_turn_can_be_resumed(path: str) -> None:
     run(go())
 
 
+def test_messages_of_a_conversation_are_those_that_the_stream_gave(path: str) -> None:
+    async def go() -> None:
+        reasoning = ReasoningContent(text="Hm.", protected=Protected(issuer="anthropic", kind="signature", data="c2ln"))
+        model = Paced([answer(reasoning, call("book", "c1", city="Oslo")), answer("Done."), answer("Bye.")], free=True)
+        async with serving(path, AsyncToolRunner(model, [book])) as front:
+            assert await front.get("/vercel/chat/c") == []
+            asked = await streamed(front, chat(user("Book.")))
+            name = asked[0]["messageId"]
+            (_, waiting) = await front.get("/vercel/chat/c")
+            assert waiting["parts"][-1]["state"] == "approval-requested"
+            part = {"type": "tool-book", "toolCallId": "c1", "state": "approval-responded"}
+            part["approval"] = {"id": "c1", "approved": True}
+            await streamed(front, chat(user("Book."), {"id": name, "role": "assistant", "parts": [part]}))
+            messages = await front.get("/vercel/chat/c")
+            assert [message["role"] for message in messages] == ["user", "assistant"]
+            assert messages[1]["id"] == name
+            parts = [(part["type"], part.get("text", part.get("output"))) for part in messages[1]["parts"]]
+            shown = [part for part in parts if part[0] != "step-start"]
+            assert shown == [("reasoning", "Hm."), ("tool-book", "Booked Oslo."), ("text", "Done.")]
+            assert "c2ln" not in json.dumps(messages)
+
+    run(go())
+
+
 def test_front_ends_ask_for_authorization(path: str) -> None:
     async def go() -> None:
         async with serving(path, Paced([answer("Hi.")]), authorize=lambda request, name: name == "mine") as front:
             for body, endpoint in [(chat(user("Hi.")), "/vercel/chat"), (run_input(), "/ag-ui")]:
                 assert (await front.http.post(endpoint, json=body)).status_code == 404
             assert (await front.http.get("/vercel/chat/c/stream")).status_code == 404
+            assert (await front.http.get("/vercel/chat/c")).status_code == 404
             await streamed(front, chat(user("Hi."), id="mine"))
 
     run(go())

@@ -1,6 +1,7 @@
 // Talk to the server with the Chat of an AI SDK: node chat.mjs PACKAGE URL VERSION. Prints its messages and errors.
 const [name, url, version] = process.argv.slice(2);
-const { AbstractChat, DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses } = await import(name);
+const ai = await import(name);
+const { AbstractChat, DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses } = ai;
 
 class State {
   messages = [];
@@ -30,6 +31,9 @@ await chat.sendMessage({ text: "Book it." });
 const asked = chat.messages.at(-1).parts.find((part) => part.approval);
 if (asked && chat.addToolApprovalResponse) {
   await chat.addToolApprovalResponse({ id: asked.approval.id, approved: true });
-  while (chat.messages.at(-1).parts.at(-1).text !== "Done." && !errors.length) await new Promise((r) => setTimeout(r, 20));
+  const isDone = () => chat.status === "ready" && chat.messages.at(-1).parts.at(-1).text === "Done.";
+  while (!isDone() && !errors.length) await new Promise((r) => setTimeout(r, 20));
 }
-console.log(JSON.stringify({ messages: chat.messages, errors }));
+const stored = await (await fetch(`${url}/vercel/chat/chat-${version}?version=${version}`)).json();
+await ai.validateUIMessages({ messages: stored });
+console.log(JSON.stringify({ messages: chat.messages, errors, stored }));

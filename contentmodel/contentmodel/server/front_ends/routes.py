@@ -11,16 +11,18 @@ from starlette.routing import Route
 
 from contentmodel.engine.json import write
 from contentmodel.history import START, NotFoundError, Turn
+from contentmodel.message import contents_of
 from contentmodel.server import request_models
 from contentmodel.server.front_ends import vercel
 from contentmodel.server.front_ends.ag_ui import AgUiWriter
 from contentmodel.server.front_ends.bodies import Asked, chat_of, run_of
+from contentmodel.server.front_ends.transcript import only_answers, ui_messages
 from contentmodel.server.front_ends.writing import BlockWriter
 from contentmodel.server.log import EncodedEvent
 from contentmodel.server.queries import wrong
 from contentmodel.server.questions import turn_in
+from contentmodel.server.replies import answer
 from contentmodel.server.request_models import TurnRequest
-from contentmodel.server.sent import ANSWERS
 from contentmodel.server.sse import HEARTBEAT
 from contentmodel.server.streaming import EventStream
 from contentmodel.server.turn_service import StartedTurn
@@ -39,6 +41,7 @@ class FrontEnds:
         """Return the endpoints."""
         return [
             Route("/vercel/chat", self.post_chat, methods=["POST"]),
+            Route("/vercel/chat/{conversation}", self.get_chat, methods=["GET"]),
             Route("/vercel/chat/{conversation}/stream", self.get_chat_stream, methods=["GET"]),
             Route("/ag-ui", self.post_run, methods=["POST"]),
         ]
@@ -52,6 +55,14 @@ class FrontEnds:
         begun = await self._begin(request, asked)
         message = asked.answered if asked.contents and asked.answered else begun.turn
         return await self._chat_stream(begun.turn, message, version)
+
+    async def get_chat(self, request: Request) -> Response:
+        """Return the messages of a conversation, for `useChat({ messages })`. A new conversation has none."""
+        conversation, version = await self._front.conversation_of(request), _version(request)
+        try:
+            return answer(await ui_messages(self._front.store.stream(conversation), version))
+        except NotFoundError:
+            return answer([])
 
     async def get_chat_stream(self, request: Request) -> Response:
         """Stream the running turn of a conversation from its start. Status 204 if none runs."""
@@ -108,14 +119,8 @@ class FrontEnds:
 
     async def _user_turns(self, conversation: str) -> list[Turn]:
         """Return the user's turns on the path to the turn that began last, without those that only answer questions."""
-        store, turns = self._front.store, []
-        name = (await store.conversation(conversation)).head
-        while name is not None and name != START:
-            turn = await store.turn(name)
-            if turn.role == "user" and not await self._only_answers(turn):
-                turns.append(turn)
-            name = turn.previous
-        return turns[::-1]
+        turns = [stored async for stored in self._front.store.stream(conversation) if stored.turn.role == "user"]
+        return [stored.turn for stored in turns if not only_answers(contents_of(stored.messages))]
 
     async def _first(self, turn: Turn) -> Turn:
         """Return the first turn of the assistant's message: turns that go on after answers belong to the same one."""
@@ -128,7 +133,7 @@ class FrontEnds:
         return turn
 
     async def _only_answers(self, turn: Turn) -> bool:
-        return all(isinstance(block.content, ANSWERS) for block in await self._front.store.blocks(turn))
+        return only_answers(block.content for block in await self._front.store.blocks(turn))
 
 
 async def _written(
