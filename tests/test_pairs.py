@@ -520,7 +520,26 @@ def test_result_pairs_with_call_across_empty_messages_and_approvals(
     assert {loss.code for loss in encoded.losses} - {loss.code for loss in plain.losses} <= {"own-approval"}
 
 
-@pytest.mark.parametrize("api", sorted(set(contentmodel.adapters()) - {"turn-blocks"}))
+KEEPING = {"turn-blocks", "vercel-model-messages", "vercel-ui-messages"}
+"""The formats that store approvals of the application's own calls."""
+
+
+@pytest.mark.parametrize("api", sorted(KEEPING - {"turn-blocks"}))
+def test_format_with_approvals_keeps_those_of_application_calls(api: str) -> None:
+    messages = [contentmodel.user("Pay."), ChatMessage(role="assistant", contents=[CALL]), *APPROVAL, RESULT]
+    encoded = contentmodel.adapter(api).encode_request(ChatRequest(messages=messages))
+    assert encoded.losses == ()
+    assert NO_RESULT not in str(encoded.payload)
+    contents = [c for m in contentmodel.adapter(api).decode_request(encoded.payload).messages for c in m.contents]
+    assert [type(content) for content in contents if not isinstance(content, TextContent)] == [
+        FunctionCallContent,
+        ToolApprovalRequestContent,
+        ToolApprovalResponseContent,
+        FunctionResultContent,
+    ]
+
+
+@pytest.mark.parametrize("api", sorted(set(contentmodel.adapters()) - KEEPING))
 def test_encoder_drops_approvals_of_application_calls(api: str) -> None:
     messages = [contentmodel.user("Pay."), ChatMessage(role="assistant", contents=[CALL]), *APPROVAL, RESULT]
     encoded = contentmodel.adapter(api).encode_request(ChatRequest(messages=messages))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -29,7 +29,7 @@ class Writing:
     def __init__(self, request: ChatRequest, context: EncodeContext) -> None:
         self._request, self._context = request, context
         self._order = order_of(request, API)
-        self._artifacts = _artifacts(request) if context.native else {}
+        self._results = _results(request) if context.native else {}
         self._rendered: dict[int, dict[int, Any]] = {}
         self._fields = _common_fields(request, context)
         self._time = first_time(request.messages)
@@ -114,17 +114,17 @@ class Writing:
             fields = {key[8:]: value for key, value in envelope.items() if key.startswith("message.")}
             line["message"] = {**fields, "role": wire["role"], "content": wire["content"]}
         if "toolUseResult" in line and line["toolUseResult"] is None:
-            line["toolUseResult"] = self._artifacts.get(item.source.line)
+            artifacts = [result.artifact for result in self._results.get(item.source.line, ())]
+            line["toolUseResult"] = next((one for one in artifacts if one is not None), None)
         if is_first and item.message is not None and item.message.created is not None and "timestamp" in line:
             line["timestamp"] = item.message.created
-        self._write_result(line, item.message, item.source.line)
+        self._write_result(line, self._results.get(item.source.line, []))
         self._time = line.get("timestamp", self._time)
         self._fields.update({key: line[key] for key in COMMON if key in line})
         return line
 
-    def _write_result(self, line: dict[str, Any], message: ChatMessage | None, index: int) -> None:
+    def _write_result(self, line: dict[str, Any], results: list[ToolResultContent]) -> None:
         """Write the outcome of the only result of a line if it changed. Report values that the line cannot have."""
-        results = [] if message is None else [*_results(message, index)]
         if len(results) != 1:
             for result in results:
                 self._context.report_lost_attributes(result, ("artifact", "outcome"))
@@ -259,25 +259,15 @@ def _common_fields(request: ChatRequest, context: EncodeContext) -> dict[str, An
     }
 
 
-def _results(message: ChatMessage, line: int) -> Iterator[ToolResultContent]:
-    """Yield the results of a message that were read from a line."""
-    first = LINE.of(message, API) if message.extra else None
-    for content in message.contents:
-        own = LINE.of(content, API) if content.extra else None
-        if isinstance(content, ToolResultContent) and line == (first if own is None else own):
-            yield content
-
-
-def _artifacts(request: ChatRequest) -> dict[int, Any]:
-    """Return the `artifact` of each result, by the index of the result's line."""
-    found: dict[int, Any] = {}
+def _results(request: ChatRequest) -> dict[int | None, list[ToolResultContent]]:
+    """Return the results that were read from each line, by its index."""
+    found: dict[int | None, list[ToolResultContent]] = {}
     for messages in (request.messages, *(branch.messages for branch in request.branches)):
         line = None
         for message in messages:
             line = LINE.of(message, API) if message.extra else line
             for content in message.contents:
-                artifact = getattr(content, "artifact", None)
-                if artifact is not None:
+                if isinstance(content, ToolResultContent):
                     own = LINE.of(content, API) if content.extra else None
-                    found[line if own is None else own] = artifact  # type: ignore[index]
+                    found.setdefault(line if own is None else own, []).append(content)
     return found

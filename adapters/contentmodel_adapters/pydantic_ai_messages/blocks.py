@@ -6,6 +6,7 @@ part, `kind` that of a message and of a part of a prompt.
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from contentmodel.authoring import (
@@ -23,7 +24,6 @@ from contentmodel.authoring import (
     Spec,
     Table,
     parse,
-    write,
 )
 from contentmodel.content.caching import CachePoint
 from contentmodel.content.citations import Citation
@@ -80,7 +80,7 @@ def _binary(name: str, **options: Any) -> Row:
 
 
 class _JsonText(Codec[str]):
-    """A JSON value without a text of its own, as compact JSON text."""
+    """A JSON value without a text of its own, as compact JSON text with sorted keys."""
 
     identity = False
     mandatory = True
@@ -89,7 +89,7 @@ class _JsonText(Codec[str]):
         return value is not None
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> str:
-        return write(value).decode("utf-8", "surrogatepass")
+        return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
     def encode(self, value: str, context: EncodeContext, owner: object) -> Any:
         try:

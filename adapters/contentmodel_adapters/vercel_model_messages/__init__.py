@@ -28,6 +28,7 @@ class VercelModelMessages(documents.DocumentAdapter):
     requires = {"messages": list}
     conversation = "messages"
     is_list = True
+    keeps_approvals = True
     keeps_state = True
     reasoning_fields = ()
     takes_json = True

@@ -50,6 +50,7 @@ class VercelUIMessages(documents.DocumentAdapter):
     requires = {"messages": list}
     conversation = "messages"
     is_list = True
+    keeps_approvals = True
     keeps_state = True
     results_in_calls = True
     reasoning_fields = ()

@@ -80,6 +80,8 @@ class TableAdapter:
 
     results_in_calls = False
     """True if a call and its result are one object: the results have the order of their calls."""
+    keeps_approvals = False
+    """True if the format stores approvals of the application's own calls."""
     keeps_state = False
     """True if the format stores the opaque state and the hosted tools of any provider, with the provider's name."""
     takes_json = False
@@ -227,7 +229,7 @@ class TableAdapter:
                 context.report_loss(request, "model", reasons.OTHER_MODEL)
             request = context.replace(request, model=model)
         context.model = model
-        context.keeps_state = self.keeps_state
+        context.keeps_state, context.keeps_approvals = self.keeps_state, self.keeps_approvals
         context.reasoning_fields = self.reasoning_fields
         report_request_records(request, self.records, context)
         messages = with_json_as_text(request.messages, context, takes_json=self.takes_json)

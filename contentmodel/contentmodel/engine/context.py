@@ -183,6 +183,7 @@ class EncodeContext:
         "has_no_origin",
         "is_open",
         "issuer",
+        "keeps_approvals",
         "keeps_state",
         "kind",
         "known",
@@ -232,6 +233,8 @@ class EncodeContext:
         self.maps: Renames | None = None
         self.reasoning_fields: tuple[str, ...] = ()
         """The fields of a message that contain reasoning of any issuer. Each is the name of a policy."""
+        self.keeps_approvals = False
+        """True if the target stores approvals of the application's own calls."""
         self.keeps_state = False
         """True if the target stores the opaque state and the hosted tools of any provider, with its name."""
         self.status: int | None = None

@@ -60,7 +60,7 @@ def normalize_foreign(messages: list[ChatMessage], context: EncodeContext) -> li
         return messages
     normalized: list[ChatMessage] = []
     messages = with_call_ids(messages, context)
-    has_approvals = not context.keeps_state and not _APPROVALS.isdisjoint(map(type, contents_of(messages)))
+    has_approvals = not context.keeps_approvals and not _APPROVALS.isdisjoint(map(type, contents_of(messages)))
     own_approvals = _own_approvals(messages) if has_approvals else _NO_APPROVALS
     for number, message in enumerate(messages):
         plain = _PLAIN.get(message.role, _NONE)
@@ -481,26 +481,31 @@ def _source_of(output: AIContent) -> Source | None:
 
 def _split_results(message: ChatMessage, context: EncodeContext) -> list[ChatMessage]:
     """Move results of the client to messages of the role "tool". Those from a user message are placed before it."""
-    if message.role == "tool" or not any(map(_is_result, message.contents)):
+    if message.role == "tool" or not any(_is_result(content, context) for content in message.contents):
         return [message]
-    results = [c for c in message.contents if _is_result(c)]
+    results = [c for c in message.contents if _is_result(c, context)]
     if message.role != "assistant":
-        rest = [c for c in message.contents if not _is_result(c)]
+        rest = [c for c in message.contents if not _is_result(c, context)]
         if not rest:
             return [context.replace(message, role="tool")]
         return [_part(message, "tool", results), context.with_contents(message, rest)]
     return _cut(message, context)
 
 
-def _is_result(content: AIContent) -> bool:
-    """Return whether a content is a result that the application sends, not one of a hosted tool that stays hosted."""
+def _is_result(content: AIContent, context: EncodeContext) -> bool:
+    """Return whether the application sends a content for a call: a result, or the user's answer to a question.
+
+    The result of a hosted tool that stays hosted is no such content.
+    """
+    if isinstance(content, ToolApprovalResponseContent):
+        return context.keeps_approvals
     return isinstance(content, ToolResultContent) and content.executor == "client"
 
 
 def _cut(message: ChatMessage, context: EncodeContext) -> list[ChatMessage]:
     runs: list[tuple[str, list[AIContent]]] = []
     for content in _open_calls_last(message, context):
-        role = "tool" if _is_result(content) else message.role
+        role = "tool" if _is_result(content, context) else message.role
         if not runs or runs[-1][0] != role:
             runs.append((role, []))
         runs[-1][1].append(content)
