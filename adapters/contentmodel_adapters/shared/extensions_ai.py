@@ -321,7 +321,7 @@ class Rows:
             self.row("text", TextContent, {"text": "text"}),
             self.row("reasoning", ReasoningContent, {"text": "text", "protected_data": ("protected", protected)}),
             self.row("uri", UriContent, {"uri": "uri", "media_type": "media_type", **detail}, Silent("kind")),
-            self.row("error", ErrorContent, {"message": "message", "error_code": "code"}, Silent("kind")),
+            self.row("error", ErrorContent, {"message": "message", "error_code": "code"}),
             self.row(
                 "hosted_file",
                 HostedFileContent,

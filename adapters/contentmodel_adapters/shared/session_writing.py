@@ -82,10 +82,15 @@ class Writer:
     def _report_unwritten(self, messages: list[ChatMessage], written: list[Written]) -> None:
         """Report the records of messages (`created`, `usage`, ...) to which no wire object can be assigned."""
         seen = {id(one.message) for one in written}
+        inner = self._format.inner
         for message in messages:
-            for name in OF_MESSAGES if id(message) not in seen else ():
+            if id(message) in seen:
+                continue
+            for name in OF_MESSAGES:
                 if getattr(message, name) is not None:
                     self._context.report_loss(message, name, reasons.MESSAGE_RECORD)
+            if not message.contents and wire_fields((message.extra or {}).get(inner) or {}):
+                self._context.report_loss(message, None, reasons.EMPTY_MESSAGE)
 
     def line_of(self, wire: dict[str, Any]) -> int | None:
         """Return the line that a wire object was read from; None if it is new."""
