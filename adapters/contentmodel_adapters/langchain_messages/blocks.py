@@ -149,25 +149,22 @@ REASONING = [
         "reasoning",
         ReasoningContent,
         {"reasoning": "text", "extras.signature": ("protected", SIGNATURE)},
-        Silent("kind"),
     ),
     # OpenAI's encrypted reasoning is beside the text or, without a text, among the extras.
     Row(
         "reasoning.encrypted",
         ReasoningContent,
         {"reasoning": "text", "encrypted_content": ("protected", Sealed("encrypted", mandatory=True))},
-        Silent("kind"),
         constants={"type": "reasoning"},
     ),
     Row(
         "reasoning.extras",
         ReasoningContent,
         {"reasoning": "text", "extras.encrypted_content": ("protected", Sealed("encrypted", mandatory=True))},
-        Silent("kind"),
         constants={"type": "reasoning"},
     ),
     # The blocks of langchain-google-genai and langchain-aws.
-    row("thinking", ReasoningContent, {"thinking": "text", "signature": ("protected", SIGNATURE)}, Silent("kind")),
+    row("thinking", ReasoningContent, {"thinking": "text", "signature": ("protected", SIGNATURE)}),
     row(
         "reasoning_content",
         ReasoningContent,
@@ -175,7 +172,6 @@ REASONING = [
             "reasoning_content.text": "text",
             "reasoning_content.signature": ("protected", SIGNATURE),
         },
-        Silent("kind"),
     ),
 ]
 
