@@ -300,6 +300,9 @@ NAMES = {
     "tool_search_tool_regex": "tool_search",
     "google_search": "web_search",
     "file_search_call": "file_search",
+    "shell": "bash_code_execution",
+    "text_editor": "text_editor_code_execution",
+    "maps": "google_maps",
 }
 SERVER_CALL = {"type": "server_tool_call"}
 SERVER_CALLS = [
@@ -404,7 +407,7 @@ SERVER_RESULTS = [
         RESULT,
         Columns("outputs", {"output": OUTPUTS["output"]}),
         Filled({"tool_call_id": "", "status": "success"}),
-        Silent("name", "server"),
+        Silent("name"),
         constants=SERVER_RESULT,
     )
     for name, model in _RESULTS.items()

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 from msgspec.structs import replace
 
 from contentmodel.adapter import adapter as installed
-from contentmodel.authoring import DecodeContext, EncodeContext, Hint, Union, hints, object_of
+from contentmodel.authoring import DecodeContext, EncodeContext, Hint, Union, hints, object_of, reasons
 from contentmodel.content import result_type
 from contentmodel.content.hosted import CodeInterpreterToolResultContent
 from contentmodel.content.outcomes import (
@@ -303,6 +303,8 @@ class ContentBlocks(Union):
         if is_string and content.annotations is None and content.protected is None and content.cache_point is None:
             context.leave_residue(content)
             return [content.text]
+        if isinstance(content, HostedToolResultContent) and content.artifact is not None:
+            context.report_loss(content, "artifact", reasons.ARTIFACT)
         return self._encode_own([content], context)
 
 

@@ -228,8 +228,10 @@ class _Writer:
             if run:
                 yield self._message(message, run, is_first=is_first)
                 run, is_first = [], False
+            # A result has no metadata that name a provider.
+            issuer, context.issuer = context.issuer, ""
             yield self._result(message, content, is_first=is_first)
-            is_first = False
+            context.issuer, is_first = issuer, False
         if run or is_first:
             yield self._message(message, run, is_first=is_first)
         context.issuer = ""
@@ -314,7 +316,9 @@ def _without_signatures(message: ChatMessage, context: EncodeContext) -> tuple[C
 
 
 def _issuer_of(message: ChatMessage) -> str:
-    """Return the issuer of the opaque state that a message can have."""
+    """Return the issuer of the opaque state that a message can have. Only new messages of models name one."""
+    if message.role != "assistant" and not is_own(message):
+        return ""
     if message.origin is not None and message.origin.issuer:
         return message.origin.issuer
     sealed = (content.protected for content in message.contents if content.protected is not None)
