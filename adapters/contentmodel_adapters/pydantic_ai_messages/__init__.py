@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from contentmodel.authoring import (
@@ -19,6 +19,11 @@ from contentmodel.authoring import (
     reasons,
 )
 from contentmodel.content.base import AIContent
+from contentmodel.content.hosted import (
+    McpListToolsToolCallContent,
+    McpServerToolCallContent,
+    McpServerToolResultContent,
+)
 from contentmodel.content.media import HostedFileContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import ToolResultContent
@@ -36,6 +41,7 @@ from contentmodel_adapters.pydantic_ai_messages.values import API, provider_fiel
 from contentmodel_adapters.shared import documents
 
 READS = media.MediaSupport(None, None, ("http", "https"), in_answers=True)
+OF_SERVERS = (McpServerToolCallContent, McpServerToolResultContent, McpListToolsToolCallContent)
 STORES = ("anthropic", "openai", "google", "bedrock", "xai")
 """The providers of uploaded files (pydantic_ai.messages.UploadedFileProviderName)."""
 
@@ -50,8 +56,13 @@ def with_providers(messages: list[ChatMessage], context: EncodeContext) -> list[
 
 def _with_providers(message: ChatMessage, context: EncodeContext) -> list[AIContent]:
     issuer = "" if message.origin is None else message.origin.issuer
-    kept: list[AIContent] = []
-    for content in message.contents:
+    return list(_provided(message.contents, issuer, context))
+
+
+def _provided(contents: list[AIContent], issuer: str, context: EncodeContext) -> Iterator[AIContent]:
+    for content in contents:
+        if isinstance(content, ToolResultContent) and any(isinstance(o, HostedFileContent) for o in content.outputs):
+            content = context.replace(content, outputs=list(_provided(content.outputs, issuer, context)))
         fields = provider_fields(content)
         if isinstance(content, HostedFileContent):
             if issuer not in STORES:
@@ -59,25 +70,28 @@ def _with_providers(message: ChatMessage, context: EncodeContext) -> list[AICont
                 continue
             fields = {"provider_name": issuer}
         own = {**fields, **(content.extra or {}).get(API, {})}
-        kept.append(context.replace(content, extra={**(content.extra or {}), API: own}) if fields else content)
-    return kept
+        yield context.replace(content, extra={**(content.extra or {}), API: own}) if fields else content
 
 
 def with_names_of_results(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return the messages with the name of its call in each result, which Pydantic AI requires."""
-    names: dict[str | None, str | None] = {}
+    """Return the messages with the name or the server of its call in each result, which Pydantic AI requires."""
+    calls: dict[str | None, AIContent] = {}
     named = []
     for message in messages:
-        names.update((call.call_id, call.name) for call in message.tool_calls)
-        contents = [_named(content, names, context) for content in message.contents]
-        named.append(message if is_native(message, context) else context.with_contents(message, contents))
+        calls.update((call.call_id, call) for call in message.tool_calls)
+        contents = [_named(content, calls, context) for content in message.contents]
+        named.append(context.with_contents(message, contents))
     return named
 
 
-def _named(content: AIContent, names: Mapping[str | None, str | None], context: EncodeContext) -> AIContent:
-    if not isinstance(content, ToolResultContent) or content.name is not None or names.get(content.call_id) is None:
-        return content
-    named: AIContent = context.replace(content, name=names[content.call_id])
+def _named(content: AIContent, calls: Mapping[str | None, AIContent], context: EncodeContext) -> AIContent:
+    call = calls.get(getattr(content, "call_id", None))
+    named = content
+    if isinstance(content, OF_SERVERS):
+        if content.server is None:
+            named = context.replace(content, server=getattr(call, "server", None) or "")
+    elif isinstance(content, ToolResultContent) and content.name is None:
+        named = context.replace(content, name=getattr(call, "name", None) or "")
     return named
 
 
@@ -112,11 +126,12 @@ class PydanticAIMessages(documents.DocumentAdapter):
     }
     request_passes = (
         message_pass(without_records, native=True),
+        documents.KNOWN_TOOLS,
         documents.NORMALIZED,
         message_pass(with_providers),
         message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
         documents.FITTING_CALLS,
-        message_pass(with_names_of_results),
+        message_pass(with_names_of_results, native=True),
     )
     request_payload_passes = (payload_pass(with_instructions, native=True),)
 

@@ -259,6 +259,9 @@ def _single(part: dict[str, Any], parts: list[Any], index: int, context: DecodeC
 
 def _response_of(message: ChatMessage, context: EncodeContext) -> dict[str, Any]:
     wire = RESPONSE.encode(message, context)
+    if wire.get("parts") is None:
+        # All contents are dropped.
+        wire["parts"] = []
     origin = message.origin
     if origin is not None and origin.is_answer and not is_native(message, context):
         wire.update({"model_name": origin.model} if origin.model is not None else {})

@@ -33,6 +33,7 @@ from contentmodel.content.citations import Citation, Span
 from contentmodel.content.media import standard_base64
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.text import JsonContent, SpanConverter, TextContent
+from contentmodel.literals import ProtectedKind
 from contentmodel_adapters.shared.times import date_of
 
 API = "pydantic-ai-messages"
@@ -64,6 +65,13 @@ def issuer_of(provider: object) -> str:
     return _ISSUERS.get(provider, provider) if isinstance(provider, str) else ""
 
 
+def _kind_of(fields: Mapping[str, Any]) -> ProtectedKind:
+    """Return the kind of opaque state in a thinking part with these fields."""
+    if fields.get("id") == REDACTED:
+        return "redacted"
+    return "encrypted" if issuer_of(fields.get("provider_name")) in _ENCRYPTED else "signature"
+
+
 class Signature(Codec[Protected]):
     """The signature or the encrypted content of a thinking part. `provider_name` beside it is its issuer."""
 
@@ -71,12 +79,13 @@ class Signature(Codec[Protected]):
     identity = False
 
     def decode(self, value: str, context: DecodeContext, container: dict[str, Any], key: str) -> Protected:
-        issuer = issuer_of(container.get("provider_name"))
-        kind = "redacted" if container.get("id") == REDACTED else "encrypted" if issuer in _ENCRYPTED else "signature"
-        return Protected(issuer=issuer, kind=kind, data=value)
+        return Protected(issuer=issuer_of(container.get("provider_name")), kind=_kind_of(container), data=value)
 
     def encode(self, value: Protected, context: EncodeContext, owner: Any) -> str | None:
-        if issuer_of(((owner.extra or {}).get(API) or {}).get("provider_name")) == value.issuer:
+        fields = (owner.extra or {}).get(API) or {}
+        if issuer_of(fields.get("provider_name")) == value.issuer:
+            if value.kind != _kind_of(fields):
+                context.report_loss(owner, "protected", reasons.OTHER_VALUE, value=_kind_of(fields))
             return value.data
         context.report_loss(owner, "protected", reasons.OPAQUE_STATE, issuer=value.issuer)
         return None
@@ -269,6 +278,7 @@ class Returned(Blocks[AIContent]):
         if content.__class__ is TextContent:
             yield _TEXT.encode([content], context, owner) or ""
         elif content.__class__ is not JsonContent:
+            context.report_lost_attributes(content, ("cache_point",))
             for item in self.union.encode_list([content], context):
                 # Contents without a row here become texts.
                 yield item["content"] if item.get("kind") == "text-content" else item
@@ -304,11 +314,18 @@ class Recorded(Filled):
     def finish(self, value: Any, wire: dict[str, Any], context: EncodeContext) -> None:
         super().finish(value, wire, context)
         content = wire.get("content")
-        if content.__class__ not in (list, dict) or not (context.completes or isinstance(wire.get(DIGESTS), list)):
+        if content.__class__ not in (list, dict):
             return
         pairs = zip(content if content.__class__ is list else [content], value.outputs, strict=False)
-        written = _digests([item for item, output in pairs if output.__class__ not in _PLAIN])
-        recorded = wire.get(DIGESTS) or []
+        files = [item for item, output in pairs if output.__class__ not in _PLAIN and item.__class__ is dict]
+        for item in files:
+            if item.get("kind") in _LINKS:
+                item.setdefault("media_type", None)
+        record = wire.get(DIGESTS)
+        if not context.completes and record.__class__ is not list and all(is_file(item, record) for item in files):
+            return
+        written = _digests(files)
+        recorded = record or []
         if DIGESTS not in wire or not set(written) <= set(recorded):
             wire[DIGESTS] = sorted({*recorded, *written})
 
