@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 from ai_sdk import asked, generated, validated
 from conftest import needs_node
 from contentmodel import (
+    ChatMessage,
     ChatRequest,
     FunctionCallContent,
     FunctionResultContent,
+    Origin,
     ReasoningContent,
     TextContent,
     adapter,
@@ -27,10 +29,14 @@ from contentmodel.content import (
     Citation,
     CodeInterpreterToolResultContent,
     CompactionContent,
+    DataContent,
     JsonContent,
+    Protected,
+    ShellToolCallContent,
     ToolApprovalRequestContent,
     ToolApprovalResponseContent,
     UnknownContent,
+    UriContent,
     WebSearchToolCallContent,
 )
 from contentmodel.errors import DecodeError
@@ -136,6 +142,39 @@ def test_parts_of_providers_have_their_types() -> None:
     assert text.protected is not None
     assert text.annotations[0].span is not None
     assert text.annotations[0].span.unit == "utf16"
+
+
+@pytest.mark.parametrize(
+    ("content", "loss"),
+    [
+        (ShellToolCallContent(call_id="1", name="container", arguments={}), "tool-by-name"),
+        (ToolApprovalRequestContent(request_id="1", name="pay", arguments={"amount": 5}), "call-of-approval"),
+        (DataContent(media_type="text/plain", text="18 degrees"), "document-as-base64"),
+        (CompactionContent(protected=Protected(issuer="anthropic", kind="encrypted", data="b3BhcXVl")), "no-block"),
+    ],
+)
+@pytest.mark.parametrize("origin", [None, Origin(api=UI, issuer="")])
+def test_content_without_a_place_is_reported_and_the_payload_is_read(content: Any, loss: str, origin: Any) -> None:
+    said = ChatMessage(role="assistant", contents=[TextContent(text="Hello"), content], origin=origin)
+    encoded = adapter(UI).encode_request(ChatRequest(messages=[user_message(origin), said], origin=origin))
+    assert loss in [one.code for one in encoded.losses if one.path.startswith("$.messages[1].contents[1]")]
+    _, back = decoded(encoded.payload).messages
+    if isinstance(content, DataContent):
+        assert [part.to_bytes() for part in back.contents[1:]] == [b"18 degrees"]
+    if isinstance(content, ToolApprovalRequestContent):
+        assert [part.arguments for part in back.contents[1:]] == [{"amount": 5}] * 2
+
+
+def user_message(origin: Any) -> ChatMessage:
+    return ChatMessage(role="user", contents=[TextContent(text="Hello")], origin=origin)
+
+
+def test_link_without_a_name_is_an_output() -> None:
+    output = {"content": [{"type": "resource_link", "uri": "https://example.org/sky.png"}]}
+    document = [HELLO, assistant(tool("output-available", output=output))]
+    encoded = adapter(UI).encode_request(decoded(document))
+    assert encoded.payload == document
+    assert decoded(document).messages[-1].contents[0].outputs == [UriContent(uri="https://example.org/sky.png")]
 
 
 def test_steering_message_is_a_user_message() -> None:

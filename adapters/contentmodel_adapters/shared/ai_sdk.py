@@ -25,7 +25,7 @@ from contentmodel.authoring import (
 from contentmodel.content import hosted
 from contentmodel.content.base import Protected
 from contentmodel.content.caching import CachePoint
-from contentmodel.content.media import UriContent
+from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.media_types import media_type_of_link, usual_media_type
 from contentmodel.content.tools import (
     HostedToolCallContent,
@@ -147,6 +147,17 @@ HOSTED_RESULTS: dict[str, type[Any]] = {
 KIND_OF = {model: kind for kinds in (HOSTED_CALLS, HOSTED_RESULTS) for kind, model in kinds.items()}
 
 
+def kind_of_tool(name: object) -> str:
+    """Return the purpose of a tool that a provider runs, from its name."""
+    return TOOLS.get(name, "Hosted") if name.__class__ is str else "Hosted"
+
+
+def report_kind(content: Any, name: object, context: EncodeContext) -> None:
+    """Report a call or a result of a hosted tool if the name of the tool does not lead to its class."""
+    if KIND_OF.get(content.__class__, "Hosted") != kind_of_tool(name):
+        context.report_loss(content, None, reasons.TOOL_BY_NAME)
+
+
 APPROVAL_ID = Hint[str](
     None, "approval", "the id of an approval of a call of the application, which has the id of the call in the model"
 )
@@ -224,6 +235,33 @@ class DataUrl(Codec[str]):
 
     def describe(self) -> str:
         return "data uri"
+
+
+def with_base64(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return the messages with base64 instead of the texts of documents, which the format does not have."""
+    return [
+        context.with_contents(message, [_in_base64(content, context) for content in message.contents])
+        if any(content.__class__ is DataContent and content.text is not None for content in message.contents)
+        else message
+        for message in messages
+    ]
+
+
+def _in_base64(content: Any, context: EncodeContext) -> Any:
+    if content.__class__ is not DataContent or content.text is None:
+        return content
+    context.report_loss(content, "text", reasons.DOCUMENT_AS_BASE64)
+    inline = DataContent.from_bytes(content.to_bytes(), content.media_type or "text/plain")
+    return context.replace(content, data=inline.data, text=None, media_type=inline.media_type)
+
+
+def usual_compaction(content: Any, rows: list[Row]) -> Row | None:
+    """Return the usual row of a compaction of opaque state (the first) or of text; None without a row."""
+    protected, opaque = content.protected, STATES["openai.reasoningEncryptedContent"]
+    if content.text is not None:
+        return rows[1]
+    is_known = protected is not None and (protected.issuer, protected.kind) == (opaque.issuer, opaque.kind)
+    return rows[0] if is_known else None
 
 
 def is_typed_data(url: str, media_type: object) -> bool:

@@ -63,6 +63,7 @@ class VercelUIMessages(documents.DocumentAdapter):
         documents.NORMALIZED,
         message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
         message_pass(ai_sdk.with_media_types, needs=media.TYPES),
+        message_pass(ai_sdk.with_base64, native=True, needs=media.TYPES),
         documents.WITH_A_TURN,
         request_pass(with_fitting_calls, ids=documents.ANYTHING, names=documents.ANYTHING),
     )

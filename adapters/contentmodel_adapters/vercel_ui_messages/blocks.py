@@ -44,6 +44,7 @@ from contentmodel_adapters.shared.ai_sdk import (
     metadata_of,
     row_for_state,
     state_of,
+    usual_compaction,
     with_states,
 )
 
@@ -162,14 +163,14 @@ TEXT = with_states(
 FILES = _media("file", _FILE)
 
 
-def _prefer(content: Any, rows: list[Row]) -> Row:
+def _prefer(content: Any, rows: list[Row]) -> Row | None:
     """Return the usual row of a content."""
     if content.__class__ is DataContent:
         return rows[0]
     if content.__class__ is UriContent:
         return rows[1] if content.media_type is None and content.kind in KINDS else rows[0]
     if content.__class__ is CompactionContent:
-        return rows[0] if content.text is None and content.protected is not None else rows[1]
+        return usual_compaction(content, rows)
     if content.__class__ is ConfigurationContent:
         return rows[1] if content.kind.startswith("data-") else rows[0]
     return row_for_state(content, rows)

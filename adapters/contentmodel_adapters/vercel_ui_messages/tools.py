@@ -43,9 +43,10 @@ from contentmodel_adapters.shared.ai_sdk import (
     HOSTED_RESULTS,
     KIND_OF,
     OF_GOOGLE,
-    TOOLS,
     Input,
     approval_id,
+    kind_of_tool,
+    report_kind,
     row_for_state,
     state_of,
     with_states,
@@ -85,7 +86,7 @@ def _calls(kind: str, model: type[Any]) -> list[Row]:
     constants = {} if kind == "Function" else {"providerExecuted": True}
     fields: dict[str, Spec] = {"toolCallId": "call_id", "input": ("arguments", Input())}
     filled = {"toolCallId": "", "input": {}}
-    others = (Silent("status", "server"),)
+    others = (Silent("status"),)
     return [
         *with_states(
             f"tool.{kind}",
@@ -115,7 +116,7 @@ def _row_of_call(wire: Mapping[str, Any]) -> str:
     name = wire.get("toolName") if is_dynamic else wire["type"][len("tool-") :]
     kind = "Function"
     if wire.get("providerExecuted") is True:
-        kind = TOOLS.get(name, "Hosted") if name.__class__ is str else "Hosted"
+        kind = kind_of_tool(name)
     return f"{'dynamic' if is_dynamic else 'tool'}.{kind}{state_of(wire, METADATA, OF_GOOGLE)}"
 
 
@@ -148,7 +149,6 @@ BLOCKS = TABLE.union(
             UriContent,
             {"uri": "uri", "name": "name", "title": "title", "mimeType": "media_type", "description": "text"},
             Filled({"name": ""}),
-            Silent("kind"),
         ),
     ],
     prefer=lambda content, rows: rows[0] if len(rows) == 1 or content.media_kind != "audio" else rows[1],
@@ -220,7 +220,7 @@ def _is_of_mcp(value: Any) -> bool:
 
 
 def _is_block(block: dict[str, Any]) -> bool:
-    needs = {"text": ("text",), "image": _BLOCK, "audio": _BLOCK, "resource_link": ("uri", "name")}
+    needs = {"text": ("text",), "image": _BLOCK, "audio": _BLOCK, "resource_link": ("uri",)}
     fields = needs.get(block.get("type", "")) if block.get("type").__class__ is str else None
     return fields is not None and all(block.get(field).__class__ is str for field in fields)
 
@@ -284,9 +284,7 @@ RESULTS = {
     kind: TABLE.union(f"result of {kind}", _results(kind, model), tag="state", prefer=_usual_result)
     for kind, model in OF_CLASS.items()
 }
-APPROVAL = TABLE.record(
-    "approval", ToolApprovalRequestContent, {"id": "request_id"}, Silent("name", "arguments", "server")
-)
+APPROVAL = TABLE.record("approval", ToolApprovalRequestContent, {"id": "request_id"}, Silent("name", "arguments"))
 RESPONSE = TABLE.record(
     "approval response",
     ToolApprovalResponseContent,
@@ -446,7 +444,14 @@ def encode_tool(part: ToolPart, context: EncodeContext) -> dict[str, Any]:
         result, request = part.result, part.request or part.response
         call_id = result.call_id if result is not None else request.request_id
         name = result.name if result is not None else getattr(request, "name", None)
-        part.call = FunctionCallContent(call_id=call_id, name=name, arguments={})
+        part.call = FunctionCallContent(call_id=call_id, name=name, arguments=getattr(request, "arguments", None) or {})
+        for content in (part.request, part.response):
+            if content is not None:
+                context.report_loss(content, None, reasons.CALL_OF_APPROVAL)
+    elif part.is_hosted:
+        for content in (part.call, part.result):
+            if content is not None:
+                report_kind(content, part.call.name, context)
     wire: dict[str, Any] = CALLS.encode_one(part.call, context)
     if context.completes:
         _fit(part, context)

@@ -226,6 +226,10 @@ CALL_AFTER_RESULTS = moved(
 )
 IN_STATE = insignificant("in-state", "{target} has it as the state of the call, or as the type of the output")
 REPEATED_REASON = insignificant("repeated-reason", "{target} has the text of a denied call once, in its approval")
+CALL_OF_APPROVAL = synthesized(
+    "call-of-approval",
+    "{target} has an approval in its call, and the source has no call: one is made from the approval",
+)
 RESULT_WITH_CALL = moved("result-with-call", "{target} has a result in its call: the order is that of the calls")
 MEDIA_AFTER_RESULT = moved(
     "media-after-result", "{target} accepts only text in such a tool result: the media follow in a user message"
@@ -240,6 +244,9 @@ CITED_SOURCE = degraded("cited-source", "{target} gets the citations of this sou
 FOREIGN_HOSTED_TOOL = dropped("foreign-hosted-tool", "{target} cannot represent a hosted tool of another provider")
 TOOL_MAPPED = degraded(
     "tool-mapped", "the option for tools converts it to a call of {tool}, which does the same with other arguments"
+)
+TOOL_BY_NAME = degraded(
+    "tool-by-name", "{target} has only the name of a hosted tool, and the purpose does not follow from it"
 )
 TOOL_ARGUMENT = dropped("tool-argument", "{tool} has no argument for it")
 HOSTED_AS_TEXT = degraded("hosted-as-text", "the policy for hosted tools sends it as text")
