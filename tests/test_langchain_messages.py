@@ -21,14 +21,27 @@ from langchain_core.messages import (
 
 import contentmodel
 from contentmodel import ChatRequest, FunctionCallContent, UnknownContent, assistant, audit, convert, detect, user
+from contentmodel.content import result_type
+from contentmodel.content.base import Protected, content_tag
+from contentmodel.content.hosted import (
+    MapsToolCallContent,
+    McpServerToolResultContent,
+    ShellToolCallContent,
+    TextEditorToolCallContent,
+    WebSearchToolResultContent,
+)
+from contentmodel.content.media import DataContent
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.tools import HostedToolCallContent
 from contentmodel.history import AsyncTurnStore, TurnStore
 from contentmodel.langchain import AsyncTurnStoreHistory, TurnStoreHistory, from_langchain, to_langchain
-from contentmodel.message import contents_of
+from contentmodel.message import ChatMessage, Origin, contents_of
 from langchain_payloads import BLOCKS, CONVERSATIONS, LANGCHAIN, NATIVE, PLAIN, with_data
 
 API = "langchain-messages"
 PROVIDERS = ("openai-chat", "openai-responses", "anthropic-messages", "google-generate-content")
 ADAPTER: Any = contentmodel.adapter(API)
+SEALED = Protected(issuer="openai", kind="signature", data="c2ln")
 
 
 def objects(messages: list[dict[str, Any]]) -> list[BaseMessage]:
@@ -240,3 +253,30 @@ def test_request_of_langchain_keeps_its_messages_in_a_store() -> None:
     rows = contentmodel.adapter("turn-blocks").encode_request(request).payload
     stored = contentmodel.adapter("turn-blocks").decode_request(rows)
     assert ADAPTER.encode_request(ChatRequest(messages=stored.messages)).payload == BLOCKS
+
+
+@pytest.mark.parametrize(
+    ("content", "field", "role"),
+    [
+        (ReasoningContent(text="Hm.", kind="summary"), "kind", "assistant"),
+        (DataContent(data="aGk=", media_type="image/png", protected=SEALED), "protected", "user"),
+        (McpServerToolResultContent(call_id="srv_1", server="weather"), "server", "assistant"),
+        (WebSearchToolResultContent(call_id="srv_1", artifact={"rows": 1}), "artifact", "assistant"),
+    ],
+)
+def test_fields_that_messages_cannot_have_are_losses(content: Any, field: str, role: str) -> None:
+    origin = Origin(api="openai-responses", issuer="openai")
+    call = HostedToolCallContent(call_id="srv_1", name="lookup")
+    contents = [call, content] if hasattr(content, "call_id") else [content]
+    message = ChatMessage(role=role, contents=contents, origin=origin)
+    losses = ADAPTER.encode_request(ChatRequest(messages=[message])).losses
+    assert f"$.messages[0].contents[{len(contents) - 1}].{field}" in [loss.path for loss in losses]
+
+
+@pytest.mark.parametrize("kind", [ShellToolCallContent, TextEditorToolCallContent, MapsToolCallContent])
+def test_hosted_tools_keep_their_classes(kind: Any) -> None:
+    name = content_tag(kind.__name__).removesuffix("_tool_call")
+    call = kind(call_id="srv_1", name=name, arguments={})
+    message = ChatMessage(role="assistant", contents=[call, result_type(call)(call_id="srv_1")])
+    decoded = ADAPTER.decode_request(ADAPTER.encode_request(ChatRequest(messages=[message])).payload)
+    assert [type(content) for content in decoded.messages[0].contents] == [kind, result_type(call)]
