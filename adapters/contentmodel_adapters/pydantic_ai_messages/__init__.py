@@ -26,10 +26,11 @@ from contentmodel.content.hosted import (
 )
 from contentmodel.content.media import HostedFileContent
 from contentmodel.content.text import TextContent
-from contentmodel.content.tools import ToolResultContent
+from contentmodel.content.tools import ToolCallContent, ToolResultContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.pydantic_ai_messages.blocks import TABLE
+from contentmodel_adapters.pydantic_ai_messages.hosted import NAMES
 from contentmodel_adapters.pydantic_ai_messages.messages import (
     CONVERSATION,
     instructed_request,
@@ -90,6 +91,8 @@ def _named(content: AIContent, calls: Mapping[str | None, AIContent], context: E
     if isinstance(content, OF_SERVERS):
         if content.server is None:
             named = context.replace(content, server=getattr(call, "server", None) or "")
+    elif isinstance(content, ToolCallContent) and content.name is None and type(content) in NAMES:
+        named = context.replace(content, name=NAMES[type(content)])
     elif isinstance(content, ToolResultContent) and content.name is None:
         named = context.replace(content, name=getattr(call, "name", None) or "")
     return named

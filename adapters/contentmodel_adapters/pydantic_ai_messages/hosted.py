@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from contentmodel.authoring import Codec, DecodeContext, EncodeContext, Filled, Row, Silent, Spec
+from contentmodel.authoring import Codec, DecodeContext, EncodeContext, Filled, Row, Silent, Spec, reasons
 from contentmodel.content import hosted
-from contentmodel.content.base import content_tag
+from contentmodel.content.base import AIContent, content_tag
 from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent
 from contentmodel_adapters.pydantic_ai_messages.values import Recorded, Required
 
@@ -33,6 +33,22 @@ class _Server(Codec[str]):
         return f"{SERVER}{value}"
 
 
+class _Tool(Codec[str]):
+    """The name of a hosted tool that has a content class. Only this name selects the class."""
+
+    classes = (str,)
+    identity = False
+    mandatory = True
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def encode(self, value: str, context: EncodeContext, owner: object) -> str:
+        if value != self._name:
+            context.report_loss(owner, "name", reasons.OTHER_VALUE, value=self._name)
+        return self._name
+
+
 def _hosted_tools() -> dict[str, tuple[type[Any], type[Any]]]:
     """Return the classes of each hosted tool of the model, by the name that Pydantic AI has for it, or ours."""
     tools: dict[str, tuple[type[Any], type[Any]]] = {}
@@ -46,6 +62,8 @@ def _hosted_tools() -> dict[str, tuple[type[Any], type[Any]]]:
 
 
 TOOLS = _hosted_tools()
+NAMES: dict[type[AIContent], str] = {of_call: name for name, (of_call, _) in TOOLS.items()}
+"""The name of the tool of each class of calls."""
 
 
 def rows(call: Mapping[str, Spec], result: Mapping[str, Spec], signed: Mapping[str, Spec]) -> list[Row]:
@@ -53,9 +71,13 @@ def rows(call: Mapping[str, Spec], result: Mapping[str, Spec], signed: Mapping[s
     made = []
     for name, (of_call, of_result) in TOOLS.items():
         for kind, model, fields in ((CALL_KIND, of_call, call), (RETURN_KIND, of_result, result)):
-            constants = {"part_kind": kind, "tool_name": name}
-            fill = Filled({}) if kind == CALL_KIND else Recorded({"content": None})
-            made.append(Row(f"{kind}.{name}", model, fields, fill, Silent("name"), constants=constants))
+            if kind == CALL_KIND:
+                of_tool: dict[str, Spec] = {"tool_name": ("name", _Tool(name)), **fields}
+                made.append(Row(f"{kind}.{name}", model, of_tool, constants={"part_kind": kind}))
+            else:
+                constants = {"part_kind": kind, "tool_name": name}
+                fill = Recorded({"content": None})
+                made.append(Row(f"{kind}.{name}", model, fields, fill, Silent("name"), constants=constants))
     server: dict[str, Spec] = {"tool_name": ("server", _Server()), "tool_call_id": "call_id", **signed}
     called: dict[str, Spec] = {"args.tool_name": "name", "args.tool_args": "arguments"}
     made += [
