@@ -12,12 +12,14 @@ from hypothesis import strategies as st
 from ai_sdk import MODELS, generated, sent, validated
 from conftest import needs_node
 from contentmodel import (
+    ChatMessage,
     ChatRequest,
     DataContent,
     DecodeError,
     FunctionCallContent,
     FunctionResultContent,
     HostedFileContent,
+    Origin,
     ReasoningContent,
     TextContent,
     UriContent,
@@ -28,13 +30,20 @@ from contentmodel import (
     detect,
 )
 from contentmodel.content import (
+    CompactionContent,
+    ConfigurationContent,
     JsonContent,
+    McpServerToolCallContent,
+    McpServerToolResultContent,
     ToolApprovalRequestContent,
     ToolApprovalResponseContent,
     UnknownContent,
+    WebFetchToolCallContent,
+    WebFetchToolResultContent,
     WebSearchToolCallContent,
     WebSearchToolResultContent,
 )
+from contentmodel.content.base import Protected
 from contentmodel_conformance.strategies.transcripts import transcripts
 from framework_model_messages import APPROVALS, DOCUMENTS, HELLO, LOOP, OLDER, OUTPUTS, PARTS, PIXEL, assistant
 
@@ -115,6 +124,51 @@ def test_calls_of_providers_have_their_types() -> None:
     kinds = [type(content) for content in decoded(PARTS).messages[1].contents]
     assert WebSearchToolCallContent in kinds
     assert WebSearchToolResultContent in kinds
+
+
+def written(*contents: Any) -> tuple[list[Any], dict[str, str]]:
+    """Return the contents of an assistant message after encoding and decoding, and the losses there."""
+    message = ChatMessage(role="assistant", contents=list(contents))
+    encoded = adapter(API).encode_request(ChatRequest(messages=[message], origin=Origin(api=API, issuer="")))
+    losses = {loss.path: loss.code for loss in encoded.losses if loss.path.startswith("$.messages")}
+    return decoded(encoded.payload).messages[0].contents, losses
+
+
+def test_result_without_a_name_has_that_of_its_call() -> None:
+    call = WebFetchToolCallContent(call_id="w1", name="web_fetch", arguments={})
+    contents, losses = written(call, WebFetchToolResultContent(call_id="w1", outputs=[TextContent(text="a")]))
+    assert [type(content) for content in contents] == [WebFetchToolCallContent, WebFetchToolResultContent]
+    assert losses == {}
+
+
+def test_hosted_tool_that_its_name_does_not_show_is_a_loss() -> None:
+    call = McpServerToolCallContent(call_id="m1", name="lookup", server="weather", arguments={})
+    _, losses = written(call, McpServerToolResultContent(call_id="m1", outputs=[TextContent(text="a")]))
+    path = "$.messages[0].contents"
+    assert losses == {f"{path}[0]": "tool-by-name", f"{path}[0].server": "no-field", f"{path}[1]": "tool-by-name"}
+
+
+@pytest.mark.parametrize(("issuer", "is_kept"), [("openai", True), ("anthropic", False)])
+def test_opaque_compaction_is_that_of_openai(issuer: str, is_kept: bool) -> None:
+    state = CompactionContent(protected=Protected(issuer=issuer, kind="encrypted", data="x"))
+    contents, losses = written(state, TextContent(text="a"))
+    assert [type(content) for content in contents] == [CompactionContent, TextContent][not is_kept :]
+    assert losses == ({} if is_kept else {"$.messages[0].contents[0]": "no-block"})
+
+
+def test_compaction_without_state_is_readable() -> None:
+    document = [assistant({"type": "custom", "kind": "openai.compaction"})]
+    assert isinstance(decoded(document).messages[0].contents[0], ConfigurationContent)
+    assert adapter(API).encode_request(decoded(document)).payload == document
+
+
+def test_request_for_approval_has_only_the_id_of_its_call() -> None:
+    request = ToolApprovalRequestContent(request_id="r1", name="lookup", server="weather", arguments={"city": "Oslo"})
+    _, losses = written(request)
+    assert losses == {f"$.messages[0].contents[0].{name}": "no-field" for name in ("name", "arguments", "server")}
+    call = FunctionCallContent(call_id="r1", name="lookup", arguments={"city": "Oslo"})
+    asked = ToolApprovalRequestContent(request_id="r1", name="lookup", arguments='{"city":"Oslo"}')
+    assert written(call, asked)[1] == {}
 
 
 @pytest.mark.parametrize(

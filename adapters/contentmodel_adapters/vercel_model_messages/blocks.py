@@ -49,16 +49,17 @@ from contentmodel_adapters.shared.ai_sdk import (
     OF_GOOGLE,
     OF_REASONING,
     STATES,
-    TOOLS,
     DataUrl,
     Input,
     KindOfMedia,
     cache_points,
     is_typed_data,
+    kind_of_tool,
     kind_row_of,
     metadata_of,
     row_for_state,
     state_of,
+    usual_compaction,
     with_states,
 )
 
@@ -345,15 +346,11 @@ def _calls(kind: str, model: type[Any]) -> list[Row]:
         model,
         fields,
         Filled({"toolCallId": "", "toolName": "", "input": {}}),
-        Silent("status", "server"),
+        Silent("status"),
         at=OPTIONS,
         states=OF_GOOGLE,
         constants={"type": "tool-call", **constants},
     )
-
-
-def _kind_of_tool(name: Any) -> str:
-    return TOOLS.get(name, "Hosted") if name.__class__ is str else "Hosted"
 
 
 def _form_of_output(wire: Mapping[str, Any]) -> Any:
@@ -382,11 +379,12 @@ def _row_of(wire: Mapping[str, Any]) -> str | None:
         )
     if kind == "tool-call":
         executed = wire.get("providerExecuted") is True
-        return f"{_kind_of_tool(wire.get('toolName')) if executed else 'Function'}{state_of(wire, OPTIONS, OF_GOOGLE)}"
+        return f"{kind_of_tool(wire.get('toolName')) if executed else 'Function'}{state_of(wire, OPTIONS, OF_GOOGLE)}"
     if kind == "tool-result":
-        return f"{_kind_of_tool(wire.get('toolName'))}.{_form_of_output(wire)}"
+        return f"{kind_of_tool(wire.get('toolName'))}.{_form_of_output(wire)}"
     if kind == "custom":
-        return "compaction" if wire.get("kind") == "openai.compaction" else "custom"
+        is_state = metadata_of(wire, OPTIONS, "openai").get("encryptedContent").__class__ is str
+        return "compaction" if wire.get("kind") == "openai.compaction" and is_state else "custom"
     return kind if kind.__class__ is str else None
 
 
@@ -407,7 +405,7 @@ def _prefer(content: Any, rows: list[Row]) -> Row | None:
     if content.__class__ is HostedFileContent:
         return None
     if content.__class__ is CompactionContent:
-        return rows[0] if content.text is None and content.protected is not None else rows[1]
+        return usual_compaction(content, rows)
     return _usual_result(content, rows) if len(rows) == len(_FORMS) else row_for_state(content, rows)
 
 

@@ -26,7 +26,7 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.message import ChatMessage
-from contentmodel_adapters.shared.ai_sdk import APPROVAL_ID, KIND_OF, approval_id
+from contentmodel_adapters.shared.ai_sdk import APPROVAL_ID, KIND_OF, approval_id, report_kind
 from contentmodel_adapters.vercel_model_messages.blocks import (
     API,
     ASSISTANT,
@@ -208,6 +208,7 @@ class _Writing:
         if isinstance(content, ToolCallContent):
             self._calls[content.call_id or ""] = content
             self._hosted = (content.call_id or "") if content.executor == "provider" else self._hosted
+            self._report_kind(content, message)
         elif isinstance(content, ToolApprovalRequestContent | ToolApprovalResponseContent):
             if self._version == "5" and self._context.completes:
                 self._context.report_loss(content, None, reasons.NO_FIELD)
@@ -218,14 +219,18 @@ class _Writing:
             return self._stored(content, message, "file.")
         return [content]
 
+    def _report_kind(self, content: Any, message: ChatMessage) -> None:
+        """Report a call or result of a hosted tool that another class of content has after decoding its name."""
+        if content.__class__ in KIND_OF and message.role == "assistant":
+            report_kind(content, content.name, self._context)
+
     def _fitted_result(self, result: Any, message: ChatMessage) -> Any:
+        result = self._named(result)
+        self._report_kind(result, message)
         context = self._context
         if not context.completes:
             row = hints.ROW.of(result, API) or ""
             return with_error_mark(result, context) if not result.is_error or row.endswith(_MARKED) else result
-        call = self._calls.get(result.call_id or "")
-        if result.name is None and call is not None and call.name is not None:
-            result = context.replace(result, name=call.name)
         outputs = [made for output in result.outputs for made in self._fitted_output(output, message)]
         if len(outputs) != len(result.outputs) or any(
             a is not b for a, b in zip(outputs, result.outputs, strict=False)
@@ -245,10 +250,21 @@ class _Writing:
             result = with_error_mark(result, context)
         return result
 
+    def _named(self, result: Any) -> Any:
+        """Return a result with the name of its call. A decoded result without a name has the base class."""
+        call = self._calls.get(result.call_id or "")
+        if result.name is not None or call is None or call.name is None:
+            return result
+        if not self._context.completes and KIND_OF.get(result.__class__, "Hosted") == "Hosted":
+            return result
+        return self._context.replace(result, name=call.name)
+
     def _fitted_output(self, output: Any, message: ChatMessage) -> list[Any]:
         """Return an output in the form that the version of the AI SDK reads."""
         if isinstance(output, HostedFileContent):
             return self._stored(output, message, "file.reference.")
+        if isinstance(output, UriContent) and output.media_type is None and output.kind not in (None, "image"):
+            self._context.report_loss(output, "kind", reasons.NO_FIELD)
         if self._version == "7" or not isinstance(output, DataContent | UriContent):
             return [output]
         is_image = output.media_kind == "image"
@@ -288,5 +304,22 @@ class _Writing:
                 part["approvalId"] = original
             self._asked[content.request_id] = part["approvalId"]
             part.setdefault("toolCallId", content.request_id if is_own else self._hosted)
+            self._report_request(content, self._calls.get(part["toolCallId"]))
         elif content.request_id in self._asked:
             part["approvalId"] = self._asked[content.request_id]
+
+    def _report_request(self, request: ToolApprovalRequestContent, call: ToolCallContent | None) -> None:
+        """Report what a request has that its call does not have: the request has only the id of the call."""
+        if call is None or request.name != call.name:
+            self._context.report_lost_attributes(request, ("name",))
+        if call is None or _object(request.arguments) != _object(call.arguments):
+            self._context.report_lost_attributes(request, ("arguments",))
+        self._context.report_lost_attributes(request, ("server",))
+
+
+def _object(arguments: Any) -> Any:
+    """Return arguments as an object, if they are its JSON text."""
+    try:
+        return msgspec.json.decode(arguments) if isinstance(arguments, str) else arguments
+    except msgspec.DecodeError:
+        return arguments
