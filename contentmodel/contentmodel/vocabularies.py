@@ -19,7 +19,8 @@ class Vocabulary(msgspec.Struct, frozen=True):
     `calls`: objects that are calls. `pairs`: types of objects that contain a call and its result. `numbers`: numbers
     that may be sent as texts. `aliases`: other names of top-level fields, mapped to the usual ones. `prefixes`: texts
     before a name in a field. `is_store`: the API is a storage format, with its own fields for the values of all APIs.
-    `expanded`: returns a payload with its texts in parts, for APIs that write several values in one text.
+    `expanded`: returns a payload with its texts in parts, for APIs that write several values in one text, or with
+    error flags, for APIs that have words for them.
     """
 
     structure: frozenset[str] = frozenset()

@@ -10,7 +10,7 @@ from contentmodel.authoring import DUMPERS, EncodeContext, message_pass, passes
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.langchain_messages.blocks import API, TABLE
-from contentmodel_adapters.langchain_messages.messages import Messages, body_key, word_of
+from contentmodel_adapters.langchain_messages.messages import Messages, body_key, expanded, word_of
 from contentmodel_adapters.langchain_messages.rows import WORDS, is_own
 from contentmodel_adapters.langchain_messages.rules import RULES
 from contentmodel_adapters.shared import documents
@@ -54,6 +54,10 @@ class LangChainMessages(documents.DocumentAdapter):
         message_pass(with_known_messages),
         documents.WITH_A_TURN,
     )
+
+    def expanded(self, payload: Any) -> Any:
+        """Return a payload in which the results have error flags."""
+        return expanded(payload)
 
     def recognises_list(self, items: list[Any]) -> float:
         """Return the confidence that a list has messages of LangChain: each has one of its types."""

@@ -59,6 +59,24 @@ def word_of(wire: dict[str, Any], key: str | None) -> str | None:
     return word if word.__class__ is str else None
 
 
+def expanded(payload: Any) -> Any:
+    """Return a payload in which results have whether they are errors, as other APIs have it, and not a word for it."""
+    if payload.__class__ is dict:
+        return {**payload, "messages": expanded(payload["messages"])} if "messages" in payload else payload
+    if payload.__class__ is not list:
+        return payload
+    return [_with_error_flag(wire) if wire.__class__ is dict else wire for wire in payload]
+
+
+def _with_error_flag(wire: dict[str, Any]) -> dict[str, Any]:
+    key = body_key(wire)
+    if word_of(wire, key) not in RESULTS_OF:
+        return wire
+    body = wire if key is None else wire[key]
+    flagged = {**body, "status": True} if body.get("status") == "error" else body
+    return flagged if key is None else {**wire, key: flagged}
+
+
 class Messages(Codec[list[ChatMessage]]):
     """The list of messages."""
 
