@@ -11,12 +11,15 @@ from contentmodel.authoring import (
     OF_MESSAGES,
     DecodeContext,
     EncodeContext,
+    Kinds,
     Row,
     is_native,
     media,
     message_pass,
     payload_pass,
     reasons,
+    request_pass,
+    with_known_tools,
 )
 from contentmodel.content.base import AIContent
 from contentmodel.content.hosted import (
@@ -129,7 +132,7 @@ class PydanticAIMessages(documents.DocumentAdapter):
     }
     request_passes = (
         message_pass(without_records, native=True),
-        documents.KNOWN_TOOLS,
+        request_pass(with_known_tools, kinds=Kinds(changes=True)),
         documents.NORMALIZED,
         message_pass(with_providers),
         message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),

@@ -47,11 +47,12 @@ _RESULTS = frozenset({FunctionResultContent, CustomToolResultContent})
 
 
 class Kinds(msgspec.Struct, frozen=True, kw_only=True):
-    """The kinds that an API has: `custom` tools and calls, separate `custom_results`, `namespaces`."""
+    """What an API has: `custom` tools and calls, separate `custom_results`, `namespaces`, `changes` of tools."""
 
     custom: bool = False
     custom_results: bool = False
     namespaces: bool = False
+    changes: bool = False
 
 
 def with_known_tools(request: ChatRequest, context: EncodeContext, kinds: Kinds) -> ChatRequest:
@@ -192,7 +193,7 @@ class _Fitter:
             return [self._call(content, place)]
         if content.__class__ in _RESULTS:
             return [self._result(content, self.index.call_of.get(place), message)]
-        if isinstance(content, ToolChangeContent) and self._has_added(content, message):
+        if isinstance(content, ToolChangeContent) and not self._kinds.changes and self._has_added(content, message):
             self._context.degrade(content, reasons.TOOLS_IN_ONE_LIST, "action", "tools")
             return []
         return [content]
