@@ -156,6 +156,14 @@ def test_opaque_compaction_is_that_of_openai(issuer: str, is_kept: bool) -> None
     assert losses == ({} if is_kept else {"$.messages[0].contents[0]": "no-block"})
 
 
+def test_message_of_which_nothing_is_left_has_a_content() -> None:
+    message = ChatMessage(role="user", contents=[HostedFileContent(file_id="file_1")])
+    request = ChatRequest(messages=[message], origin=Origin(api=API, issuer=""))
+    encoded = adapter(API).encode_request(request)
+    assert encoded.payload == {"messages": [{"role": "user", "content": []}]}
+    assert "stored-elsewhere" in {loss.code for loss in encoded.losses}
+
+
 def test_compaction_without_state_is_readable() -> None:
     document = [assistant({"type": "custom", "kind": "openai.compaction"})]
     assert isinstance(decoded(document).messages[0].contents[0], ConfigurationContent)
