@@ -69,7 +69,10 @@ class Messages(Codec[list[ChatMessage]]):
             if turn[0].role == "assistant" or len(turn) > 1 or turn[0].role == "tool":
                 written.append(_Joining(context).join(turn))
             else:
-                written.append(PLAIN.encode(turn[0], context))
+                wire = PLAIN.encode(turn[0], context)
+                # A message whose contents were all dropped has no parts, which the format requires.
+                wire.setdefault("parts", [])
+                written.append(wire)
         return written
 
 

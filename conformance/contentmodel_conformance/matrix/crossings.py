@@ -11,6 +11,7 @@ import msgspec
 from contentmodel.auditing import unaccounted
 from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.message import Origin
+from contentmodel.vocabularies import vocabulary_of
 from contentmodel_conformance.matrix.cases import covers, short
 from contentmodel_conformance.matrix.transcripts import BASELINES, FAMILIES, Family
 from contentmodel_conformance.subject import kinds_of
@@ -73,7 +74,9 @@ def _crossed(named: dict[str, Any], reader: Any, writer: Any, family: Family) ->
     losses = Counter(_text(loss) for loss in encoded.losses if _text(loss) not in of_all)
     original = _decode(reader, family.of, payload)
     missing = (
-        [] if losses else [f"{value.path} is missing, and no loss reports it" for value in _missing(original, encoded)]
+        []
+        if losses
+        else [f"{value.path} is missing, and no loss reports it" for value in _missing(original, encoded, writer)]
     )
     back = _decode(reader, family.of, _convert(writer, reader, family.of, encoded.payload).payload)
     return Crossing(
@@ -88,9 +91,10 @@ _API_FIELDS = frozenset({"extra", "origin", "code", "kind", "role", "status", "e
 """Model fields whose values every API represents differently, or not at all."""
 
 
-def _missing(original: Any, encoded: Encoded) -> list[Any]:
+def _missing(original: Any, encoded: Encoded, writer: Any) -> list[Any]:
     """Return the values of the contents that are missing from the payload in any form."""
-    return unaccounted([_plain(content) for content in _contents(original)], encoded.payload, ())
+    contents = [_plain(content) for content in _contents(original)]
+    return unaccounted(contents, encoded.payload, (), target=vocabulary_of(writer))
 
 
 def _plain(value: Any) -> Any:
