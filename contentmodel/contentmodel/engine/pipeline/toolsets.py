@@ -47,7 +47,7 @@ _RESULTS = frozenset({FunctionResultContent, CustomToolResultContent})
 
 
 class Kinds(msgspec.Struct, frozen=True, kw_only=True):
-    """What an API has: `custom` tools and calls, separate `custom_results`, `namespaces`, `changes` of tools."""
+    """The tools of an API: `custom` tools and calls, separate `custom_results`, `namespaces`, `changes` of tools."""
 
     custom: bool = False
     custom_results: bool = False
