@@ -202,6 +202,11 @@ for _name in SLOW:
 
 CLASSES: list[Any] = [one for one in (*Ours.__subclasses__(), *OfFramework.__subclasses__()) if one.adapter]
 
+QUICK_CLASSES: list[Any] = [one for one in CLASSES if not issubclass(one, OfFramework)]
+"""The classes that `make test` runs. Formats of frameworks have tests of their own there; their classes are slow."""
+for _one in OfFramework.__subclasses__():
+    pytest.mark.slow(_one)
+
 
 @cache
 def few_partners(one: type[Ours]) -> Subject:
@@ -221,7 +226,7 @@ def quick_forms() -> list[str]:
     return sorted(name for law, name in found.items() if law not in tried)
 
 
-@pytest.mark.parametrize("one", CLASSES, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("one", QUICK_CLASSES, ids=lambda one: one.__name__)
 @pytest.mark.parametrize("name", quick_forms())
 def test_slow_check_passes_on_a_few_examples(name: str, one: type[Ours], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trying, "QUICK", 4)
