@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from contentmodel.authoring import DUMPERS, media, message_pass, objects_of
+from contentmodel.authoring import DUMPERS, message_pass
 from contentmodel.content.citations import Citation
 from contentmodel_adapters.agent_framework.blocks import API, NAMES, REQUEST, TABLE
 from contentmodel_adapters.agent_framework.rules import RULES
 from contentmodel_adapters.shared import documents, extensions_ai
 
 
-class AgentFramework(documents.DocumentAdapter):
+class AgentFramework(documents.ListAdapter):
     """The adapter of lists of messages, alone or in the field `messages` of a response."""
 
     api = API
     table = TABLE
     rules = RULES
     request = REQUEST
-    requires = {"messages": list}
-    conversation = "messages"
-    is_list = True
     takes_json = True
     records = frozenset({"message_id"})
     meaningless = {
@@ -36,21 +32,13 @@ class AgentFramework(documents.DocumentAdapter):
     }
     reasoning_fields = ("reasoning",)
     request_passes = (
-        documents.INSTRUCTIONS,
-        documents.NORMALIZED,
-        message_pass(media.with_readable_media, needs=media.TYPES, reads=extensions_ai.READS),
-        documents.FITTING_CALLS,
+        *extensions_ai.PASSES,
         message_pass(extensions_ai.with_spans, needs=(Citation,), unit=NAMES.unit),
     )
 
     def recognises_list(self, items: list[Any]) -> float:
         """Return the confidence that a list has messages of this format: each has the type `message`."""
         return extensions_ai.recognised(items, NAMES.tag, "message")
-
-    def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
-        """Return the confidence that it is an object with messages of this format."""
-        score = self.recognises_list(objects_of(payload, "messages"))
-        return {"request": score} if score else {}
 
 
 def _dumped(value: Any) -> Any:

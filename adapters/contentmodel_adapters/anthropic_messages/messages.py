@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from contentmodel.authoring import (
-    Codec,
     DecodeContext,
     EncodeContext,
     Filled,
@@ -19,6 +18,7 @@ from contentmodel.content.hosted import BrowserToolResultContent, ComputerUseToo
 from contentmodel.content.tools import FunctionResultContent
 from contentmodel.message import ChatMessage
 from contentmodel_adapters.anthropic_messages.blocks import API, CONTENT, TABLE
+from contentmodel_adapters.shared.message_lists import MessageList
 from contentmodel_adapters.shared.replay import Change, Replay, is_own_answer
 
 _OWN_ROLES = {"user": "user", "assistant": "assistant", "system": "system"}
@@ -49,22 +49,13 @@ REPLAY = Replay(
 """The differences of requests from answers (anthropic 2.12, types/beta; November 2026)."""
 
 
-class Messages(Codec[list[ChatMessage]]):
+class Messages(MessageList):
     """The list of messages of a request."""
-
-    classes = (list,)
-    identity = False
-
-    def holds(self, value: Any) -> bool:
-        return value.__class__ is list and bool(value)
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
         messages: list[ChatMessage] = []
         decode = MESSAGE.functions[0]
-        for index, wire in enumerate(value):
-            if wire.__class__ is not dict:
-                context.expected(value, index, "an object: a message", wire)
-                continue
+        for _, wire in self.objects(value, context):
             message = decode(wire, context)
             if message.__class__ is ChatMessage:
                 messages.append(_as_tool_message(message) if message.role == "user" else message)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from contentmodel.authoring import EncodeContext, media, message_pass, payload_pass, request_pass, with_fitting_calls
+from contentmodel.authoring import EncodeContext, media, message_pass, payload_pass
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.atif.blocks import API, REQUEST, TABLE
 from contentmodel_adapters.atif.rules import RULES
@@ -39,7 +39,7 @@ class Atif(documents.DocumentAdapter):
         documents.NORMALIZED,
         message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
         documents.WITH_A_TURN,
-        request_pass(with_fitting_calls, ids=documents.ANYTHING, names=documents.ANYTHING),
+        documents.FITTING_CALLS,
         documents.FITTING_SCHEMAS,
     )
     request_payload_passes = (payload_pass(with_required),)

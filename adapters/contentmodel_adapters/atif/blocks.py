@@ -12,7 +12,6 @@ from typing import Any
 from contentmodel.authoring import (
     ArgumentsObject,
     Blocks,
-    Codec,
     Column,
     Columns,
     DecodeContext,
@@ -38,6 +37,7 @@ from contentmodel.content.tools import FunctionCallContent, FunctionResultConten
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest, FunctionTool, HostedTool
 from contentmodel_adapters.shared.chat_rows import FUNCTION, NO_PARAMETERS, REASONING, report_citations
+from contentmodel_adapters.shared.message_lists import MessageList
 
 API = "atif"
 TABLE = Table(API)
@@ -108,24 +108,16 @@ OBSERVATION = TABLE.record(
 TABLE.known_values("step.source", "system", "user", "agent")
 
 
-class Steps(Codec[list[ChatMessage]]):
+class Steps(MessageList):
     """The steps of a trajectory. The observation of a step becomes a tool message after the message of the step."""
 
-    classes = (list,)
-    identity = False
-
-    def holds(self, value: Any) -> bool:
-        return value.__class__ is list and bool(value)
+    item = "step"
+    tag = meaning = "source"
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
         messages: list[ChatMessage] = []
-        for index, wire in enumerate(value):
-            if wire.__class__ is not dict:
-                context.expected(value, index, "an object: a step", wire)
-            elif wire.get("source").__class__ is not str:
-                context.fault(wire, "source", "missing string: the source of this step")
-            else:
-                messages += _decode_step(wire, context, value, index)
+        for index, wire in self.objects(value, context):
+            messages += _decode_step(wire, context, value, index)
         return messages
 
     def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:

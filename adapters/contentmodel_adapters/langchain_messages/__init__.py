@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import groupby
 from typing import Any
 
@@ -28,16 +27,13 @@ def with_known_messages(messages: list[ChatMessage], context: EncodeContext) -> 
     return known
 
 
-class LangChainMessages(documents.DocumentAdapter):
+class LangChainMessages(documents.ListAdapter):
     """The adapter of lists of messages."""
 
     api = API
     table = TABLE
     rules = RULES
     request = REQUEST
-    requires = {"messages": list}
-    conversation = "messages"
-    is_list = True
     keeps_state = True
     reasoning_fields = ()
     records = frozenset({"message_id", "usage", "finish_reason", "response_id", "artifact"})
@@ -71,12 +67,6 @@ class LangChainMessages(documents.DocumentAdapter):
         if not all(key is not None or "content" in item for item, key in zip(items, keys, strict=True)):
             return 0.0
         return 0.98 if any(not _OWN.isdisjoint(item) for item in items) else 0.9
-
-    def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
-        """Return the confidence that an object has messages of LangChain, as a state of LangGraph does."""
-        messages = payload.get("messages")
-        likely = self.recognises_list(messages) if isinstance(messages, list) else 0.0
-        return {"request": likely} if likely else {}
 
 
 def _dumped(value: Any) -> Any:

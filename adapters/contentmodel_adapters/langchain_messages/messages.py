@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from contentmodel.authoring import Codec, DecodeContext, EncodeContext, Hint, hints, object_of, passes, reasons
+from contentmodel.authoring import DecodeContext, EncodeContext, Hint, hints, object_of, passes, reasons
 from contentmodel.content.base import Protected
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
@@ -36,6 +36,7 @@ from contentmodel_adapters.langchain_messages.rows import (
     TAKEN,
     is_own,
 )
+from contentmodel_adapters.shared.message_lists import MessageList
 from contentmodel_adapters.shared.usage import counted
 
 # -- decoding ----------------------------------------------------------------------------------------------------------
@@ -77,22 +78,13 @@ def _with_error_flag(wire: dict[str, Any]) -> dict[str, Any]:
     return flagged if key is None else {**wire, key: flagged}
 
 
-class Messages(Codec[list[ChatMessage]]):
+class Messages(MessageList):
     """The list of messages."""
-
-    classes = (list,)
-    identity = False
-
-    def holds(self, value: Any) -> bool:
-        return value.__class__ is list and bool(value)
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
         messages: list[ChatMessage] = []
         origin = context.origin
-        for index, wire in enumerate(value):
-            if wire.__class__ is not dict:
-                context.expected(value, index, "an object: a message", wire)
-                continue
+        for index, wire in self.objects(value, context):
             inner = body_key(wire)
             word = word_of(wire, inner)
             if word is None:

@@ -61,6 +61,7 @@ from contentmodel_adapters.openai_chat.blocks import (
 )
 from contentmodel_adapters.shared.answer import misfits
 from contentmodel_adapters.shared.citations import moved_citation
+from contentmodel_adapters.shared.message_lists import MessageList
 from contentmodel_adapters.shared.replay import Change, Replay, is_own_answer
 from contentmodel_adapters.shared.role import SpelledRole, restore_role, role_of
 
@@ -274,24 +275,13 @@ def _collect_citations(message: ChatMessage, context: EncodeContext) -> list[Any
     return CITATIONS.encode_list(collected, context)
 
 
-class Messages(Codec[list[ChatMessage]]):
+class Messages(MessageList):
     """The list of messages of a request."""
 
-    classes = (list,)
-    identity = False
-
-    def holds(self, value: Any) -> bool:
-        return value.__class__ is list and bool(value)
+    tag = "role"
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
-        messages = []
-        for index, wire in enumerate(value):
-            if wire.__class__ is not dict:
-                context.expected(value, index, "an object: a message", wire)
-            elif wire.get("role").__class__ is not str:
-                context.fault(wire, "role", "missing string: the role of this message")
-            else:
-                messages.append(decode_message(wire, context))
+        messages = [decode_message(wire, context) for _, wire in self.objects(value, context)]
         context.trace_messages(messages, value, _row_of)
         return with_media_back(messages, context)
 

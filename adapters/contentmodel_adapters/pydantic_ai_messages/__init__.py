@@ -109,16 +109,13 @@ def with_instructions(payload: dict[str, Any], request: ChatRequest, context: En
     return payload
 
 
-class PydanticAIMessages(documents.DocumentAdapter):
+class PydanticAIMessages(documents.ListAdapter):
     """The adapter of lists of ModelRequest and ModelResponse. An object with `messages` around a list is kept."""
 
     api = API
     table = TABLE
     rules = RULES
     request = CONVERSATION
-    requires = {"messages": list}
-    conversation = "messages"
-    is_list = True
     takes_json = True
     keeps_state = True
     reasoning_fields = ()

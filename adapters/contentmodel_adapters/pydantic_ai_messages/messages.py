@@ -17,7 +17,6 @@ import msgspec
 
 from contentmodel.authoring import (
     OF_MESSAGES,
-    Codec,
     DecodeContext,
     EncodeContext,
     Hint,
@@ -44,6 +43,7 @@ from contentmodel_adapters.pydantic_ai_messages.blocks import (
     USER_PROMPT,
 )
 from contentmodel_adapters.pydantic_ai_messages.values import API, issuer_of
+from contentmodel_adapters.shared.message_lists import MessageList
 
 REQUEST = Hint[dict[str, Any]](
     API, "request", "the other fields of a request, on the message of its first part", fields=True
@@ -74,24 +74,15 @@ def instructed_request(wires: list[Any]) -> int | None:
     return None
 
 
-class Messages(Codec[list[ChatMessage]]):
+class Messages(MessageList):
     """The list of requests and responses."""
-
-    classes = (list,)
-    identity = False
-
-    def holds(self, value: Any) -> bool:
-        return value.__class__ is list and bool(value)
 
     # -- decoding ------------------------------------------------------------------------------------------------------
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
         messages: list[ChatMessage] = []
         instructed, before = instructed_request(value), None
-        for index, wire in enumerate(value):
-            if wire.__class__ is not dict:
-                context.expected(value, index, "an object: a message", wire)
-                continue
+        for index, wire in self.objects(value, context):
             kind = wire.get("kind")
             if kind.__class__ is not str:
                 context.fault(wire, "kind", 'missing string: the kind of this message, "request" or "response"')

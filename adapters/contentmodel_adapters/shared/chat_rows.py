@@ -40,6 +40,7 @@ from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import FunctionTool, HostedTool
+from contentmodel_adapters.shared.message_lists import MessageList
 
 FUNCTION: dict[str, Spec] = {
     "function.name": "name",
@@ -62,7 +63,7 @@ REASONING = NonEmptyText(ReasoningContent, "text", between="\n\n")
 NO_PARAMETERS = {"type": "object", "properties": {}}
 
 
-class ChatRows(Codec[list[ChatMessage]]):
+class ChatRows(MessageList):
     """The messages of one format: a codec with its own table.
 
     - `parts`: the rows of content parts, and `prefer`, the usual row of a content.
@@ -75,8 +76,7 @@ class ChatRows(Codec[list[ChatMessage]]):
     - `detached`: whether results have only texts, and their media follow in a user message.
     """
 
-    classes = (list,)
-    identity = False
+    tag = "role"
 
     def __init__(
         self,
@@ -164,17 +164,10 @@ class ChatRows(Codec[list[ChatMessage]]):
         )
         table.known_values("message.roles", *roles, "assistant", "tool")
 
-    def holds(self, value: Any) -> bool:
-        return value.__class__ is list and bool(value)
-
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
         messages = []
-        for index, wire in enumerate(value):
-            if wire.__class__ is not dict:
-                context.expected(value, index, "an object: a message", wire)
-            elif wire.get("role").__class__ is not str:
-                context.fault(wire, "role", "missing string: the role of this message")
-            elif wire["role"] == "tool":
+        for _, wire in self.objects(value, context):
+            if wire["role"] == "tool":
                 result = with_error_read(self.results.decode(wire, context))
                 messages.append(ChatMessage(role="tool", contents=[result], origin=context.origin))
             else:

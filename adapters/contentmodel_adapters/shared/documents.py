@@ -49,6 +49,20 @@ class DocumentAdapter(RequestsOnly, TableAdapter):
         return super()._decode_row(row, wire, context)
 
 
+class ListAdapter(DocumentAdapter):
+    """A base class of adapters of lists of messages, alone or in the field `messages` of an object."""
+
+    requires = {"messages": list}
+    conversation = "messages"
+    is_list = True
+
+    def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
+        """Return the confidence that an object has messages of this format: that of its list."""
+        messages = payload.get(self.conversation)
+        score = self.recognises_list(messages) if messages.__class__ is list else 0.0
+        return {"request": score} if score else {}
+
+
 KNOWN_TOOLS = request_pass(with_known_tools, native=True, kinds=Kinds())
 INSTRUCTIONS = request_pass(place_instructions, native=True)
 NORMALIZED = message_pass(passes.normalize_foreign)

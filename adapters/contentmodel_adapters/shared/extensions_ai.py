@@ -27,6 +27,7 @@ from contentmodel.authoring import (
     Union,
     hints,
     media,
+    message_pass,
     objects_of,
     passes,
     reasons,
@@ -49,6 +50,8 @@ from contentmodel.content.text import JsonContent, SpanConverter, TextContent
 from contentmodel.content.tools import ToolApprovalRequestContent, ToolApprovalResponseContent
 from contentmodel.message import ChatMessage
 from contentmodel.usage import Usage
+from contentmodel_adapters.shared import documents
+from contentmodel_adapters.shared.message_lists import MessageList
 
 ROLES = ("system", "developer", "user", "assistant", "tool")
 
@@ -394,15 +397,12 @@ class Rows:
         ]
 
 
-class Messages(Codec[list[ChatMessage]]):
+class Messages(MessageList):
     """The messages of a conversation. Each wire object is one message.
 
     - `defaults`: the fields that each message has, with their values.
     - `mark`: changes a content before it is written, and `read` after it was read.
     """
-
-    classes = (list,)
-    identity = False
 
     def __init__(
         self,
@@ -416,12 +416,12 @@ class Messages(Codec[list[ChatMessage]]):
         super().__init__()
         self._row, self._names, self._defaults, self._mark, self._read = row, names, defaults or {}, mark, read
 
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is list
+
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
         messages: list[ChatMessage] = []
-        for index, wire in enumerate(value):
-            if wire.__class__ is not dict:
-                context.expected(value, index, "an object: a message", wire)
-                continue
+        for _, wire in self.objects(value, context):
             message = self._row.decode(wire, context)
             if self._read is not None:
                 message.contents[:] = map(self._read, message.contents)
@@ -491,6 +491,15 @@ def _with_spans(content: AIContent, context: EncodeContext, unit: str) -> AICont
 
 READS = media.MediaSupport(schemes=("http", "https", "file", "gs", "s3"), in_answers=True, typed_links=True)
 """Media of any type. A link has a media type."""
+
+
+PASSES = (
+    documents.INSTRUCTIONS,
+    documents.NORMALIZED,
+    message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
+    documents.FITTING_CALLS,
+)
+"""The passes of these formats. Each also converts the spans of citations to its own unit."""
 
 
 def recognised(items: list[Any], tag: str, own: str = "") -> float:

@@ -51,6 +51,7 @@ from contentmodel.errors import DecodeError
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest, FunctionTool, HostedTool
 from contentmodel_adapters.shared.chat_rows import FUNCTION, NO_PARAMETERS, NonEmptyText, report_citations, usual_row
+from contentmodel_adapters.shared.message_lists import MessageList
 from contentmodel_adapters.shared.tools_text import objects_of_text
 from contentmodel_adapters.sharegpt.placeholders import (
     LISTS,
@@ -265,24 +266,13 @@ CALLING = TABLE.record(
 TABLE.known_values("message.roles", *ROLES)
 
 
-class Conversation(Codec[list[ChatMessage]]):
+class Conversation(MessageList):
     """The messages of a conversation."""
 
-    classes = (list,)
-    identity = False
-
-    def holds(self, value: Any) -> bool:
-        return value.__class__ is list and bool(value)
+    tag = "from"
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
-        messages = []
-        for index, wire in enumerate(value):
-            if wire.__class__ is not dict:
-                context.expected(value, index, "an object: a message", wire)
-            elif wire.get("from").__class__ is not str:
-                context.fault(wire, "from", "missing string: the role of this message")
-            else:
-                messages.append(_decoded(wire, context))
+        messages = [_decoded(wire, context) for _, wire in self.objects(value, context)]
         context.trace_messages(messages, value, _layout_of)
         return messages
 

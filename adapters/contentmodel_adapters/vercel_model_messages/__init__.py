@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from contentmodel.authoring import media, message_pass, objects_of, request_pass, with_fitting_calls
+from contentmodel.authoring import media, message_pass, objects_of
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.shared import ai_sdk, documents
 from contentmodel_adapters.vercel_model_messages.blocks import API, TABLE
@@ -18,16 +17,13 @@ _OWN = frozenset({"tool-call", "tool-result", "tool-approval-request", "tool-app
 _PARTS = _OWN | {"text", "reasoning", "file", "image", "custom", "reasoning-file"}
 
 
-class VercelModelMessages(documents.DocumentAdapter):
+class VercelModelMessages(documents.ListAdapter):
     """The adapter of model messages."""
 
     api = API
     table = TABLE
     rules = RULES
     request = REQUEST
-    requires = {"messages": list}
-    conversation = "messages"
-    is_list = True
     keeps_approvals = True
     keeps_state = True
     reasoning_fields = ()
@@ -40,7 +36,7 @@ class VercelModelMessages(documents.DocumentAdapter):
         message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
         message_pass(ai_sdk.with_media_types, needs=media.TYPES),
         documents.WITH_A_TURN,
-        request_pass(with_fitting_calls, ids=documents.ANYTHING, names=documents.ANYTHING),
+        documents.FITTING_CALLS,
     )
 
     def recognises_list(self, items: list[Any]) -> float:
@@ -54,12 +50,6 @@ class VercelModelMessages(documents.DocumentAdapter):
             return 0.9
         files = any(part.get("type") == "file" and "mediaType" in part for part in parts)
         return 0.95 if files else 0.04 if all(part.get("type") in _PARTS for part in parts) else 0.0
-
-    def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
-        """Return the confidence that it is an object with model messages."""
-        messages = payload.get("messages")
-        score = self.recognises_list(messages) if isinstance(messages, list) else 0.0
-        return {"request": score} if score else {}
 
 
 adapter = VercelModelMessages()

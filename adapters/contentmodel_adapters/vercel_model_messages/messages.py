@@ -7,7 +7,6 @@ from typing import Any
 import msgspec
 
 from contentmodel.authoring import (
-    Codec,
     DecodeContext,
     EncodeContext,
     Pieces,
@@ -27,6 +26,7 @@ from contentmodel.content.tools import (
 )
 from contentmodel.message import ChatMessage
 from contentmodel_adapters.shared.ai_sdk import APPROVAL_ID, KIND_OF, approval_id, report_kind
+from contentmodel_adapters.shared.message_lists import MessageList
 from contentmodel_adapters.vercel_model_messages.blocks import (
     API,
     ASSISTANT,
@@ -51,29 +51,21 @@ _SYSTEM_TEXT = Pieces({"text": "content", "cache_point": f"{OPTIONS}.anthropic.c
 _LAYOUTS = {"system": SYSTEM, "assistant": ASSISTANT, "tool": TOOL}
 
 
-class Messages(Codec[list[ChatMessage]]):
+class Messages(MessageList):
     """The list of model messages."""
 
-    classes = (list,)
-    identity = False
-
-    def holds(self, value: Any) -> bool:
-        return value.__class__ is list and bool(value)
+    tag = "role"
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
         reading = _Reading(context)
         messages = []
-        for index, wire in enumerate(value):
-            if wire.__class__ is not dict:
-                context.expected(value, index, "an object: a message", wire)
-            elif wire.get("role").__class__ is not str:
-                context.fault(wire, "role", "missing string: the role of this message")
-            else:
-                message = reading.message(wire, _LAYOUTS.get(wire["role"], USER))
-                if message.role == "system" and message.contents and message.contents[0].cache_point is not None:
-                    context.trace(_SYSTEM_TEXT, [message.contents[0]], value, index, spread=False)
-                context.trace(_LAYOUTS.get(wire["role"], USER), [message], value, index, spread=False)
-                messages.append(message)
+        for index, wire in self.objects(value, context):
+            layout = _LAYOUTS.get(wire["role"], USER)
+            message = reading.message(wire, layout)
+            if message.role == "system" and message.contents and message.contents[0].cache_point is not None:
+                context.trace(_SYSTEM_TEXT, [message.contents[0]], value, index, spread=False)
+            context.trace(layout, [message], value, index, spread=False)
+            messages.append(message)
         return messages
 
     def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from contentmodel.authoring import (
@@ -10,8 +9,6 @@ from contentmodel.authoring import (
     media,
     message_pass,
     payload_pass,
-    request_pass,
-    with_fitting_calls,
 )
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.shared import ai_sdk, documents
@@ -40,16 +37,13 @@ def with_ids(payload: dict[str, Any], request: ChatRequest, context: EncodeConte
     return {**payload, "messages": messages}
 
 
-class VercelUIMessages(documents.DocumentAdapter):
+class VercelUIMessages(documents.ListAdapter):
     """The adapter of UI messages. `metadata` of messages, which the application defines, stays in the residue."""
 
     api = API
     table = TABLE
     rules = RULES
     request = REQUEST
-    requires = {"messages": list}
-    conversation = "messages"
-    is_list = True
     keeps_approvals = True
     keeps_state = True
     results_in_calls = True
@@ -65,7 +59,7 @@ class VercelUIMessages(documents.DocumentAdapter):
         message_pass(ai_sdk.with_media_types, needs=media.TYPES),
         message_pass(ai_sdk.with_base64, native=True, needs=media.TYPES),
         documents.WITH_A_TURN,
-        request_pass(with_fitting_calls, ids=documents.ANYTHING, names=documents.ANYTHING),
+        documents.FITTING_CALLS,
     )
     request_payload_passes = (payload_pass(with_ids),)
 
@@ -76,12 +70,6 @@ class VercelUIMessages(documents.DocumentAdapter):
         types = {part.get("type") for item in items for part in item["parts"] if isinstance(part, dict)}
         known = any(isinstance(kind, str) and (kind in _PARTS or kind.startswith(("tool-", "data-"))) for kind in types)
         return (0.97 if all("id" in item for item in items) else 0.7) if known else 0.0
-
-    def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
-        """Return the confidence that it is a request of `useChat`, or another object with UI messages."""
-        messages = payload.get("messages")
-        score = self.recognises_list(messages) if isinstance(messages, list) else 0.0
-        return {"request": score} if score else {}
 
 
 adapter = VercelUIMessages()

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from contentmodel.authoring import NO_RESULT, Codec, DecodeContext, EncodeContext, Hint, Pieces, hints, passes, reasons
+from contentmodel.authoring import NO_RESULT, DecodeContext, EncodeContext, Hint, Pieces, hints, passes, reasons
 from contentmodel.content.citations import Citation
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.text import TextContent
@@ -21,6 +21,7 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.message import ChatMessage
+from contentmodel_adapters.shared.message_lists import MessageList
 from contentmodel_adapters.shared.turns import Turns
 from contentmodel_adapters.vercel_ui_messages.blocks import API, ASSISTANT, PARTS, PLAIN, SOURCES, STEERING
 from contentmodel_adapters.vercel_ui_messages.tools import ToolPart, attach, decode_tool, encode_tool, is_tool_part
@@ -33,23 +34,15 @@ _SOURCES = ("source-url", "source-document")
 _PART = Pieces({})
 
 
-class Messages(Codec[list[ChatMessage]]):
+class Messages(MessageList):
     """The list of UI messages."""
 
-    classes = (list,)
-    identity = False
-
-    def holds(self, value: Any) -> bool:
-        return value.__class__ is list and bool(value)
+    tag = "role"
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
         turns: list[list[ChatMessage]] = []
-        for index, wire in enumerate(value):
-            if wire.__class__ is not dict:
-                context.expected(value, index, "an object: a message", wire)
-            elif wire.get("role").__class__ is not str:
-                context.fault(wire, "role", "missing string: the role of this message")
-            elif wire.get("parts").__class__ is not list:
+        for index, wire in self.objects(value, context):
+            if wire.get("parts").__class__ is not list:
                 context.fault(wire, "parts", "missing list: the parts of this message")
             elif wire["role"] == "assistant":
                 turns.append(_Cutting(wire, context, value, index).messages())
