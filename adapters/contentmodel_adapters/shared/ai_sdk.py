@@ -14,6 +14,7 @@ from contentmodel.authoring import (
     Codec,
     EncodeContext,
     Field,
+    Filled,
     Hint,
     Opaque,
     Row,
@@ -27,6 +28,8 @@ from contentmodel.content.base import Protected
 from contentmodel.content.caching import CachePoint
 from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.media_types import media_type_of_link, usual_media_type
+from contentmodel.content.outcomes import CompactionContent, ConfigurationContent
+from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.tools import (
     HostedToolCallContent,
     HostedToolResultContent,
@@ -78,6 +81,53 @@ def with_states(
         for state in states
     ]
     return [*rows, Row(name, model, fields, *others, **options)]
+
+
+def rows_of_model(at: str, cached: Mapping[str, Spec]) -> list[Row]:
+    """Return the rows of what only models write besides texts and files: reasoning, compactions and custom parts.
+
+    `at` is the field with the values of providers. `cached` is the field of cache points, if compactions may have one.
+    """
+    return [
+        *with_states(
+            "reasoning",
+            ReasoningContent,
+            {"text": "text"},
+            Filled({"text": ""}),
+            at=at,
+            states=OF_REASONING,
+            constants={"type": "reasoning"},
+        ),
+        Row(
+            "compaction",
+            CompactionContent,
+            {f"{at}.openai.encryptedContent": ("protected", STATES["openai.reasoningEncryptedContent"])},
+            constants={"type": "custom", "kind": "openai.compaction"},
+        ),
+        Row(
+            "text.compaction",
+            CompactionContent,
+            {"text": "text", **cached},
+            Filled({"text": ""}),
+            constants={"type": "text", f"{at}.anthropic.type": "compaction"},
+        ),
+        Row("custom", ConfigurationContent, {"kind": "kind", at: "settings"}, constants={"type": "custom"}),
+    ]
+
+
+def row_of(part: Mapping[str, Any], at: str) -> str | None:
+    """Return the name of the row of a part that is a text, or has one of `rows_of_model`; None for others."""
+    kind: Any = part.get("type")
+    if kind == "text" and metadata_of(part, at, "anthropic").get("type") == "compaction":
+        return "text.compaction"
+    if kind == "text":
+        return f"text{state_of(part, at, OF_GOOGLE)}"
+    if kind == "reasoning":
+        return f"reasoning{state_of(part, at, OF_REASONING)}"
+    if kind == "custom":
+        is_state = metadata_of(part, at, "openai").get("encryptedContent").__class__ is str
+        return "compaction" if part.get("kind") == "openai.compaction" and is_state else "custom"
+    return None
 
 
 def metadata_of(part: Mapping[str, Any], at: str, provider: str) -> Mapping[str, Any]:

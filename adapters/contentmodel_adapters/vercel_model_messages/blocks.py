@@ -32,8 +32,7 @@ from contentmodel.authoring import (
 )
 from contentmodel.content.base import AIContent
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
-from contentmodel.content.outcomes import CompactionContent, ConfigurationContent
-from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.outcomes import CompactionContent
 from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import (
     FunctionCallContent,
@@ -47,8 +46,6 @@ from contentmodel_adapters.shared.ai_sdk import (
     HOSTED_RESULTS,
     KINDS,
     OF_GOOGLE,
-    OF_REASONING,
-    STATES,
     DataUrl,
     Input,
     KindOfMedia,
@@ -56,8 +53,9 @@ from contentmodel_adapters.shared.ai_sdk import (
     is_typed_data,
     kind_of_tool,
     kind_row_of,
-    metadata_of,
     row_for_state,
+    row_of,
+    rows_of_model,
     state_of,
     usual_compaction,
     with_states,
@@ -364,12 +362,6 @@ def _form_of_output(wire: Mapping[str, Any]) -> Any:
 def _row_of(wire: Mapping[str, Any]) -> str | None:
     """Return the name of the row of a part; None if the part has no row."""
     kind: Any = wire.get("type")
-    if kind == "text" and metadata_of(wire, OPTIONS, "anthropic").get("type") == "compaction":
-        return "text.compaction"
-    if kind == "text":
-        return f"text{state_of(wire, OPTIONS, OF_GOOGLE)}"
-    if kind == "reasoning":
-        return f"reasoning{state_of(wire, OPTIONS, OF_REASONING)}"
     if kind in ("file", "reasoning-file", "image"):
         form = _form_of(wire.get("image" if kind == "image" else "data"), wire.get("mediaType"))
         return (
@@ -382,10 +374,7 @@ def _row_of(wire: Mapping[str, Any]) -> str | None:
         return f"{kind_of_tool(wire.get('toolName')) if executed else 'Function'}{state_of(wire, OPTIONS, OF_GOOGLE)}"
     if kind == "tool-result":
         return f"{kind_of_tool(wire.get('toolName'))}.{_form_of_output(wire)}"
-    if kind == "custom":
-        is_state = metadata_of(wire, OPTIONS, "openai").get("encryptedContent").__class__ is str
-        return "compaction" if wire.get("kind") == "openai.compaction" and is_state else "custom"
-    return kind if kind.__class__ is str else None
+    return row_of(wire, OPTIONS) or (kind if kind.__class__ is str else None)
 
 
 def _row_of_answer(wire: Mapping[str, Any]) -> str | None:
@@ -425,29 +414,7 @@ ASSISTANT_PARTS = TABLE.union(
         *TEXT,
         *FILES,
         *_files("reasoning-file", CACHED),
-        *with_states(
-            "reasoning",
-            ReasoningContent,
-            {"text": "text"},
-            Filled({"text": ""}),
-            at=OPTIONS,
-            states=OF_REASONING,
-            constants={"type": "reasoning"},
-        ),
-        Row(
-            "compaction",
-            CompactionContent,
-            {f"{OPTIONS}.openai.encryptedContent": ("protected", STATES["openai.reasoningEncryptedContent"])},
-            constants={"type": "custom", "kind": "openai.compaction"},
-        ),
-        Row(
-            "text.compaction",
-            CompactionContent,
-            {"text": "text", **CACHED},
-            Filled({"text": ""}),
-            constants={"type": "text", f"{OPTIONS}.anthropic.type": "compaction"},
-        ),
-        Row("custom", ConfigurationContent, {"kind": "kind", OPTIONS: "settings"}, constants={"type": "custom"}),
+        *rows_of_model(OPTIONS, CACHED),
         *_calls("Function", FunctionCallContent),
         *(one for kind, model in HOSTED_CALLS.items() for one in _calls(kind, model)),
         *(one for kind, model in HOSTED_RESULTS.items() for one in _results(kind, model)),

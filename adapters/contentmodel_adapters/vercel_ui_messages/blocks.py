@@ -28,22 +28,19 @@ from contentmodel.authoring import (
 from contentmodel.content.citations import Citation
 from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.outcomes import CompactionContent, ConfigurationContent
-from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.message import ChatMessage
 from contentmodel_adapters.shared.ai_sdk import (
     KINDS,
     OF_GOOGLE,
-    OF_REASONING,
-    STATES,
     DataUrl,
     KindOfMedia,
     cache_points,
     is_typed_data,
     kind_row_of,
-    metadata_of,
     row_for_state,
-    state_of,
+    row_of,
+    rows_of_model,
     usual_compaction,
     with_states,
 )
@@ -187,15 +184,7 @@ def _row_of(wire: Mapping[str, Any]) -> str | None:
         if not is_data_uri(url):
             return f"{kind}{kind_row_of(media_type)}"
         return f"{kind}.{'data' if is_typed_data(url, media_type) else 'typed'}"
-    if kind == "text" and metadata_of(wire, METADATA, "anthropic").get("type") == "compaction":
-        return "text.compaction"
-    if kind == "text":
-        return f"text{state_of(wire, METADATA, OF_GOOGLE)}"
-    if kind == "reasoning":
-        return f"reasoning{state_of(wire, METADATA, OF_REASONING)}"
-    if kind == "custom" and wire.get("kind") == "openai.compaction":
-        return "compaction"
-    return "data" if kind.startswith("data-") else kind
+    return row_of(wire, METADATA) or ("data" if kind.startswith("data-") else kind)
 
 
 class DataName(Codec[str]):
@@ -206,36 +195,13 @@ class DataName(Codec[str]):
 
 
 USER_PARTS = TABLE.union("user part", [*TEXT, *FILES], find=_row_of, prefer=_prefer)
-_ENCRYPTED = f"{METADATA}.openai.encryptedContent"
 PARTS = TABLE.union(
     "part",
     [
         *TEXT,
         *FILES,
         *_media("reasoning-file", CACHED),
-        *with_states(
-            "reasoning",
-            ReasoningContent,
-            {"text": "text"},
-            Filled({"text": ""}),
-            at=METADATA,
-            states=OF_REASONING,
-            constants={"type": "reasoning"},
-        ),
-        Row(
-            "compaction",
-            CompactionContent,
-            {_ENCRYPTED: ("protected", STATES["openai.reasoningEncryptedContent"])},
-            constants={"type": "custom", "kind": "openai.compaction"},
-        ),
-        Row(
-            "text.compaction",
-            CompactionContent,
-            {"text": "text"},
-            Filled({"text": ""}),
-            constants={"type": "text", f"{METADATA}.anthropic.type": "compaction"},
-        ),
-        Row("custom", ConfigurationContent, {"kind": "kind", METADATA: "settings"}, constants={"type": "custom"}),
+        *rows_of_model(METADATA, {}),
         Row("data", ConfigurationContent, {"type": ("kind", DataName())}, Gathered("settings", "id", "data")),
     ],
     find=_row_of,
