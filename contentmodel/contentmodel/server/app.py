@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -37,7 +37,6 @@ from contentmodel.server.replies import answer, log_page, refuse, turn_json
 from contentmodel.server.request_models import TurnRequest
 from contentmodel.server.sent import Rules
 from contentmodel.server.signals import stopping_on_signals
-from contentmodel.server.sse import frames
 from contentmodel.server.stored_replay import follow_stored
 from contentmodel.server.streaming import EventStream
 from contentmodel.server.transcript import prepared
@@ -278,7 +277,7 @@ class Front:
     async def _stream(
         self, turn: str, after: int, status: int = 200, headers: Mapping[str, str] | None = None
     ) -> Response:
-        return EventStream(_framed(await self.batches(turn, after)), status, headers)
+        return EventStream(await self.batches(turn, after), status, headers)
 
     async def batches(self, turn: str, after: int = 0) -> AsyncGenerator[list[EncodedEvent], None]:
         """Return the events of a turn after number `after`, in batches: of this process, or from the store."""
@@ -320,9 +319,3 @@ class Front:
         if not (0 < len(name) <= limit and name.isprintable()):
             raise queries.wrong(kind, f"1 to {limit} printable characters", name)
         return name
-
-
-async def _framed(batches: AsyncGenerator[list[EncodedEvent], None]) -> AsyncGenerator[bytes, None]:
-    async with aclosing(batches):
-        async for batch in batches:
-            yield frames(batch)

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from contentmodel.server.log import EncodedEvent
+from contentmodel.server.sse import frames
+
+Batches = AsyncGenerator[list[EncodedEvent], None]
+
 
 class EventStream(StreamingResponse):
-    """The bytes of server-sent events. The response ends after the last ones, or when the client disconnects."""
+    """Events as server-sent events, written by `encode`, and `end` after the last ones.
+
+    The response ends after them, or when the client disconnects.
+    """
 
     def __init__(
         self,
-        pieces: AsyncGenerator[bytes, None],
+        batches: Batches,
         status: int = 200,
         headers: Mapping[str, str] | None = None,
+        encode: Callable[[list[EncodedEvent]], bytes] = frames,
+        end: bytes = b"",
     ) -> None:
         all_headers = {"cache-control": "no-cache", "x-accel-buffering": "no", **(headers or {})}
-        super().__init__(pieces, status, all_headers, "text/event-stream")
-        self._pieces = pieces
+        self._pieces = _pieces(batches, encode, end)
+        super().__init__(self._pieces, status, all_headers, "text/event-stream")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] == "HEAD":
@@ -33,3 +43,13 @@ class EventStream(StreamingResponse):
         # Close the generator explicitly: if the client disconnects during a send, it is left half read.
         async with aclosing(self._pieces):
             await super().stream_response(send)
+
+
+async def _pieces(
+    batches: Batches, encode: Callable[[list[EncodedEvent]], bytes], end: bytes
+) -> AsyncGenerator[bytes, None]:
+    async with aclosing(batches):
+        async for batch in batches:
+            yield encode(batch)
+        if end:
+            yield end

@@ -20,9 +20,8 @@ from contentmodel.engine.json import JsonObject
 from contentmodel.events import Notice, TurnComplete, TurnError
 from contentmodel.response import ChatResponse
 from contentmodel.serialize import to_builtins
-from contentmodel.server.front_ends.writing import BlockWriter, Chunks, OpenBlock, message_of
+from contentmodel.server.front_ends.writing import BlockWriter, Chunks, OpenBlock, counts_of, message_of
 from contentmodel.server.hub import INTERRUPTED
-from contentmodel.usage import Usage
 
 
 class AgUiWriter(BlockWriter):
@@ -48,7 +47,7 @@ class AgUiWriter(BlockWriter):
         content, name = block.content, {"messageId": block.name}
         if isinstance(content, ToolCallContent):
             parent = {"parentMessageId": self._message} if self._message else {}
-            call = {"toolCallId": _id(block), "toolCallName": content.name or "unknown"}
+            call = {"toolCallId": block.call_id, "toolCallName": content.name or "unknown"}
             return [{"type": "TOOL_CALL_START", **call, **parent}]
         if isinstance(content, ReasoningContent):
             start = {"type": "REASONING_MESSAGE_START", **name, "role": "reasoning"}
@@ -58,14 +57,14 @@ class AgUiWriter(BlockWriter):
 
     def grown(self, block: OpenBlock, text: str) -> Chunks:
         if isinstance(block.content, ToolCallContent):
-            return [{"type": "TOOL_CALL_ARGS", "toolCallId": _id(block), "delta": text}]
+            return [{"type": "TOOL_CALL_ARGS", "toolCallId": block.call_id, "delta": text}]
         return [{"type": f"{_prefix(block.content)}_CONTENT", "messageId": block.name, "delta": text}]
 
     def ended(self, block: OpenBlock) -> Chunks:
         content, name = block.content, {"messageId": block.name}
         if isinstance(content, ToolCallContent):
             late = [] if block.sent else self.grown(block, content.arguments_text)
-            return [*late, {"type": "TOOL_CALL_END", "toolCallId": _id(block)}]
+            return [*late, {"type": "TOOL_CALL_END", "toolCallId": block.call_id}]
         end: JsonObject = {"type": f"{_prefix(content)}_END", **name}
         return [end, {"type": "REASONING_END", **name}] if isinstance(content, ReasoningContent) else [end]
 
@@ -104,8 +103,11 @@ class AgUiWriter(BlockWriter):
         return [{"type": "RUN_ERROR", "message": message_of(event.error), **coded}]
 
     def _finished(self, outcome: JsonObject, response: ChatResponse) -> JsonObject:
-        usage = {} if response.usage is None else {"usage": [_usage(response.usage, response.model)]}
-        return {"type": "RUN_FINISHED", **self._run, "outcome": outcome, **usage}
+        finished: JsonObject = {"type": "RUN_FINISHED", **self._run, "outcome": outcome}
+        if response.usage is not None:
+            model = {} if response.model is None else {"model": response.model}
+            finished["usage"] = [{**model, **counts_of(response.usage)}]
+        return finished
 
 
 def _step(number: int) -> str:
@@ -116,11 +118,6 @@ def _prefix(content: Any) -> str:
     return "REASONING_MESSAGE" if isinstance(content, ReasoningContent) else "TEXT_MESSAGE"
 
 
-def _id(block: OpenBlock) -> str:
-    """Return the id of a call. A call without one gets the name of its block."""
-    return block.content.call_id or block.name
-
-
 def _question(question: InputRequestContent) -> JsonObject:
     interrupt: JsonObject = {"id": question.request_id, "reason": "input"}
     if question.message:
@@ -128,16 +125,3 @@ def _question(question: InputRequestContent) -> JsonObject:
     if question.schema:
         interrupt["responseSchema"] = question.schema
     return interrupt
-
-
-def _usage(usage: Usage, model: str | None) -> JsonObject:
-    counts = {
-        "model": model,
-        "inputTokens": usage.all_input_tokens,
-        "outputTokens": usage.all_output_tokens,
-        "totalTokens": usage.total_tokens,
-        "reasoningTokens": usage.reasoning_tokens,
-        "cachedInputTokens": usage.cache_read_tokens,
-        "cacheWriteInputTokens": usage.cache_write_tokens,
-    }
-    return {name: count for name, count in counts.items() if count is not None}

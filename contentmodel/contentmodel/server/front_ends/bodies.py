@@ -135,11 +135,11 @@ def run_of(data: bytes, rules: Rules) -> Asked:
     last, path = _last(body.messages)
     if last.role != "user":
         _refuse(f"{path}.role", f"expected a message of the user at the end, got one of {last.role[:100]!r}")
-    content = _decoded(last.content, str | list[dict[str, Any]], f"{path}.content")
-    sent = [(f"{path}.content", {"type": "text", "text": content})] if isinstance(content, str) else None
-    contents = _contents(
-        _inputs(content, f"{path}.content") if sent is None else sent, rules, f"{path}.content", "expected a text"
-    )
+    place = f"{path}.content"
+    content = _decoded(last.content, str | list[dict[str, Any]], place)
+    whole = [(place, {"type": "text", "text": content})]
+    sent = whole if isinstance(content, str) else _inputs(content, place)
+    contents = _contents(sent, rules, place, "expected a text")
     key = last.id if 0 < len(last.id) <= rules.limits.key_length else None
     return replace(asked, contents=contents, key=key)
 

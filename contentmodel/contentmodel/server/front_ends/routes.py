@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from contentmodel.engine.json import write
 from contentmodel.history import START, NotFoundError, Turn
 from contentmodel.message import contents_of
 from contentmodel.server import request_models
@@ -17,13 +15,10 @@ from contentmodel.server.front_ends import vercel
 from contentmodel.server.front_ends.ag_ui import AgUiWriter
 from contentmodel.server.front_ends.bodies import Asked, chat_of, run_of
 from contentmodel.server.front_ends.transcript import only_answers, ui_messages
-from contentmodel.server.front_ends.writing import BlockWriter
-from contentmodel.server.log import EncodedEvent
 from contentmodel.server.queries import wrong
 from contentmodel.server.questions import turn_in
 from contentmodel.server.replies import answer
 from contentmodel.server.request_models import TurnRequest
-from contentmodel.server.sse import HEARTBEAT
 from contentmodel.server.streaming import EventStream
 from contentmodel.server.turn_service import StartedTurn
 
@@ -78,7 +73,8 @@ class FrontEnds:
 
     async def _chat_stream(self, turn: str, message: str, version: str) -> Response:
         writer = vercel.VercelWriter(turn, message, version)
-        return EventStream(_written(await self._front.batches(turn), writer, vercel.END), headers=vercel.HEADERS)
+        batches = await self._front.batches(turn)
+        return EventStream(batches, headers=vercel.HEADERS, encode=writer.encode, end=vercel.END)
 
     async def post_run(self, request: Request) -> Response:
         """Begin a turn for a run of AG-UI, and stream it."""
@@ -87,7 +83,7 @@ class FrontEnds:
         asked = await request_models.decoded(run_of, data, front.rules)
         begun = await self._begin(request, asked)
         writer = AgUiWriter(begun.turn, asked.conversation, asked.run)
-        return EventStream(_written(await front.batches(begun.turn), writer))
+        return EventStream(await front.batches(begun.turn), encode=writer.encode)
 
     # -- where a turn begins -------------------------------------------------------------------------------------------
 
@@ -134,20 +130,6 @@ class FrontEnds:
 
     async def _only_answers(self, turn: Turn) -> bool:
         return only_answers(block.content for block in await self._front.store.blocks(turn))
-
-
-async def _written(
-    batches: AsyncGenerator[list[EncodedEvent], None], writer: BlockWriter, end: bytes = b""
-) -> AsyncGenerator[bytes, None]:
-    """Yield the chunks of the events as server-sent events. An empty batch is a heartbeat."""
-    try:
-        async for batch in batches:
-            chunks = (chunk for encoded in batch for chunk in writer.chunks(encoded.event))
-            yield b"".join(b"data: %b\n\n" % write(chunk) for chunk in chunks) or HEARTBEAT
-        if end:
-            yield end
-    finally:
-        await batches.aclose()
 
 
 def _version(request: Request) -> str:

@@ -27,11 +27,11 @@ from contentmodel.server.front_ends.writing import (
     Chunks,
     OpenBlock,
     arguments_of,
+    counts_of,
     message_of,
     output_of,
 )
 from contentmodel.server.hub import INTERRUPTED
-from contentmodel.usage import Usage
 
 VERSIONS = ("5", "6", "7")
 """The major versions of the AI SDK whose streams can be written. Version 5 has no approvals."""
@@ -72,7 +72,7 @@ class VercelWriter(BlockWriter):
     def grown(self, block: OpenBlock, text: str) -> Chunks:
         content = block.content
         if isinstance(content, ToolCallContent):
-            return [{"type": "tool-input-delta", "toolCallId": _id(block), "inputTextDelta": text}]
+            return [{"type": "tool-input-delta", "toolCallId": block.call_id, "inputTextDelta": text}]
         return [{"type": f"{_kind(content)}-delta", "id": block.name, "delta": text}]
 
     def ended(self, block: OpenBlock) -> Chunks:
@@ -103,7 +103,8 @@ class VercelWriter(BlockWriter):
     def completed(self, event: TurnComplete) -> Chunks:
         response = event.response
         finish = next((choice.finish_reason for choice in response.choices if choice.finish_reason), None)
-        metadata = {"model": response.model, "usage": _usage(response.usage)}
+        usage = None if response.usage is None else counts_of(response.usage)
+        metadata = {"model": response.model, "usage": usage}
         end: JsonObject = {"type": "finish", "messageMetadata": {k: v for k, v in metadata.items() if v is not None}}
         if finish is not None:
             end["finishReason"] = _REASONS.get(finish.reason, "other")
@@ -116,7 +117,7 @@ class VercelWriter(BlockWriter):
 
     def _call(self, block: OpenBlock) -> JsonObject:
         call = block.content
-        chunk: JsonObject = {"toolCallId": _id(block), "toolName": call.name or "unknown"}
+        chunk: JsonObject = {"toolCallId": block.call_id, "toolName": call.name or "unknown"}
         return chunk if call.executor == "client" else {**chunk, "providerExecuted": True}
 
     def _result(self, result: ToolResultContent) -> JsonObject:
@@ -155,24 +156,6 @@ def _kind(content: Any) -> str:
     return "reasoning" if isinstance(content, ReasoningContent) else "text"
 
 
-def _id(block: OpenBlock) -> str:
-    """Return the id of a call. A call without one gets the name of its block."""
-    return block.content.call_id or block.name
-
-
 def _text(name: str, text: str) -> list[JsonObject]:
     delta = {"type": "text-delta", "id": name, "delta": text}
     return [{"type": "text-start", "id": name}, delta, {"type": "text-end", "id": name}]
-
-
-def _usage(usage: Usage | None) -> JsonObject | None:
-    if usage is None:
-        return None
-    counts = {
-        "inputTokens": usage.all_input_tokens,
-        "outputTokens": usage.all_output_tokens,
-        "totalTokens": usage.total_tokens,
-        "reasoningTokens": usage.reasoning_tokens,
-        "cachedInputTokens": usage.cache_read_tokens,
-    }
-    return {name: count for name, count in counts.items() if count is not None}

@@ -16,11 +16,11 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import (
     CustomToolCallContent,
-    ToolApprovalRequestContent,
     ToolCallContent,
     ToolResultContent,
 )
-from contentmodel.engine.json import Json, JsonObject
+from contentmodel.engine.json import Json, JsonObject, write
+from contentmodel.engine.streams.framing import write_sse
 from contentmodel.errors import ToolArgumentsError
 from contentmodel.events import (
     ArgumentsDelta,
@@ -37,6 +37,9 @@ from contentmodel.events import (
 )
 from contentmodel.response import ChatResponse
 from contentmodel.serialize import to_builtins
+from contentmodel.server.log import EncodedEvent
+from contentmodel.server.sse import HEARTBEAT
+from contentmodel.usage import Usage
 
 Chunks: TypeAlias = Iterable[JsonObject]
 
@@ -47,6 +50,11 @@ class OpenBlock:
     def __init__(self, name: str, content: Any) -> None:
         self.name, self.content = name, content
         self.sent = ""
+
+    @property
+    def call_id(self) -> str:
+        """The id of a call. A call without one gets the name of its block."""
+        return self.content.call_id or self.name
 
 
 class BlockWriter(ABC):
@@ -61,6 +69,11 @@ class BlockWriter(ABC):
         self._open: dict[int, OpenBlock] = {}
         self._done: dict[int, AIContent] = {}
         self._names = 0
+
+    def encode(self, batch: Iterable[EncodedEvent]) -> bytes:
+        """Encode events as server-sent events. An empty batch, or one without chunks, becomes a heartbeat."""
+        chunks = (chunk for encoded in batch for chunk in self.chunks(encoded.event))
+        return b"".join(write_sse(write(chunk)) for chunk in chunks) or HEARTBEAT
 
     def chunks(self, event: StreamEvent) -> Iterator[JsonObject]:
         """Yield the chunks of an event."""
@@ -207,9 +220,9 @@ def is_clients_result(content: AIContent) -> bool:
     return isinstance(content, ToolResultContent) and content.executor == "client"
 
 
-def arguments_of(call: ToolCallContent | ToolApprovalRequestContent) -> Json:
+def arguments_of(call: ToolCallContent) -> Json:
     """Return the arguments of a call as an object; its text if they are not one, or the tool takes free text."""
-    if isinstance(call, CustomToolCallContent) or not isinstance(call, ToolCallContent):
+    if isinstance(call, CustomToolCallContent):
         return call.arguments
     try:
         return call.arguments_object
@@ -231,3 +244,16 @@ def output_of(result: ToolResultContent) -> Json:
 def message_of(error: ErrorContent) -> str:
     """Return the text of an error for people: its message, or its code."""
     return error.message or error.code or "failed"
+
+
+def counts_of(usage: Usage) -> JsonObject:
+    """Return the counts of tokens that are known, by the names that both protocols have for them."""
+    counts = {
+        "inputTokens": usage.all_input_tokens,
+        "outputTokens": usage.all_output_tokens,
+        "totalTokens": usage.total_tokens,
+        "reasoningTokens": usage.reasoning_tokens,
+        "cachedInputTokens": usage.cache_read_tokens,
+        "cacheWriteInputTokens": usage.cache_write_tokens,
+    }
+    return {name: count for name, count in counts.items() if count is not None}
