@@ -48,8 +48,8 @@ def _identify(payload: Payload, api: str | None, kind: PayloadKind | None, *, wh
     """Identify a payload. If not `whole`, read only the first lines of JSON Lines."""
     if api is not None and form_of(api) == "lines":
         return Identified(as_json(payload, api) if whole else None, api, kind or "request")
-    if api is None:
-        adapters()  # Each adapter loaded adds its function to DUMPERS.
+    if api is None and not _is_text(payload):
+        adapters()  # Each adapter adds its function to DUMPERS when it is loaded.
     try:
         value = as_json(payload, "json" if api is None else api)
     except DecodeError:
