@@ -399,3 +399,13 @@ def test_messages_of_a_run_are_encoded_unchanged(api: str) -> None:
     assert (encoded.payload, encoded.losses) == (document, ())
     for target in PROVIDERS:
         assert audit(document, convert(document, source=UI, target=target, model="gpt-5.2")) == []
+
+
+def test_answer_inside_message_of_model_is_sent_before_its_other_contents() -> None:
+    answer = ToolApprovalResponseContent(request_id="call_1", approved=False)
+    call = FunctionCallContent(call_id="call_2", name="weather", arguments={})
+    spoken = ChatMessage(role="assistant", contents=[answer, TextContent(text="a pixel"), call])
+    encoded = adapter("vercel-ui-messages").encode_request(ChatRequest(messages=[spoken]))
+    kinds = [[part["type"] for part in message["parts"]] for message in encoded.payload]
+    assert kinds == [["dynamic-tool"], ["step-start", "text", "tool-weather"]]
+    assert [loss.path for loss in encoded.losses] == ["$.messages[0].contents[0]"]

@@ -517,10 +517,9 @@ def _cut(message: ChatMessage, context: EncodeContext) -> list[ChatMessage]:
 
 
 def _open_calls_last(message: ChatMessage, context: EncodeContext) -> list[AIContent]:
-    """Return the contents of a message, with calls that have no result in it moved after the last result."""
-    index = TranscriptIndex([message])
-    unanswered = set(index.unanswered)
-    last = index.results[-1][1]
+    """Return the contents of a message, with calls that have no result in it moved after the last result or answer."""
+    unanswered = set(TranscriptIndex([message]).unanswered)
+    last = max(at for at, content in enumerate(message.contents) if _is_result(content, context))
     first: list[AIContent] = []
     moved: list[AIContent] = []
     for at, content in enumerate(message.contents[:last]):
