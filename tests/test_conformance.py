@@ -210,12 +210,13 @@ for _one in OfFramework.__subclasses__():
 
 @cache
 def few_partners(one: type[Ours]) -> Subject:
-    """Return the subject of a class with one session format among its partners. The slow checks try every pair.
+    """Return the subject of a class with the providers, the rows of turns and one other format as its partners.
 
-    Each session format is the partner of a third of the classes.
+    The other format differs from class to class. The slow checks try every pair.
     """
-    left_out = {name for at, name in enumerate(sorted(SESSIONS)) if at != CLASSES.index(one) % len(SESSIONS)}
-    partners = [other for other in one.others or () if other.api not in left_out]
+    usual = [EVERY[name] for name in (*PROVIDERS, "turn-blocks")]
+    others = [other for other in one.others or () if other not in usual]
+    partners = [*usual, others[CLASSES.index(one) % len(others)]]
     return type(one.__name__, (one,), {"others": partners}).subject()
 
 
@@ -226,8 +227,17 @@ def quick_forms() -> list[str]:
     return sorted(name for law, name in found.items() if law not in tried)
 
 
-@pytest.mark.parametrize("one", QUICK_CLASSES, ids=lambda one: one.__name__)
-@pytest.mark.parametrize("name", quick_forms())
+def quick_cases() -> list[Any]:
+    """Return each quick form with each class. The time and memory of files are measured in slow tests."""
+    return [
+        pytest.param(name, one, id=f"{name}-{one.__name__}", marks=[pytest.mark.slow] if is_file else [])
+        for name in quick_forms()
+        for one in QUICK_CLASSES
+        for is_file in [CHECKS[name].law == "bounds" and one.adapter not in PROVIDERS]
+    ]
+
+
+@pytest.mark.parametrize(("name", "one"), quick_cases())
 def test_slow_check_passes_on_a_few_examples(name: str, one: type[Ours], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trying, "QUICK", 4)
     # The largest of the three sizes is nine times the smallest, instead of sixteen times.
