@@ -14,6 +14,7 @@ pytest.importorskip("typer")
 pytest.importorskip("rich")
 
 import contentmodel
+from contentmodel.cli.console import err
 from test_cli import run
 
 LINES = [
@@ -135,6 +136,13 @@ def test_losses_of_lines_are_reported_with_lines_of_the_file(log: Path, tmp_path
     assert "line 6: $[4]" in result.stderr
     lines = {(loss.get("line"), loss["path"]) for loss in json.loads(listing.read_text())}
     assert {(1, "$[0].time"), (5, "$[3].time"), (6, "$[4]"), (None, "$.model")} <= lines
+
+
+def test_width_of_errors_follows_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "30")
+    assert err().width == 30
+    monkeypatch.setenv("COLUMNS", "200")
+    assert err().width == 200
 
 
 def test_losses_of_other_documents_have_no_line_of_their_own(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ Text of a payload is never parsed as markup, and its control characters are prin
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from functools import cache
@@ -73,12 +74,12 @@ def out(width: int | None = None) -> Terminal:
 def err() -> Terminal:
     """Return standard error, for progress, summaries and errors."""
     _tolerate(sys.stderr)
-    return _err()
+    return _err(os.environ.get("COLUMNS"))
 
 
 @cache
-def _err() -> Terminal:
-    # One shared console: text is printed above a progress bar, not inside its line.
+def _err(columns: str | None) -> Terminal:
+    # One shared console: text is printed above a progress bar, not inside its line. It keeps the width of its start.
     return Terminal(stderr=True, highlight=False, markup=False, emoji=False)
 
 
