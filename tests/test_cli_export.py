@@ -376,7 +376,7 @@ def test_export_rejects_several_documents_unless_format_is_jsonl(tmp_path: Path)
     ("arguments", "expected"),
     [
         (["--to", "pdf"], "--to: unknown format or API 'pdf'"),
-        (["--to", "pdf"], "html, json, jsonl, agent-framework"),
+        (["--to", "pdf"], "html, json, jsonl, ag-ui"),
         (["--to", "json", "--title", "x"], "--title cannot be used with --to json"),
         (["--from", "nope"], "--from: unknown API 'nope'"),
         (["-o", str(AGENT)], "is already an input or output of this command"),

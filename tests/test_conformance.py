@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+import ag_ui_documents
 import contentmodel
 import extensions_ai
 import framework_model_messages
@@ -31,7 +32,7 @@ EVERY = contentmodel.adapters()
 PROVIDERS = ("openai-chat", "openai-responses", "anthropic-messages", "google-generate-content")
 SESSIONS = {"claude-code-session", "codex-rollout", "gemini-cli-session"}
 VERCEL = {"vercel-ui-messages", "vercel-model-messages"}
-FRAMEWORKS = {"meai", "agent-framework", "langchain-messages", "pydantic-ai-messages", *VERCEL}
+FRAMEWORKS = {"meai", "agent-framework", "langchain-messages", "pydantic-ai-messages", "ag-ui", *VERCEL}
 """The formats of frameworks. They are tried with the providers and the rows of turns, not with each other."""
 
 
@@ -134,6 +135,11 @@ class TestVercelUIMessages(OfFramework):
 class TestVercelModelMessages(OfFramework):
     adapter = "vercel-model-messages"
     payloads: ClassVar = {"request": framework_model_messages.DOCUMENTS}
+
+
+class TestAgUi(OfFramework):
+    adapter = "ag-ui"
+    payloads: ClassVar = {"request": ag_ui_documents.DOCUMENTS}
 
 
 EACH: list[Any] = [one for one in (*Ours.__subclasses__(), *OfFramework.__subclasses__()) if one is not OfFramework]

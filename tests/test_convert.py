@@ -55,7 +55,7 @@ MISFITS = [
 def test_detect_names_key_of_api_with_value_of_wrong_class(payload: dict[str, Any], message: str) -> None:
     with pytest.raises(DetectError) as caught:
         contentmodel.detect(payload)
-    assert f": {message}; correct the value, or pass its API, one of agent-framework" in str(caught.value)
+    assert f": {message}; correct the value, or pass its API, one of ag-ui" in str(caught.value)
 
 
 def test_detect_with_api_names_key_with_value_of_wrong_class() -> None:

@@ -36,6 +36,7 @@ ADAPTERS = sorted(p.name for p in PACKAGES["contentmodel_adapters"].iterdir() if
 FORMATS: dict[str, set[str]] = {
     "turn_blocks": {"messages.py", "response.py", "spelling.py"},
     "openai_finetune": set(),
+    "ag_ui": {"messages.py"},
     "agent_framework": set(),
     "atif": set(),
     "hf_messages": {"padding.py"},

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from contentmodel_conformance.readers import (
+    ag_ui,
     ai_sdk,
     anthropic,
     chat,
@@ -43,5 +44,6 @@ READERS: dict[str, Reader] = {
     "pydantic-ai-messages": pydantic_ai.read,
     "vercel-model-messages": ai_sdk.read_model,
     "vercel-ui-messages": ai_sdk.read_ui,
+    "ag-ui": ag_ui.read,
 }
 """The readers of this project, by API."""

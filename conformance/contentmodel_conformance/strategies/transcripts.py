@@ -173,6 +173,13 @@ LIMITS = {
         origin="anthropic-messages",
         media=_SEEN | {"document links"},
     ),
+    "ag-ui": Limits(
+        issuer="anthropic",
+        model="claude-opus-4-8",
+        origin="anthropic-messages",
+        hosted_search=False,
+        media=_SEEN | {"document links"},
+    ),
 }
 """The limits of the APIs of this project."""
 

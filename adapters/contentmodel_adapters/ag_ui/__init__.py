@@ -1,0 +1,123 @@
+"""The adapter of AG-UI: the input of a run, as front ends send it to agents, or the list of its messages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from contentmodel.authoring import (
+    DUMPERS,
+    Blocks,
+    DecodeContext,
+    EncodeContext,
+    Row,
+    media,
+    message_pass,
+    objects_of,
+    passes,
+    payload_pass,
+)
+from contentmodel.message import ChatMessage
+from contentmodel.request import ChatRequest
+from contentmodel_adapters.ag_ui.blocks import API, RESUME, ROLES, TABLE, TOOLS
+from contentmodel_adapters.ag_ui.messages import Messages, answers_of, expanded
+from contentmodel_adapters.ag_ui.rules import RULES
+from contentmodel_adapters.shared import documents
+
+READS = media.MediaSupport(schemes=("http", "https", "gs"))
+REQUEST = TABLE.record(
+    "request", ChatRequest, {"messages": ("messages", Messages()), "tools": ("tools", Blocks(TOOLS))}
+)
+TABLE.keep(
+    "request",
+    *("threadId", "runId", "parentRunId", "protocolVersion", "state", "context", "forwardedProps", "resume"),
+)
+_OWN = frozenset({"toolCalls", "toolCallId", "encryptedValue", "activityType", "subagentRunId"})
+
+
+def with_answers(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+    """Return the payload with the answers to interrupts, which the last message has in the model."""
+    message = answers_of(request.messages)
+    answers = [] if message is None else RESUME.encode_list(message.contents, context)
+    if message is not None:
+        passes.leave_empty(message, context)
+    return {**payload, "resume": answers} if answers else payload
+
+
+def with_ids(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+    """Return the payload with the ids of a thread and a run, unless it is only a list of messages."""
+    return payload if payload.keys() <= {"messages"} else {"threadId": "", "runId": "", **payload}
+
+
+class AgUi(documents.ListAdapter):
+    """The adapter of the input of runs. The state, the context and the front end's own values stay in the residue."""
+
+    api = API
+    table = TABLE
+    rules = RULES
+    request = REQUEST
+    keeps_state = True
+    reasoning_fields = ()
+    records = frozenset({"message_id"})
+    meaningless = {
+        **dict.fromkeys(("id", "threadId", "runId", "parentRunId", "protocolVersion")),
+        "content": ("", None),
+        **{key: {} for key in ("state", "forwardedProps", "metadata")},
+        "context": [],
+    }
+    request_passes = (
+        documents.KNOWN_TOOLS,
+        documents.INSTRUCTIONS,
+        documents.NORMALIZED,
+        message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
+        documents.WITH_A_TURN,
+        documents.FITTING_CALLS,
+        documents.FITTING_SCHEMAS,
+    )
+    request_payload_passes = (payload_pass(with_answers, native=True), payload_pass(with_ids))
+
+    def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
+        answers = wire.get("resume")
+        if answers.__class__ is not list or not answers:
+            return super()._decode_row(row, wire, context)
+        rest = {key: value for key, value in wire.items() if key != "resume"}
+        context.copied(rest, wire)
+        request = super()._decode_row(row, rest, context)
+        contents = RESUME.decode_list(answers, context)
+        context.trace(RESUME, contents, wire, "resume", spread=True)
+        message = ChatMessage(role="user", contents=contents, origin=context.origin)
+        context.trace(None, [message], wire, "resume", spread=False)
+        return replace(request, messages=[*request.messages, message])
+
+    def expanded(self, payload: Any) -> Any:
+        """Return a payload whose values are apart: state of providers without its wrapper, no text twice."""
+        if isinstance(payload, list):
+            return expanded(payload)
+        messages = payload.get("messages") if isinstance(payload, dict) else None
+        return {**payload, "messages": expanded(messages)} if isinstance(messages, list) else payload
+
+    def recognises_list(self, items: list[Any]) -> float:
+        """Return the confidence that a list has messages of AG-UI: they have ids and roles, and fields of their own."""
+        if not self.have_roles(items) or not all(item["role"] in ROLES and "parts" not in item for item in items):
+            return 0.0
+        parts = [part.get("source") for item in items for part in objects_of(item, "content")]
+        is_own = any(item["role"] in ("activity", "reasoning") or not _OWN.isdisjoint(item) for item in items)
+        if is_own or any(isinstance(source, dict) and "value" in source for source in parts):
+            return 0.97
+        return 0.5 if all(isinstance(item.get("id"), str) for item in items) else 0.0
+
+    def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
+        """Return the confidence that it is the input of a run, or another object with messages of AG-UI."""
+        is_run = isinstance(payload.get("messages"), list) and "threadId" in payload and "runId" in payload
+        return {"request": 0.99} if is_run else super().recognises(payload)
+
+
+def _dumped(value: Any) -> Any:
+    """Return an object of ag-ui-protocol as the library sends it. It leaves out fields without a value itself."""
+    return value.model_dump(mode="json", by_alias=True)
+
+
+DUMPERS["ag_ui"] = _dumped
+adapter = AgUi()

@@ -1,0 +1,292 @@
+"""Messages of AG-UI. A message of the model may be several messages here: reasoning and results have their own.
+
+Reasoning precedes the assistant message that it belongs to. Decoding joins them, and encoding splits them again. The
+call of a tool is a field of the assistant message before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec.structs import replace
+
+from contentmodel.authoring import (
+    DecodeContext,
+    EncodeContext,
+    Fields,
+    Pieces,
+    Place,
+    hints,
+    is_native,
+    object_of,
+    objects_of,
+    passes,
+    text_of,
+)
+from contentmodel.content.outcomes import ConfigurationContent, ErrorContent, UnknownContent
+from contentmodel.content.tools import (
+    InputResponseContent,
+    ToolApprovalResponseContent,
+    ToolCallContent,
+    ToolResultContent,
+)
+from contentmodel.message import ChatMessage
+from contentmodel_adapters.ag_ui.blocks import (
+    ACTIVITY,
+    API,
+    CALLS,
+    FAILED,
+    HEAD,
+    MESSAGES,
+    SYSTEM,
+    UNFOLLOWED,
+    USER,
+    opened,
+)
+from contentmodel_adapters.shared.message_lists import MessageList
+
+_TEXT = Pieces({"text": "content", "protected": "encryptedValue"})
+_REASONING = Pieces({})
+
+
+class _OneContent(Fields):
+    """The layout of a message that is one content. The content has the path of the message."""
+
+    def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
+        content = value.contents[0]
+        yield content, path, wire, ACTIVITY if content.__class__ is ConfigurationContent else MESSAGES
+
+
+_ONE_CONTENT = _OneContent({"message_id": "id"})
+
+
+class Messages(MessageList):
+    """The list of messages."""
+
+    tag = "role"
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
+        reading = _Reading(value, context)
+        for index, wire in self.objects(value, context):
+            reading.add(wire, index)
+        return reading.finished()
+
+    def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
+        written: list[dict[str, Any]] = []
+        answers = answers_of(value)
+        for message in value:
+            own = is_native(message, context)
+            wires = [] if message is answers else _written(message, context, own=own)
+            head = _head_of(wires) if own else None
+            for wire in wires:
+                written.append(wire)
+                # The first message that is not reasoning has the fields that were decoded.
+                if not own or not (wire is head or wire["role"] == "reasoning"):
+                    wire.setdefault("id", f"message-{len(written)}")
+        return written
+
+
+# -- decoding ----------------------------------------------------------------------------------------------------------
+
+
+class _Reading:
+    """Read messages one by one, with the reasoning that waits for its assistant message."""
+
+    def __init__(self, wires: list[Any], context: DecodeContext) -> None:
+        self._wires, self._context = wires, context
+        self._messages: list[ChatMessage] = []
+        self._reasoning: list[Any] = []
+        self._start = 0
+        """The index of the first reasoning that waits."""
+        self._run: Any = None
+        """The run of the sub-agent whose message was read last; None for the agent itself."""
+
+    def add(self, wire: dict[str, Any], index: int) -> None:
+        """Add the next message."""
+        role, run = wire["role"], wire.get("subagentRunId")
+        if run != self._run:
+            self._end_reasoning()
+            self._run = run
+        if role == "reasoning":
+            self._start = self._start if self._reasoning else index
+            self._reasoning.append(self._traced(MESSAGES, MESSAGES.decode(wire, self._context), index))
+        elif role == "assistant":
+            self._add_assistant(wire, index)
+        else:
+            self._end_reasoning()
+            self._messages.append(self._other(wire, role, index))
+
+    def finished(self) -> list[ChatMessage]:
+        """Return all messages."""
+        self._end_reasoning()
+        return self._messages
+
+    def _traced(self, table: Any, value: Any, index: int) -> Any:
+        self._context.trace(table, [value], self._wires, index, spread=False)
+        return value
+
+    def _end_reasoning(self) -> None:
+        if self._reasoning:
+            alone = ChatMessage(role="assistant", contents=self._reasoning, origin=self._context.origin)
+            self._messages.append(self._traced(_REASONING, UNFOLLOWED.on(alone, API, True), self._start))
+            self._reasoning = []
+
+    def _other(self, wire: dict[str, Any], role: str, index: int) -> ChatMessage:
+        if role not in ("tool", "activity"):
+            layout = SYSTEM if role in ("system", "developer") else USER
+            message: ChatMessage = layout.decode(wire, self._context)
+            return self._traced(layout, message, index)  # type: ignore[no-any-return]
+        taken = ["id"] if wire.get("id").__class__ is str else []
+        sign = self._sign(wire) if role == "tool" else None
+        taken += [] if sign is None else ["error"]
+        rest = {key: value for key, value in wire.items() if key not in taken}
+        self._context.copied(rest, wire)
+        content = (MESSAGES if role == "tool" else ACTIVITY).decode(rest, self._context)
+        if sign is not None:
+            failed = replace(content, outputs=[*content.outputs, sign])
+            self._context.replaced(content, failed)
+            content = failed
+        message = ChatMessage(
+            role="tool" if role == "tool" else "assistant",
+            contents=[content],
+            message_id=wire["id"] if "id" in taken else None,
+            origin=self._context.origin,
+        )
+        return self._traced(_ONE_CONTENT, message, index)  # type: ignore[no-any-return]
+
+    def _sign(self, wire: dict[str, Any]) -> ErrorContent | None:
+        """Return the error of a result as an output; None if it has no error, or it repeats the text."""
+        error: Any = wire.get("error")
+        if error.__class__ is not str or not error or error == (_text_of(wire.get("content")) or FAILED):
+            return None
+        sign = ErrorContent(message=error, extra=hints.FAILURE.extra(API, "sign"))
+        self._context.trace(None, [sign], wire, "error", spread=False)
+        return sign
+
+    def _add_assistant(self, wire: dict[str, Any], index: int) -> None:
+        context, contents = self._context, self._reasoning
+        taken: list[str] = []
+        self._reasoning = []
+        text, state, calls = wire.get("content"), wire.get("encryptedValue"), wire.get("toolCalls")
+        if text.__class__ is str and (text or state.__class__ is str):
+            taken += ["content", *(["encryptedValue"] if state.__class__ is str else [])]
+            own = {key: wire[key] for key in ("role", *taken)}
+            context.copied(own, wire)
+            contents.append(self._traced(_TEXT, MESSAGES.decode(own, context), index))
+        if calls.__class__ is list and calls:
+            taken.append("toolCalls")
+            made = CALLS.decode_list(calls, context)
+            context.trace(CALLS, made, wire, "toolCalls", spread=True)
+            contents += made
+        rest = {key: value for key, value in wire.items() if key not in taken}
+        context.copied(rest, wire)
+        head = HEAD.decode(rest, context)
+        message = replace(head, contents=contents)
+        context.replaced(head, message)
+        self._messages.append(self._traced(HEAD, message, index))
+
+
+def _text_of(content: Any) -> str:
+    """Return the text of the content of a message: a string, or parts."""
+    parts = objects_of({"content": content}, "content")
+    return content if content.__class__ is str else "".join(text_of(part, "text") for part in parts)
+
+
+def expanded(messages: list[Any]) -> list[Any]:
+    """Return messages with the state of providers alone, and no error that repeats a text."""
+    return [_expanded(wire) if wire.__class__ is dict else wire for wire in messages]
+
+
+def _expanded(wire: dict[str, Any]) -> dict[str, Any]:
+    changed = dict(wire)
+    state, error = wire.get("encryptedValue"), wire.get("error")
+    sealed = opened(state) if state.__class__ is str else None
+    if sealed is not None:
+        changed["encryptedValue"] = sealed.data
+    if wire.get("role") == "tool" and error and error == (_text_of(wire.get("content")) or FAILED):
+        del changed["error"]
+    for key, change in (("toolCalls", _expanded), ("content", _with_data)):
+        if wire.get(key).__class__ is list:
+            changed[key] = [change(item) if item.__class__ is dict else item for item in wire[key]]
+    return changed
+
+
+def _with_data(part: dict[str, Any]) -> dict[str, Any]:
+    """Return a part with its data in another place than addresses and names of files."""
+    source = object_of(part, "source")
+    return (
+        {**part, "source": {**source, "value": {"data": source.get("value")}}} if source.get("type") == "data" else part
+    )
+
+
+# -- encoding ----------------------------------------------------------------------------------------------------------
+
+
+def answers_of(messages: list[ChatMessage]) -> ChatMessage | None:
+    """Return the last message if it only has answers to interrupts, which are not messages here."""
+    last = messages[-1] if messages else None
+    kinds = (InputResponseContent, ToolApprovalResponseContent)
+    return last if last is not None and last.contents and all(isinstance(c, kinds) for c in last.contents) else None
+
+
+def _head_of(wires: list[dict[str, Any]]) -> dict[str, Any] | None:
+    return next((wire for wire in wires if wire["role"] != "reasoning"), None)
+
+
+def _written(message: ChatMessage, context: EncodeContext, *, own: bool) -> list[dict[str, Any]]:
+    """Return the messages of one message of the model."""
+    if not own and not message.contents:
+        passes.leave_empty(message, context)
+        return []
+    if message.role not in ("assistant", "tool"):
+        layout = SYSTEM if message.role in ("system", "developer") else USER
+        wire = layout.encode(message, context)
+        if not own:
+            wire.setdefault("content", "")
+        return [wire]
+    wires = _split(message, context)
+    head = _head_of(wires)
+    if head is None and own and not UNFOLLOWED.of(message, API):
+        head = {}
+        wires.append(head)
+    if head is None:
+        passes.leave_empty(message, context)
+    else:
+        fields = {**HEAD.encode(message, context), **head}
+        head.clear()
+        head.update(fields)
+    return wires
+
+
+def _split(message: ChatMessage, context: EncodeContext) -> list[dict[str, Any]]:
+    """Return a message for each content, in order. A call is in the assistant message directly before it."""
+    wires: list[dict[str, Any]] = []
+    for content in message.contents:
+        if isinstance(content, ToolCallContent | UnknownContent):
+            calls = CALLS.encode_list([content], context)
+            if calls and (not wires or wires[-1]["role"] != "assistant"):
+                wires.append({"role": "assistant"})
+            if calls:
+                wires[-1]["toolCalls"] = [*wires[-1].get("toolCalls", ()), *calls]
+        elif isinstance(content, ConfigurationContent):
+            wires.append(ACTIVITY.encode(content, context))
+        elif isinstance(content, ToolResultContent):
+            wires += _results(content, context)
+        else:
+            wires += MESSAGES.encode_list([content], context)
+    return wires
+
+
+def _results(result: ToolResultContent, context: EncodeContext) -> list[dict[str, Any]]:
+    """Return the message of a result. An error that was decoded from the field `error` is written there again."""
+    signs = [output for output in result.outputs if hints.FAILURE.of(output, API) == "sign"]
+    outputs = [output for output in result.outputs if not any(output is sign for sign in signs)]
+    if signs:
+        result = context.replace(result, outputs=outputs)
+    elif result.error is not None and not result.is_error:
+        result = context.replace(result, is_error=True)
+    wires = MESSAGES.encode_list([result], context)
+    for sign, wire in zip(signs, wires, strict=False):
+        wire["error"] = getattr(sign, "message", "")
+    return wires
