@@ -399,6 +399,10 @@ class _OutputValues:
         bare = unmarked(text)
         if bare != text and (not bare or self.take(bare) or self._take_parts(bare)):
             return True
+        return self._take_alias(text)
+
+    def _take_alias(self, text: Any) -> bool:
+        """Take another name of a media type, or base64 in the standard alphabet."""
         return any(self.take(alias) for alias in OTHER_NAMES.get(text, ())) or self._take_bytes(text)
 
     def _take_bytes(self, text: Any) -> bool:
@@ -439,7 +443,7 @@ class _OutputValues:
         if parts is None:
             return False
         before = len(self._taken)
-        if all(self.take(part) or self._take_bytes(part) for part in parts if not _is_blank(part)):
+        if all(self.take(part) or self._take_alias(part) for part in parts if not _is_blank(part)):
             return True
         for key in self._taken[before:]:
             self._counts[key] += 1
