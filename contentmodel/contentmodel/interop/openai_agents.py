@@ -1,0 +1,67 @@
+"""Read the sessions that the OpenAI Agents SDK stores in a SQLite file (`SQLiteSession`).
+
+    for session_id in sessions("chats.db"):
+        request = contentmodel.adapter("openai-responses").decode_request(items("chats.db", session_id))
+
+The items of a session are those of the Responses API. The SDK itself is not needed, and the file is not changed.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from contentmodel.engine.json import kind_of, parse
+from contentmodel.errors import DecodeError, Fault
+
+_API = "openai-responses"
+
+
+def sessions(path: str | PathLike[str]) -> list[str]:
+    """Return the ids of the sessions in a file, the oldest first.
+
+    Raise DecodeError if the file is not such a database, and FileNotFoundError if it is missing.
+    """
+    return [session_id for (session_id,) in _rows(path, "SELECT session_id FROM agent_sessions ORDER BY rowid")]
+
+
+def items(path: str | PathLike[str], session_id: str) -> list[dict[str, Any]]:
+    """Return the items of a session, in order.
+
+    Raise DecodeError if the file is not such a database, has no such session, or an item is not a JSON object, and
+    FileNotFoundError if the file is missing.
+    """
+    found = _rows(path, "SELECT id, message_data FROM agent_messages WHERE session_id = ? ORDER BY id", session_id)
+    if not found and not _rows(path, "SELECT 1 FROM agent_sessions WHERE session_id = ?", session_id):
+        raise _fault(path, f"it has no session {session_id!r:.60}")
+    return [_item(path, number, data) for number, data in found]
+
+
+def _item(path: str | PathLike[str], number: int, data: str | bytes) -> dict[str, Any]:
+    where = f"the row {number} of agent_messages"
+    try:
+        item = parse(data)
+    except DecodeError as error:
+        raise _fault(path, f"{where}: {error.faults[0].message}") from None
+    if not isinstance(item, dict):
+        raise _fault(path, f"{where}: expected an object, got {kind_of(item)}")
+    return item
+
+
+def _rows(path: str | PathLike[str], query: str, *values: str) -> Sequence[tuple[Any, ...]]:
+    file = Path(path)
+    if not file.is_file():
+        raise FileNotFoundError(f"{fspath(path)}: no such file")
+    try:
+        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as database:
+            return database.execute(query, values).fetchall()
+    except sqlite3.Error as error:
+        raise _fault(path, f"it is no database of SQLiteSession: {error}") from None
+
+
+def _fault(path: str | PathLike[str], message: str) -> DecodeError:
+    return DecodeError(_API, [Fault("$", f"{fspath(path)}: {message}")])
