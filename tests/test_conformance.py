@@ -16,6 +16,7 @@ import contentmodel
 import extensions_ai
 import framework_model_messages
 import framework_ui_messages
+import inspect_logs
 from conftest import PROFILE
 from contentmodel_conformance import AdapterConformance, bounds, trying
 from contentmodel_conformance.checks import CHECKS, LAWS
@@ -32,7 +33,10 @@ EVERY = contentmodel.adapters()
 PROVIDERS = ("openai-chat", "openai-responses", "anthropic-messages", "google-generate-content")
 SESSIONS = {"claude-code-session", "codex-rollout", "gemini-cli-session"}
 VERCEL = {"vercel-ui-messages", "vercel-model-messages"}
-FRAMEWORKS = {"meai", "agent-framework", "langchain-messages", "pydantic-ai-messages", "ag-ui", *VERCEL}
+FRAMEWORKS = {
+    *("meai", "agent-framework", "langchain-messages", "pydantic-ai-messages", "ag-ui", "inspect-eval-log"),
+    *VERCEL,
+}
 """The formats of frameworks. They are tried with the providers and the rows of turns, not with each other."""
 
 
@@ -125,6 +129,11 @@ class TestGeminiCliSession(Ours):
 class TestPydanticAIMessages(OfFramework):
     adapter = "pydantic-ai-messages"
     payloads: ClassVar = {"request": [documents(), short(documents())]}
+
+
+class TestInspectEvalLog(OfFramework):
+    adapter = "inspect-eval-log"
+    payloads: ClassVar = {"request": inspect_logs.DOCUMENTS}
 
 
 class TestVercelUIMessages(OfFramework):

@@ -46,6 +46,8 @@ ROWS: list[Row] = [
      "from contentmodel.html.markup import markup; markup('*a*', [])"),
     ("contentmodel/contentmodel/interop/pydantic_ai.py", "pydantic_ai", "pydantic-ai",
      "import contentmodel.interop.pydantic_ai"),
+    ("contentmodel/contentmodel/interop/inspect_ai.py", "zstandard", "inspect-ai",
+     "from contentmodel.interop.inspect_ai import samples; next(samples('tests/data_sets/inspect.eval'))"),
     ("contentmodel/contentmodel/runner/telemetry.py", "opentelemetry", "otel",
      "from contentmodel.runner.telemetry import OpenTelemetry; OpenTelemetry()"),
     ("contentmodel/contentmodel/gateway/", "httpx2", "gateway", "import contentmodel.gateway"),

@@ -161,6 +161,12 @@ LIMITS = {
         lifetimes=_ANTHROPIC_LIFETIMES,
     ),
     # The formats of a framework have the values of every provider.
+    "inspect-eval-log": Limits(
+        issuer="anthropic",
+        model="claude-opus-4-8",
+        origin="anthropic-messages",
+        media=_SEEN | {"document links"},
+    ),
     "vercel-ui-messages": Limits(
         issuer="anthropic",
         model="claude-opus-4-8",

@@ -22,9 +22,10 @@ from contentmodel.cli.incoming import STREAM, Stream, chunks_of, peek
 from contentmodel.cli.installed import STORED, has_lines, load, load_all
 from contentmodel.convert import KINDS
 from contentmodel.detecting import api_of_lines, identify_value
-from contentmodel.engine.json import kind_of, parse
+from contentmodel.engine.json import kind_of, parse, write
 from contentmodel.engine.lines import PROBED, Lines, ParsedLines, line_numbers, parse_lines
 from contentmodel.errors import DecodeError, DetectError, Fault
+from contentmodel.interop.inspect_ai import samples
 from contentmodel.literals import PayloadKind
 from contentmodel.serialize import loads
 
@@ -127,6 +128,8 @@ def open_input(path: str | None, api: str | None, kind: str | None = None) -> So
     name = "standard input" if path is None or path == "-" else path
     if kind == STREAM:
         return Stream(name, chunks_of(path))
+    if Path(name).suffix.lower() == ".eval" and os.path.isfile(name):
+        return Source(name, True, os.stat(name).st_size, _samples_of(name))
     # A pipe cannot be read twice: first to detect, then line by line.
     if Path(name).suffix.lower() in (".jsonl", ".ndjson") and os.path.isfile(name):
         return _open_lines(name, api, kind)
@@ -207,6 +210,12 @@ def _is_object(line: bytes) -> bool:
 def _lines_of(path: str) -> Iterator[Document]:
     with open(path, "rb") as file:
         yield from _number(file, path)
+
+
+def _samples_of(path: str) -> Iterator[Document]:
+    """Yield the samples of an eval log of Inspect AI."""
+    for sample in samples(path):
+        yield Document(write(sample), f"{path}, sample {sample.get('id')}, epoch {sample.get('epoch')}")
 
 
 def _number(lines: Iterable[bytes], name: str) -> Iterator[Document]:

@@ -1,0 +1,250 @@
+"""The table of Inspect AI's eval logs: the contents of messages.
+
+Source: `ChatMessage`, `Content` and `Citation` of inspect_ai 0.3.285 (_util/content.py, _util/citation.py,
+model/_chat_message.py, tool/_tool_call.py; seen 2026-11-23).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from contentmodel.authoring import (
+    DataUri,
+    EnumString,
+    Field,
+    Filled,
+    Implied,
+    MappedEnum,
+    Row,
+    Silent,
+    Spec,
+    Table,
+    is_data_uri,
+    row,
+)
+from contentmodel.content.citations import Citation
+from contentmodel.content.media import DataContent, UriContent
+from contentmodel.content.outcomes import CompactionContent, ConfigurationContent, ErrorContent
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import TextContent
+from contentmodel_adapters.inspect_eval_log.values import (
+    API,
+    FORMATS,
+    OF_OPENROUTER,
+    Breakpoint,
+    Citations,
+    CitedText,
+    Format,
+    Range,
+    Sealed,
+    SealedByOpenAI,
+    Summarized,
+)
+
+TABLE = Table(API)
+
+# -- texts and citations -----------------------------------------------------------------------------------------------
+
+_CITED: dict[str, Spec] = {
+    "cited_text": (("span", "cited_text"), CitedText()),
+    "title": "title",
+    "internal.document_index": "document_index",
+    "internal.file_id": "file_id",
+}
+
+
+def _usual_citation(citation: Any, rows: list[Row]) -> Row:
+    if citation.url is not None:
+        return rows[0]
+    of_document = (citation.location, citation.document_index, citation.file_id, citation.title)
+    return rows[1] if any(value is not None for value in of_document) else rows[2]
+
+
+CITATIONS = TABLE.union(
+    "citation",
+    [
+        row("url", Citation, {"url": "url", **_CITED}),
+        row("document", Citation, {"range": ("location", Range()), **_CITED}),
+        row("content", Citation, _CITED),
+    ],
+    prefer=_usual_citation,
+)
+CACHED: dict[str, Spec] = {"cache_breakpoint": ("cache_point", Breakpoint())}
+TEXTS = [
+    row("text", TextContent, {"text": "text", "citations": ("annotations", Citations(CITATIONS)), **CACHED}),
+    Row(
+        "refusal",
+        ErrorContent,
+        {"text": "message", **CACHED},
+        Implied({"code": "refusal"}),
+        Filled({"text": ""}),
+        constants={"type": "text", "refusal": True},
+    ),
+]
+
+# -- reasoning ---------------------------------------------------------------------------------------------------------
+
+_REASONING = {"type": "reasoning"}
+THOUGHTS = [
+    Row(
+        "reasoning",
+        ReasoningContent,
+        {"reasoning": "text", "signature": ("protected", Sealed(redacted=False))},
+        Filled({"reasoning": ""}),
+        Silent("kind"),
+        constants=_REASONING,
+    ),
+    # OpenAI's item ids are in the field of signatures, too.
+    Row("reasoning.id", ReasoningContent, {"reasoning": "text"}, Silent("kind"), constants=_REASONING),
+    Row(
+        "reasoning.encrypted",
+        ReasoningContent,
+        {"reasoning": "text", "internal.reasoning_encrypted_content": ("protected", SealedByOpenAI())},
+        Silent("kind"),
+        constants=_REASONING,
+    ),
+    Row(
+        "reasoning.summary",
+        ReasoningContent,
+        {"summary": "text"},
+        Implied({"kind": "summary"}),
+        constants={**_REASONING, "reasoning": ""},
+    ),
+    Row(
+        "reasoning.redacted",
+        ReasoningContent,
+        {"summary": "text", "reasoning": ("protected", Sealed(redacted=True))},
+        Silent("kind"),
+        Summarized({"reasoning": ""}),
+        constants={**_REASONING, "redacted": True},
+    ),
+]
+
+
+def _row_of_reasoning(wire: dict[str, Any]) -> str:
+    signature, internal = wire.get("signature"), wire.get("internal")
+    if wire.get("redacted") is True:
+        return "reasoning.redacted"
+    if internal.__class__ is dict and internal.get("reasoning_encrypted_content").__class__ is str:
+        return "reasoning.encrypted"
+    if wire.get("reasoning") == "" and wire.get("summary"):
+        return "reasoning.summary"
+    is_id = signature.__class__ is str and signature.startswith(("rs_", OF_OPENROUTER))
+    return "reasoning.id" if is_id else "reasoning"
+
+
+# -- media and data ----------------------------------------------------------------------------------------------------
+
+
+class _Detail(EnumString):
+    """The resolution of an image. `auto` is the default, which Inspect writes into each image."""
+
+    def holds(self, value: object) -> bool:
+        return value.__class__ is str and value != "auto"
+
+
+DETAIL = _Detail("detail", "auto", "low", "high", "original")
+_OF_DATA: dict[str, dict[str, Spec]] = {
+    "image": {"detail": ("detail", DETAIL)},
+    "document": {"filename": "name"},
+}
+_OF_LINKS: dict[str, dict[str, Spec]] = {
+    **{kind: {"format": ("media_type", MappedEnum(formats))} for kind, formats in FORMATS.items()},
+    "image": {"detail": ("detail", DETAIL)},
+    "document": {"filename": "name", "mime_type": "media_type"},
+}
+
+
+def _media(kind: str) -> list[Row]:
+    """Return the rows of one type of media: data URIs, and links or paths."""
+
+    def others() -> list[Field]:
+        return [Format(kind)] if kind in FORMATS else []
+
+    inline: dict[str, Spec] = {kind: (("media_type", "data"), DataUri())}
+    constants = {"type": kind}
+    return [
+        Row(f"{kind}.data", DataContent, {**inline, **_OF_DATA.get(kind, {})}, *others(), constants=constants),
+        Row(
+            kind,
+            UriContent,
+            {kind: "uri", **_OF_LINKS[kind]},
+            Implied({"kind": kind}),
+            *others(),
+            constants=constants,
+        ),
+    ]
+
+
+_COMPACTION = "data.compaction_metadata"
+DATA = [
+    Row(
+        "data.summary",
+        CompactionContent,
+        {f"{_COMPACTION}.content": "text"},
+        constants={"type": "data", f"{_COMPACTION}.type": "anthropic_compact"},
+    ),
+    Row(
+        "data.encrypted",
+        CompactionContent,
+        {f"{_COMPACTION}.encrypted_content": ("protected", SealedByOpenAI())},
+        Filled({f"{_COMPACTION}.id": ""}),
+        constants={"type": "data", f"{_COMPACTION}.type": "openai_compact"},
+    ),
+    Row("data", ConfigurationContent, {"data": "settings"}, Implied({"kind": "data"}), constants={"type": "data"}),
+]
+
+
+def _row_of_data(wire: dict[str, Any]) -> str:
+    data: Any = wire.get("data")
+    metadata: Any = data.get("compaction_metadata") if data.__class__ is dict else None
+    kind = metadata.get("type") if metadata.__class__ is dict else None
+    if kind == "anthropic_compact":
+        return "data.summary"
+    is_encrypted = kind == "openai_compact" and metadata.get("encrypted_content").__class__ is str
+    return "data.encrypted" if is_encrypted else "data"
+
+
+# -- the union ---------------------------------------------------------------------------------------------------------
+
+
+def _row_of(wire: dict[str, Any]) -> str | None:
+    kind = wire.get("type")
+    if kind.__class__ is not str:
+        return None
+    if kind == "text":
+        return "refusal" if wire.get("refusal") is True else "text"
+    if kind == "reasoning":
+        return _row_of_reasoning(wire)
+    if kind == "data":
+        return _row_of_data(wire)
+    if kind in _OF_LINKS:
+        return f"{kind}.data" if is_data_uri(wire.get(kind)) else kind
+    return None
+
+
+def _usual(content: Any, rows: list[Row]) -> Row | None:
+    names = {one.name: one for one in rows}
+    if content.__class__ is ReasoningContent:
+        if content.protected is not None:
+            return names["reasoning.redacted"]
+        return names["reasoning.summary" if content.kind == "summary" and content.text else "reasoning"]
+    if content.__class__ in (DataContent, UriContent):
+        kind = content.media_kind if content.media_kind in _OF_LINKS else "document"
+        return names.get(f"{kind}.data") or names.get(kind)
+    if content.__class__ is CompactionContent:
+        is_opaque = content.protected is not None and content.protected.issuer == "openai"
+        return rows[0] if content.text is not None else rows[1] if is_opaque else None
+    if content.__class__ is ConfigurationContent:
+        return rows[0] if content.kind == "data" else None
+    return rows[0] if content.__class__ is not ErrorContent or content.code == "refusal" else None
+
+
+PARTS = TABLE.union(
+    "content part",
+    [*TEXTS, *THOUGHTS, *(row for kind in _OF_LINKS for row in _media(kind)), *DATA],
+    find=_row_of,
+    prefer=_usual,
+)
+OUTPUTS = TABLE.union("output of a tool", [TEXTS[0]], find=_row_of)
+"""The texts of hosted tools. Contents of other APIs become texts."""

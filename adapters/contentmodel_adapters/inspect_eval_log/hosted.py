@@ -1,0 +1,318 @@
+"""Tools that a provider runs: one part of an assistant message has the call and its result, both as text."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec.structs import replace
+
+from contentmodel.authoring import (
+    ArgumentsText,
+    Codec,
+    Column,
+    Columns,
+    DecodeContext,
+    EncodeContext,
+    Filled,
+    Group,
+    PairRow,
+    Row,
+    Silent,
+    Spec,
+    parse,
+    reasons,
+    write,
+)
+from contentmodel.content import CONTENT_TYPES
+from contentmodel.content.base import AIContent, content_tag
+from contentmodel.content.hosted import (
+    CodeInterpreterToolCallContent,
+    CodeInterpreterToolResultContent,
+    McpListToolsToolCallContent,
+    McpListToolsToolResultContent,
+    McpServerToolCallContent,
+    McpServerToolResultContent,
+    ShellToolCallContent,
+    ShellToolResultContent,
+    TextEditorToolCallContent,
+    TextEditorToolResultContent,
+    WebFetchToolCallContent,
+    WebFetchToolResultContent,
+    WebSearchToolCallContent,
+    WebSearchToolResultContent,
+)
+from contentmodel.content.outcomes import ErrorContent
+from contentmodel.content.text import TextContent
+from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent
+from contentmodel.errors import ContentModelError
+from contentmodel_adapters.inspect_eval_log.blocks import OUTPUTS, TABLE
+from contentmodel_adapters.shared.chat_rows import NonEmptyText
+
+FAILED = "error"
+"""The error of a failed call without a message."""
+
+
+class _NonEmpty(Codec[str]):
+    classes = (str,)
+
+    def holds(self, value: object) -> bool:
+        return value.__class__ is str and value != ""
+
+
+class _Tool(Codec[str]):
+    """The name of a tool that selects its class."""
+
+    classes = (str,)
+    identity = False
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._name = name
+
+    def encode(self, value: str, context: EncodeContext, owner: object) -> str:
+        if value != self._name:
+            context.report_loss(owner, "name", reasons.OTHER_VALUE, value=self._name)
+        return self._name
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return parse(text)
+    except ContentModelError:
+        return None
+
+
+class _Code(ArgumentsText):
+    """The input of a code tool: JSON text, or the code alone."""
+
+    def quick_decode(self, name: str, call: str, bind: Any) -> str:
+        return call
+
+    def quick_encode(self, name: str, call: str, bind: Any) -> str:
+        return call
+
+    def decode(self, value: str, context: DecodeContext, container: Any, key: str) -> Any:
+        return value if _parsed(value).__class__ is dict else {"code": value}
+
+    def encode(self, value: Any, context: EncodeContext, owner: object) -> str:
+        code = value.get("code") if value.__class__ is dict and value.keys() == {"code"} else None
+        if code.__class__ is str and _parsed(code).__class__ is not dict:
+            return str(code)
+        return super().encode(value, context, owner)
+
+
+class _Result(NonEmptyText):
+    """The result of a hosted tool: a text. An empty text is no output. Outputs of other types become text."""
+
+    def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> str | None:
+        texts = [self._text_of(output, context, owner) for output in value]
+        return "\n".join(filter(None, texts)) or None
+
+    def _text_of(self, output: AIContent, context: EncodeContext, owner: object) -> str | None:
+        if output.__class__ is TextContent:
+            return super().encode([output], context, owner)
+        return "\n".join(block["text"] for block in OUTPUTS.encode_list([output], context))
+
+
+class _Error(NonEmptyText):
+    """The error of a hosted tool: a message or a code."""
+
+    def holds(self, value: Any) -> bool:
+        return super().holds(value) and value != FAILED
+
+    def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> str:
+        return "\n".join(filter(None, (self._text_of(error, context) for error in value))) or FAILED
+
+    def _text_of(self, error: Any, context: EncodeContext) -> str:
+        context.report_rest(error, "message")
+        context.report_lost_attributes(error, ("protected",))
+        return error.message or error.code or ""
+
+
+class _Failed(Group):
+    """Whether a call failed without a message. An error with a message is one of the outputs."""
+
+    attribute = "is_error"
+
+    def decode(self, wire: dict[str, Any], context: DecodeContext) -> bool | None:
+        return True if wire.get("error") == FAILED else None
+
+    def encode(self, value: Any, wire: dict[str, Any], context: EncodeContext, owner: Any) -> None:
+        if value and not any(output.__class__ is ErrorContent for output in owner.outputs):
+            wire["error"] = FAILED
+
+
+_OF_TEXT = tuple(kind for kind in CONTENT_TYPES if kind is not ErrorContent)
+_RESULT = {
+    "result": Column(_Result(TextContent, "text"), *_OF_TEXT),
+    "error": Column(_Error(ErrorContent, "message"), ErrorContent),
+}
+_ARGUMENTS, _CODE = ArgumentsText(), _Code()
+LIST_TOOLS = "mcp_list_tools"
+
+
+def _pair(
+    label: str,
+    call: type[Any],
+    result: type[Any],
+    tool_type: str | None,
+    *,
+    arguments: Codec[Any] = _ARGUMENTS,
+    is_named: bool = False,
+    fields: dict[str, Spec] | None = None,
+) -> PairRow:
+    """Return the row of a kind of tool. If `is_named`, the name of the tool selects the row."""
+    named: Spec = ("name", _Tool(label)) if is_named else "name"
+    usual = {"id": "", "name": label, "arguments": "{}"}
+    constants = {"type": "tool_use"}
+    own = {"server", "tools"} & set(result.__struct_fields__)
+    return TABLE.pair(
+        Row(
+            f"tool_use.{label}",
+            call,
+            {"id": ("call_id", _NonEmpty()), "name": named, "arguments": ("arguments", arguments), **(fields or {})},
+            Filled({**usual, "tool_type": "mcp_call"} if tool_type is None else usual),
+            constants=constants if tool_type is None else {**constants, "tool_type": tool_type},
+        ),
+        Row(
+            f"tool_use.{label}.result",
+            result,
+            {},
+            _Failed(),
+            Columns("outputs", _RESULT),
+            Filled({"result": ""}),
+            Silent("name", "call_id", "status", *own),
+        ),
+        ("result", "error"),
+    )
+
+
+PAIRS: dict[str, PairRow] = {
+    "web_search": _pair("web_search", WebSearchToolCallContent, WebSearchToolResultContent, "web_search"),
+    "web_fetch": _pair("web_fetch", WebFetchToolCallContent, WebFetchToolResultContent, "web_search", is_named=True),
+    "code_execution": _pair(
+        "code_execution",
+        CodeInterpreterToolCallContent,
+        CodeInterpreterToolResultContent,
+        "code_execution",
+        arguments=_CODE,
+    ),
+    "bash_code_execution": _pair(
+        "bash_code_execution", ShellToolCallContent, ShellToolResultContent, "code_execution", is_named=True
+    ),
+    "text_editor_code_execution": _pair(
+        "text_editor_code_execution",
+        TextEditorToolCallContent,
+        TextEditorToolResultContent,
+        "code_execution",
+        is_named=True,
+    ),
+    "mcp_call": _pair(
+        "mcp_call",
+        McpServerToolCallContent,
+        McpServerToolResultContent,
+        "mcp_call",
+        fields={"context": "server"},
+    ),
+    LIST_TOOLS: _pair(
+        LIST_TOOLS,
+        McpListToolsToolCallContent,
+        McpListToolsToolResultContent,
+        "mcp_call",
+        is_named=True,
+        fields={"context": "server"},
+    ),
+    "other": _pair("tool", HostedToolCallContent, HostedToolResultContent, None),
+}
+_OF_NAMES = {"web_fetch": "web_search", LIST_TOOLS: "mcp_call"} | dict.fromkeys(
+    ("bash_code_execution", "text_editor_code_execution"), "code_execution"
+)
+"""The tools that have a class by their name, with their type."""
+BY_CALL: dict[type[Any], PairRow] = {pair.call.model: pair for pair in PAIRS.values()}
+BY_RESULT: dict[type[Any], PairRow] = {pair.result.model: pair for pair in PAIRS.values()}
+
+
+def pair_of(wire: Any) -> PairRow | None:
+    """Return the row of a part with a call and its result; None for other parts."""
+    if wire.__class__ is not dict or wire.get("type") != "tool_use":
+        return None
+    kind, name = wire.get("tool_type"), wire.get("name")
+    if name.__class__ is str and _OF_NAMES.get(name, kind) == kind and name in _OF_NAMES:
+        return PAIRS[name]
+    if kind == "mcp_call" and wire.get("context").__class__ is not str:
+        return PAIRS["other"]
+    return PAIRS.get(kind, PAIRS["other"]) if kind.__class__ is str else PAIRS["other"]
+
+
+def decode_pair(pair: PairRow, wire: dict[str, Any], context: DecodeContext) -> list[Any]:
+    """Return the call and the result of a part. Both have the server of the tool."""
+    contents = pair.decode(wire, context)
+    server = getattr(contents[0], "server", None)
+    return contents if server is None else [contents[0], replace(contents[1], server=server)]
+
+
+def is_half(content: Any) -> bool:
+    """Return whether a content is the call or the result of a tool that a provider runs."""
+    return isinstance(content, HostedToolCallContent | HostedToolResultContent)
+
+
+def encode_pairs(contents: list[Any], context: EncodeContext) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the index of each call with the part of it and its result; also of each result without a call."""
+    results: dict[tuple[str | None, type], deque[int]] = defaultdict(deque)
+    for at, content in enumerate(contents):
+        if isinstance(content, HostedToolResultContent):
+            results[content.call_id, _class_of(content)].append(at)
+    joined: set[int] = set()
+    for at, content in enumerate(contents):
+        if isinstance(content, HostedToolCallContent):
+            call = _known(content, HostedToolCallContent, BY_CALL, context)
+            pair = BY_CALL[call.__class__]
+            waiting = results[content.call_id, pair.result.model]
+            while waiting and waiting[0] < at:
+                waiting.popleft()
+            result = contents[waiting[0]] if waiting else None
+            if result is not None:
+                if waiting[0] != at + 1:
+                    context.report_loss(result, None, reasons.RESULT_WITH_CALL)
+                joined.add(waiting.popleft())
+                result = _known(result, HostedToolResultContent, BY_RESULT, context)
+            elif context.completes:
+                context.report_loss(content, None, reasons.MISSING_RESULT)
+            yield at, _encoded(pair, call, result, context)
+        elif isinstance(content, HostedToolResultContent) and at not in joined:
+            result = _known(content, HostedToolResultContent, BY_RESULT, context)
+            yield at, _encoded(BY_RESULT[result.__class__], None, result, context)
+
+
+def _class_of(result: Any) -> type:
+    return result.__class__ if result.__class__ in BY_RESULT else HostedToolResultContent
+
+
+def _known(content: Any, base: type[Any], known: dict[type[Any], PairRow], context: EncodeContext) -> Any:
+    """Return a call or a result of a class that the format has: those of other tools get the base class."""
+    if content.__class__ in known:
+        return content
+    context.report_loss(content, None, reasons.TOOL_BY_NAME)
+    fields = {name: getattr(content, name) for name in base.__struct_fields__}
+    fields["name"] = content.name or content_tag(type(content).__name__).rpartition("_tool_")[0]
+    return context.replaced(content, base(**fields))
+
+
+def _encoded(pair: PairRow, call: Any, result: Any, context: EncodeContext) -> dict[str, Any]:
+    wire = pair.encode(call, result, context)
+    if pair is PAIRS["mcp_call"]:
+        # Without a server, it is a tool of another kind.
+        wire.setdefault("context", getattr(result, "server", None) or "")
+    if result is None:
+        if context.completes:
+            wire.setdefault("result", "")
+        return wire
+    if call is None and result.name is not None and pair is not PAIRS[LIST_TOOLS]:
+        wire["name"] = result.name
+    tools = getattr(result, "tools", None)
+    if tools:
+        context.report_loss(result, "tools", reasons.AS_TEXT)
+        wire["result"] = write(tools).decode()
+    return wire

@@ -1,0 +1,405 @@
+"""Messages of eval logs: a message of the role `tool` is one result, and an assistant message names its model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Literal
+
+from contentmodel.authoring import (
+    ArgumentsObject,
+    Blocks,
+    Column,
+    Columns,
+    DecodeContext,
+    EncodeContext,
+    Fields,
+    Filled,
+    Hint,
+    Implied,
+    Place,
+    Roles,
+    Row,
+    Silent,
+    Spec,
+    TextOrBlocks,
+    hints,
+    is_native,
+    passes,
+    reasons,
+)
+from contentmodel.content import CONTENT_TYPES
+from contentmodel.content.base import AIContent
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import TextContent
+from contentmodel.content.tools import (
+    CustomToolCallContent,
+    CustomToolResultContent,
+    FunctionCallContent,
+    FunctionResultContent,
+    ToolResultContent,
+)
+from contentmodel.message import ChatMessage, Origin
+from contentmodel.request import ChatRequest
+from contentmodel_adapters.inspect_eval_log.blocks import PARTS, TABLE
+from contentmodel_adapters.inspect_eval_log.hosted import decode_pair, encode_pairs, is_half, pair_of
+from contentmodel_adapters.inspect_eval_log.values import (
+    API,
+    OUTCOMES,
+    Outcomes,
+    is_of_openrouter,
+    issuer_of,
+    kind_of_state,
+    model_for,
+)
+from contentmodel_adapters.shared.chat_rows import NonEmptyText
+from contentmodel_adapters.shared.message_lists import MessageList
+
+REPEATED = Hint[Literal[True]](API, "repeated", "the content of a failed result is the message of its error again")
+
+# -- contents ----------------------------------------------------------------------------------------------------------
+
+
+class Content(TextOrBlocks):
+    """A string or a list of parts. An empty string is no content: each message has the field.
+
+    A part of a tool that the provider runs is two contents: the call and its result.
+    """
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ in (str, list) and bool(value)
+
+    def test(self, name: str) -> str | None:
+        return f"({name}.__class__ is str or {name}.__class__ is list) and {name}"
+
+    def quick_encode(self, name: str, call: str, bind: Any) -> str:
+        return call
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[AIContent]:
+        if value.__class__ is str or not any(map(pair_of, value)):
+            return super().decode(value, context, container, key)
+        contents: list[AIContent] = []
+        for index, wire in enumerate(value):
+            pair = pair_of(wire)
+            if wire.__class__ is not dict:
+                context.expected(value, index, f"an object: a {self.union.name}", wire)
+            elif pair is not None:
+                contents += decode_pair(pair, wire, context)
+            else:
+                contents.append(self.union.decode(wire, context))
+        return contents
+
+    def count(self, wire: Any) -> int:
+        return sum(1 if pair_of(part) is None else 2 for part in wire) if wire.__class__ is list else 1
+
+    def places(self, value: list[AIContent], wire: Any, path: str) -> Iterable[Place]:
+        if wire.__class__ is not list or not any(map(pair_of, wire)):
+            return super().places(value, wire, path)
+        rest = iter(value)
+        places: list[Place] = []
+        for index, part in enumerate(wire):
+            pair = pair_of(part)
+            for content in [next(rest, None)] if pair is None else [next(rest, None), next(rest, None)]:
+                places.append((content, f"{path}[{index}]", part, pair or self.union))
+        return [place for place in places if place[0] is not None]
+
+    def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> Any:
+        is_cited = any(content.annotations for content in value)
+        if not is_cited and not any(map(is_half, value)):
+            return super().encode(value, context, owner) or self.union.encode_list(value, context) or None
+        pairs = dict(encode_pairs(value, context))
+        blocks: list[Any] = []
+        for at, content in enumerate(value):
+            if at in pairs:
+                blocks.append(pairs[at])
+            elif not is_half(content):
+                blocks += self.union.encode_list([content], context)
+        return blocks or None
+
+
+CONTENT = Content(PARTS, "string")
+
+# -- messages ----------------------------------------------------------------------------------------------------------
+
+
+def _form_of_call(wire: dict[str, Any]) -> str | None:
+    kind, arguments = wire.get("type"), wire.get("arguments")
+    if kind == "custom":
+        is_text = arguments.__class__ is dict and arguments.get("input").__class__ is str
+        return kind if is_text else "custom.object"
+    return "untyped" if kind is None else "function" if kind == "function" else None
+
+
+_CALL: dict[str, Spec] = {"id": "call_id", "function": "name", "arguments": ("arguments", ArgumentsObject())}
+_NO_CALL = {"id": "", "function": "", "arguments": {}}
+CALLS = TABLE.union(
+    "tool call",
+    [
+        Row("function", FunctionCallContent, _CALL, Filled(_NO_CALL), constants={"type": "function"}),
+        Row("untyped", FunctionCallContent, _CALL, Filled(_NO_CALL)),
+        Row(
+            "custom",
+            CustomToolCallContent,
+            {"id": "call_id", "function": "name", "arguments.input": "arguments"},
+            Filled({"id": "", "function": "", "arguments.input": ""}),
+            constants={"type": "custom"},
+        ),
+        Row("custom.object", FunctionCallContent, _CALL, Filled(_NO_CALL), constants={"type": "custom"}),
+    ],
+    find=_form_of_call,
+    prefer=lambda call, rows: rows[0],
+)
+_IN_CALLS = (FunctionCallContent, CustomToolCallContent)
+_CONTENTS = Column(CONTENT, *(kind for kind in CONTENT_TYPES if kind not in _IN_CALLS))
+ASSISTANT = TABLE.record(
+    "assistant message",
+    ChatMessage,
+    {"id": "message_id"},
+    Columns("contents", {"content": _CONTENTS, "tool_calls": Column(Blocks(CALLS), *_IN_CALLS)}),
+    Implied({"role": "assistant"}),
+    Filled({"content": ""}),
+    constants={"role": "assistant"},
+)
+PLAIN = TABLE.record(
+    "message",
+    ChatMessage,
+    {
+        "role": (
+            "role",
+            Roles(
+                API,
+                {"system": "system", "user": "user"},
+                {"system": "system", "developer": "system", "user": "user"},
+                elsewhere=("assistant", "tool"),
+            ),
+        ),
+        "content": ("contents", CONTENT),
+        "id": "message_id",
+    },
+    Filled({"content": ""}),
+)
+_RESULT: dict[str, Spec] = {"tool_call_id": "call_id", "function": "name"}
+_OUTPUT = Column(CONTENT, *CONTENT_TYPES)
+_OUTPUT.spreads = False
+RESULTS = TABLE.union(
+    "result message",
+    [
+        Row(
+            "result",
+            FunctionResultContent,
+            _RESULT,
+            Columns("outputs", {"content": _OUTPUT}),
+            Filled({"content": ""}),
+            Silent("status"),
+            constants={"role": "tool"},
+        ),
+        # A model gets the message of the error instead of the content.
+        Row(
+            "failed",
+            FunctionResultContent,
+            {**_RESULT, "error.type": ("outcome", Outcomes())},
+            Columns(
+                "outputs",
+                {
+                    "error.message": Column(NonEmptyText(TextContent, "text", between="\n"), TextContent, hinted=True),
+                    "content": _OUTPUT,
+                },
+            ),
+            Implied({"is_error": True}),
+            Filled({"content": "", "error.type": "unknown", "error.message": ""}),
+            Silent("status"),
+            constants={"role": "tool"},
+        ),
+    ],
+    find=lambda wire: "failed" if _has_failed(wire) else "result",
+    prefer=lambda result, rows: rows[1] if result.is_error else rows[0],
+)
+
+
+def _has_failed(wire: Mapping[str, Any]) -> bool:
+    error: Any = wire.get("error")
+    return error.__class__ is dict and error.get("message").__class__ is str
+
+
+def repeats_error(wire: Mapping[str, Any]) -> bool:
+    """Return whether the content of a failed result is the message of its error again, as some agents write it."""
+    return _has_failed(wire) and wire["error"]["message"] == wire.get("content") != ""
+
+
+class ResultMessage(Fields):
+    """The layout of a message that is one result. The result has the path of the message."""
+
+    def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
+        yield value.contents[0], path, wire, RESULTS
+
+
+RESULT_MESSAGE = ResultMessage({"message_id": "id"})
+
+
+class Messages(MessageList):
+    """The list of messages."""
+
+    tag = "role"
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
+        messages: list[ChatMessage] = []
+        origin = context.origin
+        for index, wire in self.objects(value, context):
+            if wire["role"] == "tool":
+                messages.append(_decode_result(wire, value, index, context))
+                continue
+            layout = ASSISTANT if wire["role"] == "assistant" else PLAIN
+            if layout is ASSISTANT and wire.get("model").__class__ is str:
+                context.origin = Origin(api=API, issuer=issuer_of(wire["model"]), model=wire["model"])
+            message = layout.decode(wire, context)
+            context.origin = origin
+            context.trace(layout, [message], value, index, spread=False)
+            messages.append(message)
+        return messages
+
+    def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
+        return [wire for message in value for wire in _encode_message(message, context)]
+
+
+def _decode_result(wire: dict[str, Any], wires: list[Any], index: int, context: DecodeContext) -> ChatMessage:
+    name = wire.get("id") if wire.get("id").__class__ is str else None
+    left_out = {*(["id"] if name is not None else []), *(["content"] if repeats_error(wire) else [])}
+    rest = {key: item for key, item in wire.items() if key not in left_out}
+    context.copied(rest, wire)
+    result = RESULTS.decode(rest, context)
+    if "content" in left_out and result.__class__ is FunctionResultContent:
+        marked = REPEATED.on(result, API, True)
+        context.replaced(result, marked)
+        result = marked
+    message = ChatMessage(role="tool", contents=[result], message_id=name, origin=context.origin)
+    context.trace(RESULT_MESSAGE, [message], wires, index, spread=False)
+    return message
+
+
+def _encode_message(message: ChatMessage, context: EncodeContext) -> list[dict[str, Any]]:
+    if not message.contents and not is_native(message, context):
+        passes.leave_empty(message, context)
+        return []
+    if message.role == "tool":
+        return _encode_results(message, context)
+    if message.role == "assistant":
+        wire = ASSISTANT.encode(message, context)
+        model = None if is_native(message, context) else _model_of(message)
+        return [wire if model is None else {**wire, "model": model}]
+    if message.role == "developer":
+        context.report_loss(message, "role", reasons.OTHER_VALUE, value="system")
+    return [PLAIN.encode(message, context)]
+
+
+def _encode_results(message: ChatMessage, context: EncodeContext) -> list[dict[str, Any]]:
+    """Return a message for each result. The first has the id of the message."""
+    context.report_lost_attributes(message, ("author_name",))
+    context.leave_residue(message)
+    wires = RESULTS.encode_list(message.contents, context)
+    for wire, result in zip(wires, message.contents, strict=False):
+        if REPEATED.of(result, API) and _has_failed(wire) and "content" not in wire:
+            wire["content"] = wire["error"]["message"]
+    if wires and message.message_id is not None:
+        wires[0] = {**wires[0], "id": message.message_id}
+    return wires
+
+
+# -- passes ------------------------------------------------------------------------------------------------------------
+
+
+def _model_of(message: ChatMessage) -> str | None:
+    """Return the model of another API's message, with its provider; None if it is unknown."""
+    origin = message.origin
+    return None if origin is None or not origin.model else model_for(origin.issuer, origin.model)
+
+
+def _issuer_of(message: ChatMessage, context: EncodeContext) -> str:
+    """Return the issuer that decoding finds for the opaque state of a message."""
+    is_own = is_native(message, context)
+    model = (message.extra or {}).get(API, {}).get("model") if is_own else _model_of(message)
+    known = issuer_of(model) if message.role == "assistant" and isinstance(model, str) else ""
+    return known or (API if is_own else "")
+
+
+def with_known_state(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages without the opaque state that does not belong to the model of its message."""
+    return [
+        context.with_contents(message, list(_known_state(message, context)))
+        if any(content.__class__ is ReasoningContent and content.protected for content in message.contents)
+        else message
+        for message in messages
+    ]
+
+
+def _known_state(message: ChatMessage, context: EncodeContext) -> Iterator[Any]:
+    of_message = _issuer_of(message, context)
+    content: Any
+    for content in message.contents:
+        sealed = content.protected if content.__class__ is ReasoningContent else None
+        own = (content.extra or {}).get(API, {})
+        if sealed is None or hints.ROW.read(own) == "reasoning.encrypted":
+            yield content
+            continue
+        issuer = "openrouter" if is_of_openrouter(own) else of_message
+        if not issuer or sealed.issuer != issuer:
+            context.report_loss(content, "protected", reasons.OPAQUE_STATE, issuer=sealed.issuer)
+            if content.text:
+                yield context.replace(content, protected=None)
+            continue
+        kind = kind_of_state(issuer, has_summary=sealed.kind != "redacted" or bool(content.text))
+        kind = "signature" if hints.ROW.read(own) == "reasoning" else kind
+        if sealed.kind != kind:
+            context.report_loss(content, "protected.kind", reasons.OTHER_VALUE, value=kind)
+        yield content
+
+
+def with_errors(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages in which the texts of failed results are the messages of their errors."""
+    fitted = []
+    for message in messages:
+        is_own = is_native(message, context)
+        contents = [_with_error(content, context, is_own=is_own) for content in message.contents]
+        fitted.append(context.with_contents(message, contents))
+    return fitted
+
+
+def _with_error(result: Any, context: EncodeContext, *, is_own: bool) -> Any:
+    if not isinstance(result, ToolResultContent):
+        return result
+    if result.__class__ is CustomToolResultContent:
+        context.report_loss(result, None, reasons.ONE_RESULT_KIND)
+        fields = {name: getattr(result, name) for name in result.__struct_fields__}
+        result = context.replaced(result, FunctionResultContent(**fields))
+    failed = bool(result.is_error) and result.__class__ is FunctionResultContent
+    if result.is_error and not is_own:
+        context.report_loss(result, "is_error", reasons.IN_STATE)
+    if result.outcome is not None and not (failed and result.outcome in OUTCOMES.values()):
+        usual = result.outcome == ("failed" if result.error is not None else "succeeded")
+        reason = reasons.OUTCOME if result.error is not None else reasons.NO_FIELD
+        context.report_loss(result, "outcome", reasons.USUAL_OUTCOME if usual else reason, value=result.outcome)
+        result = context.replace(result, outcome=None)
+    is_written = any(hints.COLUMN.of(output, API) == "message" for output in result.outputs)
+    if not failed or is_written or "error" in (result.extra or {}).get(API, {}):
+        return result
+    outputs = [_as_message(output, context) for output in result.outputs]
+    return context.replace(result, outputs=outputs)
+
+
+def _as_message(output: AIContent, context: EncodeContext) -> AIContent:
+    if output.__class__ is not TextContent:
+        return output
+    return context.replaced(output, hints.COLUMN.on(output, API, "message"))
+
+
+MESSAGES = Messages()
+CONVERSATION = TABLE.record("sample", ChatRequest, {"messages": ("messages", MESSAGES)})
+TABLE.keep("assistant message", "source", "metadata", "model")
+TABLE.keep("message", "source", "metadata", "tool_call_id")
+TABLE.keep("result", "source", "metadata")
+TABLE.keep(
+    "sample",
+    *("id", "epoch", "input", "choices", "target", "description", "sandbox", "files", "setup", "output", "scores"),
+    *("metadata", "store", "events", "timelines", "model_usage", "role_usage", "model_fallbacks", "started_at"),
+    *("completed_at", "total_time", "working_time", "uuid", "invalidation", "error", "error_retries", "attachments"),
+    *("events_data", "limit", "turn_count", "token_limit", "token_limit_type", "token_limit_usage", "message_limit"),
+    "time_limit",
+)

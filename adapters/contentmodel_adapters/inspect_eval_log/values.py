@@ -1,0 +1,280 @@
+"""Codecs of values: opaque state of the model's provider, citations, cache points, formats of media, outcomes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from contentmodel.authoring import (
+    Blocks,
+    Codec,
+    DecodeContext,
+    EncodeContext,
+    Filled,
+    Opaque,
+    Place,
+    reasons,
+)
+from contentmodel.content.base import Protected
+from contentmodel.content.caching import CachePoint
+from contentmodel.content.citations import Citation, Span
+from contentmodel.content.media_types import media_type_of_link, usual_media_type
+from contentmodel.content.text import SpanConverter
+from contentmodel.literals import ProtectedKind
+
+API = "inspect-eval-log"
+
+# -- opaque state ------------------------------------------------------------------------------------------------------
+
+_ISSUERS = {
+    "anthropic": re.compile(r"claude|^anthropic/"),
+    "openai": re.compile(r"gpt|(^|/)o\d|codex|^openai/"),
+    "google": re.compile(r"gemini|^google/|^vertex/"),
+    "xai": re.compile(r"grok|^xai/"),
+}
+OF_OPENROUTER = "reasoning-details://"
+"""The beginning of a signature that is the JSON of OpenRouter's `reasoning_details`."""
+
+
+def issuer_of(model: str | None) -> str:
+    """Return the provider that made the messages of a model; the empty string if its name does not show it.
+
+    A log has no provider in a message. Its opaque state is that of the model's provider.
+    """
+    name = (model or "").lower()
+    return next((issuer for issuer, pattern in _ISSUERS.items() if pattern.search(name)), "")
+
+
+def model_for(issuer: str, model: str) -> str:
+    """Return a name of a model that shows its provider."""
+    return model if not issuer or issuer_of(model) == issuer else f"{issuer}/{model}"
+
+
+def kind_of_state(issuer: str, *, has_summary: bool) -> ProtectedKind:
+    """Return the kind of the opaque state of redacted reasoning. Redacted blocks of Anthropic have no summary."""
+    if issuer in ("openai", "xai"):
+        return "encrypted"
+    return "redacted" if issuer == "anthropic" and not has_summary else "signature"
+
+
+def is_of_openrouter(fields: Mapping[str, Any]) -> bool:
+    """Return whether reasoning with these fields is OpenRouter's, which has its own form of opaque state."""
+    signature = fields.get("signature")
+    return signature.__class__ is str and signature.startswith(OF_OPENROUTER)
+
+
+class Sealed(Codec[Protected]):
+    """Opaque state of the provider of the message's model: redacted reasoning, or the signature of visible one."""
+
+    classes = (str,)
+    identity = False
+
+    def __init__(self, *, redacted: bool) -> None:
+        super().__init__()
+        self._redacted = redacted
+
+    def decode(self, value: str, context: DecodeContext, container: dict[str, Any], key: str) -> Protected:
+        issuer = context.origin.issuer or API
+        issuer = "openrouter" if is_of_openrouter(container) else issuer
+        has_summary = container.get("summary").__class__ is str
+        kind = kind_of_state(issuer, has_summary=has_summary) if self._redacted else "signature"
+        return Protected(issuer=issuer, kind=kind, data=value)
+
+    def encode(self, value: Protected, context: EncodeContext, owner: Any) -> str:
+        return value.data
+
+    def describe(self) -> str:
+        return "opaque"
+
+
+class SealedByOpenAI(Opaque):
+    """Encrypted content of OpenAI. A row with this field is for reasoning that has it."""
+
+    mandatory = True
+
+    def __init__(self) -> None:
+        super().__init__("openai", "encrypted")
+
+
+class _Completed(Filled):
+    """Required fields whose values depend on the content. `complete` writes them."""
+
+    def finish(self, value: Any, wire: dict[str, Any], context: EncodeContext) -> None:
+        super().finish(value, wire, context)
+        if context.completes:
+            self.complete(value, wire)
+
+    def finish_source(self, code: Any) -> None:
+        code.add(f"    {code.name('finish', self.finish)}(value, wire, context)")
+
+    def complete(self, value: Any, wire: dict[str, Any]) -> None:
+        """Write the fields that are missing."""
+
+
+class Summarized(_Completed):
+    """The summary of signed reasoning without a text. Without this field, the reasoning is a redacted block."""
+
+    def complete(self, value: Any, wire: dict[str, Any]) -> None:
+        if value.protected is not None and value.protected.kind == "signature":
+            wire.setdefault("summary", "")
+
+
+# -- texts -------------------------------------------------------------------------------------------------------------
+
+
+class Breakpoint(Codec[CachePoint]):
+    """The mark of a text that ends a prompt to cache."""
+
+    classes = (bool,)
+    identity = False
+    is_rare = True
+
+    def holds(self, value: object) -> bool:
+        return value is True
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> CachePoint:
+        return CachePoint()
+
+    def places(self, value: CachePoint, wire: Any, path: str) -> Iterable[Place]:
+        return [(value, path, wire, None)]
+
+    def encode(self, value: CachePoint, context: EncodeContext, owner: object) -> bool:
+        if value.ttl is not None:
+            context.report_loss(value, "ttl", reasons.CACHE_LIFETIME)
+        context.leave_residue(value)
+        return True
+
+    def describe(self) -> str:
+        return "bool"
+
+
+class CitedText(Codec[tuple[Span | None, str | None]]):
+    """The cited text, or the two offsets of the citation in the text that has it."""
+
+    classes = (str, list)
+    identity = False
+
+    def holds(self, value: object) -> bool:
+        return value.__class__ is str or _is_range(value)
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> tuple[Span | None, str | None]:
+        return (None, value) if value.__class__ is str else (Span(start=value[0], end=value[1]), None)
+
+    def encode(self, value: tuple[Span | None, str | None], context: EncodeContext, owner: Any) -> Any:
+        span, text = value
+        if text is None:
+            return None if span is None else [span.start or 0, (span.start or 0) if span.end is None else span.end]
+        if span is not None:
+            context.report_loss(owner, "span", reasons.NO_FIELD)
+        return text
+
+    def describe(self) -> str:
+        return "str or list[int]"
+
+
+def _is_range(value: Any) -> bool:
+    return value.__class__ is list and len(value) == 2 and all(item.__class__ is int for item in value)
+
+
+class Range(Codec[Span]):
+    """The cited part of a document. Pages count from 0 here, and from 1 in the model."""
+
+    classes = (dict,)
+    identity = False
+    _UNITS = ("block", "page", "char")
+    _KEYS = frozenset({"type", "start_index", "end_index"})
+
+    def holds(self, value: Any) -> bool:
+        if value.__class__ is not dict or value.keys() != self._KEYS or value["type"] not in self._UNITS:
+            return False
+        return _is_range([value["start_index"], value["end_index"]])
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Span:
+        first = _first_of(value["type"])
+        return Span(start=value["start_index"] + first, end=value["end_index"] + first, unit=value["type"])
+
+    def encode(self, value: Span, context: EncodeContext, owner: Any) -> Any:
+        if value.unit not in self._UNITS:
+            context.report_loss(owner, "location", reasons.UNSUPPORTED_VALUE, value=value.unit)
+            return None
+        first = _first_of(value.unit)
+        start = first if value.start is None else value.start
+        end = start if value.end is None else value.end
+        return {"type": value.unit, "start_index": start - first, "end_index": end - first}
+
+    def describe(self) -> str:
+        return "dict"
+
+
+def _first_of(unit: str) -> int:
+    return 1 if unit == "page" else 0
+
+
+class Citations(Blocks[Any]):
+    """The citations of a text. Offsets count code points."""
+
+    def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> Any:
+        converter = SpanConverter(owner.text)
+        return super().encode([_in_codepoints(item, converter, context) for item in value], context, owner)
+
+
+def _in_codepoints(citation: Any, converter: SpanConverter, context: EncodeContext) -> Any:
+    if citation.__class__ is not Citation or citation.span is None or citation.span.unit == "codepoint":
+        return citation
+    span = converter.convert(citation.span, "codepoint")
+    if (span.start, span.end) != (citation.span.start, citation.span.end):
+        context.report_loss(citation, "span", reasons.CITATION_UNITS)
+    return context.replace(citation, span=span)
+
+
+# -- media -------------------------------------------------------------------------------------------------------------
+
+FORMATS = {
+    "audio": {"wav": "audio/wav", "mp3": "audio/mpeg"},
+    "video": {"mp4": "video/mp4", "mpeg": "video/mpeg", "mov": "video/quicktime"},
+}
+"""The media type of each format of audio and video."""
+
+
+class Format(_Completed):
+    """The format of audio or video of another API, from its media type or the ending of its link."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__({})
+        self._of_type = {media_type: name for name, media_type in FORMATS[kind].items()}
+        self._usual = self._of_type[usual_media_type(kind) or ""]
+
+    def complete(self, value: Any, wire: dict[str, Any]) -> None:
+        known = value.media_type or media_type_of_link(getattr(value, "uri", "")) or ""
+        wire.setdefault("format", self._of_type.get(known, self._usual))
+
+
+# -- results -----------------------------------------------------------------------------------------------------------
+
+OUTCOMES = {"timeout": "timed_out", "approval": "denied", "cancelled": "interrupted"}
+"""The outcomes of calls, by the types of errors that show more than a failure."""
+_TYPES = {outcome: kind for kind, outcome in OUTCOMES.items()}
+
+
+class Outcomes(Codec[str]):
+    """The type of an error that is an outcome of the call. Other types are residue."""
+
+    classes = (str,)
+    identity = False
+
+    def holds(self, value: object) -> bool:
+        return value.__class__ is str and value in OUTCOMES
+
+    def decode(self, value: str, context: DecodeContext, container: Any, key: str) -> str:
+        return OUTCOMES[value]
+
+    def encode(self, value: str, context: EncodeContext, owner: Any) -> str | None:
+        kind = _TYPES.get(value)
+        if kind is None:
+            reason = reasons.USUAL_OUTCOME if value == "failed" else reasons.OUTCOME
+            context.report_loss(owner, "outcome", reason, value=value)
+        return kind
+
+    def describe(self) -> str:
+        return "str"
