@@ -68,7 +68,9 @@ def by_hand(path: Path, *rows: Any) -> Path:
             "CREATE TABLE agent_messages (id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT, message_data TEXT)"
         )
         database.execute("INSERT INTO agent_sessions (session_id) VALUES ('a'), ('empty')")
-        database.executemany("INSERT INTO agent_messages (session_id, message_data) VALUES ('a', ?)", rows)
+        database.executemany(
+            "INSERT INTO agent_messages (session_id, message_data) VALUES ('a', ?)", [(row,) for row in rows]
+        )
         database.commit()
     return path
 
