@@ -132,7 +132,7 @@ class _Error(NonEmptyText):
 
 
 class _Failed(Group):
-    """Whether a call failed without a message. An error with a message is one of the outputs."""
+    """The flag of a call that failed without a message. An error with a message is one of the outputs."""
 
     attribute = "is_error"
 
