@@ -184,3 +184,24 @@ def test_detect_command_suggests_jq_for_list_of_payloads(tmp_path: Path) -> None
     result = CliRunner().invoke(app, ["detect", str(path)])
     assert result.exit_code == 2
     assert "jq -c '.[]'" in result.output
+
+
+MISSHAPEN: dict[str, tuple[Any, str]] = {
+    "vercel-ui-messages": ([{"role": "user", "parts": "x"}], "$[0].parts"),
+    "langchain-messages": ({"messages": 7}, "$.messages"),
+    "meai": ([5], "$[0]"),
+    "atif": ({"a": 1}, "$.steps"),
+}
+
+
+@pytest.mark.parametrize("api", MISSHAPEN)
+def test_faults_of_named_format_of_conversations_have_paths(api: str) -> None:
+    """The API is known, and the format has only requests: nothing is left to detect."""
+    payload, path = MISSHAPEN[api]
+    with pytest.raises(DecodeError) as caught:
+        convert(payload, source=api, target="openai-chat")
+    assert [fault.path for fault in caught.value.faults] == [path]
+    command = ["convert", "-", "--from", api, "--to", "openai-chat"]
+    result = CliRunner().invoke(app, command, input=json.dumps(payload))
+    assert result.exit_code == 2
+    assert f"{path}: " in result.stderr

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeGuard
 from contentmodel.adapter import Adapter, JsonText, Payload, RecognisesLists, adapter, adapters, as_json, form_of
 from contentmodel.engine.json import Json, JsonArray, JsonObject, child_path, kind_of, parse
 from contentmodel.engine.lines import PROBED, probe_lines
+from contentmodel.engine.requests_only import RequestsOnly
 from contentmodel.engine.streams.framing import AnyFraming, begins_like_sse
 from contentmodel.errors import DecodeError, DetectError, Fault
 from contentmodel.literals import PayloadKind
@@ -66,12 +67,20 @@ def _identify(payload: Payload, api: str | None, kind: PayloadKind | None, *, wh
 
 def identify_value(value: Json, api: str | None, kind: PayloadKind | None, *, may_be_lines: bool) -> Identified:
     """Identify JSON values. `may_be_lines`: an object may be the only line of a document, a list its lines."""
+    kind = kind or kind_of_all(api)
+    if api is not None and kind is not None and isinstance(value, list | dict):
+        return Identified(value, api, kind)
     if isinstance(value, list) and kind != "response":
         return Identified(value, _detect_list(value, api, may_be_lines=may_be_lines), "request")
     if not isinstance(value, dict):
         raise DetectError(f"cannot detect the API of this payload: expected an object, got {kind_of(value)}")
     name, found_kind = _detect_object(value, api, kind, may_be_lines=may_be_lines)
     return Identified([value] if form_of(name) == "lines" else value, name, found_kind)
+
+
+def kind_of_all(api: str | None) -> PayloadKind | None:
+    """Return "request" for the format of conversations, which has no other payloads; None for any other API."""
+    return "request" if api is not None and isinstance(adapter(api), RequestsOnly) else None
 
 
 def _is_text(payload: Payload) -> TypeGuard[JsonText]:

@@ -21,7 +21,7 @@ from contentmodel.cli.errors import BAD_DOCUMENT, NAMED_BY, Problem, print_probl
 from contentmodel.cli.incoming import STREAM, Stream, chunks_of, peek
 from contentmodel.cli.installed import STORED, has_lines, load, load_all
 from contentmodel.convert import KINDS
-from contentmodel.detecting import api_of_lines, identify_value
+from contentmodel.detecting import api_of_lines, identify_value, kind_of_all
 from contentmodel.engine.json import kind_of, parse, write
 from contentmodel.engine.lines import PROBED, Lines, ParsedLines, line_numbers, parse_lines
 from contentmodel.errors import DecodeError, DetectError, Fault
@@ -231,8 +231,9 @@ def identify(document: Document, api: str | None, kind: PayloadKind | None) -> P
     value = _parse(document)
     if api == STORED or (api is None and isinstance(value, dict) and STORED in value):
         return _identify_stored(value, kind)
-    if isinstance(value, list) and not _is_conversation(value):
-        hint = f"several payloads must be JSON Lines: jq -c '.[]' {document.name} | contentmodel ..."
+    kind = kind or kind_of_all(api)
+    if isinstance(value, list) and (api is None or kind is None) and not _is_conversation(value):
+        hint = "several payloads must be JSON Lines: jq -c '.[]' FILE | contentmodel ..."
         raise Problem("expected a payload, or an array of messages, got an array of other values", hint=hint)
     if not isinstance(value, dict | list):
         raise Problem(f"expected an object: a payload, got {kind_of(value)}")
