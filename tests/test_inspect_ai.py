@@ -41,7 +41,7 @@ from contentmodel.content import (
     hosted,
 )
 from contentmodel.content.base import Protected
-from contentmodel.content.tools import HostedToolCallContent
+from contentmodel.content.tools import CustomToolResultContent, HostedToolCallContent
 from contentmodel.interop.inspect_ai import samples
 from contentmodel.message import contents_of
 from contentmodel_conformance.strategies.transcripts import transcripts
@@ -275,6 +275,18 @@ def test_custom_call_has_its_text() -> None:
     ]
 
 
+def test_result_of_a_custom_call_is_a_custom_result() -> None:
+    results = [message.contents[0] for message in decoded(CALLS).messages[2:8]]
+    kinds = [CustomToolResultContent, *[FunctionResultContent] * 5]
+    assert [type(result) for result in results] == kinds
+    call, result = decoded(CALLS).messages[1].contents[0], results[0]
+    written = adapter(API).encode_request(
+        ChatRequest(messages=[of("openai", call), of("openai", result, role="tool")], origin=Origin(api="x", issuer=""))
+    )
+    assert written.payload[1] == {"role": "tool", "tool_call_id": "c1", "function": "patch", "content": "Done."}
+    assert type(decoded(written.payload).messages[1].contents[0]) is CustomToolResultContent
+
+
 def test_attachments_replace_their_references() -> None:
     messages = decoded(ATTACHED).messages
     image = messages[0].contents[1]
@@ -477,7 +489,14 @@ def test_bad_log_is_refused_with_its_member(tmp_path: Path, members: dict[str, s
         list(samples(log_file(tmp_path / "a.eval", members)))
 
 
-@pytest.mark.parametrize("text", ["{}", '{"eval": {}, "samples": 1}', "[]", "no"])
+def test_whole_log_is_refused_with_the_function_that_reads_it() -> None:
+    log = {"version": 2, "eval": {}, "samples": [ATTACHED]}
+    assert detect(log) == (API, "request")
+    with pytest.raises(DecodeError, match=r"interop\.inspect_ai\.samples at \$\.samples"):
+        decoded(log)
+
+
+@pytest.mark.parametrize("text", ["{}", '{"eval": {}, "samples": 1}', "[]", "no", "PK"])
 def test_json_file_that_is_no_log_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "log.json"
     path.write_text(text)

@@ -16,6 +16,7 @@ from contentmodel.authoring import (
     message_pass,
     objects_of,
     payload_pass,
+    with_custom_results,
 )
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.inspect_eval_log.attachments import REFERENCES, resolved, with_references
@@ -37,6 +38,7 @@ class InspectEvalLog(documents.ListAdapter):
     table = TABLE
     rules = RULES
     request = CONVERSATION
+    refused = {"samples": "a log has many conversations: read each with contentmodel.interop.inspect_ai.samples"}
     keeps_state = True
     results_in_calls = True
     reasoning_fields = ()
@@ -71,7 +73,10 @@ class InspectEvalLog(documents.ListAdapter):
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         whole, references = resolved(wire, context)
         request = super()._decode_row(row, whole, context)
-        return REFERENCES.on(request, API, references) if references and isinstance(request, ChatRequest) else request
+        if not isinstance(request, ChatRequest):
+            return request
+        request = with_custom_results(request, context)
+        return REFERENCES.on(request, API, references) if references else request
 
     def expanded(self, payload: Any) -> Any:
         """Return a payload with its attachments, media types for formats, and objects for cache points."""
@@ -87,7 +92,9 @@ class InspectEvalLog(documents.ListAdapter):
         return 0.98 if any(map(_has_own_fields, items)) else 0.1
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
-        """Return the confidence that an object is a sample."""
+        """Return the confidence that an object is a sample. A whole log is recognized, too, but not decoded."""
+        if "samples" in payload and "eval" in payload and "messages" not in payload:
+            return {"request": 0.9}
         is_sample = "epoch" in payload and "target" in payload and isinstance(payload.get("messages"), list)
         return {"request": 0.99} if is_sample else super().recognises(payload)
 

@@ -366,7 +366,6 @@ def _with_error(result: Any, context: EncodeContext, *, is_own: bool) -> Any:
     if not isinstance(result, ToolResultContent):
         return result
     if result.__class__ is CustomToolResultContent:
-        context.report_loss(result, None, reasons.ONE_RESULT_KIND)
         fields = {name: getattr(result, name) for name in result.__struct_fields__}
         result = context.replaced(result, FunctionResultContent(**fields))
     failed = bool(result.is_error) and result.__class__ is FunctionResultContent

@@ -37,12 +37,14 @@ class Document:
     """One document: its bytes, or its file, whose bytes are read each time. They are not kept: a file may be large.
 
     `line` is its line number if it is one line of a JSON Lines file. `api` is its API if it is a whole JSON Lines file.
+    `part` is its name in a file of several documents that have names.
     """
 
     content: bytes | Path
     name: str
     line: int | None = None
     api: str | None = None
+    part: str = ""
 
     @property
     def data(self) -> bytes:
@@ -60,7 +62,8 @@ class Document:
 
     @property
     def location(self) -> str:
-        return self.name if self.line is None else f"{self.name}, line {self.line}"
+        part = self.part if self.line is None else f"line {self.line}"
+        return f"{self.name}, {part}" if part else self.name
 
     def at(self, path: str) -> str:
         """Return a JSON path in this document, with the line number in a JSON Lines file."""
@@ -215,7 +218,8 @@ def _lines_of(path: str) -> Iterator[Document]:
 def _samples_of(path: str) -> Iterator[Document]:
     """Yield the samples of an eval log of Inspect AI."""
     for sample in samples(path):
-        yield Document(write(sample), f"{path}, sample {sample.get('id')}, epoch {sample.get('epoch')}")
+        part = f"sample {sample.get('id')}, epoch {sample.get('epoch')}"
+        yield Document(write(sample), path, part=part)
 
 
 def _number(lines: Iterable[bytes], name: str) -> Iterator[Document]:

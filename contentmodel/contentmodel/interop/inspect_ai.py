@@ -39,7 +39,10 @@ def samples(path: str | PathLike[str]) -> Iterator[dict[str, Any]]:
     if zipfile.is_zipfile(path):
         yield from _of_archive(path)
         return
-    log = _object(Path(path).read_bytes(), fspath(path))
+    data = Path(path).read_bytes()
+    if data[:2] == b"PK":
+        raise _fault(fspath(path), "the file is damaged: the directory at the end of the zip file is missing")
+    log = _object(data, fspath(path))
     found = log.get("samples")
     if not isinstance(found, list) or "eval" not in log:
         raise _fault(fspath(path), "it is no eval log: expected an object with `eval` and `samples`")
