@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -169,7 +170,16 @@ def _covers(row: Row, path: str, module: str) -> bool:
     return path.startswith(row[0]) and module == row[1]
 
 
-@pytest.mark.parametrize("row", [*ROWS, *MORE], ids=lambda row: f"{row[1]}-{row[2]}")
+def cases() -> Iterator[Any]:
+    """Yield each row. The first of each extra is fast: every row starts a process of its own."""
+    extras: set[str] = set()
+    for row in (*ROWS, *MORE):
+        marks = [pytest.mark.slow] if row[2] in extras else []
+        yield pytest.param(row, id=f"{row[1]}-{row[2]}", marks=marks)
+        extras.add(row[2])
+
+
+@pytest.mark.parametrize("row", cases())
 def test_missing_module_is_reported_with_its_extra(row: Row) -> None:
     _, module, extra, program = row
     if find_spec(module) is None:
