@@ -179,7 +179,7 @@ def cases() -> Iterator[Any]:
         extras.add(row[2])
 
 
-@pytest.mark.parametrize("row", cases())
+@pytest.mark.parametrize("row", list(cases()))
 def test_missing_module_is_reported_with_its_extra(row: Row) -> None:
     _, module, extra, program = row
     if find_spec(module) is None:
