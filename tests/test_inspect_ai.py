@@ -425,6 +425,94 @@ def test_converters_of_the_library_agree() -> None:
         ]
 
 
+FROM_ANTHROPIC: list[Any] = [
+    {"role": "user", "content": "How is Oslo?"},
+    {
+        "role": "assistant",
+        "content": [
+            {"type": "thinking", "thinking": "Look.", "signature": "c2ln"},
+            {"type": "redacted_thinking", "data": "cmVk"},
+            {
+                "type": "text",
+                "text": "One.",
+                "citations": [
+                    {
+                        "type": "page_location",
+                        "cited_text": "x",
+                        "document_index": 0,
+                        "document_title": "D",
+                        "start_page_number": 1,
+                        "end_page_number": 2,
+                    }
+                ],
+            },
+            {"type": "tool_use", "id": "c1", "name": "weather", "input": {"city": "Oslo"}},
+        ],
+    },
+    {
+        "role": "user",
+        "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "no such city", "is_error": True}],
+    },
+]
+FROM_RESPONSES: list[Any] = [
+    {"role": "user", "content": "Hi."},
+    {
+        "type": "reasoning",
+        "id": "rs_1",
+        "summary": [{"type": "summary_text", "text": "Think."}],
+        "encrypted_content": "ZW5j",
+    },
+    {"type": "mcp_call", "id": "mcp_1", "name": "ask", "server_label": "deep", "arguments": "{}", "output": "3"},
+    {
+        "type": "message",
+        "role": "assistant",
+        "id": "msg_1",
+        "status": "completed",
+        "content": [
+            {
+                "type": "output_text",
+                "text": "It is warm.",
+                "annotations": [
+                    {"type": "url_citation", "url": "https://a.org", "title": "A", "start_index": 0, "end_index": 2}
+                ],
+                "logprobs": [],
+            }
+        ],
+    },
+    {"type": "function_call", "call_id": "c1", "name": "f", "arguments": '{"a": 1}', "id": "fc_1"},
+    {"type": "function_call_output", "call_id": "c1", "output": "x"},
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("source", ["anthropic-messages", "openai-responses"])
+def test_library_converts_messages_of_providers_to_the_same_messages(source: str) -> None:
+    library()
+    import asyncio
+
+    from inspect_ai.model import messages_from_anthropic, messages_from_openai_responses
+
+    if source == "anthropic-messages":
+        theirs: Any = asyncio.run(messages_from_anthropic(FROM_ANTHROPIC))
+        ours = convert({"messages": FROM_ANTHROPIC, "model": "claude-opus-4-8"}, source=source, target=API).payload
+    else:
+        theirs = asyncio.run(messages_from_openai_responses(FROM_RESPONSES, "gpt-5.2"))
+        ours = convert({"input": FROM_RESPONSES, "model": "gpt-5.2"}, source=source, target=API).payload
+    assert list(map(_comparable, theirs)) == list(map(_comparable, validated(ours)))
+
+
+def _comparable(message: Any) -> Any:
+    """Return what both converters write: they differ in ids, and in the content of a failed result."""
+    dumped = message.model_dump(exclude_none=True, exclude={"id", "source", "model", "metadata"})
+    if "error" in dumped:
+        dumped["content"] = ""
+    for part in dumped["content"] if isinstance(dumped["content"], list) else ():
+        part.pop("signature", None)
+    if [part["type"] for part in dumped["content"] if isinstance(part, dict)] == ["text"]:
+        dumped["content"] = dumped["content"][0]["text"]
+    return dumped
+
+
 def text_of(message: Any) -> str:
     content = message.get("content") or ""
     return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)

@@ -21,7 +21,12 @@ from contentmodel.authoring import (
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.inspect_eval_log.attachments import REFERENCES, resolved, with_references
 from contentmodel_adapters.inspect_eval_log.blocks import TABLE
-from contentmodel_adapters.inspect_eval_log.messages import CONVERSATION, repeats_error, with_errors, with_known_state
+from contentmodel_adapters.inspect_eval_log.messages import (
+    CONVERSATION,
+    repeats_error,
+    with_complete_results,
+    with_known_state,
+)
 from contentmodel_adapters.inspect_eval_log.rules import REQUIRED, ROLES, RULES
 from contentmodel_adapters.inspect_eval_log.values import API, FORMATS
 from contentmodel_adapters.shared import documents
@@ -66,7 +71,7 @@ class InspectEvalLog(documents.ListAdapter):
         documents.WITH_A_TURN,
         documents.FITTING_CALLS,
         message_pass(with_known_state, native=True),
-        message_pass(with_errors, native=True),
+        message_pass(with_complete_results, native=True),
     )
     request_payload_passes = (payload_pass(with_references, native=True),)
 

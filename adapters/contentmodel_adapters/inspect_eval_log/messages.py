@@ -36,6 +36,7 @@ from contentmodel.content.tools import (
     CustomToolResultContent,
     FunctionCallContent,
     FunctionResultContent,
+    ToolCallContent,
     ToolResultContent,
 )
 from contentmodel.message import ChatMessage, Origin
@@ -352,19 +353,26 @@ def _known_state(message: ChatMessage, context: EncodeContext) -> Iterator[Any]:
         yield content
 
 
-def with_errors(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages in which the texts of failed results are the messages of their errors."""
+def with_complete_results(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages in which results have the names of their calls, and failed ones the message of an error."""
+    names: dict[str | None, str | None] = {}
     fitted = []
     for message in messages:
         is_own = is_native(message, context)
-        contents = [_with_error(content, context, is_own=is_own) for content in message.contents]
+        contents: list[AIContent] = []
+        for content in message.contents:
+            if isinstance(content, ToolCallContent):
+                names[content.call_id] = content.name
+            elif isinstance(content, ToolResultContent):
+                content = _with_error(content, context, is_own=is_own)
+                if not is_own and content.name is None and names.get(content.call_id) is not None:
+                    content = context.replace(content, name=names[content.call_id])
+            contents.append(content)
         fitted.append(context.with_contents(message, contents))
     return fitted
 
 
 def _with_error(result: Any, context: EncodeContext, *, is_own: bool) -> Any:
-    if not isinstance(result, ToolResultContent):
-        return result
     if result.__class__ is CustomToolResultContent:
         fields = {name: getattr(result, name) for name in result.__struct_fields__}
         result = context.replaced(result, FunctionResultContent(**fields))
