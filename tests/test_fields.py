@@ -13,7 +13,7 @@ from hypothesis import given
 import contentmodel
 from conftest import records
 from contentmodel import DataContent, ErrorContent, HostedTool, Origin, TextContent, UnknownContent, UriContent
-from contentmodel.authoring import DataUri, Filled, Gathered, Implied, Rest, Row, Silent, Table
+from contentmodel.authoring import DataUri, Filled, Gathered, Implied, Rest, Row, Silent, Table, dotted_key
 from contentmodel.content import CustomToolCallContent
 from contentmodel.engine.context import DecodeContext, EncodeContext
 from contentmodel.engine.table import compile as compiling
@@ -186,6 +186,31 @@ def test_filled_in_values_are_not_shared_between_wire_objects() -> None:
         first, second = encode(tool, context), encode(tool, context)
         assert first == second == {"filters": []}
         assert first["filters"] is not second["filters"]
+
+
+# -- keys with dots ----------------------------------------------------------------------------------------------------
+
+
+def test_row_maps_keys_that_contain_dots() -> None:
+    fields = {dotted_key("a.text"): "text"}
+    filled = Filled({f"inside.{dotted_key('b.c')}": 1})
+    mapped = Row("words", TextContent, fields, filled, constants={dotted_key("a.type"): "words"}).bind("an-api")
+    context = DecodeContext("an-api", Origin(api="an-api", issuer="me"))
+    wire = {"a.type": "words", "a.text": "Hi.", "a": {"text": "No."}}
+    text = mapped.decode(wire, context)
+    assert text == TextContent(text="Hi.", extra={"an-api": {"a": {"text": "No."}}})
+    encoding = EncodeContext("an-api", "me", "request", origin=None)
+    assert mapped.encode(text, encoding) == {**wire, "inside": {"b.c": 1}}
+    assert mapped.fields_of("text", wire) == [r"a\.text"]
+    assert mapped.attribute_at("$['a.text'][0]") == ("text", "[0]")
+
+
+def test_fault_in_a_key_that_contains_dots_has_a_quoted_path() -> None:
+    mapped = Row("words", TextContent, {dotted_key("a.text"): "text"}).bind("an-api")
+    for wire in ({}, {"a.text": 7}):
+        context = DecodeContext("an-api", Origin(api="an-api", issuer="me"))
+        mapped.decode(wire, context)
+        assert [fault.path for fault in context.faults(wire)] == ["$['a.text']"]
 
 
 # -- selection of a row ------------------------------------------------------------------------------------------------

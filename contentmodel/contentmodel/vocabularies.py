@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.engine.json import snake_name
+from contentmodel.engine.json import path_keys, snake_name
 
 
 class Vocabulary(msgspec.Struct, frozen=True):
@@ -62,14 +62,14 @@ def vocabulary_of(reader: Any) -> Vocabulary:
     rows = [*described.get("records", {}).values(), *(row for union in unions for row in union["rows"])]
     rows += [half for pair in described.get("pairs", ()) for half in pair.values()]
     tags = {union["tag"] for union in unions if union["tag"]}
-    constants = {(path.rpartition(".")[2], str(value)) for row in rows for path, value in row["constants"].items()}
-    fields = {path.rpartition(".")[2] for row in rows for path in row["fields"]}
+    constants = {(path_keys(path)[-1], str(value)) for row in rows for path, value in row["constants"].items()}
+    fields = {path_keys(path)[-1] for row in rows for path in row["fields"]}
     # A constant with a single value, in a field that other rows map, does not distinguish rows.
     kinds = {step for step, count in Counter(step for step, _ in constants).items() if count > 1 or step not in fields}
     calls = [row for row in rows if row["model"] in ("FunctionCallContent", "CustomToolCallContent")]
     results = [row for row in rows if row["model"].endswith("ResultContent")]
     respelled = [field for row in rows if row.get("protobuf_json") for field in row["fields"].items()]
-    forms = [(path.rpartition(".")[2], field["form"]) for row in rows for path, field in row["fields"].items()]
+    forms = [(path_keys(path)[-1], field["form"]) for row in rows for path, field in row["fields"].items()]
     arguments = _holding({"arguments"}, [row for row in rows if row["model"].endswith("CallContent")])
     return Vocabulary(
         structure=_steps(kinds | tags | _holding(_WORDS, rows)) - _steps(_holding({"uri", "media_type"}, rows)),
@@ -99,10 +99,11 @@ def _holding(attributes: set[str], rows: Iterable[dict[str, Any]], form: str | N
 
 def _above(paths: Iterable[str]) -> frozenset[str]:
     """Return the second-to-last steps of dotted paths."""
-    return _steps(path.rpartition(".")[0] for path in paths if "." in path)
+    names = {keys[-2] for path in paths if len(keys := path_keys(path)) > 1}
+    return frozenset(names | {snake_name(name) for name in names})
 
 
 def _steps(paths: Iterable[str]) -> frozenset[str]:
     """Return the last steps of dotted paths, as given and in snake case."""
-    names = {path.rpartition(".")[2] for path in paths}
+    names = {path_keys(path)[-1] for path in paths}
     return frozenset(names | {snake_name(name) for name in names})

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
+from contentmodel.engine.json import path_keys
 from contentmodel_conformance.strategies.sdk import json_values
 
 __all__ = ["table_payloads"]
@@ -123,7 +124,7 @@ def _value(draw: DrawFn, unions: Unions, form: str, depth: int) -> Any:
 
 def _put(block: dict[str, Any], name: str, value: Any) -> None:
     """Set a value at a dotted name, unless a parent is not an object."""
-    *owners, last = name.split(".")
+    *owners, last = path_keys(name)
     for owner in owners:
         inner = block.setdefault(owner, {})
         if not isinstance(inner, dict):
@@ -133,6 +134,6 @@ def _put(block: dict[str, Any], name: str, value: Any) -> None:
 
 
 def _at(block: Any, name: str) -> Any:
-    for step in name.split("."):
+    for step in path_keys(name):
         block = block.get(step) if isinstance(block, dict) else None
     return block

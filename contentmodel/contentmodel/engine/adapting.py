@@ -12,7 +12,7 @@ from contentmodel.adapter import Payload, as_json
 from contentmodel.capabilities import UNLIMITED, Known
 from contentmodel.content.base import AIContent
 from contentmodel.engine.context import DecodeContext, EncodeContext
-from contentmodel.engine.json import Json, JsonArray, JsonObject, kind_of, name_of, steps_of, without_path
+from contentmodel.engine.json import Json, JsonArray, JsonObject, child_path, kind_of, name_of, steps_of, without_path
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.engine.losses.records import report_records, report_request_records, report_result_records
@@ -74,7 +74,7 @@ class TableAdapter:
     response_passes: tuple[Pass, ...] = ()
     """Passes that adapt the rest of an answer, in order."""
     response_payload_passes: tuple[Pass, ...] = ()
-    """Passes that complete the payload of an answer from another API, in order."""
+    """Passes that complete the payload of an answer from another API, in order. Native passes run for every answer."""
     reasoning_fields: tuple[str, ...] = ()
     """The fields of a message that contain reasoning of any issuer. Each is the name of a policy."""
 
@@ -299,12 +299,13 @@ class TableAdapter:
         require_valid_parts(response, ChatResponse)
         context = EncodeContext(self.api, self.issuer, "response", policies, response.origin)
         context.answer_id = response.id
+        context.keeps_state, context.keeps_approvals = self.keeps_state, self.keeps_approvals
         context.reasoning_fields = self.reasoning_fields
         for choice in response.choices:
             report_records(choice.messages, self.records, context)
         payload = self.response.encode(self._fitted(response, context), context)
-        if context.completes:
-            for step in self.response_payload_passes:
+        for step in self.response_payload_passes:
+            if step.native or context.completes:
                 payload = step.run(payload, response, context)
         return Encoded(payload, response, context, partial(self.encode_response, policies=policies), self.form)
 
@@ -342,7 +343,8 @@ class TableAdapter:
 
     def _path_in_list(self, path: str) -> str:
         """Return a path in the list of messages for a path in a request."""
-        return f"${path.removeprefix(f'$.{self.conversation}')}" if path.startswith(f"$.{self.conversation}") else path
+        field = child_path("$", self.conversation)
+        return f"${path.removeprefix(field)}" if path.startswith(field) else path
 
     def _misshapen(self, wire: JsonObject, known: Known) -> list[Violation]:
         """Return violations for decoding faults, values of a wrong JSON class and unknown enum values."""

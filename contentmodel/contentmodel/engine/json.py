@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NoReturn, TypeAlias
 
 import msgspec
@@ -190,9 +190,23 @@ def steps_of(path: str) -> list[str | int]:
     return [int(index) if index else name or quoted for name, index, quoted in STEP.findall(path)]
 
 
+@lru_cache(maxsize=4096)
+def path_keys(wire: str) -> tuple[str, ...]:
+    r"""Return the keys of a dotted wire path. A dot in a key has a backslash before it: `a\.b.c` is "a.b", "c"."""
+    return tuple(key.replace("\\.", ".") for key in _DOT.split(wire))
+
+
+_DOT = re.compile(r"(?<!\\)\.")
+
+
+def dotted_key(key: str) -> str:
+    """Return the wire path of one key, which may contain dots: the inverse of `path_keys`."""
+    return key.replace(".", "\\.")
+
+
 def wire_path(path: str, wire: str) -> str:
     """Return `path` with the keys of a dotted wire path appended."""
-    for key in wire.split("."):
+    for key in path_keys(wire):
         path = child_path(path, key)
     return path
 
@@ -239,7 +253,7 @@ def camel_name(name: str) -> str:
 
 def wire_at(wire: object, path: str) -> Json:
     """Return the value at a dotted path of a wire object, in camel or snake case; None if there is none."""
-    for key in path.split("."):
+    for key in path_keys(path):
         if wire.__class__ is not dict:
             return None
         wire = wire.get(key) if key in wire else wire.get(snake_name(key))
@@ -248,7 +262,7 @@ def wire_at(wire: object, path: str) -> Json:
 
 def container_of(wire: JsonObject, path: str) -> tuple[JsonObject, str]:
     """Return the object that contains the last key of a dotted path, and that key. Create missing objects."""
-    *parents, key = path.split(".")
+    *parents, key = path_keys(path)
     for parent in parents:
         wire = wire.setdefault(parent, {})
     return wire, key

@@ -242,12 +242,14 @@ class WirePaths:
         self._replaced = {id(new): old for old, new in replaced}
         """The values that rows decoded, by the identity of their replacements."""
         self._copied = {id(copy): original for copy, original in copies}
+        self._roots = [copy for copy, _ in copies]
+        self._inside = Positions(self._roots, containers_of)
         copy_of = {id(original): copy for copy, original in copies}
         self._copies = {id(original): copy_of[id(original)] for original, _, _ in moved if id(original) in copy_of}
         self._moved: dict[str, str] = {}
         for original, field, origin in moved:
             path = self.path(original)
-            self._moved[f"{path}.{field}"] = f"{path}.{origin}"
+            self._moved[wire_path(path, field)] = wire_path(path, origin)
         self._traces: dict[int, tuple[Trace, int]] = {}
         for trace in traces:
             for index, item in enumerate(trace[1]):
@@ -262,10 +264,16 @@ class WirePaths:
         return item
 
     def path(self, container: object) -> str:
-        """Return the path of an object or array of the payload. A copy has the path of its original."""
+        """Return the path of an object or array of the payload. A copy has the path of its original.
+
+        An object that only a copy contains, such as one that was parsed from a text, has its path in the copy.
+        """
         while id(container) in self._copied:
             container = self._copied[id(container)]
-        return self._positions.path(container) or "$"
+        found = self._positions.path(container)
+        if found is None and (root := self._inside.tree(container)) is not None:
+            found = self.path(self._roots[root]) + (self._inside.path(container) or "$")[1:]
+        return found or "$"
 
     def locate(self, container: object, key: str | int | None) -> str:
         """Return the path of `container[key]`. If `key` is None, return the path of the container."""

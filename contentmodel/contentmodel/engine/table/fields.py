@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from contentmodel.engine.json import Json, JsonObject, container_of, put_at, wire_at, wire_path
+from contentmodel.engine.json import Json, JsonObject, container_of, dotted_key, path_keys, put_at, wire_at, wire_path
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.table.code import Code
 from contentmodel.engine.table.codecs import ArgumentsObject, Place
@@ -39,13 +39,13 @@ class Field:
         """Add this field to a row under construction."""
 
     def keys_of(self, attribute: str) -> Sequence[str]:
-        """Return the wire keys of an attribute."""
-        return self.keys if attribute in self.attributes else ()
+        """Return the wire paths of an attribute."""
+        return [dotted_key(key) for key in self.keys] if attribute in self.attributes else ()
 
     def describe(self) -> Iterator[tuple[str, JsonObject]]:
-        """Yield each key with the field as data."""
+        """Yield the wire path of each key with the field as data."""
         for key in self.keys:
-            yield key, {"attribute": self.attributes[0], "form": "any", "required": False}
+            yield dotted_key(key), {"attribute": self.attributes[0], "form": "any", "required": False}
 
     def read(self, wire: JsonObject, read: JsonObject, context: DecodeContext) -> None:
         """Read the attributes, by path, into `read`."""
@@ -192,11 +192,11 @@ class Group(Field):
         raise TypeError(f"{type(self).__name__} has no `encode`: implement it")
 
     def keys_of(self, attribute: str) -> Sequence[str]:
-        return [key for key in self.keys if attribute in (self.attribute, self.parts.get(key))]
+        return [dotted_key(key) for key in self.keys if attribute in (self.attribute, self.parts.get(key))]
 
     def describe(self) -> Iterator[tuple[str, JsonObject]]:
         for key in self.keys:
-            yield key, {"attribute": self.parts.get(key, self.attribute), "form": "any", "required": False}
+            yield dotted_key(key), {"attribute": self.parts.get(key, self.attribute), "form": "any", "required": False}
 
     def read(self, wire: JsonObject, read: JsonObject, context: DecodeContext) -> None:
         read[self.attribute] = self.decode(wire, context)
@@ -277,7 +277,7 @@ class Filled(Field):
         if self.values:
             code.add("    if context.completes:")
         for path, value in self.values.items():
-            *parents, key = path.split(".")
+            *parents, key = path_keys(path)
             container = "wire" + "".join(f".setdefault({parent!r}, {{}})" for parent in parents)
             code.add(f"        {container}.setdefault({key!r}, {value!r})")
 

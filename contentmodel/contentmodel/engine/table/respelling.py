@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from contentmodel.engine.json import Json, JsonObject, camel_name
+from contentmodel.engine.json import Json, JsonObject, camel_name, path_keys
 from contentmodel.engine.table.codecs import AnyCodec
 from contentmodel.engine.table.hints import Hint
 from contentmodel.engine.table.tree import Column, Nested, Plain
@@ -141,7 +141,7 @@ def _usual_copy(row: Row, node: Nested, wire: JsonObject, prefix: str, context: 
 
 def _container(wire: JsonObject, path: str) -> tuple[JsonObject, str]:
     """Return the object that contains the last key of a dotted path, and that key; an empty object if there is none."""
-    *parents, key = path.split(".")
+    *parents, key = path_keys(path)
     container: Json = wire
     for parent in parents:
         container = container.get(parent) if container.__class__ is dict else None

@@ -15,7 +15,7 @@ import msgspec
 
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.engine.context import DecodeContext, EncodeContext
-from contentmodel.engine.json import Json, JsonObject, wire_at, wire_path
+from contentmodel.engine.json import Json, JsonObject, path_keys, wire_at, wire_path
 from contentmodel.engine.losses.records import RECORDS
 from contentmodel.engine.table.code import Decode, Encode, Functions
 from contentmodel.engine.table.codecs import AnyCodec, Codec, Place, codec_for
@@ -109,7 +109,7 @@ class Row:
 
     def _add_fields(self, fields: Mapping[str, Spec]) -> None:
         for path, value in self.constants.items():
-            *parents, key = path.split(".")
+            *parents, key = path_keys(path)
             self.root.at(parents).constants[key] = value  # type: ignore[union-attr]
         for path, spec in fields.items():
             target, codec = (spec, None) if isinstance(spec, str) else spec
@@ -235,7 +235,7 @@ class Row:
 
         In a union, the substitute is UnknownContent, and a null is no fault.
         """
-        *parents, key = path.split(".")
+        *parents, key = path_keys(path)
         container: JsonObject = wire
         wanted = _wanted(self.root, path)
         for parent in parents:

@@ -11,7 +11,7 @@ from functools import partial
 from operator import eq
 from typing import TYPE_CHECKING, Any
 
-from contentmodel.engine.json import JsonObject
+from contentmodel.engine.json import JsonObject, path_keys
 from contentmodel.engine.table.code import Code
 from contentmodel.engine.table.codecs import AnyCodec
 from contentmodel.engine.table.hints import COLUMN
@@ -175,7 +175,7 @@ class Nested:
 
     def put(self, path: str, field: Plain | Column) -> bool:
         """Add a field at a dotted path. Return False if the path is taken, or leads through another field."""
-        *parents, key = path.split(".")
+        *parents, key = path_keys(path)
         node = self.at(parents)
         if node is None or key in node.children:
             return False

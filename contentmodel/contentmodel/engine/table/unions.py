@@ -10,7 +10,7 @@ import msgspec
 from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.engine.context import DecodeContext, EncodeContext
-from contentmodel.engine.json import Json, JsonArray, JsonObject
+from contentmodel.engine.json import Json, JsonArray, JsonObject, path_keys
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline.lowering import lower
 from contentmodel.engine.table.code import Decode, Encode
@@ -287,15 +287,15 @@ class Union:
             return self._fitting_decoder(rows, decoders)
         by_value: dict[str | int, Decode] = {}
         default: Decode | None = None
-        path: list[str] = []
+        path: tuple[str, ...] = ()
         for r in rows:
             inner = {k: v for k, v in r.constants.items() if k != self.tag}
             if r.select is not None:
-                path = r.select[0].split(".")
+                path = path_keys(r.select[0])
                 by_value.update(dict.fromkeys(r.select[1], decoders[r.name]))
             elif inner:
                 (field, value), *_ = inner.items()
-                path = field.split(".")
+                path = path_keys(field)
                 by_value[value] = decoders[r.name]
             else:
                 default = decoders[r.name]
