@@ -17,6 +17,7 @@ import extensions_ai
 import framework_model_messages
 import framework_ui_messages
 import inspect_logs
+import otel_spans
 from conftest import PROFILE
 from contentmodel_conformance import AdapterConformance, bounds, trying
 from contentmodel_conformance.checks import CHECKS, LAWS
@@ -35,6 +36,7 @@ SESSIONS = {"claude-code-session", "codex-rollout", "gemini-cli-session"}
 VERCEL = {"vercel-ui-messages", "vercel-model-messages"}
 FRAMEWORKS = {
     *("meai", "agent-framework", "langchain-messages", "pydantic-ai-messages", "ag-ui", "inspect-eval-log"),
+    "otel-gen-ai",
     *VERCEL,
 }
 """The formats of frameworks. They are tried with the providers and the rows of turns, not with each other."""
@@ -134,6 +136,11 @@ class TestPydanticAIMessages(OfFramework):
 class TestInspectEvalLog(OfFramework):
     adapter = "inspect-eval-log"
     payloads: ClassVar = {"request": inspect_logs.DOCUMENTS}
+
+
+class TestOtelGenAI(OfFramework):
+    adapter = "otel-gen-ai"
+    payloads: ClassVar = {"request": otel_spans.SPANS, "response": otel_spans.SPANS}
 
 
 class TestVercelUIMessages(OfFramework):

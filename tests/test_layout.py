@@ -42,6 +42,7 @@ FORMATS: dict[str, set[str]] = {
     "hf_messages": {"padding.py"},
     "sharegpt": {"placeholders.py"},
     "meai": set(),
+    "otel_gen_ai": {"hosted.py", "spelling.py", "values.py"},
     "langchain_messages": {"calls.py", "dialects.py", "messages.py", "rows.py"},
     "vercel_model_messages": {"messages.py"},
     "vercel_ui_messages": {"messages.py", "tools.py"},

@@ -153,6 +153,7 @@ LIMITS = {
     "atif": Limits(**_FILES, images_in_results=False, media=frozenset({"image links"})),
     "meai": Limits(**_FILES, media=_OF_FRAMEWORKS),
     "agent-framework": Limits(**_FILES, media=_OF_FRAMEWORKS),
+    "otel-gen-ai": Limits(**_FILES, media=_SEEN | {"document links", "unnamed"}, images_in_answers=True),
     "pydantic-ai-messages": Limits(
         **_FILES,
         media=_SEEN | {"document links", "unnamed"},

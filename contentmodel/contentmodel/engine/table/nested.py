@@ -198,7 +198,7 @@ class TextOrBlocks(Blocks[AIContent]):
     other form, the text has the hint `FORM`.
     """
 
-    classes = (str, list)
+    classes: tuple[type, ...] = (str, list)
 
     def __init__(self, union: Union, plain: str, *, annotated: bool = False) -> None:
         super().__init__(union)

@@ -1,0 +1,126 @@
+"""The adapter of OpenTelemetry's GenAI messages: the attributes of a span or an event of one call of a model.
+
+A payload has the attributes of both sides of the call. Decoded as a request, those of the response are kept unchanged,
+and the other way around.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from contentmodel.authoring import (
+    DecodeContext,
+    EncodeContext,
+    Row,
+    TableAdapter,
+    media,
+    message_pass,
+    objects_of,
+    passes,
+    payload_pass,
+    response_pass,
+)
+from contentmodel.errors import DecodeError, EncodeError, Fault
+from contentmodel.response import ChatResponse
+from contentmodel_adapters.otel_gen_ai.blocks import (
+    ERRORS,
+    FINISH_REASONS,
+    INPUT,
+    INSTRUCTIONS,
+    OUTPUT,
+    REQUEST,
+    RESPONSE,
+    TABLE,
+    TOOLS,
+    TYPES,
+)
+from contentmodel_adapters.otel_gen_ai.rules import RULES
+from contentmodel_adapters.otel_gen_ai.spelling import as_read, as_usual, with_finish_reasons, with_listed_reasons
+from contentmodel_adapters.otel_gen_ai.values import API
+from contentmodel_adapters.shared import answer, documents, usage
+
+READS = media.MediaSupport(schemes=("http", "https", "gs", "s3", "file"), in_answers=True)
+LISTS = (INPUT, INSTRUCTIONS, TOOLS)
+REQUESTS = frozenset(REQUEST.known_keys())
+RESPONSES = frozenset(RESPONSE.known_keys()) - {OUTPUT} | {FINISH_REASONS}
+OF_CALLS = ("gen_ai.operation.name", "gen_ai.provider.name", "gen_ai.system", "server.address", "server.port")
+NO_STREAM = "spans have whole answers, and no stream: decode or encode a response"
+_OWN = frozenset({"tool_call", "tool_call_response", "server_tool_call", "server_tool_call_response", "blob", "uri"})
+
+
+def with_counted_usage(response: ChatResponse, context: EncodeContext) -> ChatResponse:
+    """Return a response with its tokens counted as the conventions require: all of the input, all of the output."""
+    response = usage.counted(response, context, cached_inside=True, reasoning_inside=True)
+    if response.usage is not None:
+        context.leave_residue(response.usage)
+    return response
+
+
+class OtelGenAI(TableAdapter):
+    """The adapter of the attributes `gen_ai.*`. It has no issuer, and no opaque state of providers."""
+
+    api = API
+    issuer = ""
+    table = TABLE
+    rules = RULES
+    request = REQUEST
+    response = RESPONSE
+    errors = ERRORS
+    conversation = INPUT
+    keeps_approvals = True
+    keeps_state = True
+    takes_json = True
+    records = frozenset({"finish_reason"})
+    # A span has both sides of a call. As a response it repeats its request; as a request, only its messages matter.
+    meaningless = dict.fromkeys(("modality", *OF_CALLS, *RESPONSES))
+    repeated = REQUESTS
+    request_passes = (
+        documents.KNOWN_TOOLS,
+        documents.NORMALIZED,
+        message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
+        documents.FITTING_CALLS,
+        documents.FITTING_SCHEMAS,
+    )
+    request_payload_passes = (payload_pass(as_read, native=True),)
+    answer_passes = (
+        message_pass(answer.without_user_messages),
+        message_pass(passes.normalize_answer),
+        message_pass(media.with_readable_media, reads=READS),
+    )
+    response_passes = (response_pass(with_counted_usage),)
+    response_payload_passes = (payload_pass(with_listed_reasons, native=True), payload_pass(as_read, native=True))
+
+    def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
+        wire, spelling = as_usual(wire, LISTS if row is REQUEST else (OUTPUT,), context)
+        value = super()._decode_row(row, wire, context)
+        return spelling.on(with_finish_reasons(value, context) if isinstance(value, ChatResponse) else value)
+
+    def recognises_list(self, items: list[Any]) -> float:
+        """Return the confidence that a list has messages of the conventions: their parts have types and contents."""
+        if not self.have_roles(items) or not all(item.get("parts").__class__ is list for item in items):
+            return 0.0
+        parts = [part for item in items for part in objects_of(item, "parts")]
+        if any(part.get("type") in _OWN or (part.get("type") in TYPES and "content" in part) for part in parts):
+            return 0.98
+        return 0.0 if parts else 0.03
+
+    def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
+        """Return the kinds of payload that it may be, each with a confidence. If it may be both, it is a request."""
+        found = {"request": any(key in payload for key in LISTS), "response": OUTPUT in payload}
+        if any(found.values()):
+            return {kind: {"request": 0.99, "response": 0.98}[kind] for kind, is_it in found.items() if is_it}
+        if any(key.startswith(("gen_ai.response.", "gen_ai.usage.")) for key in payload):
+            return {"response": 0.9}
+        return {"request": 0.9} if any(key.startswith("gen_ai.request.") for key in payload) else {}
+
+    def stream_decoder(self, *, deltas: bool = True) -> NoReturn:
+        """Raise DecodeError: spans have no stream."""
+        raise DecodeError(API, [Fault("$", NO_STREAM)])
+
+    def stream_encoder(self, policies: Mapping[str, str] | None = None) -> NoReturn:
+        """Raise EncodeError: spans have no stream."""
+        raise EncodeError(f"{API}: {NO_STREAM}")
+
+
+adapter = OtelGenAI()

@@ -1,0 +1,128 @@
+"""Attributes that have several spellings: lists as JSON text, other names, finish reasons in messages and in a list."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, Literal
+
+import msgspec
+
+from contentmodel.authoring import (
+    DecodeContext,
+    EncodeContext,
+    Hint,
+    dotted_key,
+    list_of,
+    objects_of,
+    parse,
+    write,
+)
+from contentmodel.errors import DecodeError
+from contentmodel.request import ChatRequest
+from contentmodel.response import ChatChoice, ChatResponse
+from contentmodel_adapters.otel_gen_ai.blocks import FINISH_REASONS, OUTPUT
+from contentmodel_adapters.otel_gen_ai.values import API, FINISH
+
+NAMES = Hint[list[str]](API, "names", "the attributes that had another name of the same meaning")
+TEXTS = Hint[dict[str, str]](API, "texts", "the attributes that were JSON text, each with its text")
+LISTED = Hint[Literal[True]](
+    API, "listed", "on a response: it had the list of finish reasons; on a choice: only the list has its reason"
+)
+OTHER_NAMES = {
+    "gen_ai.usage.cache_write.input_tokens": "gen_ai.usage.cache_creation.input_tokens",
+    "gen_ai.usage.prompt_tokens": "gen_ai.usage.input_tokens",
+    "gen_ai.usage.completion_tokens": "gen_ai.usage.output_tokens",
+}
+"""Names of attributes in newer and older versions of the conventions."""
+
+
+class Spelling(msgspec.Struct, frozen=True):
+    """The spelling of some attributes of a payload."""
+
+    texts: dict[str, str]
+    names: list[str]
+
+    def on(self, value: Any) -> Any:
+        """Return a request or a response with the spelling."""
+        value = TEXTS.on(value, API, self.texts) if self.texts else value
+        return NAMES.on(value, API, self.names) if self.names else value
+
+
+def as_usual(wire: dict[str, Any], lists: Collection[str], context: DecodeContext) -> tuple[dict[str, Any], Spelling]:
+    """Return the attributes under the names of the rows and with lists in place of their texts, and the spelling."""
+    opened = {name: items for name in lists if (items := _list_of_text(wire.get(name))) is not None}
+    texts = {name: wire[name] for name in opened}
+    names = [name for name, usual in OTHER_NAMES.items() if name in wire and usual not in wire]
+    if opened or names:
+        moved = {name: OTHER_NAMES[name] for name in names}
+        copy = {moved.get(name, name): opened.get(name, value) for name, value in wire.items()}
+        for name in (*opened, *names):
+            context.copied(copy, wire, (dotted_key(moved.get(name, name)), dotted_key(name)))
+        wire = copy
+    return wire, Spelling(texts, names)
+
+
+def _list_of_text(text: Any) -> list[Any] | None:
+    """Return the list of a JSON text; None if it is anything else."""
+    if text.__class__ is not str or not text.lstrip().startswith("["):
+        return None
+    try:
+        items = parse(text)
+    except DecodeError:
+        return None
+    return items if isinstance(items, list) else None
+
+
+def as_read(payload: dict[str, Any], source: ChatRequest | ChatResponse, context: EncodeContext) -> dict[str, Any]:
+    """Return the payload with the texts and names that were read: the inverse of `as_usual`."""
+    for name, text in (TEXTS.of(source, API) or {}).items():
+        items = payload.get(name)
+        if isinstance(items, list):
+            payload[name] = text if _list_of_text(text) == items else write(items).decode("utf-8", "surrogatepass")
+    for name in NAMES.of(source, API) or ():
+        if OTHER_NAMES.get(name) in payload:
+            payload[name] = payload.pop(OTHER_NAMES[name])
+    return payload
+
+
+# -- finish reasons ----------------------------------------------------------------------------------------------------
+
+
+def with_finish_reasons(response: ChatResponse, context: DecodeContext) -> ChatResponse:
+    """Return a response whose choices have the finish reasons of the list, if their messages have none.
+
+    A list that agrees with the messages is written from them. Any other list is kept as it is.
+    """
+    residue = (response.extra or {}).get(API, {})
+    listed = list_of(residue, FINISH_REASONS)
+    if not listed or len(listed) != len(response.choices) or any(reason.__class__ is not str for reason in listed):
+        return response
+    choices = [_finished(choice, reason, context) for choice, reason in zip(response.choices, listed, strict=True)]
+    if [choice.finish_reason and choice.finish_reason.raw for choice in choices] != listed:
+        return response
+    for old, new in zip(response.choices, choices, strict=True):
+        if new is not old:
+            context.replaced(old, new)
+    rest = {key: value for key, value in residue.items() if key != FINISH_REASONS}
+    made = msgspec.structs.replace(response, choices=choices, extra={API: rest} if rest else None)
+    return LISTED.on(made, API, True)
+
+
+def _finished(choice: ChatChoice, reason: str, context: DecodeContext) -> ChatChoice:
+    if choice.finish_reason is not None:
+        return choice
+    finish = FINISH.decode(reason, context, None, "")
+    return LISTED.on(msgspec.structs.replace(choice, finish_reason=finish), API, True)
+
+
+def with_listed_reasons(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
+    """Return the payload with the list of finish reasons: the inverse of `with_finish_reasons`."""
+    messages = objects_of(payload, OUTPUT)
+    reasons = [message.get("finish_reason") for message in messages]
+    is_listed = context.completes or LISTED.of(response, API)
+    if is_listed and reasons and all(isinstance(reason, str) for reason in reasons):
+        payload.setdefault(FINISH_REASONS, reasons)
+    for message, choice in zip(messages, response.choices, strict=False):
+        if LISTED.of(choice, API):
+            message.pop("finish_reason", None)
+    return payload

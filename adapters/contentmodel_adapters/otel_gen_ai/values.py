@@ -1,0 +1,210 @@
+"""The values of fields: arguments and responses of calls, finish reasons, output types, kinds of media."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from contentmodel.authoring import (
+    Codec,
+    DecodeContext,
+    EncodeContext,
+    Filled,
+    Row,
+    TextOrBlocks,
+    Union,
+    reasons,
+    spread,
+)
+from contentmodel.content.base import AIContent
+from contentmodel.content.text import JsonContent
+from contentmodel.content.tools import ToolCallContent
+from contentmodel.errors import ToolArgumentsError
+from contentmodel.message import ChatMessage, FinishReason
+from contentmodel.request import ResponseFormat
+from contentmodel_adapters.shared.finish_reasons import FinishReasons
+from contentmodel_adapters.shared.message_lists import MessageList
+
+API = "otel-gen-ai"
+IsPart: TypeAlias = Callable[[Mapping[str, Any]], bool]
+"""Return whether an object is a part that has a row."""
+
+
+class Required(Codec[str]):
+    """A text without which a part has no row."""
+
+    classes = (str,)
+    mandatory = True
+
+
+class Arguments(Codec[Any]):
+    """The arguments of a call: an object, or a text that is not JSON. JSON text of another API becomes an object."""
+
+    classes = (dict, str)
+    identity = False
+
+    def encode(self, value: Any, context: EncodeContext, owner: object) -> Any:
+        if value.__class__ is dict or not context.completes or not isinstance(owner, ToolCallContent):
+            return value
+        try:
+            arguments = owner.arguments_object
+        except ToolArgumentsError:
+            return value
+        # If the text was compact JSON, this loss is removed when the losses are read.
+        context.report_loss(owner, "arguments", reasons.ARGUMENTS_SPELLING)
+        return arguments
+
+
+class Response(TextOrBlocks):
+    """The response of a tool: a text, a list of parts, or any other JSON value."""
+
+    classes: tuple[type, ...] = (str, list, dict, int, float, bool)
+
+    def __init__(self, union: Union, is_part: IsPart) -> None:
+        super().__init__(union, "string")
+        self._is_part = is_part
+
+    def holds(self, value: object) -> bool:
+        return value is not None
+
+    def test(self, name: str) -> str | None:
+        return None
+
+    def quick_decode(self, name: str, call: str, bind: Any) -> str:
+        return call
+
+    def is_json(self, value: Any) -> bool:
+        """Return whether a response is neither a text nor a list of parts."""
+        return value.__class__ is not str and not are_parts(value, self._is_part)
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[AIContent]:
+        return [JsonContent(value=value)] if self.is_json(value) else super().decode(value, context, container, key)
+
+    def count(self, wire: Any) -> int:
+        return len(wire) if are_parts(wire, self._is_part) else 1
+
+    def places(self, value: list[AIContent], wire: Any, path: str) -> Any:
+        if are_parts(wire, self._is_part):
+            return spread(value, wire, path, self.union)
+        return [(value[0], path, wire, None)] if value else []
+
+    def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> Any:
+        only = value[0]
+        if len(value) == 1 and only.__class__ is JsonContent and self.holds(only.value) and self.is_json(only.value):
+            context.report_lost_attributes(only, ("annotations", "protected", "cache_point"))
+            context.leave_residue(only)
+            return only.value
+        return super().encode(value, context, owner)
+
+    def describe(self) -> str:
+        return f"str, list of {self.union.name} or JSON"
+
+
+def are_parts(value: Any, is_part: IsPart) -> bool:
+    """Return whether a value is a list of parts that have rows."""
+    return value.__class__ is list and bool(value) and all(item.__class__ is dict and is_part(item) for item in value)
+
+
+class Finish(FinishReasons):
+    """The reason why a choice ended. Values of providers are read too, and any other value is kept."""
+
+    def encode(self, value: FinishReason, context: EncodeContext, owner: Any) -> str | int | None:
+        raw, usual = value.raw, self.values.get(value.reason)
+        if value.reason == "other" and raw.__class__ is str and raw not in self.reasons:
+            usual = raw
+        if not context.completes or usual is None:
+            return super().encode(value, context, owner)
+        context.report_lost_attributes(value, ("stop_sequence",))
+        return usual
+
+
+_REASONS = (
+    "stop",
+    "length",
+    "content_filter",
+    "error",
+    "compaction",
+    "refusal",
+    "pause",
+    "cancelled",
+    "running",
+    "other",
+)
+FINISH = Finish(
+    {
+        **{reason: reason for reason in _REASONS},
+        **dict.fromkeys(("tool_call", "tool_calls", "tool_use", "function_call"), "tool_calls"),
+        # Some instrumentations record the values of the provider.
+        **dict.fromkeys(("end_turn", "stop_sequence", "STOP", "COMPLETE"), "stop"),
+        **dict.fromkeys(("max_tokens", "model_length", "MAX_TOKENS"), "length"),
+        **dict.fromkeys(("SAFETY", "RECITATION", "content_filtered"), "content_filter"),
+        "pause_turn": "pause",
+    },
+    {**{reason: reason for reason in _REASONS}, "tool_calls": "tool_call"},
+    "other",
+)
+
+
+class OutputType(Codec[ResponseFormat]):
+    """The type of the output: `json` for JSON with and without a schema."""
+
+    classes = (str,)
+    identity = False
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> ResponseFormat:
+        return ResponseFormat(kind=value)
+
+    def encode(self, value: ResponseFormat, context: EncodeContext, owner: object) -> str:
+        if value.kind == "json_schema":
+            context.report_loss(value, "kind", reasons.OTHER_VALUE, value="json")
+        context.report_lost_attributes(value, ("schema", "name", "description", "strict", "media_type"))
+        context.leave_residue(value)
+        return "json" if value.kind == "json_schema" else value.kind
+
+
+class Modality(Filled):
+    """The kind of a medium, which the conventions require."""
+
+    def __init__(self, values: Mapping[str, Any] | None = None) -> None:
+        super().__init__(values or {})
+
+    def finish(self, value: Any, wire: dict[str, Any], context: EncodeContext) -> None:
+        super().finish(value, wire, context)
+        if context.completes:
+            _fill_modality(value, wire)
+
+    def finish_source(self, code: Any) -> None:
+        super().finish_source(code)
+        code.add("    if context.completes:", f"        {code.name('fill', _fill_modality)}(value, wire)")
+
+
+def _fill_modality(content: Any, wire: dict[str, Any]) -> None:
+    wire.setdefault("modality", content.media_kind or "document")
+
+
+class Anything(Codec[Any]):
+    """Any JSON value but null."""
+
+    mandatory = True
+
+    def holds(self, value: object) -> bool:
+        return value is not None
+
+
+class Messages(MessageList):
+    """The messages of a request. Each wire object is one message."""
+
+    def __init__(self, row: Row) -> None:
+        super().__init__()
+        self._row = row
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
+        messages = [self._row.decode(wire, context) for _, wire in self.objects(value, context)]
+        context.trace_messages(messages, value, lambda message: self._row)
+        return messages
+
+    def encode(self, value: list[ChatMessage], context: EncodeContext, owner: object) -> Any:
+        return [self._row.encode(message, context) for message in value]
+
+    def describe(self) -> str:
+        return "list of message"
