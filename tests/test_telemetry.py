@@ -822,7 +822,8 @@ def test_spans_have_contents_in_the_form_of_the_conventions(watch: Watch) -> Non
     run, first, call, last = (dict(span.attributes) for span in watch.spans)
     user_message = {"role": "user", "name": "Ada", "parts": [{"type": "text", "content": "Hi"}]}
     call_part = {"type": "tool_call", "id": "c0", "name": "look", "arguments": {"where": "out"}}
-    result = {"type": "tool_call_response", "id": "c0", "response": {"degrees": 18}}
+    # The text is recorded as the model gets it.
+    result = {"type": "tool_call_response", "id": "c0", "name": "look", "response": '{"degrees": 18}'}
     output = [{"role": "assistant", "parts": [{"type": "text", "content": "Mild."}], "finish_reason": "stop"}]
     assert json.loads(first["gen_ai.system_instructions"]) == [{"type": "text", "content": "Be brief."}]
     assert json.loads(first["gen_ai.input.messages"]) == [user_message]
@@ -838,6 +839,7 @@ def test_spans_have_contents_in_the_form_of_the_conventions(watch: Watch) -> Non
     ]
     assert json.loads(last["gen_ai.output.messages"]) == json.loads(run["gen_ai.output.messages"]) == output
     assert json.loads(run["gen_ai.input.messages"]) == [user_message]
+    assert [definition["name"] for definition in json.loads(last["gen_ai.tool.definitions"])] == ["look"]
     assert {name for span in watch.spans for name in span.attributes if name.startswith("gen_ai.")} <= NAMES
 
 
@@ -852,15 +854,14 @@ def test_spans_can_record_any_messages_of_an_api(api: str, data: st.DataObject) 
     observer.ask_ended(observer.ask_started(run, request, api, request.model), response, None)
     run.span.end()
     (asked,) = [span for span in watch.spans if span.name.startswith("chat")]
-    for name, values in (("gen_ai.input.messages", request.messages), ("gen_ai.output.messages", response.choices)):
-        recorded = json.loads(asked.attributes[name])
-        jsonschema.validate(recorded, {"type": "array", "items": MESSAGE})
-        assert len(recorded) == len(values)
+    inputs, outputs = (json.loads(asked.attributes[f"gen_ai.{name}.messages"]) for name in ("input", "output"))
+    jsonschema.validate([*inputs, *outputs], {"type": "array", "items": MESSAGE})
+    assert len(outputs) == len(response.choices)
     assert text_of(asked)
     assert watch.open == []
 
 
-@pytest.mark.parametrize("arguments", ["{", "[" * 100_000, '{"a": NaN}', '{"a": "\\ud800"}', "\udcff", "9" * 5000])
+@pytest.mark.parametrize("arguments", ["{", "[" * 100_000, '{"a": NaN}', "\udcff", "9" * 5000])
 def test_span_has_arguments_that_are_not_json_as_text(watch: Watch, arguments: str) -> None:
     call = FunctionCallContent(call_id="c\udcff", name="look", arguments=arguments)
     client = Client(answer(call, reason="tool_calls"), DONE)
@@ -878,4 +879,4 @@ def test_span_marks_messages_that_cannot_be_recorded(watch: Watch, value: Any) -
     ToolRunner(Client(answer(call)), max_iterations=1, observer=watch.observer(contents=True)).run("Hi")
     (message,) = json.loads(watch.named("chat m").attributes["gen_ai.output.messages"])
     assert message["type"] == "not_recorded"
-    assert message["error"] in ("RecursionError", "ValueError")
+    assert message["error"] in ("EncodeError", "RecursionError")

@@ -7,11 +7,10 @@ development; their drafts rename some counters (`cache_creation` to `cache_write
 from __future__ import annotations
 
 import asyncio
-import base64
 import json
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,16 +18,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from contentmodel.adapter import adapter
 from contentmodel.client import ClientError, TimeoutExceeded
 from contentmodel.content.base import AIContent
-from contentmodel.content.media import DataContent, HostedFileContent, MediaContent, UriContent
-from contentmodel.content.outcomes import CompactionContent, ErrorContent
-from contentmodel.content.reasoning import ReasoningContent
-from contentmodel.content.text import JsonContent, TextContent
-from contentmodel.content.tools import FunctionCallContent, ToolCallContent, ToolResultContent
+from contentmodel.content.outcomes import ErrorContent
+from contentmodel.content.tools import FunctionCallContent
 from contentmodel.conventions import PROVIDERS, SCOPE, present, token_totals, usage_attributes
 from contentmodel.extras import needs_extra
-from contentmodel.message import ChatMessage
+from contentmodel.message import ChatMessage, FinishReason, tool_result
 from contentmodel.request import ChatOptions, ChatRequest
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.runner.jobs import Cancelled, OnOutcome, Outcome, OutOfTime
@@ -42,6 +39,9 @@ if TYPE_CHECKING:
     from opentelemetry.metrics import MeterProvider
     from opentelemetry.trace import Span, TracerProvider
 
+API = "otel-gen-ai"
+"""The adapter that writes messages, and that reads them from traces."""
+INPUT, OUTPUT = "gen_ai.input.messages", "gen_ai.output.messages"
 OPTIONS = {
     "max_output_tokens": "gen_ai.request.max_tokens",
     "temperature": "gen_ai.request.temperature",
@@ -86,9 +86,9 @@ class OpenTelemetry(Observer):
     tool returned; otherwise it is the name of the exception. A run that reached a limit did not fail. The stop reason
     of each run is in `contentmodel.run.stop`.
 
-    If `contents` is true, messages, instructions, arguments, results, and the messages of a tool's errors are recorded,
-    each as JSON. `agent` is the name of the application. `providers` maps API ids to `gen_ai.provider.name`, for
-    example `{"openai-chat": "azure.ai.openai"}`. The default tracer and meter providers are the global ones.
+    If `contents` is true, messages, instructions, tools, arguments, results, and the messages of a tool's errors are
+    recorded, each as JSON. `agent` is the name of the application. `providers` maps API ids to `gen_ai.provider.name`,
+    for example `{"openai-chat": "azure.ai.openai"}`. The default tracer and meter providers are the global ones.
 
     Raise MissingExtraError if `opentelemetry-api` is not installed.
     """
@@ -154,8 +154,8 @@ class OpenTelemetry(Observer):
                 failure = error or result.error
                 _fail(span, "cancelled" if failure is None else _type_of(failure), _error_text(failure))
             if self._contents and span.is_recording():
-                span.set_attribute("gen_ai.input.messages", _json(map(_message, run.request.messages)))
-                span.set_attribute("gen_ai.output.messages", _json(_outputs(last)))
+                span.set_attribute(INPUT, _recorded(run.request)[INPUT])
+                span.set_attribute(OUTPUT, _json(lambda: _outputs(last)))
         finally:
             span.end()
 
@@ -175,9 +175,7 @@ class OpenTelemetry(Observer):
             attributes={**attributes, **_of_options(request.options)},
         )
         if self._contents and span.is_recording():
-            span.set_attribute("gen_ai.input.messages", _json(map(_message, request.messages)))
-            if request.instructions:
-                span.set_attribute("gen_ai.system_instructions", _json(map(_part, request.instructions)))
+            span.set_attributes(_recorded(request))
         return _Ask(span, attributes)
 
     def asking(self, ask: _Ask) -> AbstractContextManager[Any]:
@@ -209,7 +207,7 @@ class OpenTelemetry(Observer):
             present({"gen_ai.response.id": response.id, "gen_ai.response.finish_reasons": _finish_reasons(response)})
         )
         if self._contents and ask.span.is_recording():
-            ask.span.set_attribute("gen_ai.output.messages", _json(_outputs(response)))
+            ask.span.set_attribute(OUTPUT, _json(lambda: _outputs(response)))
         counted = {name: value for name, value in ask.attributes.items() if name != "error.type"}
         for kind, tokens in token_totals(response.usage).items():
             self._tokens.record(tokens, {**counted, "gen_ai.token.type": kind}, ask.context)
@@ -236,7 +234,7 @@ class OpenTelemetry(Observer):
         )
         try:
             if self._contents and span.is_recording():
-                span.set_attribute("gen_ai.tool.call.arguments", _json(_opened(call.arguments_text)))
+                span.set_attribute("gen_ai.tool.call.arguments", _json(lambda: _opened(call.arguments_text)))
             with _current(span):
                 yield partial(self._record_outcome, span)
         finally:
@@ -248,7 +246,7 @@ class OpenTelemetry(Observer):
         if failure is not None:
             _fail(span, _type_of(failure), _error_text(failure) if self._contents else None)
         elif self._contents and not isinstance(outcome, BaseException) and span.is_recording():
-            span.set_attribute("gen_ai.tool.call.result", _json(_response(outcome.contents)))
+            span.set_attribute("gen_ai.tool.call.result", _json(lambda: _result_of(outcome.contents)))
 
 
 @dataclass(eq=False)
@@ -358,13 +356,20 @@ def _error_text(failure: BaseException | ErrorContent | None) -> str | None:
 # -- contents ----------------------------------------------------------------------------------------------------------
 
 
-def _json(value: Any) -> str:
+def _json(make: Callable[[], Any]) -> str:
     """Return a value as JSON text. Never raise: a value that cannot be written must not fail the run."""
     try:
-        plain = list(value) if isinstance(value, Iterator) else value
-        return writable(json.dumps(plain, ensure_ascii=False, allow_nan=False, default=_plain))
+        return _text_of(make())
     except Exception as error:
-        return json.dumps([{"type": "not_recorded", "error": type(error).__name__}])
+        return _not_recorded(error)
+
+
+def _text_of(value: Any) -> str:
+    return writable(json.dumps(value, ensure_ascii=False, allow_nan=False, default=_plain, separators=(",", ":")))
+
+
+def _not_recorded(error: Exception) -> str:
+    return _text_of([{"type": "not_recorded", "error": type(error).__name__}])
 
 
 def _plain(value: Any) -> Any:
@@ -380,80 +385,35 @@ def _opened(text: str) -> Any:
     return value if isinstance(value, dict | list) else text
 
 
-def _message(message: ChatMessage) -> Attributes:
-    return present(
-        {"role": message.role, "name": message.author_name, "parts": [_part(content) for content in message.contents]}
-    )
+def _recorded(request: ChatRequest) -> dict[str, str]:
+    """Return the attributes with the messages, instructions and tools of a request."""
+    try:
+        return {name: _text_of(value) for name, value in _inputs(request).items()}
+    except Exception as error:
+        return {INPUT: _not_recorded(error)}
 
 
-def _outputs(response: ChatResponse) -> Iterator[Attributes]:
-    """Yield one message for each choice, even if the API returns several."""
-    for choice in response.choices:
-        yield {
-            "role": choice.messages[0].role if choice.messages else "assistant",
-            "parts": [_part(content) for message in choice.messages for content in message.contents],
-            "finish_reason": _finish_reason(choice, response),
-        }
+def _inputs(request: ChatRequest) -> Attributes:
+    """Return the messages, instructions and tools of a request, as the adapter of traces writes them."""
+    recorded = ChatRequest(instructions=request.instructions, messages=request.messages, tools=request.tools)
+    return {INPUT: [], **adapter(API).encode_request(recorded).payload}
 
 
-def _part(content: Any) -> Attributes:
-    """Convert a content to a part of the conventions. An unknown content becomes a part of its own type."""
-    kind = content.__struct_config__.tag
-    if isinstance(content, TextContent | JsonContent):
-        return {"type": "text", "content": content.text}
-    if isinstance(content, ReasoningContent):
-        return {"type": "reasoning", "content": content.text}
-    if isinstance(content, CompactionContent):
-        return {"type": "compaction", "content": content.text}
-    if isinstance(content, ToolCallContent):
-        return _call(content, kind)
-    if isinstance(content, ToolResultContent):
-        return _result(content, kind)
-    if isinstance(content, DataContent | UriContent | HostedFileContent):
-        return _media(content)
-    fields = {name: getattr(content, name) for name in content.__struct_fields__ if name not in _INNER}
-    return {"type": kind, **present(fields)}
+def _outputs(response: ChatResponse) -> list[Attributes]:
+    """Return one message for each choice, even if the API returns several."""
+    failed = FinishReason(reason="error")
+    choices = [
+        msgspec.structs.replace(choice, finish_reason=failed) if _finish_reason(choice, response) == "error" else choice
+        for choice in response.choices
+    ]
+    recorded = ChatResponse(choices=choices, origin=response.origin)
+    messages: list[Attributes] = adapter(API).encode_response(recorded).payload.get(OUTPUT, [])
+    return messages
 
 
-_INNER = AIContent.__struct_fields__
-"""Fields of all contents that are not recorded: citations, opaque state and residue."""
-
-
-def _call(call: ToolCallContent, kind: str) -> Attributes:
-    arguments = _opened(call.arguments) if isinstance(call.arguments, str) else call.arguments
-    if call.executor == "client":
-        return {"type": "tool_call", "id": call.call_id, "name": call.name or "", "arguments": arguments}
-    inner = {"type": kind, "arguments": arguments}
-    return {"type": "server_tool_call", "id": call.call_id, "name": call.name or kind, "server_tool_call": inner}
-
-
-def _result(result: ToolResultContent, kind: str) -> Attributes:
-    if result.executor == "client":
-        return {"type": "tool_call_response", "id": result.call_id, "response": _response(result.outputs)}
-    inner = {"type": kind, "outputs": [_part(output) for output in result.outputs]}
-    return {"type": "server_tool_call_response", "id": result.call_id, "server_tool_call_response": inner}
-
-
-def _response(outputs: Iterable[Any]) -> Any:
+def _result_of(outputs: Sequence[AIContent]) -> Any:
     """Return the outputs of a tool: the value of a single text, else a list of parts."""
-    contents = list(outputs)
-    if len(contents) == 1 and isinstance(contents[0], TextContent):
-        return _opened(contents[0].text)
-    if len(contents) == 1 and isinstance(contents[0], JsonContent):
-        return contents[0].value
-    return [_part(content) for content in contents]
-
-
-def _media(content: MediaContent) -> Attributes:
-    kind = content.media_kind
-    attributes = {
-        "mime_type": content.media_type,
-        "modality": kind if kind in ("image", "video", "audio") else "document",
-    }
-    if isinstance(content, UriContent):
-        return {"type": "uri", **attributes, "uri": content.uri}
-    if isinstance(content, HostedFileContent):
-        return {"type": "file", **attributes, "file_id": content.file_id}
-    assert isinstance(content, DataContent)
-    data = content.data if content.text is None else base64.b64encode(content.to_bytes()).decode()
-    return {"type": "blob", **attributes, "content": data}
+    call = ChatMessage(role="assistant", contents=[FunctionCallContent(call_id="call")])
+    result = tool_result("call", *outputs)
+    response = _inputs(ChatRequest(messages=[call, result]))[INPUT][-1]["parts"][0]["response"]
+    return _opened(response) if isinstance(response, str) else response

@@ -1,0 +1,556 @@
+"""OpenTelemetry's GenAI messages: the attributes of spans that others record, and those of our own observer."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import typing
+import warnings
+from typing import Any
+
+import pytest
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.util.genai import types
+from opentelemetry.util.genai.utils import gen_ai_json_dumps
+from pydantic_ai import Agent, BinaryContent, DocumentUrl, ImageUrl
+from pydantic_ai.capabilities import Instrumentation
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ThinkingPart, ToolCallPart
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+from pydantic_ai.models.instrumented import InstrumentationSettings
+
+import otel_spans
+from contentmodel import (
+    ChatRequest,
+    ChatResponse,
+    DecodeError,
+    FinishReason,
+    ReasoningContent,
+    TextContent,
+    Usage,
+    adapter,
+    assistant,
+    chat_client,
+    convert,
+    detect,
+    tool_result,
+    user,
+)
+from contentmodel.content import hosted
+from contentmodel.content.media import DataContent, HostedFileContent, UriContent
+from contentmodel.content.outcomes import CompactionContent, ErrorContent, UnknownContent
+from contentmodel.content.text import JsonContent
+from contentmodel.content.tools import FunctionCallContent, FunctionResultContent, HostedToolCallContent
+from contentmodel.errors import EncodeError
+from contentmodel.message import contents_of
+from contentmodel.response import ChatChoice
+from contentmodel.runner import ToolRunner
+from contentmodel.runner.telemetry import OPTIONS, OpenTelemetry
+from contentmodel.tools import tool
+from contentmodel_conformance.server import LoopbackServer
+
+API = "otel-gen-ai"
+INPUT, OUTPUT = "gen_ai.input.messages", "gen_ai.output.messages"
+FINISH = "gen_ai.response.finish_reasons"
+PAGE = UriContent(uri="https://example.org", title="A page", kind="document")
+TEXT_PART = {"type": "text", "content": "x"}
+
+
+def parts_of(*parts: dict[str, Any], role: str = "assistant") -> list[Any]:
+    """Return the contents of a message with these parts."""
+    return adapter(API).decode_request({INPUT: [{"role": role, "parts": list(parts)}]}).messages[0].contents
+
+
+def written(*contents: Any) -> list[dict[str, Any]]:
+    """Return the parts of an answer that was made by hand."""
+    response = ChatResponse(choices=[ChatChoice(messages=[assistant(*contents)])])
+    parts: list[dict[str, Any]] = adapter(API).encode_response(response).payload[OUTPUT][0]["parts"]
+    return parts
+
+
+# -- identity ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("span", otel_spans.SPANS, ids=["lists", "texts"])
+def test_span_is_written_as_it_was_read(span: dict[str, Any]) -> None:
+    for decode, encode in (
+        (adapter(API).decode_request, adapter(API).encode_request),
+        (adapter(API).decode_response, adapter(API).encode_response),
+    ):
+        payload = encode(decode(span)).payload
+        assert payload == span
+
+
+def test_list_of_messages_is_a_request() -> None:
+    messages = otel_spans.SPAN[INPUT]
+    assert adapter(API).encode_request(adapter(API).decode_request(messages)).payload == messages
+    assert detect(messages) == (API, "request")
+
+
+def test_attributes_of_a_span_object_are_a_payload() -> None:
+    provider = TracerProvider()
+    span = provider.get_tracer("test").start_span("chat", attributes=otel_spans.in_texts(otel_spans.SPAN))
+    attributes = span.attributes  # type: ignore[attr-defined]
+    assert adapter(API).decode_request(attributes).options.stop_sequences == ["END"]
+    assert detect(attributes) == (API, "request")
+    assert detect(attributes, kind="response") == (API, "response")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[", "{}", "3", '"x"', "<not recorded>", " [] ", '[{"role": "user", "parts": [],\n"a": 1.0}]']
+)
+def test_any_text_of_an_attribute_is_kept(text: str) -> None:
+    for name in otel_spans.LISTS[1:]:
+        payload = {name: text} if name != INPUT or "role" not in text else {name: text, "x": 1}
+        if name == "gen_ai.tool.definitions" and "role" in text:
+            continue
+        assert adapter(API).encode_request(adapter(API).decode_request(payload)).payload == payload
+        assert adapter(API).encode_response(adapter(API).decode_response(payload)).payload == payload
+
+
+def test_edited_messages_are_written_as_text_if_they_were_text() -> None:
+    request = adapter(API).decode_request(otel_spans.in_texts({INPUT: otel_spans.SPAN[INPUT][:1]}))
+    request.messages[0].contents[:] = [TextContent(text="Edited.")]
+    payload = adapter(API).encode_request(request).payload
+    assert json.loads(payload[INPUT]) == [
+        {"role": "user", "parts": [{"type": "text", "content": "Edited."}], "name": "Ada"}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("payload", "path"),
+    [
+        ({INPUT: [1]}, f"$['{INPUT}'][0]"),
+        ({INPUT: [{"parts": []}]}, f"$['{INPUT}'][0].role"),
+        ({INPUT: [{"role": "user", "parts": [1]}]}, f"$['{INPUT}'][0].parts[0]"),
+        ({INPUT: '[{"role": "user", "parts": [1]}]'}, f"$['{INPUT}'][0].parts[0]"),
+        ({OUTPUT: [{"parts": []}]}, f"$['{OUTPUT}'][0].role"),
+    ],
+)
+def test_fault_has_a_path_with_the_attribute(payload: Any, path: str) -> None:
+    decode = adapter(API).decode_request if INPUT in payload else adapter(API).decode_response
+    with pytest.raises(DecodeError) as caught:
+        decode(payload)
+    assert caught.value.faults[0].path == path
+
+
+@pytest.mark.parametrize("span", otel_spans.SPANS, ids=["lists", "texts"])
+def test_loss_has_a_path_with_the_attribute(span: dict[str, Any]) -> None:
+    losses = convert(span, source=API, target="openai-chat", kind="request").losses
+    paths = [loss.path for loss in losses if loss.what == "UnknownContent"]
+    assert f"$['{INPUT}'][0].parts[9]" in paths
+
+
+def test_streams_are_refused() -> None:
+    with pytest.raises(DecodeError, match="no stream"):
+        adapter(API).stream_decoder()
+    with pytest.raises(EncodeError, match="no stream"):
+        adapter(API).stream_encoder()
+
+
+# -- parts -------------------------------------------------------------------------------------------------------------
+
+
+def test_each_part_has_its_content() -> None:
+    classes = [type(content) for content in parts_of(*otel_spans.PARTS, *otel_spans.ANSWER)]
+    assert classes == [
+        *(TextContent, DataContent, DataContent, UnknownContent, HostedFileContent, UriContent, UriContent),
+        *(UriContent, DataContent, UnknownContent),
+        *(ReasoningContent, ReasoningContent, CompactionContent, CompactionContent),
+        *(FunctionCallContent, FunctionCallContent),
+        *(hosted.WebSearchToolCallContent, hosted.WebSearchToolResultContent),
+        *(HostedToolCallContent, hosted.HostedToolResultContent),
+        *(hosted.CodeInterpreterToolCallContent, hosted.CodeInterpreterToolResultContent),
+    ]
+
+
+def test_media_have_their_kinds() -> None:
+    picture, sound = parts_of(*otel_spans.PARTS[1:3])
+    assert (picture.media_type, picture.data, sound.transcript) == ("image/png", "iVBORw0KGgo=", "Hello.")
+    file, link, other = parts_of(*otel_spans.PARTS[4:7])
+    assert (file.kind, link.kind, other.kind) == ("document", "image", "hologram")
+
+
+def test_response_of_a_tool_is_text_parts_or_json() -> None:
+    outputs = [content.outputs for content in parts_of(*otel_spans.RESULTS, role="tool")]
+    assert [[type(output) for output in each] for each in outputs] == [
+        *([JsonContent], [TextContent], [TextContent], [JsonContent], [], [JsonContent])
+    ]
+    assert outputs[0][0].value == {"degrees": 18}
+    assert outputs[3][0].value == [{"type": "text", "text": "of MCP"}]
+
+
+def test_server_tool_call_has_the_arguments_beside_its_type() -> None:
+    search, found, gaze = parts_of(*otel_spans.ANSWER[6:9])
+    assert search.arguments == {"query": "x"}
+    assert found.outputs == [
+        JsonContent(value={"type": "web_search_20250305", "results": [{"url": "https://example.org"}]})
+    ]
+    assert (gaze.name, gaze.arguments) == ("gaze", {"type": "crystal_ball", "question": "?"})
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        hosted.WebSearchToolCallContent(call_id="s", name="search", arguments={"query": "x"}),
+        hosted.WebSearchToolCallContent(call_id="s", name="search", arguments={"type": "search", "query": "x"}),
+        hosted.WebSearchToolCallContent(call_id="s", name="search", arguments={"arguments": {}}),
+        hosted.WebSearchToolCallContent(call_id="s", name="search", arguments="{"),
+        hosted.WebSearchToolCallContent(call_id="s", name="search", arguments={}),
+        hosted.McpServerToolCallContent(call_id="s", name="look", server="weather", arguments={"server": 1}),
+        HostedToolCallContent(call_id="s", name="gaze", arguments={"question": "?"}),
+    ],
+)
+def test_call_of_a_hosted_tool_comes_back(call: Any) -> None:
+    (part,) = written(call)
+    assert part["type"] == "server_tool_call"
+    (decoded,) = parts_of(part)
+    assert (type(decoded), decoded.name, decoded.arguments) == (type(call), call.name, call.arguments)
+    assert getattr(decoded, "server", None) == getattr(call, "server", None)
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        hosted.WebSearchToolResultContent(
+            call_id="s", outputs=[UriContent(uri="https://example.org", title="A", kind="document")]
+        ),
+        hosted.WebSearchToolResultContent(call_id="s", outputs=[JsonContent(value={"results": [1]})]),
+        hosted.WebSearchToolResultContent(
+            call_id="s", outputs=[JsonContent(value={"outputs": [{"type": "text", "content": ""}]})]
+        ),
+        hosted.WebSearchToolResultContent(call_id="s", outputs=[JsonContent(value=[1]), TextContent(text="x")]),
+        hosted.WebSearchToolResultContent(call_id="s", outputs=[ErrorContent(message="no", code="unavailable")]),
+        hosted.ToolSearchToolResultContent(call_id="s", outputs=[], tools=[{"name": "look"}]),
+        hosted.HostedToolResultContent(call_id="s", outputs=[TextContent(text="mist")], is_error=True),
+    ],
+)
+def test_result_of_a_hosted_tool_comes_back(result: Any) -> None:
+    (part,) = written(result)
+    assert part["type"] == "server_tool_call_response"
+    (decoded,) = parts_of(part)
+    assert type(decoded) is type(result)
+    assert (decoded.outputs, decoded.is_error) == (result.outputs, result.is_error)
+    assert getattr(decoded, "tools", None) == getattr(result, "tools", None)
+
+
+def test_failed_result_has_a_flag() -> None:
+    call = assistant(FunctionCallContent(call_id="c", name="look", arguments={}))
+    request = ChatRequest(messages=[call, tool_result("c", "No.", is_error=True)])
+    encoded = adapter(API).encode_request(request)
+    assert encoded.payload[INPUT][1] == {
+        "role": "tool",
+        "parts": [{"type": "tool_call_response", "id": "c", "is_error": True, "response": "No."}],
+    }
+    assert encoded.losses == ()
+
+
+def test_arguments_are_an_object_unless_they_are_no_json() -> None:
+    calls = [FunctionCallContent(call_id="c", name="f", arguments=text) for text in ('{"a":1}', "{", "[1]", "")]
+    assert [part["arguments"] for part in written(*calls)] == [{"a": 1}, "{", "[1]", {}]
+
+
+def test_reasoning_is_recorded_without_its_signature() -> None:
+    source = {
+        "model": "claude-opus-5",
+        "max_tokens": 2000,
+        "messages": [
+            {"role": "user", "content": "Hi."},
+            {
+                "role": "assistant",
+                "content": [
+                    {"type": "thinking", "thinking": "A greeting.", "signature": "AAAA"},
+                    {"type": "text", "text": "Hello."},
+                ],
+            },
+        ],
+    }
+    encoded = convert(source, source="anthropic-messages", target=API)
+    assert encoded.payload[INPUT][1]["parts"] == [
+        {"type": "reasoning", "content": "A greeting."},
+        {"type": "text", "content": "Hello."},
+    ]
+    assert [loss.path for loss in encoded.losses if loss.kind == "dropped"] == ["$.messages[1].content[0].signature"]
+
+
+# -- responses ---------------------------------------------------------------------------------------------------------
+
+
+def test_response_has_choices_usage_and_finish_reasons() -> None:
+    response = adapter(API).decode_response(otel_spans.SPAN)
+    assert (response.id, response.model, response.text) == ("msg_1", "claude-opus-5-20260101", "A cat.")
+    assert response.finish_reason == FinishReason(reason="stop", raw="stop")
+    assert response.usage == Usage(input_tokens=120, output_tokens=30, cache_read_tokens=100)
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ("tool_call", "tool_calls"),
+        ("tool_calls", "tool_calls"),
+        ("content_filter", "content_filter"),
+        ("end_turn", "stop"),
+        ("MAX_TOKENS", "length"),
+        ("solar_flare", "other"),
+    ],
+)
+@pytest.mark.parametrize("in_message", [True, False])
+def test_finish_reason_is_in_the_message_or_only_in_the_list(value: str, reason: str, in_message: bool) -> None:
+    message: dict[str, Any] = {"role": "assistant", "parts": [{"type": "text", "content": "x"}]}
+    payload: dict[str, Any] = {
+        OUTPUT: [{**message, "finish_reason": value} if in_message else message],
+        FINISH: [value],
+    }
+    response = adapter(API).decode_response(payload)
+    assert response.finish_reason == FinishReason(reason=reason, raw=value)
+    assert adapter(API).encode_response(response).payload == payload
+    response.choices[0] = ChatChoice(
+        messages=response.messages, finish_reason=FinishReason(reason="error"), extra=response.choices[0].extra
+    )
+    assert adapter(API).encode_response(response).payload[FINISH] == ["error"]
+
+
+def test_list_of_finish_reasons_that_disagrees_is_kept() -> None:
+    message = {"role": "assistant", "parts": [], "finish_reason": "stop"}
+    for reasons in (["length"], ["stop", "stop"], [], [1], "stop"):
+        payload = {OUTPUT: [message], FINISH: reasons}
+        assert adapter(API).encode_response(adapter(API).decode_response(payload)).payload == payload
+
+
+@pytest.mark.parametrize(
+    ("reason", "value"),
+    [
+        (FinishReason(reason="tool_calls", raw="tool_use"), "tool_call"),
+        (FinishReason(reason="stop", raw="end_turn"), "stop"),
+        (FinishReason(reason="refusal", raw="refusal"), "refusal"),
+        (FinishReason(reason="other", raw="solar_flare"), "solar_flare"),
+    ],
+)
+def test_finish_reason_of_another_api_is_that_of_the_conventions(reason: FinishReason, value: str) -> None:
+    response = ChatResponse(choices=[ChatChoice(messages=[assistant("Hi.")], finish_reason=reason)])
+    payload = adapter(API).encode_response(response).payload
+    assert (payload[OUTPUT][0]["finish_reason"], payload[FINISH]) == (value, [value])
+
+
+@pytest.mark.parametrize(
+    ("name", "attribute"),
+    [
+        ("gen_ai.usage.cache_write.input_tokens", "cache_write_tokens"),
+        ("gen_ai.usage.cache_creation.input_tokens", "cache_write_tokens"),
+        ("gen_ai.usage.prompt_tokens", "input_tokens"),
+        ("gen_ai.usage.completion_tokens", "output_tokens"),
+    ],
+)
+def test_counters_are_read_under_all_their_names(name: str, attribute: str) -> None:
+    payload = {name: 7, "gen_ai.response.id": "r"}
+    response = adapter(API).decode_response(payload)
+    assert getattr(response.usage, attribute) == 7
+    assert adapter(API).encode_response(response).payload == payload
+
+
+def test_error_of_a_span_is_an_error() -> None:
+    payload = {OUTPUT: [], "error.type": "429", "error.message": "slowly"}
+    response = adapter(API).decode_response(payload)
+    assert response.error == ErrorContent(message="slowly", code="429", kind="rate_limit")
+    assert adapter(API).encode_response(response).payload == payload
+
+
+# -- detection ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("payload", "kind"),
+    [
+        ({INPUT: "[]", OUTPUT: "[]"}, "request"),
+        ({OUTPUT: "[]"}, "response"),
+        ({"gen_ai.request.model": "m"}, "request"),
+        ({"gen_ai.request.model": "m", "gen_ai.response.id": "r"}, "response"),
+    ],
+)
+def test_span_is_detected(payload: Any, kind: str) -> None:
+    assert detect(payload) == (API, kind)
+
+
+def test_contents_of_gemini_and_parts_of_vercel_are_not_detected() -> None:
+    assert detect([{"role": "user", "parts": [{"type": "text", "text": "Hi."}]}])[0] == "vercel-ui-messages"
+    assert detect([{"role": "user", "parts": [{"text": "Hi."}]}])[0] == "google-generate-content"
+
+
+# -- the types of opentelemetry-util-genai -----------------------------------------------------------------------------
+
+VALUES: dict[str, Any] = {
+    "arguments": {"where": "out"},
+    "name": "look",
+    "id": "c_1",
+    "response": {"degrees": 18},
+    "server_tool_call": {"type": "web_search", "query": "x"},
+    "server_tool_call_response": {"type": "web_search", "results": []},
+    "content": "Some text.",
+    "mime_type": "image/png",
+    "modality": types.Modality.IMAGE,
+    "file_id": "file_1",
+    "uri": "https://example.org/a.png",
+    "description": "Look.",
+    "parameters": {"type": "object"},
+}
+PART_TYPES = [one for one in typing.get_args(types.MessagePart) if one is not types.GenericPart]
+
+
+def made(kind: Any) -> Any:
+    """Return an object of a type of the library with every field set."""
+    fields = {field.name: VALUES[field.name] for field in dataclasses.fields(kind) if field.name != "type"}
+    return kind(**({**fields, "content": b"\x89PNG"} if kind is types.BlobPart else fields))
+
+
+def as_recorded(value: Any) -> Any:
+    return json.loads(gen_ai_json_dumps(value))
+
+
+@pytest.mark.parametrize("kind", PART_TYPES, ids=lambda kind: kind.__name__)
+def test_every_type_of_part_has_a_row_and_all_its_fields(kind: Any) -> None:
+    part = as_recorded(made(kind))
+    (content,) = parts_of(part)
+    assert not isinstance(content, UnknownContent)
+    # The modality of data follows from its media type, and a compaction has no id in the model.
+    residue = (content.extra or {}).get(API, {})
+    assert residue.keys() <= {"modality", "id"}
+    assert written(content)[0] == part | ({} if "id" not in residue else {"id": "c_1"})
+
+
+@pytest.mark.parametrize("kind", PART_TYPES, ids=lambda kind: kind.__name__)
+def test_part_that_is_written_is_of_the_type(kind: Any) -> None:
+    (content,) = parts_of(as_recorded(made(kind)))
+    (part,) = written(
+        type(content)(**{name: getattr(content, name) for name in content.__struct_fields__ if name != "extra"})
+    )
+    names = {field.name for field in dataclasses.fields(kind)}
+    required = {f.name for f in dataclasses.fields(kind) if f.default is dataclasses.MISSING and f.name != "mime_type"}
+    assert required <= part.keys() <= names | {"name", "is_error"}
+
+
+def test_messages_and_tools_of_the_library_are_read() -> None:
+    attributes = {
+        INPUT: gen_ai_json_dumps([types.InputMessage("user", [types.TextPart("Hi.")], name="Ada")]),
+        OUTPUT: gen_ai_json_dumps([types.OutputMessage("assistant", [types.TextPart("Hello.")])]),
+        FINISH: ("stop",),
+        "gen_ai.tool.definitions": gen_ai_json_dumps(
+            [made(types.FunctionToolDefinition), types.GenericToolDefinition("search", "web_search")]
+        ),
+    }
+    request = adapter(API).decode_request(attributes)
+    assert (request.messages[0].text, request.messages[0].author_name) == ("Hi.", "Ada")
+    function, search = request.tools
+    assert (function.name, function.description, function.parameters) == ("look", "Look.", {"type": "object"})  # type: ignore[union-attr]
+    assert (search.kind, search.name) == ("web_search", "search")  # type: ignore[union-attr]
+    response = adapter(API).decode_response(attributes)
+    assert (response.text, response.finish_reason) == ("Hello.", FinishReason(reason="stop", raw="stop"))
+
+
+def test_every_finish_reason_and_role_of_the_library_is_known() -> None:
+    for value in typing.get_args(types.FinishReason):
+        message = {"role": "assistant", "parts": [], "finish_reason": value}
+        finish = adapter(API).decode_response({OUTPUT: [message]}).finish_reason
+        assert finish is not None
+        assert finish.reason != "other"
+    for role in types.Role:
+        assert adapter(API).decode_request([{"role": role.value, "parts": []}]).messages[0].role == role.value
+
+
+# -- spans of Pydantic AI ----------------------------------------------------------------------------------------------
+
+
+def exporting() -> tuple[InMemorySpanExporter, TracerProvider]:
+    exporter, provider = InMemorySpanExporter(), TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    return exporter, provider
+
+
+def pydantic_ai_spans(version: Any) -> list[dict[str, Any]]:
+    """Return the attributes of the spans of the model's answers in a run of an agent."""
+
+    def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        if len(messages) > 1:
+            return ModelResponse([TextPart("It is mild.")], finish_reason="stop")
+        call = ToolCallPart("look", {"where": "out"}, tool_call_id="c_1")
+        return ModelResponse([ThinkingPart("Look."), call], finish_reason="tool_call")
+
+    exporter, provider = exporting()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        settings = InstrumentationSettings(tracer_provider=provider, version=version)
+    agent = Agent(FunctionModel(answer), instructions="Be brief.", capabilities=[Instrumentation(settings=settings)])
+
+    @agent.tool_plain
+    def look(where: str) -> dict[str, int]:
+        """Look."""
+        return {"degrees": 18}
+
+    image, page = ImageUrl(url="https://example.org/a.png"), DocumentUrl(url="https://example.org/a.pdf")
+    agent.run_sync(["How is it?", image, page, BinaryContent(b"\x89PNG", media_type="image/png")])
+    spans = [span for span in exporter.get_finished_spans() if span.name.startswith("chat")]
+    return [json.loads(json.dumps(dict(span.attributes or {}))) for span in spans]
+
+
+@pytest.mark.parametrize("version", [2, 5, 6])
+def test_span_of_pydantic_ai_means_the_same_as_its_messages(version: int) -> None:
+    first, last = pydantic_ai_spans(version)
+    for span in (first, last):
+        assert adapter(API).encode_request(adapter(API).decode_request(span)).payload == span
+        assert adapter(API).encode_response(adapter(API).decode_response(span)).payload == span
+    request = adapter(API).decode_request(last)
+    assert [content.text for content in request.instructions] == ["Be brief."]  # type: ignore[attr-defined]
+    assert [tool.name for tool in request.tools] == ["look"]
+    question, call, result = request.messages
+    text, image, page, data = question.contents
+    assert (text.text, image.uri, page.uri) == ("How is it?", "https://example.org/a.png", "https://example.org/a.pdf")  # type: ignore[attr-defined]
+    assert (image.media_kind, page.media_kind, data.to_bytes()) == ("image", "document", b"\x89PNG")  # type: ignore[attr-defined]
+    assert isinstance(call.contents[0], ReasoningContent)
+    assert call.contents[1] == FunctionCallContent(call_id="c_1", name="look", arguments={"where": "out"})
+    assert isinstance(result.contents[0], FunctionResultContent)
+    assert (result.contents[0].call_id, result.contents[0].outputs) == ("c_1", [JsonContent(value={"degrees": 18})])
+    response = adapter(API).decode_response(last)
+    assert (response.text, response.finish_reason) == ("It is mild.", FinishReason(reason="stop", raw="stop"))
+    chat = convert(last, source=API, target="openai-chat", kind="request").payload["messages"]
+    assert [message["role"] for message in chat] == ["system", "user", "assistant", "tool"]
+
+
+# -- spans of our observer ---------------------------------------------------------------------------------------------
+
+
+def test_conversation_of_our_observer_can_be_sent_to_another_provider() -> None:
+    @tool
+    def weather(city: str) -> str:
+        """The weather of a city."""
+        return f"Sunny in {city}."
+
+    exporter, provider = exporting()
+    observer = OpenTelemetry(contents=True, tracer_provider=provider)
+    script: list[Any] = [{"calls": [{"name": "weather", "arguments": {"city": "Oslo"}}]}, "It is sunny in Oslo."]
+    with LoopbackServer(script) as server:
+        url = server.base_url("anthropic-messages")
+        client = chat_client("anthropic-messages", model="claude-opus-5", api_key="none", base_url=url)
+        question = ChatRequest(instructions="Be brief.", messages=[user("Is it sunny in Oslo?")])
+        result = ToolRunner(client, [weather], observer=observer).run(question)
+    span = [span for span in exporter.get_finished_spans() if span.name.startswith("chat")][-1]
+    request = adapter(API).decode_request(span.attributes or {})
+    assert not [content for content in contents_of(request.messages) if isinstance(content, UnknownContent)]
+    replayed = convert(dict(span.attributes or {}), source=API, target="openai-chat", kind="request")
+    call_id = result.report.calls[0].call_id
+    call = {"name": "weather", "arguments": '{"city":"Oslo"}'}
+    assert replayed.payload["messages"] == [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Is it sunny in Oslo?"},
+        {"role": "assistant", "tool_calls": [{"type": "function", "id": call_id, "function": call}]},
+        {"role": "tool", "tool_call_id": call_id, "content": "Sunny in Oslo."},
+    ]
+    assert replayed.payload["tools"][0]["function"]["name"] == "weather"
+    assert adapter(API).decode_response(span.attributes or {}).text == "It is sunny in Oslo."
+
+
+def test_every_option_of_the_observer_is_read() -> None:
+    rows = adapter(API).describe()["records"]["request"]["fields"]
+    read = {name.replace("\\.", "."): field["attribute"] for name, field in rows.items()}
+    # The id of a stored conversation would continue it, so a replay must not send it.
+    recorded = {name: f"options.{option}" for option, name in OPTIONS.items() if option != "conversation_id"}
+    assert recorded.items() <= read.items()
