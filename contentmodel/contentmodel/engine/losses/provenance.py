@@ -380,8 +380,10 @@ class WirePaths:
 
     def _deepest(self, place: Place, owner: object, field: str | None, model: ModelPaths) -> tuple[Place, str | None]:
         """Return the origin of the innermost object on a dotted field path, and the rest of the field path."""
-        if field is None or "." not in field.partition("$")[0]:
+        if field is None or ("$" in field and "." not in field.partition("$")[0]):
             return place, field
+        if "." not in field:
+            return self._own_place(place, owner, field, model) or (place, field)
         attribute, dollar, inside = field.partition("$")
         deepest, value = (place, field), owner
         while "." in attribute:
@@ -391,6 +393,15 @@ class WirePaths:
             if inner is not None:
                 deepest = inner, f"{attribute}{dollar}{inside}"
         return deepest
+
+    def _own_place(self, place: Place, owner: object, field: str, model: ModelPaths) -> tuple[Place, None] | None:
+        """Return the origin of a value that has one of its own, because the object's row has no field for it."""
+        value = getattr(owner, field, None)
+        if not isinstance(value, msgspec.Struct) or place.wire.__class__ is not dict:
+            return None
+        has_field = place.row is not None and place.row.fields_of(field, place.wire)
+        inner = None if has_field else self.place(value, model)
+        return None if inner is None else (inner, None)
 
     def _paths(self, pending: PendingLoss, place: Place, field: str | None) -> Iterator[tuple[str, str, bool]]:
         """Yield the paths of a lost value: the path of the field, the path inside of it, and whether they are exact."""
