@@ -130,6 +130,28 @@ HOSTED = [
         text("Found."),
     ),
 ]
+
+
+def anchor(call_id: str, signature: str = "") -> dict[str, Any]:
+    """Return the part with the signature of a call of Gemini."""
+    return reasoning(signature, redacted=True, internal={"gemini_function_call_id": call_id})
+
+
+GEMINI = [
+    {"role": "user", "content": "Go."},
+    assistant(
+        reasoning("Think."),
+        anchor("c1", "c2ln"),
+        text("Both."),
+        anchor("c2"),
+        model="gemini-3-pro",
+        tool_calls=[call("c1", city="Oslo"), call("c2")],
+    ),
+    result("c1", "1"),
+    result("c2", "2"),
+    assistant(anchor("c3", "c2ln"), model="gemini-3-pro", tool_calls=[call("c3")]),
+    result("c3", "3"),
+]
 CALLS = [
     {"role": "user", "content": "Go."},
     assistant(
@@ -166,5 +188,5 @@ ATTACHED = {
     "events": [{"event": "info", "data": "attachment://a3"}],
     "scores": {"match": {"value": "C"}},
 }
-MESSAGES: list[Any] = [LOOP, PARTS, HOSTED, CALLS]
+MESSAGES: list[Any] = [LOOP, PARTS, HOSTED, CALLS, GEMINI]
 DOCUMENTS: list[Any] = [*MESSAGES, ATTACHED, {"messages": LOOP, "epoch": 1, "target": ""}]

@@ -49,6 +49,7 @@ from inspect_logs import (
     ATTACHED,
     CALLS,
     DOCUMENTS,
+    GEMINI,
     HOSTED,
     LOG,
     LOOP,
@@ -285,6 +286,25 @@ def test_result_of_a_custom_call_is_a_custom_result() -> None:
     )
     assert written.payload[1] == {"role": "tool", "tool_call_id": "c1", "function": "patch", "content": "Done."}
     assert type(decoded(written.payload).messages[1].contents[0]) is CustomToolResultContent
+
+
+def test_anchor_is_the_signature_of_its_call() -> None:
+    found = decoded(GEMINI).messages[1].contents
+    assert [type(content) for content in found] == [ReasoningContent, TextContent, *[FunctionCallContent] * 2]
+    assert [content.protected for content in found[2:]] == [
+        Protected(issuer="google", kind="signature", data="c2ln"),
+        None,
+    ]
+    sent = convert(GEMINI, source=API, target="google-generate-content", model="gemini-3-pro")
+    (signed, unsigned) = sent.payload["contents"][1]["parts"][-2:]
+    assert (signed["thoughtSignature"], "thoughtSignature" in unsigned) == ("c2ln", False)
+    again = convert(sent.payload, source="google-generate-content", target=API, model="gemini-3-pro").payload
+    assert again[1]["content"][-1] == GEMINI[1]["content"][1]
+    lost = convert(GEMINI, source=API, target="openai-chat", model="m").losses
+    assert [loss.path for loss in lost if loss.what.startswith("protected")] == [
+        "$[1].content[1].reasoning",
+        "$[4].content[0].reasoning",
+    ]
 
 
 def test_attachments_replace_their_references() -> None:

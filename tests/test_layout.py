@@ -49,7 +49,7 @@ FORMATS: dict[str, set[str]] = {
     "claude_code_session": {"reading.py", "tree.py", "writing.py"},
     "codex_rollout": {"reading.py"},
     "pydantic_ai_messages": {"hosted.py", "messages.py", "values.py"},
-    "inspect_eval_log": {"attachments.py", "hosted.py", "messages.py", "values.py"},
+    "inspect_eval_log": {"anchors.py", "attachments.py", "hosted.py", "messages.py", "values.py"},
     "gemini_cli_session": {"reading.py", "records.py", "writing.py"},
 }
 

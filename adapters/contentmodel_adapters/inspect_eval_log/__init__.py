@@ -19,6 +19,7 @@ from contentmodel.authoring import (
     with_custom_results,
 )
 from contentmodel.request import ChatRequest
+from contentmodel_adapters.inspect_eval_log.anchors import is_anchor
 from contentmodel_adapters.inspect_eval_log.attachments import REFERENCES, resolved, with_references
 from contentmodel_adapters.inspect_eval_log.blocks import TABLE
 from contentmodel_adapters.inspect_eval_log.messages import (
@@ -117,6 +118,8 @@ def _expanded_part(part: Any) -> Any:
         return part
     if part.get("cache_breakpoint") is True:
         return {**part, "cache_breakpoint": {"type": "ephemeral"}}
+    if is_anchor(part):
+        return {**part, "internal": None}
     kind: Any = part.get("type")
     formats = FORMATS.get(kind, {}) if isinstance(kind, str) and not is_data_uri(part.get(kind)) else {}
     return {**part, "format": formats[part["format"]]} if part.get("format") in [*formats] else part

@@ -41,6 +41,13 @@ from contentmodel.content.tools import (
 )
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
+from contentmodel_adapters.inspect_eval_log.anchors import (
+    is_anchor,
+    is_signed,
+    with_signatures,
+    without_signatures,
+    write_anchors,
+)
 from contentmodel_adapters.inspect_eval_log.blocks import PARTS, TABLE
 from contentmodel_adapters.inspect_eval_log.hosted import decode_pair, encode_pairs, is_half, pair_of
 from contentmodel_adapters.inspect_eval_log.values import (
@@ -76,7 +83,7 @@ class Content(TextOrBlocks):
         return call
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[AIContent]:
-        if value.__class__ is str or not any(map(pair_of, value)):
+        if value.__class__ is str or not any(count_of(part) != 1 for part in value):
             return super().decode(value, context, container, key)
         contents: list[AIContent] = []
         for index, wire in enumerate(value):
@@ -85,23 +92,19 @@ class Content(TextOrBlocks):
                 context.expected(value, index, f"an object: a {self.union.name}", wire)
             elif pair is not None:
                 contents += decode_pair(pair, wire, context)
-            else:
+            elif not is_anchor(wire):
                 contents.append(self.union.decode(wire, context))
         return contents
 
     def count(self, wire: Any) -> int:
-        return sum(1 if pair_of(part) is None else 2 for part in wire) if wire.__class__ is list else 1
+        return sum(map(count_of, wire)) if wire.__class__ is list else 1
 
     def places(self, value: list[AIContent], wire: Any, path: str) -> Iterable[Place]:
-        if wire.__class__ is not list or not any(map(pair_of, wire)):
+        if wire.__class__ is not list:
             return super().places(value, wire, path)
-        rest = iter(value)
-        places: list[Place] = []
-        for index, part in enumerate(wire):
-            pair = pair_of(part)
-            for content in [next(rest, None)] if pair is None else [next(rest, None), next(rest, None)]:
-                places.append((content, f"{path}[{index}]", part, pair or self.union))
-        return [place for place in places if place[0] is not None]
+        made = [(index, part) for index, part in enumerate(wire) for _ in range(count_of(part))]
+        pairs = zip(value, made, strict=False)
+        return [(content, f"{path}[{index}]", part, pair_of(part) or self.union) for content, (index, part) in pairs]
 
     def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> Any:
         is_cited = any(content.annotations for content in value)
@@ -115,6 +118,11 @@ class Content(TextOrBlocks):
             elif not is_half(content):
                 blocks += self.union.encode_list([content], context)
         return blocks or None
+
+
+def count_of(part: Any) -> int:
+    """Return the number of contents of a part: two for a hosted tool, none for an anchor."""
+    return 2 if pair_of(part) is not None else 0 if is_anchor(part) else 1
 
 
 CONTENT = Content(PARTS, "string")
@@ -252,6 +260,7 @@ class Messages(MessageList):
             if layout is ASSISTANT and wire.get("model").__class__ is str:
                 context.origin = Origin(api=API, issuer=issuer_of(wire["model"]), model=wire["model"])
             message = layout.decode(wire, context)
+            message = with_signatures(message, wire, context) if layout is ASSISTANT else message
             context.origin = origin
             context.trace(layout, [message], value, index, spread=False)
             messages.append(message)
@@ -283,7 +292,9 @@ def _encode_message(message: ChatMessage, context: EncodeContext) -> list[dict[s
     if message.role == "tool":
         return _encode_results(message, context)
     if message.role == "assistant":
+        message, signatures = without_signatures(message, context)
         wire = ASSISTANT.encode(message, context)
+        write_anchors(wire, message, signatures)
         model = None if is_native(message, context) else _model_of(message)
         return [wire if model is None else {**wire, "model": model}]
     if message.role == "developer":
@@ -325,7 +336,7 @@ def with_known_state(messages: list[ChatMessage], context: EncodeContext) -> lis
     """Return messages without the opaque state that does not belong to the model of its message."""
     return [
         context.with_contents(message, list(_known_state(message, context)))
-        if any(content.__class__ is ReasoningContent and content.protected for content in message.contents)
+        if any(content.protected for content in message.contents)
         else message
         for message in messages
     ]
@@ -335,15 +346,17 @@ def _known_state(message: ChatMessage, context: EncodeContext) -> Iterator[Any]:
     of_message = _issuer_of(message, context)
     content: Any
     for content in message.contents:
-        sealed = content.protected if content.__class__ is ReasoningContent else None
+        is_sealed = content.__class__ is ReasoningContent or isinstance(content, ToolCallContent)
+        sealed = content.protected if is_sealed and not is_signed(content) else None
         own = (content.extra or {}).get(API, {})
         if sealed is None or hints.ROW.read(own) == "reasoning.encrypted":
             yield content
             continue
         issuer = "openrouter" if is_of_openrouter(own) else of_message
+        issuer = issuer if content.__class__ is ReasoningContent else ""
         if not issuer or sealed.issuer != issuer:
             context.report_loss(content, "protected", reasons.OPAQUE_STATE, issuer=sealed.issuer)
-            if content.text:
+            if content.__class__ is not ReasoningContent or content.text:
                 yield context.replace(content, protected=None)
             continue
         kind = kind_of_state(issuer, has_summary=sealed.kind != "redacted" or bool(content.text))

@@ -74,6 +74,9 @@ class Sealed(Codec[Protected]):
         super().__init__()
         self._redacted = redacted
 
+    def holds(self, value: object) -> bool:
+        return value.__class__ is str and value != ""
+
     def decode(self, value: str, context: DecodeContext, container: dict[str, Any], key: str) -> Protected:
         issuer = context.origin.issuer or API
         issuer = "openrouter" if is_of_openrouter(container) else issuer

@@ -1,0 +1,88 @@
+"""Anchors: parts with the signature of a call of Gemini, in the form of redacted reasoning with the id of the call.
+
+Decoding puts the signature into the call. A hint on the message has the anchors with their positions, so that encoding
+writes them again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from contentmodel.authoring import DecodeContext, EncodeContext, Hint, objects_of
+from contentmodel.content.base import AIContent, Protected
+from contentmodel.content.tools import ToolCallContent
+from contentmodel.message import ChatMessage
+from contentmodel_adapters.inspect_eval_log.values import API
+
+ANCHORS = Hint[list[list[Any]]](
+    API, "anchors", "the parts with signatures of calls, each with its index in the content"
+)
+_ID = "gemini_function_call_id"
+
+
+def is_anchor(part: Any) -> bool:
+    """Return whether a part of a message has the signature, or only the position, of a call."""
+    if part.__class__ is not dict or part.get("type") != "reasoning" or part.get("redacted") is not True:
+        return False
+    internal = part.get("internal")
+    has_id = internal.__class__ is dict and internal.get(_ID).__class__ is str
+    return has_id and part.get("reasoning").__class__ is str and "summary" not in part
+
+
+def is_signed(content: AIContent) -> bool:
+    """Return whether a content is a call with a signature that an anchor can have."""
+    sealed = content.protected if isinstance(content, ToolCallContent) and content.call_id else None
+    return sealed is not None and (sealed.issuer, sealed.kind) == ("google", "signature")
+
+
+def with_signatures(message: ChatMessage, wire: dict[str, Any], context: DecodeContext) -> ChatMessage:
+    """Return a decoded message whose calls have the signatures of the anchors."""
+    parts: Any = wire.get("content")
+    anchors = [[at, part] for at, part in enumerate(parts) if is_anchor(part)] if parts.__class__ is list else []
+    if not anchors:
+        return message
+    signatures = {part["internal"][_ID]: part for _, part in reversed(anchors) if part["reasoning"]}
+    for at, call in enumerate(message.contents):
+        part = signatures.pop(call.call_id, None) if isinstance(call, ToolCallContent) else None
+        if part is not None:
+            sealed = Protected(issuer="google", kind="signature", data=part["reasoning"])
+            message.contents[at] = replace(call, protected=sealed)
+            context.replaced(call, message.contents[at])
+            context.trace(None, [sealed], part, "reasoning", spread=False)
+    marked = ANCHORS.on(message, API, anchors)
+    context.replaced(message, marked)
+    return marked
+
+
+def without_signatures(message: ChatMessage, context: EncodeContext) -> tuple[ChatMessage, dict[str, str]]:
+    """Return a message without the signatures of its calls, and these by the ids of the calls."""
+    signatures: dict[str, str] = {}
+    contents: list[Any] = []
+    call: Any
+    for call in message.contents:
+        if is_signed(call) and call.call_id not in signatures:
+            signatures[call.call_id] = call.protected.data
+            call = context.replace(call, protected=None)
+        contents.append(call)
+    return context.with_contents(message, contents), signatures
+
+
+def write_anchors(wire: dict[str, Any], message: ChatMessage, signatures: dict[str, str]) -> None:
+    """Write the anchors that a message had, and new ones for other signed calls."""
+    ids = {call.get("id") for call in objects_of(wire, "tool_calls") if call.get("id").__class__ is str}
+    known = [item for item in ANCHORS.of(message, API) or () if [type(value) for value in item] == [int, dict]]
+    anchors = [(at, part) for at, part in known if is_anchor(part)]
+    if not anchors and not signatures:
+        return
+    content = wire.get("content") or []
+    parts = [{"type": "text", "text": content}] if content.__class__ is str else [*content]
+    for at, part in anchors:
+        call_id = part["internal"][_ID]
+        if call_id in ids:
+            part = {**part, "reasoning": signatures.pop(call_id, "")}
+        parts.insert(max(0, at), part)
+    for call_id, data in signatures.items():
+        parts.append({"type": "reasoning", "reasoning": data, "redacted": True, "internal": {_ID: call_id}})
+    wire["content"] = parts
