@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import msgspec
@@ -253,6 +254,23 @@ def test_request_of_langchain_keeps_its_messages_in_a_store() -> None:
     rows = contentmodel.adapter("turn-blocks").encode_request(request).payload
     stored = contentmodel.adapter("turn-blocks").decode_request(rows)
     assert ADAPTER.encode_request(ChatRequest(messages=stored.messages)).payload == BLOCKS
+
+
+def test_state_has_the_form_that_the_packages_of_providers_send_back() -> None:
+    """They decode standard base64, and join the parts of a reasoning item by its id, with the state of the first."""
+    image = {"inlineData": {"mimeType": "image/png", "data": "-_-_-w"}}
+    result = {"functionResponse": {"name": "f", "response": {"output": "x"}, "parts": [image]}}
+    call = {"functionCall": {"name": "f", "args": {}}, "thoughtSignature": "-_-_-w"}
+    gemini = {"contents": [{"role": "model", "parts": [call]}, {"role": "user", "parts": [result, image]}]}
+    text = json.dumps(convert(gemini, source="google-generate-content", target=API, kind="request").payload)
+    assert (text.count("+/+/+w=="), text.count("-_-_")) == (3, 0)
+    summary = [{"type": "summary_text", "text": text} for text in ("One.", "Two.")]
+    item = {"type": "reasoning", "id": "rs_1", "summary": summary, "encrypted_content": "ZW5j"}
+    made = convert({"input": [item]}, source="openai-responses", target=API, kind="request").payload
+    assert made[-1]["data"]["content"] == [
+        {"type": "reasoning", "reasoning": "One.", "extras": {"encrypted_content": "ZW5j"}, "id": "rs_1"},
+        {"type": "reasoning", "reasoning": "Two.", "id": "rs_1"},
+    ]
 
 
 @pytest.mark.parametrize(

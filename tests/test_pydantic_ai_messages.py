@@ -13,12 +13,14 @@ import pydantic_ai_documents as documents
 from contentmodel import ChatMessage, ChatRequest, DecodeError, TextContent, adapter, check, convert, detect
 from contentmodel.content import hosted
 from contentmodel.content.base import Protected
+from contentmodel.content.citations import Citation, Span
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
-from contentmodel.content.outcomes import UnknownContent
+from contentmodel.content.outcomes import ReferenceContent, UnknownContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import JsonContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.message import Origin, contents_of
+from contentmodel_adapters.pydantic_ai_messages.values import digest_of
 from contentmodel_conformance.strategies.transcripts import transcripts
 
 API = "pydantic-ai-messages"
@@ -314,6 +316,69 @@ def test_answer_of_another_api_is_appended_with_its_provider() -> None:
     assert made[1]["parts"][0]["provider_name"] == "anthropic"
     assert (made[1]["model_name"], made[1]["provider_name"]) == ("claude-opus-4-8", "anthropic")
     ModelMessagesTypeAdapter.validate_python(made)
+
+
+def test_signature_of_gemini_is_standard_base64() -> None:
+    """Pydantic AI decodes signatures without the characters that the standard alphabet lacks."""
+    payload = {"contents": [{"role": "model", "parts": [{"text": "Sun.", "thoughtSignature": "-_-_-w"}]}]}
+    made = convert(payload, source="google-generate-content", target=API)
+    assert made.payload[0]["parts"][0]["provider_details"] == {"thought_signature": "+/+/+w=="}
+    assert [(loss.code, loss.kind) for loss in made.losses] == [("base64-spelling", "insignificant")]
+
+
+def test_reasoning_has_the_id_of_its_item_and_the_first_part_its_state() -> None:
+    summary = [{"type": "summary_text", "text": text} for text in ("One.", "Two.")]
+    item = {"type": "reasoning", "id": "rs_1", "summary": summary, "encrypted_content": "ZW5j"}
+    unsigned = {"type": "reasoning", "id": "rs_2", "summary": summary[:1]}
+    payload = {"input": [item, {"type": "message", "role": "assistant", "content": "Sun."}, unsigned]}
+    made = convert(payload, source="openai-responses", target=API, kind="request").payload
+    of_item = {"part_kind": "thinking", "provider_name": "openai", "id": "rs_1"}
+    assert made[0]["parts"] == [
+        {**of_item, "content": "One.", "signature": "ZW5j"},
+        {**of_item, "content": "Two."},
+        {"part_kind": "text", "content": "Sun."},
+        {**of_item, "content": "One.", "id": "rs_2"},
+    ]
+
+
+def test_result_without_outputs_is_an_empty_text() -> None:
+    """Pydantic AI sends null as the text "null" to Anthropic, and an empty list is a JSON value."""
+    for outputs in ([], [ReferenceContent(item_id="look")]):
+        call = ChatMessage(role="assistant", contents=[FunctionCallContent(call_id="c", name="f", arguments={})])
+        result = ChatMessage(role="tool", contents=[FunctionResultContent(call_id="c", name="f", outputs=outputs)])
+        assert written(call, result)[1]["parts"][0]["content"] == ""
+
+
+@pytest.mark.parametrize("span", [Span(start=3), Span(start=3, end=3), Span(end=0)])
+def test_citation_of_no_characters_has_no_anchor(span: Span) -> None:
+    """Pydantic AI refuses a document with such an anchor."""
+    cited = TextContent(text="Sun.", annotations=[Citation(url="https://example.org", span=span)])
+    encoded = adapter(API).encode_request(ChatRequest(messages=[ChatMessage(role="assistant", contents=[cited])]))
+    assert "anchor" not in encoded.payload[0]["parts"][0]["citations"][0]
+    assert "$.messages[0].contents[0].annotations[0].span" in {loss.path for loss in encoded.losses}
+    ModelMessagesTypeAdapter.validate_python(encoded.payload)
+
+
+def test_stored_file_without_a_media_type_has_that_of_its_kind() -> None:
+    """Pydantic AI sends a stored file as an image if its media type is one, else as a document."""
+    message = ChatMessage(
+        role="user",
+        contents=[HostedFileContent(file_id="file-1", kind="image")],
+        origin=Origin(api="openai-responses", issuer="openai"),
+    )
+    made = written(message, origin=message.origin)
+    assert made[0]["parts"][0]["content"][0]["media_type"] == "image/jpeg"
+
+
+def test_stored_file_in_a_result_is_sent_to_its_provider() -> None:
+    file = {"kind": "uploaded-file", "file_id": "file-1", "media_type": "application/pdf", "provider_name": "openai"}
+    part = {"part_kind": "tool-return", "tool_name": "f", "tool_call_id": "c", "content": file}
+    call = {"part_kind": "tool-call", "tool_name": "f", "args": {}, "tool_call_id": "c"}
+    digests = {"content_file_digests": [digest_of(file)]}
+    document = [{"kind": "response", "parts": [call]}, {"kind": "request", "parts": [{**part, **digests}]}]
+    made = convert(document, source=API, target="openai-responses", model="gpt-5.2").payload
+    assert made["input"][-1]["output"] == [{"type": "input_file", "file_id": "file-1"}]
+    assert "file-1" not in json.dumps(convert(document, source=API, target="anthropic-messages").payload)
 
 
 def test_stored_file_has_its_provider() -> None:

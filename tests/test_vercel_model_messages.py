@@ -48,6 +48,7 @@ from contentmodel_conformance.strategies.transcripts import transcripts
 from framework_model_messages import APPROVALS, DOCUMENTS, HELLO, LOOP, OLDER, OUTPUTS, PARTS, PIXEL, assistant
 
 API = "vercel-model-messages"
+UI = "vercel-ui-messages"
 PROVIDERS = tuple(MODELS)
 every_document = pytest.mark.parametrize("document", DOCUMENTS)
 
@@ -154,6 +155,34 @@ def test_opaque_compaction_is_that_of_openai(issuer: str, is_kept: bool) -> None
     contents, losses = written(state, TextContent(text="a"))
     assert [type(content) for content in contents] == [CompactionContent, TextContent][not is_kept :]
     assert losses == ({} if is_kept else {"$.messages[0].contents[0]": "no-block"})
+
+
+def test_reasoning_and_compactions_have_the_ids_of_their_items() -> None:
+    """The provider of OpenAI drops a compaction without an id, and the other parts of a reasoning item."""
+    items = [
+        {
+            "type": "reasoning",
+            "id": "rs_1",
+            "summary": [{"type": "summary_text", "text": text} for text in ("One.", "Two.")],
+            "encrypted_content": "ZW5j",
+        },
+        {"type": "compaction", "id": "cmp_1", "encrypted_content": "Y21w"},
+    ]
+    for target, parts, field in ((API, "content", "providerOptions"), (UI, "parts", "providerMetadata")):
+        made = convert({"input": items}, source="openai-responses", target=target, kind="request").payload
+        fields = [part[field]["openai"] for message in made for part in message[parts] if field in part]
+        assert [one["itemId"] for one in fields] == ["rs_1", "rs_1", "cmp_1"]
+        assert fields[2]["encryptedContent"] == "Y21w"
+
+
+def test_stored_file_goes_back_to_its_provider_with_the_type_of_its_kind() -> None:
+    image = {"type": "image", "source": {"type": "file", "file_id": "file_1"}}
+    payload = {"max_tokens": 9, "messages": [{"role": "user", "content": [image]}]}
+    document = convert(payload, source="anthropic-messages", target=API).payload
+    assert document[0]["content"][0]["mediaType"] == "image/jpeg"
+    back = convert(document, source=API, target="anthropic-messages", model="claude-opus-4-8").payload
+    assert back["messages"][0]["content"] == [image]
+    assert "file_1" not in str(convert(document, source=API, target="openai-chat", model="gpt-5.2").payload)
 
 
 def test_message_of_which_nothing_is_left_has_a_content() -> None:

@@ -6,6 +6,8 @@ from itertools import groupby
 from typing import Any
 
 from contentmodel.authoring import DUMPERS, EncodeContext, message_pass, passes
+from contentmodel.content.base import AIContent
+from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.langchain_messages.blocks import API, TABLE
@@ -13,6 +15,7 @@ from contentmodel_adapters.langchain_messages.messages import Messages, body_key
 from contentmodel_adapters.langchain_messages.rows import WORDS, is_own
 from contentmodel_adapters.langchain_messages.rules import RULES
 from contentmodel_adapters.shared import documents
+from contentmodel_adapters.shared.provider_state import with_standard_base64, with_state_first
 
 REQUEST = TABLE.record("request", ChatRequest, {"messages": ("messages", Messages())})
 _OWN = frozenset({"additional_kwargs", "response_metadata", "tool_calls", "usage_metadata"})
@@ -23,8 +26,23 @@ def with_known_messages(messages: list[ChatMessage], context: EncodeContext) -> 
     known: list[ChatMessage] = []
     for own, group in groupby(messages, key=is_own):
         run = list(group)
-        known += run if own else passes.normalize_foreign(run, context)
+        known += run if own else passes.normalize_foreign([_with_state(one, context) for one in run], context)
     return known
+
+
+def _with_state(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+    """Return a message with its state as the packages of providers send it: they join reasoning by its id."""
+    contents = [
+        with_standard_base64(_identified(content, item_id, context), context)
+        for content, item_id in with_state_first(message.contents, context)
+    ]
+    return context.with_contents(message, contents)
+
+
+def _identified(content: AIContent, item_id: str | None, context: EncodeContext) -> AIContent:
+    if item_id is None or not isinstance(content, ReasoningContent):
+        return content
+    return context.replace(content, extra={**(content.extra or {}), API: {"id": item_id}})
 
 
 class LangChainMessages(documents.ListAdapter):

@@ -51,11 +51,9 @@ from contentmodel.message import ChatMessage
 from contentmodel_adapters.openai_responses.blocks import API, ENCRYPTED, INPUT, OUTPUT, REASONING, TABLE
 from contentmodel_adapters.openai_responses.items import ITEMS, OTHER_PAIRS, PAIRS, ItemIds
 from contentmodel_adapters.shared.citations import whole_citations
+from contentmodel_adapters.shared.provider_state import ITEM
 from contentmodel_adapters.shared.replay import Change, Replay
 
-ITEM = Hint[dict[str, Any]](
-    API, "item", "the fields of the item that the content was a part of, on its first part", fields=True
-)
 STRING = Hint[Literal[True]](API, "string", "the content of an item, or the input, was a string")
 WHOLE_ITEM = Hint[Literal[True]](
     API,

@@ -43,6 +43,8 @@ from contentmodel_adapters.pydantic_ai_messages.messages import (
 from contentmodel_adapters.pydantic_ai_messages.rules import KINDS, RULES
 from contentmodel_adapters.pydantic_ai_messages.values import API, provider_fields
 from contentmodel_adapters.shared import documents
+from contentmodel_adapters.shared.media import typed_file
+from contentmodel_adapters.shared.provider_state import with_standard_base64, with_state_first
 
 READS = media.MediaSupport(None, None, ("http", "https"), in_answers=True)
 OF_SERVERS = (McpServerToolCallContent, McpServerToolResultContent, McpListToolsToolCallContent)
@@ -64,15 +66,16 @@ def _with_providers(message: ChatMessage, context: EncodeContext) -> list[AICont
 
 
 def _provided(contents: list[AIContent], issuer: str, context: EncodeContext) -> Iterator[AIContent]:
-    for content in contents:
+    for content, item_id in with_state_first(contents, context):
         if isinstance(content, ToolResultContent) and any(isinstance(o, HostedFileContent) for o in content.outputs):
             content = context.replace(content, outputs=list(_provided(content.outputs, issuer, context)))
-        fields = provider_fields(content)
+        content = with_standard_base64(content, context)
+        fields = provider_fields(content, item_id)
         if isinstance(content, HostedFileContent):
             if issuer not in STORES:
                 context.report_loss(content, None, reasons.STORED_ELSEWHERE)
                 continue
-            fields = {"provider_name": issuer}
+            content, fields = typed_file(content, context), {"provider_name": issuer}
         own = {**fields, **(content.extra or {}).get(API, {})}
         yield context.replace(content, extra={**(content.extra or {}), API: own}) if fields else content
 

@@ -249,7 +249,7 @@ REQUEST_PARTS = TABLE.union(
             "tool-return",
             FunctionResultContent,
             RESULT,
-            Recorded({"content": None, "tool_name": ""}),
+            Recorded({"content": "", "tool_name": ""}),
             constants={"part_kind": "tool-return"},
         ),
         Row(

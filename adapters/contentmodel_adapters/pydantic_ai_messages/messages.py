@@ -212,20 +212,21 @@ def _of_request(wire: dict[str, Any], context: DecodeContext) -> Iterator[ChatMe
         elif part.get("part_kind").__class__ is not str:
             context.fault(part, "part_kind", "missing string: the kind of this part")
         elif part["part_kind"] == "user-prompt":
-            message = USER_PROMPT.decode(part, context)
-            files = [issuer_of(item.get("provider_name")) for item in _files_in(part.get("content"))]
-            if files:
-                # Ids of uploaded files are valid for their provider only.
-                message = msgspec.structs.replace(message, origin=Origin(api=API, issuer=files[0]))
+            message = _with_issuer(USER_PROMPT.decode(part, context), part)
             context.trace(USER_PROMPT, [message], parts, index, spread=False)
             yield message
         else:
             yield _single(part, parts, index, context)
 
 
-def _files_in(content: Any) -> list[dict[str, Any]]:
-    items = content if content.__class__ is list else []
-    return [item for item in items if item.__class__ is dict and item.get("kind") == "uploaded-file"]
+def _with_issuer(message: ChatMessage, part: dict[str, Any]) -> ChatMessage:
+    """Return a message with the provider of its uploaded files as issuer: their ids are valid for it only."""
+    content = part.get("content")
+    for item in content if content.__class__ is list else (content,):
+        if item.__class__ is dict and item.get("kind") == "uploaded-file":
+            origin = Origin(api=API, issuer=issuer_of(item.get("provider_name")))
+            return msgspec.structs.replace(message, origin=origin)
+    return message
 
 
 def _single(part: dict[str, Any], parts: list[Any], index: int, context: DecodeContext) -> ChatMessage:
@@ -243,6 +244,7 @@ def _single(part: dict[str, Any], parts: list[Any], index: int, context: DecodeC
     if role == "user" and content.__class__ is not CompactionContent:
         content = SPOKEN.on(content, API, True)
     message: ChatMessage = msgspec.structs.replace(SHELL.decode(shell, context), role=role, contents=[content])
+    message = _with_issuer(message, part) if is_result else message
     context.trace(SHELL, [message], parts, index, spread=False)
     context.trace(REQUEST_PARTS, [content], parts, index, spread=False)
     return message

@@ -94,13 +94,18 @@ class Signature(Codec[Protected]):
         return "opaque"
 
 
-def provider_fields(content: AIContent) -> dict[str, Any]:
-    """Return the fields that name the provider of a content's opaque state."""
+def provider_fields(content: AIContent, item_id: str | None = None) -> dict[str, Any]:
+    """Return the fields that name the provider of a content's opaque state, and the id of its item.
+
+    Pydantic AI sends the reasoning of an item without an id to the Responses API as a text.
+    """
     protected = content.protected
-    if protected is None or not protected.issuer:
+    issuer = "openai" if protected is None and item_id is not None else protected and protected.issuer
+    if not issuer:
         return {}
-    redacted = {"id": REDACTED} if protected.kind == "redacted" else {}
-    return {"provider_name": protected.issuer, **redacted}
+    redacted = protected is not None and protected.kind == "redacted"
+    own_id = REDACTED if redacted else item_id if issuer == "openai" else None
+    return {"provider_name": issuer, **({} if own_id is None else {"id": own_id})}
 
 
 # -- user prompts ------------------------------------------------------------------------------------------------------
@@ -269,6 +274,9 @@ class Returned(Blocks[AIContent]):
         if len(value) > 1 and all(content.__class__ is TextContent for content in value):
             return _LINES.encode(value, context, owner)
         items = [item for content in value for item in self._written(content, context, owner, alone=len(value) == 1)]
+        if not items:
+            # An empty list would be a JSON value.
+            return None
         is_list = len(items) != 1 or FORM.of(value[0], API) == "list"
         if is_list and len(items) > 1 and not any(is_file(item, _digests(items)) for item in items):
             context.report_loss(owner, "outputs", reasons.JSON_FORM)
@@ -454,10 +462,14 @@ class Citations(Codec[list[Citation]]):
         if citation.span is None:
             return rest
         span = converter.convert(citation.span, "codepoint")
+        start, end = span.start or 0, span.end or 0
+        if not 0 <= start < end:
+            # Pydantic AI refuses the whole conversation because of such an anchor.
+            context.report_loss(citation, "span", reasons.NO_FIELD)
+            return rest
         if span != citation.span:
             context.report_loss(citation, "span", reasons.CITATION_UNITS)
-        start = span.start or 0
-        return {**rest, "anchor": {"start": start, "end": start if span.end is None else span.end, "kind": "content"}}
+        return {**rest, "anchor": {"start": start, "end": end, "kind": "content"}}
 
     def describe(self) -> str:
         return f"list of citations with {self._sources.name}"

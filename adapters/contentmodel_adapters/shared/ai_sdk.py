@@ -21,6 +21,7 @@ from contentmodel.authoring import (
     Spec,
     Table,
     is_data_uri,
+    is_native,
     reasons,
 )
 from contentmodel.content import hosted
@@ -37,6 +38,7 @@ from contentmodel.content.tools import (
 )
 from contentmodel.errors import ToolArgumentsError
 from contentmodel.message import ChatMessage
+from contentmodel_adapters.shared.provider_state import with_item_ids
 
 # -- opaque state ------------------------------------------------------------------------------------------------------
 
@@ -303,6 +305,24 @@ def _in_base64(content: Any, context: EncodeContext) -> Any:
     context.report_loss(content, "text", reasons.DOCUMENT_AS_BASE64)
     inline = DataContent.from_bytes(content.to_bytes(), content.media_type or "text/plain")
     return context.replace(content, data=inline.data, text=None, media_type=inline.media_type)
+
+
+def with_openai_ids(messages: list[ChatMessage], context: EncodeContext, *, api: str, at: str) -> list[ChatMessage]:
+    """Return the messages with the ids of OpenAI's items in the field `at` of reasoning and compactions.
+
+    The SDK sends no compaction without an id, and of reasoning without one only the part with the encrypted content.
+    """
+    return [message if is_native(message, context) else _with_ids(message, context, api, at) for message in messages]
+
+
+def _with_ids(message: ChatMessage, context: EncodeContext, api: str, at: str) -> ChatMessage:
+    contents = [
+        content
+        if item_id is None
+        else context.replace(content, extra={**(content.extra or {}), api: {at: {"openai": {"itemId": item_id}}}})
+        for content, item_id in with_item_ids(message.contents)
+    ]
+    return context.with_contents(message, contents)
 
 
 def usual_compaction(content: Any, rows: list[Row]) -> Row | None:

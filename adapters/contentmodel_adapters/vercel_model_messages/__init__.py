@@ -7,7 +7,8 @@ from typing import Any
 from contentmodel.authoring import media, message_pass, objects_of
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.shared import ai_sdk, documents
-from contentmodel_adapters.vercel_model_messages.blocks import API, TABLE
+from contentmodel_adapters.shared.provider_state import OF_ITEMS
+from contentmodel_adapters.vercel_model_messages.blocks import API, OPTIONS, TABLE
 from contentmodel_adapters.vercel_model_messages.messages import Messages
 from contentmodel_adapters.vercel_model_messages.rules import RULES
 
@@ -33,6 +34,7 @@ class VercelModelMessages(documents.ListAdapter):
         documents.KNOWN_TOOLS,
         documents.INSTRUCTIONS,
         documents.NORMALIZED,
+        message_pass(ai_sdk.with_openai_ids, needs=OF_ITEMS, api=API, at=OPTIONS),
         message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
         message_pass(ai_sdk.with_media_types, needs=media.TYPES),
         documents.WITH_A_TURN,

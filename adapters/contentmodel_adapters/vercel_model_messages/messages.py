@@ -24,8 +24,9 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
-from contentmodel.message import ChatMessage
+from contentmodel.message import ChatMessage, Origin
 from contentmodel_adapters.shared.ai_sdk import APPROVAL_ID, KIND_OF, approval_id, report_kind
+from contentmodel_adapters.shared.media import typed_file
 from contentmodel_adapters.shared.message_lists import MessageList
 from contentmodel_adapters.vercel_model_messages.blocks import (
     API,
@@ -98,7 +99,7 @@ class _Reading:
                 contents[at] = self._with_id_of_call(content, self._approvals[content.request_id])
             elif isinstance(content, ToolResultContent):
                 contents[at] = self._result(content)
-        return message
+        return _with_issuer(message)
 
     def _system(self, wire: dict[str, Any]) -> ChatMessage:
         """Decode a system message. Its content is a string, so a cache point is a field of the message."""
@@ -155,6 +156,16 @@ class _Reading:
         made = msgspec.structs.replace(content, **fields)
         self._context.replaced(content, made)
         return made
+
+
+def _with_issuer(message: ChatMessage) -> ChatMessage:
+    """Return a message with the provider of its stored files as issuer: their ids are valid for it only."""
+    for content in message.contents:
+        for file in (content, *getattr(content, "outputs", ())):
+            issuer = (hints.ROW.of(file, API) or "").rpartition(".")[2] if isinstance(file, HostedFileContent) else ""
+            if issuer in STORES:
+                return msgspec.structs.replace(message, origin=Origin(api=API, issuer=issuer))
+    return message
 
 
 class _Writing:
@@ -279,7 +290,8 @@ class _Writing:
         if issuer not in STORES or self._version != "7":
             self._context.report_loss(content, None, reasons.STORED_ELSEWHERE)
             return []
-        return [self._context.replaced(content, hints.ROW.on(content, API, f"{row}{issuer}"))]
+        typed = typed_file(content, self._context)
+        return [self._context.replaced(typed, hints.ROW.on(typed, API, f"{row}{issuer}"))]
 
     def _approvals_in(self, contents: list[Any], wire: dict[str, Any]) -> list[tuple[Any, dict[str, Any]]]:
         """Return the approvals of a message with their parts, in order."""

@@ -12,7 +12,8 @@ from contentmodel.authoring import (
 )
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.shared import ai_sdk, documents
-from contentmodel_adapters.vercel_ui_messages.blocks import API, TABLE
+from contentmodel_adapters.shared.provider_state import OF_ITEMS
+from contentmodel_adapters.vercel_ui_messages.blocks import API, METADATA, TABLE
 from contentmodel_adapters.vercel_ui_messages.messages import Messages
 from contentmodel_adapters.vercel_ui_messages.rules import RULES
 
@@ -55,6 +56,7 @@ class VercelUIMessages(documents.ListAdapter):
         documents.KNOWN_TOOLS,
         documents.INSTRUCTIONS,
         documents.NORMALIZED,
+        message_pass(ai_sdk.with_openai_ids, needs=OF_ITEMS, api=API, at=METADATA),
         message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
         message_pass(ai_sdk.with_media_types, needs=media.TYPES),
         message_pass(ai_sdk.with_base64, native=True, needs=media.TYPES),
