@@ -44,6 +44,12 @@ const streamed = async ({ api, url, model, messages, options }) => {
   return { ui: shown, model: await result.responseMessages };
 };
 
+// The bytes of a link are its address. The tests use no network.
+const download = async (requests) =>
+  requests.map(({ url, isUrlSupportedByModel }) =>
+    isUrlSupportedByModel ? null : { data: new TextEncoder().encode(String(url)), mediaType: undefined },
+  );
+
 const sent = async ({ api, model, messages, options }) => {
   let body = null;
   const fetch = async (_, init) => {
@@ -53,7 +59,14 @@ const sent = async ({ api, model, messages, options }) => {
   const chosen = models[api]({ apiKey: "none", fetch }, model);
   try {
     const allowSystemInMessages = true;
-    await generateText({ model: chosen, messages: inMemory(messages), maxRetries: 0, providerOptions: options, allowSystemInMessages });
+    await generateText({
+      model: chosen,
+      messages: inMemory(messages),
+      maxRetries: 0,
+      providerOptions: options,
+      allowSystemInMessages,
+      experimental_download: download,
+    });
   } catch (error) {
     if (body === null) return { error: String(error?.message ?? error) };
   }
