@@ -175,6 +175,14 @@ def test_reasoning_and_compactions_have_the_ids_of_their_items() -> None:
         assert fields[2]["encryptedContent"] == "Y21w"
 
 
+def test_id_of_reasoning_without_a_text_is_reported() -> None:
+    state = {"openai": {"itemId": "rs_1", "reasoningEncryptedContent": "ZW5j"}}
+    document = [{"role": "assistant", "content": [{"type": "reasoning", "text": "", "providerOptions": state}]}]
+    encoded = convert(document, source=API, target="openai-responses", model="gpt-5.2")
+    assert "$[0].content[0].providerOptions.openai.itemId" in {loss.path for loss in encoded.losses}
+    assert audit(document, encoded) == []
+
+
 def test_stored_file_goes_back_to_its_provider_with_the_type_of_its_kind() -> None:
     image = {"type": "image", "source": {"type": "file", "file_id": "file_1"}}
     payload = {"max_tokens": 9, "messages": [{"role": "user", "content": [image]}]}

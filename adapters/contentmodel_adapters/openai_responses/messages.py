@@ -404,6 +404,8 @@ class _Writer:
                 item[field].extend(parts)
             else:
                 item[field] = parts
+        else:
+            self.context.leave_residue(content)
         if content.protected is not None:
             encrypted = ENCRYPTED.encode(content.protected, self.context, content)
             if encrypted is not None:
