@@ -74,6 +74,7 @@ from contentmodel.engine.table.codecs import (
     Pair,
     Place,
     ProviderOnly,
+    Required,
     is_data_uri,
     spread,
 )
@@ -216,6 +217,7 @@ __all__ = [
     "Record",
     "Renames",
     "RequestsOnly",
+    "Required",
     "Rest",
     "Roles",
     "Row",

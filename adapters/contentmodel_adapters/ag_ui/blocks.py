@@ -17,6 +17,7 @@ from contentmodel.authoring import (
     Filled,
     Hint,
     Implied,
+    Required,
     Roles,
     Row,
     Silent,
@@ -97,18 +98,12 @@ STATE: dict[str, Spec] = {"encryptedValue": ("protected", SEALED)}
 KINDS = ("image", "audio", "video", "document")
 
 
-class Required(Codec[Any]):
-    """A value that selects the row."""
-
-    mandatory = True
-
-
 def _media(kind: str) -> list[Row]:
     """Return the rows of parts of one kind of media, by the type of their source."""
     implied = Implied({"kind": kind})
     named: dict[str, Spec] = {"source.mimeType": "media_type", "metadata.filename": "name"}
     any_type = Filled({"source.mimeType": "application/octet-stream"})
-    data: dict[str, Spec] = {"source.value": ("data", Required(str)), **named}
+    data: dict[str, Spec] = {"source.value": ("data", Required()), **named}
     of = {source: {"type": kind, "source.type": source} for source in ("data", "url", "file")}
     return [
         Row(f"{kind}.data", DataContent, data, any_type, constants=of["data"]),
@@ -131,7 +126,7 @@ PARTS = TABLE.union(
         row("text", TextContent, {"text": "text"}),
         *(made for kind in KINDS for made in _media(kind)),
         # Before version 1.0.
-        Row("binary.data", DataContent, {"data": ("data", Required(str)), **_BINARY}, constants={"type": "binary"}),
+        Row("binary.data", DataContent, {"data": ("data", Required()), **_BINARY}, constants={"type": "binary"}),
         Row("binary.url", UriContent, {"url": "uri", **_BINARY}, constants={"type": "binary"}),
         Row("binary.id", HostedFileContent, {"id": "file_id", **_BINARY}, constants={"type": "binary"}),
     ],

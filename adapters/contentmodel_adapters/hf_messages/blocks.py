@@ -15,6 +15,7 @@ from contentmodel.authoring import (
     DataUri,
     EncodeContext,
     Implied,
+    Required,
     Row,
     reasons,
 )
@@ -61,15 +62,11 @@ def _media(kind: str) -> list[Row]:
     return [
         Row(f"{kind}.data", DataContent, {"url": (("media_type", "data"), DataUri())}, constants=constants),
         Row(f"{kind}.own.data", DataContent, {kind: (("media_type", "data"), DataUri())}, constants=constants),
-        Row(f"{kind}.base64", DataContent, {"base64": ("data", _Required(str))}, constants=constants),
+        Row(f"{kind}.base64", DataContent, {"base64": ("data", Required())}, constants=constants),
         Row(kind, UriContent, {"url": "uri"}, implied, constants=constants),
         Row(f"{kind}.own", UriContent, {kind: "uri"}, implied, constants=constants),
         Row(f"{kind}.path", UriContent, {"path": "uri"}, implied, constants=constants),
     ]
-
-
-class _Required(Codec[Any]):
-    mandatory = True
 
 
 KINDS_OF_MEDIA = ("image", "audio", "video")

@@ -23,6 +23,7 @@ from contentmodel.authoring import (
     Filled,
     Gathered,
     Implied,
+    Required,
     Row,
     Silent,
     Spec,
@@ -102,12 +103,6 @@ class Sealed(Codec[Protected]):
 
     def describe(self) -> str:
         return "opaque"
-
-
-class Required(Codec[Any]):
-    """A value that selects the row."""
-
-    mandatory = True
 
 
 SIGNATURE = Sealed("signature")
@@ -191,7 +186,7 @@ def _media(tag: str) -> list[Row]:
     of_type, kind = {"type": tag}, Implied({"kind": KINDS[tag]})
     text: dict[str, Spec] = {"mime_type": "media_type", "title": "name", **COMMON}
     rows = [
-        Row(f"{tag}.base64", DataContent, {"base64": ("data", Required(str)), **DESCRIBED}, constants=of_type),
+        Row(f"{tag}.base64", DataContent, {"base64": ("data", Required()), **DESCRIBED}, constants=of_type),
         Row(
             f"{tag}.uri",
             DataContent,
@@ -207,14 +202,14 @@ def _media(tag: str) -> list[Row]:
         Row(f"{tag}.file_id", HostedFileContent, {"file_id": "file_id", **DESCRIBED}, kind, constants=of_type),
     ]
     if tag == "text-plain":
-        rows.append(Row(f"{tag}.text", DataContent, {"text": ("text", Required(str)), **text}, constants=of_type))
+        rows.append(Row(f"{tag}.text", DataContent, {"text": ("text", Required()), **text}, constants=of_type))
         return rows
     mime: dict[str, Spec] = {"mime_type": "media_type", "metadata.filename": "name", **COMMON}
     forms: list[tuple[str, type[Any], dict[str, Spec], tuple[Field, ...]]] = [
-        ("base64", DataContent, {"data": ("data", Required(str))}, ()),
+        ("base64", DataContent, {"data": ("data", Required())}, ()),
         ("url", UriContent, {"url": "uri"}, (kind,)),
         ("id", HostedFileContent, {"id": "file_id"}, (kind,)),
-        ("text", DataContent, {"text": ("text", Required(str))}, ()),
+        ("text", DataContent, {"text": ("text", Required())}, ()),
     ]
     return rows + [
         Row(

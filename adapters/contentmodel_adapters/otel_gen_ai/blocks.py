@@ -20,6 +20,7 @@ from contentmodel.authoring import (
     Filled,
     Group,
     Implied,
+    Required,
     Rest,
     Roles,
     Row,
@@ -63,7 +64,6 @@ from contentmodel_adapters.otel_gen_ai.values import (
     Messages,
     Modality,
     OutputType,
-    Required,
     Response,
 )
 

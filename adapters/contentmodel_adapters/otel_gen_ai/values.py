@@ -30,13 +30,6 @@ IsPart: TypeAlias = Callable[[Mapping[str, Any]], bool]
 """Return whether an object is a part that has a row."""
 
 
-class Required(Codec[str]):
-    """A text without which a part has no row."""
-
-    classes = (str,)
-    mandatory = True
-
-
 class Arguments(Codec[Any]):
     """The arguments of a call: an object, or a text that is not JSON. JSON text of another API becomes an object."""
 

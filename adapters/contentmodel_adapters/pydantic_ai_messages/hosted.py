@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from contentmodel.authoring import Codec, DecodeContext, EncodeContext, Filled, Row, Silent, Spec, reasons
+from contentmodel.authoring import Codec, DecodeContext, EncodeContext, Filled, Required, Row, Silent, Spec, reasons
 from contentmodel.content import hosted
 from contentmodel.content.base import AIContent, content_tag
 from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent
-from contentmodel_adapters.pydantic_ai_messages.values import Recorded, Required
+from contentmodel_adapters.pydantic_ai_messages.values import Recorded
 
 CALL_KIND, RETURN_KIND = "builtin-tool-call", "builtin-tool-return"
 _NAMES = {"code_interpreter": "code_execution", "url_context": "web_fetch"}

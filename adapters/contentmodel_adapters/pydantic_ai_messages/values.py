@@ -45,13 +45,6 @@ DIGESTS = "content_file_digests"
 """The field with the digests of links and uploaded files in a result: a mapping of another digest is a JSON value."""
 
 
-class Required(Codec[str]):
-    """A text that must be there."""
-
-    classes = (str,)
-    mandatory = True
-
-
 # -- issuers -----------------------------------------------------------------------------------------------------------
 
 _ISSUERS = {"google-gla": "google", "google-vertex": "google", "google-cloud": "google", "openai-codex": "openai"}

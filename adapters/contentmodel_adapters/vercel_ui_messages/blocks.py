@@ -12,12 +12,12 @@ from typing import Any
 from contentmodel.authoring import (
     Blocks,
     CachePoints,
-    Codec,
     DataUri,
     Field,
     Filled,
     Gathered,
     Implied,
+    Required,
     Roles,
     Row,
     Silent,
@@ -187,13 +187,6 @@ def _row_of(wire: Mapping[str, Any]) -> str | None:
     return row_of(wire, METADATA) or ("data" if kind.startswith("data-") else kind)
 
 
-class DataName(Codec[str]):
-    """The type of a data part: its name after `data-`."""
-
-    classes = (str,)
-    mandatory = True
-
-
 USER_PARTS = TABLE.union("user part", [*TEXT, *FILES], find=_row_of, prefer=_prefer)
 PARTS = TABLE.union(
     "part",
@@ -202,7 +195,7 @@ PARTS = TABLE.union(
         *FILES,
         *_media("reasoning-file", CACHED),
         *rows_of_model(METADATA, {}),
-        Row("data", ConfigurationContent, {"type": ("kind", DataName())}, Gathered("settings", "id", "data")),
+        Row("data", ConfigurationContent, {"type": ("kind", Required())}, Gathered("settings", "id", "data")),
     ],
     find=_row_of,
     prefer=_prefer,

@@ -342,6 +342,13 @@ class ArgumentsObject(Codec[JsonObject | str]):
         return arguments
 
 
+class Required(Codec[Any]):
+    """A value, a text by default, without which an object has another row, or none."""
+
+    classes = (str,)
+    mandatory = True
+
+
 class DataUri(Codec[tuple[str | None, str]]):
     """A data URI (`data:image/png;base64,AAAA`) on the wire, media type and base64 in the model. No other URIs."""
 
