@@ -8,6 +8,7 @@ link are its address.
 from __future__ import annotations
 
 import difflib
+import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -50,7 +51,7 @@ class Difference(NamedTuple):
 
 # -- facts -------------------------------------------------------------------------------------------------------------
 
-_VALUES = ("arguments", "args", "response", "tools", "output", "citations")
+_VALUES = ("arguments", "args", "response", "tools", "output", "citations", "annotations")
 """The fields whose values are those of users and tools."""
 
 
@@ -135,6 +136,10 @@ def _downloaded(value: Any) -> Any:
     return digest_of_bytes(value.encode()) if "://" in value else value
 
 
+MARKS = re.compile(r"\[(late result|output) of tool call |\[nothing of this message could be sent")
+"""Texts of our requests for what the API has no field for."""
+
+
 def recorded(api: str, framework: str) -> dict[str, Any]:
     """Return the documents of a framework for the accepted requests of an API, by record."""
     return {
@@ -191,6 +196,8 @@ class Comparison:
     def __init__(self, source: str, habits: Sequence[Habit]) -> None:
         self.source, self.habits = source, habits
         self.used: set[str] = set()
+        self.excused: set[tuple[str, str]] = set()
+        """The kinds of facts that only the framework sends, each with the code of the loss that reports it."""
 
     def differences(self, api: str, document: Any, theirs: dict[str, Any]) -> list[Difference]:
         """Return the differences between their request and ours that neither a habit nor a loss explains."""
@@ -205,6 +212,7 @@ class Comparison:
         lost = _lost(document, encoded.losses)
         found = []
         for kind, left, right in _compared(of_theirs, of_ours):
+            self.excused |= {(kind, lost[value]) for value in left if value in lost}
             difference = Difference(kind, [v for v in left if v not in lost], [v for v in right if v not in lost])
             if difference.theirs or difference.ours:
                 found.append(difference)
@@ -220,11 +228,15 @@ class Comparison:
         return facts
 
 
-def _lost(document: Any, losses: Iterable[Any]) -> set[Any]:
-    """Return the values that losses name: in a document, and as digests of media."""
-    values = [value_at(document, loss.path) for loss in losses if loss.kind != "insignificant" and loss.path != "$"]
-    texts = {leaf for value in values for _, leaf, _ in leaves(value) if isinstance(leaf, str)}
-    return texts | {digest(text) for text in texts} | {digest_of_bytes(text.encode()) for text in texts}
+def _lost(document: Any, losses: Iterable[Any]) -> dict[Any, str]:
+    """Return the values that losses name, in a document and as digests of media, with the codes of the losses."""
+    codes: dict[Any, str] = {}
+    for loss in losses:
+        if loss.kind != "insignificant" and loss.path != "$":
+            texts = [leaf for _, leaf, _ in leaves(value_at(document, loss.path)) if isinstance(leaf, str)]
+            for text in texts:
+                codes |= dict.fromkeys((text, digest(text), digest_of_bytes(text.encode())), loss.code)
+    return codes
 
 
 def _compared(theirs: Iterable[Fact], ours: Iterable[Fact]) -> Iterator[Difference]:

@@ -20,7 +20,24 @@ anthropic = pytest.importorskip("langchain_anthropic")
 openai = pytest.importorskip("langchain_openai")
 google = pytest.importorskip("langchain_google_genai")
 
+from langchain_core.messages import messages_from_dict  # noqa: E402
+
+from conftest import APIS  # noqa: E402
 from contentmodel.langchain import from_langchain, to_langchain  # noqa: E402
+from contentmodel_conformance.readers.reading import FAILED, RESULT, USER, as_json  # noqa: E402
+from framework_requests import (  # noqa: E402
+    CALL_ID,
+    MARKS,
+    MODELS,
+    OPAQUE,
+    RESULT_ID,
+    STATE,
+    Comparison,
+    Habit,
+    recorded,
+    rewritten,
+    where,
+)
 
 ANTHROPIC: list[Any] = [
     {"role": "user", "content": [{"type": "text", "text": "Look."}]},
@@ -242,3 +259,63 @@ def handler(body: Any) -> type[http.server.BaseHTTPRequestHandler]:
             """Write no log."""
 
     return Handler
+
+
+def in_blocks(text: str) -> str:
+    """Return the text of a result that is an object with blocks of text."""
+    value = json.loads(text) if text.startswith("{") else None
+    blocks = value.get("output") if isinstance(value, dict) else None
+    if not isinstance(blocks, list) or not all(isinstance(one, dict) and one.get("type") == "text" for one in blocks):
+        return text
+    return as_json("".join(block["text"] for block in blocks))
+
+
+GEMINI = ["google-generate-content"]
+HABITS = (
+    Habit("our requests have texts with marks", APIS, where(USER, MARKS.match), both=True),
+    Habit("Chat Completions and Gemini get no status of a result", APIS, where(FAILED, bool), both=True),
+    Habit("Gemini gets no ids", GEMINI, lambda fact: () if fact[0] in (CALL_ID, RESULT_ID) else (fact,), both=True),
+    Habit("Gemini gets the text of a result with media in blocks", GEMINI, rewritten(RESULT, in_blocks), both=True),
+    Habit("Gemini gets code that it ran without an id", GEMINI, where(STATE, "executableCode".__eq__)),
+    Habit(
+        "some signatures of the recordings are cut, and are no base64",
+        GEMINI,
+        where(OPAQUE, lambda data: data.startswith("not base64") or data == "sha256:92a1054651ba43b3"),
+        both=True,
+    ),
+)
+REFUSED = ("ValueError", "UnboundLocalError", "ConnectionError")
+"""Errors of the packages: blocks that an API has no part for, a hosted tool that they cannot write, and downloads."""
+
+
+def request_of(api: str, document: Any) -> Any:
+    """Return the request that a package makes of a document."""
+    messages = messages_from_dict(document)
+    if api == "anthropic-messages":
+        return anthropic.ChatAnthropic(model=MODELS[api], api_key="x", max_tokens=9)._get_request_payload(messages)
+    if api == "google-generate-content":
+        made = google.ChatGoogleGenerativeAI(model=MODELS[api], api_key="x")._prepare_request(messages)
+        parts = {"contents": made["contents"], "systemInstruction": [made.get("system_instruction")]}
+        dumped = {
+            name: [one.model_dump(mode="json", by_alias=True, exclude_none=True) for one in values if one is not None]
+            for name, values in parts.items()
+        }
+        return {name: values for name, values in dumped.items() if values}
+    chat = openai.ChatOpenAI(model=MODELS[api], api_key="x", use_responses_api=api == "openai-responses")
+    return json.loads(json.dumps(chat._get_request_payload(messages), default=str))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("api", APIS)
+def test_packages_send_the_facts_of_recorded_requests(api: str, corpus: Any) -> None:
+    comparison, found, refused = Comparison("langchain-messages", HABITS), {}, []
+    for name, document in recorded(api, comparison.source).items():
+        try:
+            theirs = request_of(api, document)
+        except Exception as error:
+            refused.append(type(error).__name__)
+            continue
+        if differences := comparison.differences(api, document, theirs):
+            found[name] = differences
+    assert found == {}
+    assert set(refused) <= set(REFUSED)
