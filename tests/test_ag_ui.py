@@ -314,6 +314,12 @@ def test_request_with_tools_is_the_input_of_a_run() -> None:
     assert decoded(RUN).tools[0].name == "weather"
 
 
+def test_tool_without_a_name_is_kept() -> None:
+    document = {**RUN, "tools": [{"name": None, "description": "a"}]}
+    assert adapter(API).encode_request(decoded(document)).payload == document
+    assert "tools" not in convert(document, source=API, target="google-generate-content").payload
+
+
 def test_messages_of_subagents_keep_their_run() -> None:
     messages = decoded(SUBAGENTS).messages
     helper = [message for message in messages if "run_2" in str(message.extra) + str(message.contents)]

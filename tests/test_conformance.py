@@ -17,6 +17,7 @@ import extensions_ai
 import framework_model_messages
 import framework_ui_messages
 import inspect_logs
+import mcp_sampling_payloads
 import otel_spans
 from conftest import PROFILE
 from contentmodel_conformance import AdapterConformance, bounds, trying
@@ -35,7 +36,15 @@ PROVIDERS = ("openai-chat", "openai-responses", "anthropic-messages", "google-ge
 SESSIONS = {"claude-code-session", "codex-rollout", "gemini-cli-session"}
 VERCEL = {"vercel-ui-messages", "vercel-model-messages"}
 FRAMEWORKS = {
-    *("meai", "agent-framework", "langchain-messages", "pydantic-ai-messages", "ag-ui", "inspect-eval-log"),
+    *(
+        "meai",
+        "agent-framework",
+        "langchain-messages",
+        "pydantic-ai-messages",
+        "ag-ui",
+        "mcp-sampling",
+        "inspect-eval-log",
+    ),
     "otel-gen-ai",
     *VERCEL,
 }
@@ -156,6 +165,11 @@ class TestVercelModelMessages(OfFramework):
 class TestAgUi(OfFramework):
     adapter = "ag-ui"
     payloads: ClassVar = {"request": ag_ui_documents.DOCUMENTS}
+
+
+class TestMcpSampling(OfFramework):
+    adapter = "mcp-sampling"
+    payloads: ClassVar = {"request": mcp_sampling_payloads.REQUESTS, "response": mcp_sampling_payloads.RESULTS}
 
 
 EACH: list[Any] = [one for one in (*Ours.__subclasses__(), *OfFramework.__subclasses__()) if one is not OfFramework]

@@ -37,6 +37,7 @@ FORMATS: dict[str, set[str]] = {
     "turn_blocks": {"messages.py", "response.py", "spelling.py"},
     "openai_finetune": set(),
     "ag_ui": {"messages.py"},
+    "mcp_sampling": {"messages.py", "response.py"},
     "agent_framework": set(),
     "atif": set(),
     "hf_messages": {"padding.py"},

@@ -290,6 +290,12 @@ def test_outcome_from_mcp_ignores_links_when_comparing_structured_content() -> N
     assert made.losses == ()
 
 
+def test_outcome_from_mcp_reads_blocks_of_results_that_were_built_by_hand() -> None:
+    resource = types.EmbeddedResource(resource=types.TextResourceContents(uri="file:///a", text="b"))
+    built = types.CallToolResult(content=[types.TextContent(text="a"), resource])
+    assert [type(content) for content in outcome_from_mcp(built).results] == [TextContent, TextContent]
+
+
 def test_mcp_error_results_are_decoded_and_encoded() -> None:
     failed = outcome_from_mcp({"content": [{"type": "text", "text": "No."}], "isError": True})
     assert failed.results == [ErrorContent(message="No.", code="tool_failed")]

@@ -43,7 +43,7 @@ from contentmodel.content.tools import (
 )
 from contentmodel.errors import DecodeError
 from contentmodel.message import ChatMessage
-from contentmodel.request import FunctionTool
+from contentmodel.request import FunctionTool, HostedTool
 
 API = "ag-ui"
 TABLE = Table(API)
@@ -243,6 +243,8 @@ TOOLS = TABLE.union(
         )
     ],
     tag=None,
+    other=Row("other", HostedTool, {}),
+    foreign_types=[FunctionTool],
 )
 
 

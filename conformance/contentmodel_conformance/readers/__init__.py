@@ -18,6 +18,7 @@ from contentmodel_conformance.readers import (
     gemini,
     inspect_ai,
     langchain,
+    mcp_sampling,
     otel,
     pydantic_ai,
     responses,
@@ -49,5 +50,6 @@ READERS: dict[str, Reader] = {
     "vercel-model-messages": ai_sdk.read_model,
     "vercel-ui-messages": ai_sdk.read_ui,
     "ag-ui": ag_ui.read,
+    "mcp-sampling": mcp_sampling.read,
 }
 """The readers of this project, by API."""

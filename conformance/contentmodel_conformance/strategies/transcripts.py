@@ -180,6 +180,7 @@ LIMITS = {
         origin="anthropic-messages",
         media=_SEEN | {"document links"},
     ),
+    "mcp-sampling": Limits(**_FILES, systems_between=False, media=frozenset({"images"})),
     "ag-ui": Limits(
         issuer="anthropic",
         model="claude-opus-4-8",

@@ -112,6 +112,17 @@ An adapter of a library's format adds one if `model_dump` does not return what t
 """
 
 
+def set_fields(value: Any) -> JsonObject:
+    """Return the fields of a pydantic object that are set, by alias, and its type, which constructors set by default.
+
+    A function for `DUMPERS`. Objects in the fields are not converted.
+    """
+    fields = type(value).model_fields
+    names = [name for name in fields if name in value.model_fields_set or name == "type"]
+    known = {fields[name].serialization_alias or fields[name].alias or name: getattr(value, name) for name in names}
+    return {**known, **(value.model_extra or {})}
+
+
 def plain(value: object, api: str) -> Json:
     """Return a copy of `value` that contains only dict, list, str, int, float, bool and None.
 

@@ -1,4 +1,4 @@
-"""Use the tools of an MCP server, serve tools over MCP, and convert MCP blocks and results to contents and back.
+"""Use the tools of an MCP server, serve tools over MCP, answer sampling requests, and convert blocks and results.
 
 Needs the extra `mcp`. The package `mcp` is imported when a server is opened or made, or a block is written.
 """
@@ -10,6 +10,7 @@ with needs_extra("mcp", "mcp", "httpx2"):
     from contentmodel.tools.mcp.client import McpOptions, McpTool, McpTools
     from contentmodel.tools.mcp.errors import McpError, McpTimeoutError
     from contentmodel.tools.mcp.results import McpResult, outcome_from_mcp, result_from_mcp, result_to_mcp
+    from contentmodel.tools.mcp.sampling import sampling_callback
     from contentmodel.tools.mcp.server import serve
 
 __all__ = [
@@ -25,5 +26,6 @@ __all__ = [
     "outcome_from_mcp",
     "result_from_mcp",
     "result_to_mcp",
+    "sampling_callback",
     "serve",
 ]

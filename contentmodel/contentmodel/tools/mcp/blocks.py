@@ -17,13 +17,14 @@ from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.outcomes import ErrorContent, UnknownContent
 from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.engine.context import EncodeContext
-from contentmodel.engine.json import plain
+from contentmodel.engine.json import DUMPERS, plain, set_fields
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.engine.losses.loss import Loss
 from contentmodel.engine.table.hints import Hint, escaped, wire_fields
 
 API = "mcp"
+DUMPERS["mcp_types"] = set_fields
 ERROR_MARK = "contentmodel/error"
 """The key in a block's `_meta` that marks its text as an error, with its code and details."""
 
@@ -73,10 +74,8 @@ def contents_to_mcp(contents: Iterable[AIContent]) -> McpBlocks:
 
 
 def json_of(value: Any) -> Any:
-    """Return a value of the package `mcp`, or JSON, as JSON. Unset fields are left out, except a block's type."""
-    fields = plain(value, API)
-    kind = None if isinstance(value, dict) else getattr(value, "type", None)
-    return {"type": kind, **fields} if isinstance(kind, str) and isinstance(fields, dict) else fields
+    """Return a value of the package `mcp`, or JSON, as JSON. Unset fields are left out, except the type of a block."""
+    return plain(value, API)
 
 
 def typed(block: Any) -> Any:

@@ -1,0 +1,220 @@
+"""The table of MCP sampling: content blocks, messages, tools, and the choice of a tool.
+
+Source: mcp_types/_types.py of mcp-types 2.3.0 (seen 2026-11-23).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from contentmodel.authoring import (
+    ArgumentsObject,
+    Blocks,
+    BlocksOrOne,
+    Codec,
+    DecodeContext,
+    EncodeContext,
+    Filled,
+    Roles,
+    Row,
+    Silent,
+    Spec,
+    Table,
+    hints,
+    row,
+)
+from contentmodel.content.base import AIContent
+from contentmodel.content.media import DataContent, UriContent
+from contentmodel.content.text import TextContent
+from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
+from contentmodel.message import ChatMessage
+from contentmodel.request import FunctionTool, HostedTool, ToolChoice
+from contentmodel_adapters.shared.chat_rows import NO_PARAMETERS
+from contentmodel_adapters.shared.choice import Choice
+
+API = "mcp-sampling"
+TABLE = Table(API)
+
+# -- blocks ------------------------------------------------------------------------------------------------------------
+
+
+class Required(Codec[Any]):
+    """A value that selects the row."""
+
+    mandatory = True
+
+
+class OneOrBlocks(BlocksOrOne):
+    """A block, or a list of blocks.
+
+    A single text or medium is written as a block, which every revision reads. Calls and results are written as a list.
+    """
+
+    def quick_decode(self, name: str, call: str, bind: Any) -> str:
+        return call
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[AIContent]:
+        form: Literal["list", "one"] = "list" if value.__class__ is list else "one"
+        wires = value if form == "list" else [value]
+        contents: list[AIContent] = self.union.decode_list(wires, context)
+        if len(contents) == len(wires) == 1 and form != _usual_form(wires[0]):
+            contents[0] = hints.FORM.on(contents[0], context.api, form)
+        return contents
+
+    def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> Any:
+        blocks = self.union.encode_list(value, context)
+        if len(blocks) != 1:
+            return blocks or None
+        form = hints.FORM.of(value[0], context.api) if len(value) == 1 else None
+        return blocks[0] if (form or _usual_form(blocks[0])) == "one" else blocks
+
+
+def _usual_form(block: Any) -> str:
+    is_tool = block.__class__ is dict and block.get("type") in ("tool_use", "tool_result")
+    return "list" if is_tool else "one"
+
+
+def _media(kind: str) -> Row:
+    fields: dict[str, Spec] = {"data": ("data", Required(str)), "mimeType": "media_type"}
+    return row(kind, DataContent, fields, Filled({"mimeType": "application/octet-stream"}))
+
+
+TEXT = row("text", TextContent, {"text": "text"})
+LINK: dict[str, Spec] = {
+    "uri": "uri",
+    "name": "name",
+    "title": "title",
+    "description": "text",
+    "mimeType": "media_type",
+}
+
+
+def _usual_output(content: Any, rows: list[Row]) -> Row:
+    """Return the usual row of a text or a medium: an image and audio have blocks, any other file is a resource."""
+    if content.__class__ is TextContent:
+        return rows[0]
+    return next((one for one in rows if one.name == content.media_kind), rows[-1])
+
+
+OUTPUTS = TABLE.union(
+    "result block",
+    [
+        TEXT,
+        _media("image"),
+        _media("audio"),
+        row("resource_link", UriContent, LINK, Filled({"name": ""})),
+        Row(
+            "resource.text",
+            TextContent,
+            {"resource.text": ("text", Required(str))},
+            constants={"type": "resource"},
+        ),
+        Row(
+            "resource.blob",
+            DataContent,
+            {
+                "resource.blob": ("data", Required(str)),
+                "resource.mimeType": "media_type",
+                "resource.uri": "name",
+            },
+            Filled({"resource.uri": "attachment:"}),
+            constants={"type": "resource"},
+        ),
+    ],
+    prefer=_usual_output,
+)
+
+
+def _usual_medium(content: Any, rows: list[Row]) -> Row | None:
+    """Return the row of an image or of audio; None for other files, which messages cannot have."""
+    return next((one for one in rows if one.name == content.media_kind), None)
+
+
+CONTENT = TABLE.union(
+    "block",
+    [
+        TEXT,
+        _media("image"),
+        _media("audio"),
+        row(
+            "tool_use",
+            FunctionCallContent,
+            {"id": "call_id", "name": "name", "input": ("arguments", ArgumentsObject())},
+            Filled({"id": "", "name": "", "input": {}}),
+        ),
+        row(
+            "tool_result",
+            FunctionResultContent,
+            {
+                "toolUseId": "call_id",
+                "content": ("outputs", Blocks(OUTPUTS)),
+                "structuredContent": "artifact",
+                "isError": "is_error",
+            },
+            Silent("name"),
+            Filled({"toolUseId": "", "content": []}),
+        ),
+    ],
+    prefer=_usual_medium,
+)
+
+# -- messages and tools ------------------------------------------------------------------------------------------------
+
+_OWN_ROLES = {"user": "user", "assistant": "assistant"}
+ROLES = Roles(API, _OWN_ROLES, {**_OWN_ROLES, "tool": "user"})
+MESSAGE = TABLE.record(
+    "message",
+    ChatMessage,
+    {"role": ("role", ROLES), "content": ("contents", OneOrBlocks(CONTENT))},
+    Silent("message_id"),
+    Filled({"content": []}),
+)
+TABLE.keep("message", "_meta")
+TOOLS = TABLE.union(
+    "tool",
+    [
+        Row(
+            "tool",
+            FunctionTool,
+            {"name": "name", "description": "description", "inputSchema": "parameters", "outputSchema": "returns"},
+            Filled({"inputSchema": NO_PARAMETERS}),
+        )
+    ],
+    tag=None,
+    other=Row("other", HostedTool, {}),
+    foreign_types=[FunctionTool],
+)
+MODES = ("auto", "required", "none")
+
+
+def _read_choice(value: dict[str, Any]) -> ToolChoice | None:
+    mode = value.get("mode")
+    return ToolChoice(mode=mode) if mode in MODES else None
+
+
+def _write_choice(choice: ToolChoice, tools: list[Any]) -> Any:
+    is_mode = choice.mode in MODES and not choice.tools and choice.hosted is None
+    return {"mode": choice.mode} if is_mode else None
+
+
+CHOICE = Choice(_read_choice, _write_choice, strings=False, tagged=("mode", MODES), fallback={"mode": "auto"})
+
+
+class Preferred(Codec[str]):
+    """The hints of models: one name. Other hints stay in the residue."""
+
+    classes = (list,)
+    identity = False
+
+    def holds(self, value: Any) -> bool:
+        is_one = value.__class__ is list and len(value) == 1 and value[0].__class__ is dict
+        return is_one and value[0].keys() == {"name"} and value[0]["name"].__class__ is str
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> str:
+        return str(value[0]["name"])
+
+    def encode(self, value: str, context: EncodeContext, owner: object) -> Any:
+        return [{"name": value}]
+
+    def describe(self) -> str:
+        return "model hints"

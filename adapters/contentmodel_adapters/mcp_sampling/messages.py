@@ -1,0 +1,38 @@
+"""Messages of MCP sampling. A message of the user with results only is a message of tools in the model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from contentmodel.authoring import DecodeContext, EncodeContext, passes
+from contentmodel.content.tools import FunctionResultContent
+from contentmodel.message import ChatMessage
+from contentmodel_adapters.mcp_sampling.blocks import MESSAGE
+from contentmodel_adapters.shared.message_lists import MessageList
+
+
+class Messages(MessageList):
+    """The list of messages of a request."""
+
+    tag = "role"
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
+        messages = [_as_tool_message(MESSAGE.decode(wire, context)) for _, wire in self.objects(value, context)]
+        context.trace_messages(messages, value, lambda message: MESSAGE)
+        return messages
+
+    def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
+        written = []
+        for message in value:
+            if message.contents or context.native:
+                written.append(MESSAGE.encode(message, context))
+            else:
+                passes.leave_empty(message, context)
+        return written
+
+
+def _as_tool_message(message: ChatMessage) -> ChatMessage:
+    contents = message.contents
+    if message.role != "user" or not contents or any(one.__class__ is not FunctionResultContent for one in contents):
+        return message
+    return ChatMessage(role="tool", contents=contents, origin=message.origin, extra=message.extra)

@@ -1,0 +1,439 @@
+"""MCP sampling: requests of a server for a model, and their results. `mcp.types` judge what the adapter writes."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from mcp import Client, MCPDeprecationWarning, MCPError, types
+from mcp.server import Server
+
+from contentmodel import (
+    ChatMessage,
+    ChatRequest,
+    ChatResponse,
+    DataContent,
+    DecodeError,
+    EncodeError,
+    FunctionCallContent,
+    FunctionResultContent,
+    TextContent,
+    UriContent,
+    adapter,
+    audit,
+    check,
+    convert,
+    detect,
+    user,
+)
+from contentmodel.client import RateLimitError
+from contentmodel.content import ErrorContent, JsonContent, ReasoningContent, UnknownContent
+from contentmodel.message import FinishReason
+from contentmodel.request import ToolChoice
+from contentmodel.response import ChatChoice
+from contentmodel.tools.mcp import sampling_callback
+from contentmodel_conformance.strategies.transcripts import answers, transcripts
+from mcp_sampling_payloads import (
+    ANSWER,
+    CALLING,
+    HELLO,
+    HINTS,
+    PIXEL,
+    PLAIN,
+    REQUESTS,
+    RESULTS,
+    TOOLS,
+    call,
+    result,
+    text,
+)
+from scripted import AsyncScripted, answer
+from scripted import call as scripted_call
+
+API = "mcp-sampling"
+PROVIDERS = ("openai-chat", "openai-responses", "anthropic-messages", "google-generate-content")
+every_request = pytest.mark.parametrize("document", REQUESTS)
+every_result = pytest.mark.parametrize("document", RESULTS)
+
+
+def refused(payload: Any, kind: Any = types.CreateMessageRequestParams) -> str:
+    """Return why `mcp.types` do not read a payload as it is; "" if they do."""
+    try:
+        read = kind.model_validate(payload, by_name=False)
+    except ValueError as error:
+        return str(error)
+    dumped = read.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return "" if not _lost(payload, dumped) else f"lost: {_lost(payload, dumped)}"
+
+
+def _lost(value: Any, read: Any, path: str = "$") -> list[str]:
+    """Return the paths of values that the types do not have."""
+    if isinstance(value, dict) and isinstance(read, dict):
+        return [lost for key, item in value.items() for lost in _lost(item, read.get(key), f"{path}.{key}")]
+    if isinstance(value, list) and isinstance(read, list) and len(value) == len(read):
+        return [
+            lost for at, (a, b) in enumerate(zip(value, read, strict=True)) for lost in _lost(a, b, f"{path}[{at}]")
+        ]
+    return [] if value == read else [path]
+
+
+def decoded(document: Any) -> ChatRequest:
+    return adapter(API).decode_request(document)
+
+
+def encoded(*messages: ChatMessage, **fields: Any) -> Any:
+    """Return the payload of a request that was made by hand."""
+    payload: Any = adapter(API).encode_request(ChatRequest(messages=list(messages), **fields)).payload
+    assert refused(payload) == ""
+    return payload
+
+
+@every_request
+def test_request_is_encoded_unchanged(document: Any) -> None:
+    original = copy.deepcopy(document)
+    made = adapter(API).encode_request(decoded(document))
+    assert (made.payload, made.losses) == (original, ())
+    assert document is HINTS or refused(original) == ""
+    assert check(document, api=API) == []
+    assert detect(document) == (API, "request")
+
+
+@every_result
+def test_result_is_encoded_unchanged(document: Any) -> None:
+    original = copy.deepcopy(document)
+    made = adapter(API).encode_response(adapter(API).decode_response(document))
+    assert (made.payload, made.losses) == (original, ())
+    assert detect(document) == (API, "response")
+
+
+@every_request
+def test_objects_of_mcp_are_payloads(document: Any) -> None:
+    params = types.CreateMessageRequestParams.model_validate(document, by_name=False)
+    assert adapter(API).encode_request(decoded(params)).payload == document
+    block = types.TextContent(text="Hello")
+    built = types.CreateMessageRequestParams(messages=[types.SamplingMessage(role="user", content=block)], max_tokens=1)
+    assert decoded(built).messages[0].contents == [TextContent(text="Hello")]
+    answered = types.CreateMessageResult(role="assistant", content=block, model="m", stop_reason="maxTokens")
+    response = adapter(API).decode_response(answered)
+    assert (response.text, response.model) == ("Hello", "m")
+    assert response.finish_reason == FinishReason(reason="length", raw="maxTokens")
+
+
+@every_request
+@pytest.mark.parametrize("target", PROVIDERS)
+def test_conversion_of_a_request_reports_every_loss(document: Any, target: str) -> None:
+    assert audit(document, convert(document, source=API, target=target, model="gpt-5.2")) == []
+
+
+@every_result
+@pytest.mark.parametrize("target", PROVIDERS)
+def test_conversion_of_a_result_reports_every_loss(document: Any, target: str) -> None:
+    assert audit(document, convert(document, source=API, target=target, kind="response")) == []
+
+
+def test_every_block_has_a_type_of_the_model() -> None:
+    contents: list[Any] = [
+        content for document in REQUESTS for m in decoded(document).messages for content in m.contents
+    ]
+    contents += [output for content in contents for output in getattr(content, "outputs", ())]
+    assert not [content for content in contents if isinstance(content, UnknownContent)]
+
+
+def test_settings_are_those_of_the_model() -> None:
+    request = decoded(PLAIN)
+    assert request.model == "claude-3-sonnet"
+    assert request.instructions == [TextContent(text="Be brief.")]
+    assert (request.options.max_output_tokens, request.options.stop_sequences) == (100, ["END"])
+    assert decoded(TOOLS).options.tool_choice == ToolChoice(mode="required")
+    assert decoded(TOOLS).tools[0].name == "weather"
+    assert decoded(HINTS).model is None
+
+
+def test_results_are_messages_of_tools() -> None:
+    messages = decoded(TOOLS).messages
+    assert [message.role for message in messages] == ["user", "assistant", "tool", "assistant", "tool"]
+    first, second = messages[2].contents
+    assert isinstance(first, FunctionResultContent)
+    assert isinstance(second, FunctionResultContent)
+    assert (first.artifact, first.is_error, second.is_error) == ({"degrees": 18}, False, True)
+    outputs: list[Any] = messages[4].contents[0].outputs  # type: ignore[attr-defined]
+    assert [type(output) for output in outputs] == [TextContent, DataContent, UriContent, DataContent]
+    assert (outputs[1].name, outputs[2].title) == ("file:///a.pdf", "A")
+
+
+def test_single_content_is_written_as_a_block() -> None:
+    payload = encoded(user("Hello"), user("a", "b"))
+    assert payload["messages"] == [HELLO, {"role": "user", "content": [text("a"), text("b")]}]
+    assert payload["maxTokens"] == 4096
+    limited = adapter(API).encode_request(ChatRequest(messages=[user("a")]), {"output_limit": "7"})
+    assert limited.payload["maxTokens"] == 7  # type: ignore[index,call-overload]
+    assert [loss.code for loss in limited.losses] == ["output-limit"]
+
+
+def test_results_of_other_apis_are_alone_in_their_message() -> None:
+    source = {
+        "model": "claude-opus-4-8",
+        "max_tokens": 100,
+        "system": "Be brief.",
+        "messages": [
+            {"role": "user", "content": "Hello"},
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "weather", "input": {}}]},
+            {
+                "role": "user",
+                "content": [
+                    {"type": "tool_result", "tool_use_id": "c1", "content": "warm", "is_error": True},
+                    {"type": "text", "text": "And?"},
+                ],
+            },
+        ],
+    }
+    payload = convert(source, source="anthropic-messages", target=API).payload
+    assert payload == {
+        "messages": [
+            HELLO,
+            {"role": "assistant", "content": [call()]},
+            {"role": "user", "content": [result(text("warm"), isError=True)]},
+            {"role": "user", "content": text("And?")},
+        ],
+        "systemPrompt": "Be brief.",
+        "maxTokens": 100,
+        "modelPreferences": {"hints": [{"name": "claude-opus-4-8"}]},
+    }
+    assert refused(payload) == ""
+
+
+def test_media_that_messages_cannot_have_are_reported() -> None:
+    paper = DataContent(data="JVBERg==", media_type="application/pdf")
+    made = adapter(API).encode_request(ChatRequest(messages=[user("Read.", paper)]))
+    assert made.payload["messages"] == [{"role": "user", "content": text("Read.")}]  # type: ignore[index,call-overload]
+    assert ("$.messages[0].contents[1]", "no-block") in [(loss.path, loss.code) for loss in made.losses]
+
+
+def test_files_and_links_of_results_are_resources() -> None:
+    outputs = [
+        DataContent(data="JVBERg==", media_type="application/pdf", name="file:///a.pdf"),
+        DataContent(data=PIXEL, media_type="image/png"),
+        UriContent(uri="https://example.org/a", title="A"),
+        JsonContent(value={"a": 1}),
+    ]
+    called = ChatMessage(role="assistant", contents=[FunctionCallContent(call_id="c1", name="f", arguments={})])
+    answered = ChatMessage(role="tool", contents=[FunctionResultContent(call_id="c1", outputs=outputs)])
+    content = encoded(user("Hello"), called, answered)["messages"][2]["content"][0]["content"]
+    assert [block["type"] for block in content] == ["resource", "image", "resource_link", "text"]
+    assert content[0]["resource"] == {"blob": "JVBERg==", "mimeType": "application/pdf", "uri": "file:///a.pdf"}
+    assert content[2] == {"type": "resource_link", "uri": "https://example.org/a", "name": "A", "title": "A"}
+
+
+def test_texts_of_an_answer_are_one_block() -> None:
+    contents: list[Any] = [ReasoningContent(text="Hm."), TextContent(text="a"), TextContent(text="b")]
+    choice = ChatChoice(messages=[ChatMessage(role="assistant", contents=contents)])
+    made = adapter(API).encode_response(ChatResponse(choices=[choice], model="m"))
+    assert made.payload == {"role": "assistant", "content": text("ab"), "model": "m"}
+    assert [loss.path for loss in made.losses] == ["$.choices[0].messages[0].contents[0]"]
+
+
+@pytest.mark.parametrize(
+    ("reason", "word"),
+    [("stop", "endTurn"), ("length", "maxTokens"), ("tool_calls", "toolUse"), ("content_filter", "content_filter")],
+)
+def test_finish_reasons_have_words(reason: str, word: str) -> None:
+    choice = ChatChoice(
+        messages=[ChatMessage(role="assistant", contents=[TextContent(text="a")])],
+        finish_reason=FinishReason(reason=reason),
+    )
+    made: Any = adapter(API).encode_response(ChatResponse(choices=[choice], model="m"))
+    assert (made.payload["stopReason"], made.losses) == (word, ())
+    finish = adapter(API).decode_response(made.payload).finish_reason
+    assert finish is not None
+    assert (finish.reason, finish.raw) == (reason, word)
+
+
+@pytest.mark.parametrize(
+    ("document", "rule"),
+    [
+        ({"messages": []}, "limit-required"),
+        ({"messages": [{"role": "system", "content": text("a")}], "maxTokens": 1}, "roles-are-known"),
+        ({"messages": [{"role": "assistant", "content": call()}, HELLO], "maxTokens": 1}, "calls-have-results"),
+        (
+            {
+                "messages": [
+                    {"role": "assistant", "content": call()},
+                    {"role": "user", "content": [result(), text("a")]},
+                ],
+                "maxTokens": 1,
+            },
+            "results-are-alone",
+        ),
+    ],
+)
+def test_rule_is_broken(document: Any, rule: str) -> None:
+    assert [found.rule for found in check(document, api=API)] == [rule]
+
+
+def test_errors_are_those_of_json_rpc() -> None:
+    kinds = [adapter(API).decode_response(document).error.kind for document in RESULTS[-3:]]  # type: ignore[union-attr]
+    assert kinds == ["server", "rate_limit", "permission"]
+    body = {"type": "error", "error": {"type": "overloaded_error", "message": "Busy."}}
+    made = convert(body, source="anthropic-messages", target=API, kind="response")
+    assert made.payload == {"code": -32603, "data": {"type": "overloaded"}, "message": "Busy."}
+    assert types.ErrorData.model_validate(made.payload).message == "Busy."
+
+
+def test_tool_without_a_name_is_kept() -> None:
+    document = {"messages": [HELLO], "maxTokens": 1, "tools": [{"name": None, "inputSchema": {}}]}
+    assert adapter(API).encode_request(decoded(document)).payload == document
+    assert "tools" not in convert(document, source=API, target="google-generate-content").payload
+
+
+@pytest.mark.parametrize("content", [[None, text("a")], [1], "a"])
+def test_content_of_a_wrong_class_is_refused_or_kept(content: Any) -> None:
+    document = {"messages": [{"role": "user", "content": content}], "maxTokens": 1}
+    if isinstance(content, list):
+        with pytest.raises(DecodeError):
+            decoded(document)
+    else:
+        assert adapter(API).encode_request(decoded(document)).payload == document
+
+
+def test_there_are_no_streams() -> None:
+    with pytest.raises(DecodeError):
+        adapter(API).stream_decoder()
+    with pytest.raises(EncodeError):
+        adapter(API).stream_encoder()
+
+
+@given(st.sampled_from(PROVIDERS).flatmap(transcripts))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+def test_types_read_every_converted_request(request: ChatRequest) -> None:
+    made = adapter(API).encode_request(request)
+    assert refused(made.payload) == ""
+    assert check(made.payload, api=API) == []
+
+
+@given(st.sampled_from(PROVIDERS).flatmap(answers))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+def test_types_read_every_converted_answer(response: ChatResponse) -> None:
+    made = adapter(API).encode_response(response)
+    assert refused(made.payload, types.CreateMessageResultWithTools) == ""
+
+
+# -- the callback ------------------------------------------------------------------------------------------------------
+
+
+class Asking:
+    """A server with one tool, which asks the model of its client. `answers` has the results, or the errors.
+
+    Since revision 2026-07-28, the request is part of the result of the tool, and the client calls the tool again.
+    """
+
+    def __init__(self, params: Any, mode: str) -> None:
+        self.mode = mode
+        self.params = types.CreateMessageRequestParams.model_validate(params, by_name=False)
+        self.answers: list[Any] = []
+        self.server = Server("asking", on_list_tools=self._list, on_call_tool=self._call)
+
+    async def _list(self, context: Any, params: Any) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[types.Tool(name="ask", input_schema={"type": "object"})])
+
+    async def _call(self, context: Any, params: Any) -> types.CallToolResult | types.InputRequiredResult:
+        if self.mode != "legacy":
+            if params.input_responses is None:
+                return types.InputRequiredResult(input_requests={"q": types.CreateMessageRequest(params=self.params)})
+            self.answers.append(params.input_responses["q"])
+            return types.CallToolResult(content=[])
+        fields = {name: getattr(self.params, name) for name in self.params.model_fields_set if name != "metadata"}
+        try:
+            self.answers.append(await context.session.create_message(**fields))
+        except MCPError as error:
+            self.answers.append(error)
+        return types.CallToolResult(content=[])
+
+
+@pytest.fixture(autouse=True)
+def _warnings(recwarn: pytest.WarningsRecorder) -> Iterator[None]:
+    """The package `mcp` warns that sampling is deprecated."""
+    yield
+    recwarn.clear()
+
+
+def asked(params: Any, client: AsyncScripted, mode: Any = "legacy", **options: Any) -> Any:
+    """Return what a server gets that asks the model of its client."""
+    asking = Asking(params, mode)
+
+    async def main() -> None:
+        capabilities = types.SamplingCapability(tools=types.SamplingToolsCapability())
+        callback = sampling_callback(client, **options)
+        connected = Client(asking.server, sampling_callback=callback, sampling_capabilities=capabilities, mode=mode)
+        async with connected as session:
+            await session.call_tool("ask", {})
+
+    asyncio.run(main())
+    return asking.answers[0]
+
+
+@pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning", f"ignore::{MCPDeprecationWarning.__module__}.MCPDeprecationWarning"
+)
+class TestCallback:
+    @pytest.mark.parametrize("mode", ["legacy", "auto"])
+    def test_server_gets_the_answer_of_the_client(self, mode: str) -> None:
+        client = AsyncScripted([answer("Hi", " there.", model="claude-opus-4-8")])
+        got = asked(PLAIN, client, mode, model="claude-opus-4-8")
+        assert got.model_dump(by_alias=True, exclude_none=True) == {
+            "role": "assistant",
+            "content": text("Hi there."),
+            "model": "claude-opus-4-8",
+            "stopReason": "endTurn",
+        }
+        request = client.requests[0]
+        assert (request.model, request.options.max_output_tokens) == ("claude-opus-4-8", 100)
+        assert [message.role for message in request.messages] == ["user", "assistant", "user", "assistant", "user"]
+
+    @pytest.mark.parametrize("mode", ["legacy", "auto"])
+    def test_server_gets_calls_of_its_tools(self, mode: str) -> None:
+        client = AsyncScripted([answer("One moment.", scripted_call("weather", "c9", city="Oslo"))])
+        got = asked(TOOLS, client, mode)
+        assert (got.stop_reason, got.content[1].name, got.content[1].input) == ("toolUse", "weather", {"city": "Oslo"})
+        assert client.requests[0].tools[0].name == "weather"
+
+    def test_model_that_the_server_names_is_the_default(self) -> None:
+        client = AsyncScripted([answer("Hi.")])
+        assert asked(PLAIN, client).model == "claude-3-sonnet"
+        assert client.requests[0].model == "claude-3-sonnet"
+
+    @pytest.mark.parametrize(
+        "line", [RateLimitError("key sk-1 is limited"), ChatResponse(error=ErrorContent(message="sk-1"))]
+    )
+    def test_failure_of_the_client_is_an_error_without_details(self, line: Any) -> None:
+        error = asked(PLAIN, AsyncScripted([line]))
+        assert isinstance(error, MCPError)
+        assert "did not answer" in str(error)
+        assert "sk-1" not in str(error)
+
+    def test_calls_that_the_server_did_not_ask_for_are_an_error(self) -> None:
+        error = asked(PLAIN, AsyncScripted([answer(scripted_call("weather", "c9"))]))
+        assert "did not ask for" in str(error)
+
+    def test_user_reviews_the_request(self) -> None:
+        async def refuse(request: ChatRequest) -> None:
+            return None
+
+        async def shorten(request: ChatRequest) -> ChatRequest:
+            return ChatRequest(messages=request.messages[:1])
+
+        error = asked(PLAIN, AsyncScripted([]), review=refuse)
+        assert (error.error.code, "refused" in str(error)) == (-1, True)
+        client = AsyncScripted([answer("Hi.")])
+        asked(PLAIN, client, review=shorten)
+        assert [message.text for message in client.requests[0].messages] == ["Hello"]
+
+
+def test_answer_and_calling_are_different_kinds() -> None:
+    assert refused(ANSWER, types.CreateMessageResult) == ""
+    assert refused(CALLING, types.CreateMessageResultWithTools) == ""
+    assert refused(CALLING, types.CreateMessageResult) != ""
