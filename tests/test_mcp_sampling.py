@@ -284,6 +284,11 @@ def test_errors_are_those_of_json_rpc() -> None:
     assert types.ErrorData.model_validate(made.payload).message == "Busy."
 
 
+def test_code_of_an_error_is_not_sent_to_other_formats_without_an_issuer() -> None:
+    error = adapter("otel-gen-ai").encode_response(adapter(API).decode_response({"code": -32602, "message": "No."}))
+    assert error.payload["error.type"] == "invalid_request"  # type: ignore[index,call-overload]
+
+
 def test_tool_without_a_name_is_kept() -> None:
     document = {"messages": [HELLO], "maxTokens": 1, "tools": [{"name": None, "inputSchema": {}}]}
     assert adapter(API).encode_request(decoded(document)).payload == document

@@ -97,7 +97,7 @@ class ErrorBody(Record[ErrorContent]):
         context.status = self.types.status_of(kind)
         fields = self.types.fields_of(kind)
         # APIs of the same issuer have the same error types.
-        is_kin = origin is not None and origin.issuer == context.issuer
+        is_kin = origin is not None and context.issuer != "" and origin.issuer == context.issuer
         residue = {} if origin is None else (error.extra or {}).get(origin.api, {})
         if is_kin:
             # A number was set by a host. It is not an error type of the issuer.
