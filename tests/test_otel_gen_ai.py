@@ -295,13 +295,11 @@ def test_response_has_choices_usage_and_finish_reasons() -> None:
         ("solar_flare", "other"),
     ],
 )
-@pytest.mark.parametrize("in_message", [True, False])
-def test_finish_reason_is_in_the_message_or_only_in_the_list(value: str, reason: str, in_message: bool) -> None:
+@pytest.mark.parametrize("form", ["in the message", "in the list", "null"])
+def test_finish_reason_is_in_the_message_or_only_in_the_list(value: str, reason: str, form: str) -> None:
     message: dict[str, Any] = {"role": "assistant", "parts": [{"type": "text", "content": "x"}]}
-    payload: dict[str, Any] = {
-        OUTPUT: [{**message, "finish_reason": value} if in_message else message],
-        FINISH: [value],
-    }
+    own = {"in the message": {"finish_reason": value}, "in the list": {}, "null": {"finish_reason": None}}[form]
+    payload: dict[str, Any] = {OUTPUT: [{**message, **own}], FINISH: [value]}
     response = adapter(API).decode_response(payload)
     assert response.finish_reason == FinishReason(reason=reason, raw=value)
     assert adapter(API).encode_response(response).payload == payload
@@ -467,7 +465,7 @@ def exporting() -> tuple[InMemorySpanExporter, TracerProvider]:
 
 
 def pydantic_ai_spans(version: Any) -> list[dict[str, Any]]:
-    """Return the attributes of the spans of the model's answers in a run of an agent."""
+    """Return the attributes of the spans of the model's answers, and of the run of the agent."""
 
     def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         if len(messages) > 1:
@@ -488,14 +486,14 @@ def pydantic_ai_spans(version: Any) -> list[dict[str, Any]]:
 
     image, page = ImageUrl(url="https://example.org/a.png"), DocumentUrl(url="https://example.org/a.pdf")
     agent.run_sync(["How is it?", image, page, BinaryContent(b"\x89PNG", media_type="image/png")])
-    spans = [span for span in exporter.get_finished_spans() if span.name.startswith("chat")]
+    spans = [span for span in exporter.get_finished_spans() if not span.name.startswith(("running", "execute"))]
     return [json.loads(json.dumps(dict(span.attributes or {}))) for span in spans]
 
 
 @pytest.mark.parametrize("version", [2, 5, 6])
 def test_span_of_pydantic_ai_means_the_same_as_its_messages(version: int) -> None:
-    first, last = pydantic_ai_spans(version)
-    for span in (first, last):
+    first, last, run = pydantic_ai_spans(version)
+    for span in (first, last, run):
         assert adapter(API).encode_request(adapter(API).decode_request(span)).payload == span
         assert adapter(API).encode_response(adapter(API).decode_response(span)).payload == span
     request = adapter(API).decode_request(last)
@@ -511,6 +509,9 @@ def test_span_of_pydantic_ai_means_the_same_as_its_messages(version: int) -> Non
     assert (result.contents[0].call_id, result.contents[0].outputs) == ("c_1", [JsonContent(value={"degrees": 18})])
     response = adapter(API).decode_response(last)
     assert (response.text, response.finish_reason) == ("It is mild.", FinishReason(reason="stop", raw="stop"))
+    messages = adapter(API).decode_request(run).messages
+    assert [message.contents for message in messages[:3]] == [message.contents for message in request.messages]
+    assert messages[3].text == "It is mild."
     chat = convert(last, source=API, target="openai-chat", kind="request").payload["messages"]
     assert [message["role"] for message in chat] == ["system", "user", "assistant", "tool"]
 

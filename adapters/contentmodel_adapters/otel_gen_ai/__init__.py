@@ -36,7 +36,13 @@ from contentmodel_adapters.otel_gen_ai.blocks import (
     TYPES,
 )
 from contentmodel_adapters.otel_gen_ai.rules import RULES
-from contentmodel_adapters.otel_gen_ai.spelling import as_read, as_usual, with_finish_reasons, with_listed_reasons
+from contentmodel_adapters.otel_gen_ai.spelling import (
+    ALL_MESSAGES,
+    as_read,
+    as_usual,
+    with_finish_reasons,
+    with_listed_reasons,
+)
 from contentmodel_adapters.otel_gen_ai.values import API
 from contentmodel_adapters.shared import answer, documents, usage
 
@@ -107,7 +113,7 @@ class OtelGenAI(TableAdapter):
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
         """Return the kinds of payload that it may be, each with a confidence. If it may be both, it is a request."""
-        found = {"request": any(key in payload for key in LISTS), "response": OUTPUT in payload}
+        found = {"request": any(key in payload for key in (*LISTS, ALL_MESSAGES)), "response": OUTPUT in payload}
         if any(found.values()):
             return {kind: {"request": 0.99, "response": 0.98}[kind] for kind, is_it in found.items() if is_it}
         if any(key.startswith(("gen_ai.response.", "gen_ai.usage.")) for key in payload):

@@ -20,9 +20,10 @@ from contentmodel.authoring import (
 from contentmodel.errors import DecodeError
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatChoice, ChatResponse
-from contentmodel_adapters.otel_gen_ai.blocks import FINISH_REASONS, OUTPUT
+from contentmodel_adapters.otel_gen_ai.blocks import FINISH_REASONS, INPUT, OUTPUT
 from contentmodel_adapters.otel_gen_ai.values import API, FINISH
 
+ALL_MESSAGES = "pydantic_ai.all_messages"
 NAMES = Hint[list[str]](API, "names", "the attributes that had another name of the same meaning")
 TEXTS = Hint[dict[str, str]](API, "texts", "the attributes that were JSON text, each with its text")
 LISTED = Hint[Literal[True]](
@@ -32,8 +33,9 @@ OTHER_NAMES = {
     "gen_ai.usage.cache_write.input_tokens": "gen_ai.usage.cache_creation.input_tokens",
     "gen_ai.usage.prompt_tokens": "gen_ai.usage.input_tokens",
     "gen_ai.usage.completion_tokens": "gen_ai.usage.output_tokens",
+    ALL_MESSAGES: INPUT,
 }
-"""Names of attributes in newer and older versions of the conventions."""
+"""Names of attributes in newer and older versions of the conventions, and in spans of runs of Pydantic AI."""
 
 
 class Spelling(msgspec.Struct, frozen=True):
@@ -50,16 +52,16 @@ class Spelling(msgspec.Struct, frozen=True):
 
 def as_usual(wire: dict[str, Any], lists: Collection[str], context: DecodeContext) -> tuple[dict[str, Any], Spelling]:
     """Return the attributes under the names of the rows and with lists in place of their texts, and the spelling."""
-    opened = {name: items for name in lists if (items := _list_of_text(wire.get(name))) is not None}
-    texts = {name: wire[name] for name in opened}
-    names = [name for name, usual in OTHER_NAMES.items() if name in wire and usual not in wire]
-    if opened or names:
-        moved = {name: OTHER_NAMES[name] for name in names}
-        copy = {moved.get(name, name): opened.get(name, value) for name, value in wire.items()}
-        for name in (*opened, *names):
-            context.copied(copy, wire, (dotted_key(moved.get(name, name)), dotted_key(name)))
+    usual = {name: other for name, other in OTHER_NAMES.items() if name in wire and other not in wire}
+    items = {name: _list_of_text(value) for name, value in wire.items() if usual.get(name, name) in lists}
+    opened = {name: value for name, value in items.items() if value is not None}
+    texts = {usual.get(name, name): wire[name] for name in opened}
+    if opened or usual:
+        copy = {usual.get(name, name): opened.get(name, value) for name, value in wire.items()}
+        for name in {**opened, **usual}:
+            context.copied(copy, wire, (dotted_key(usual.get(name, name)), dotted_key(name)))
         wire = copy
-    return wire, Spelling(texts, names)
+    return wire, Spelling(texts, list(usual))
 
 
 def _list_of_text(text: Any) -> list[Any] | None:
@@ -124,5 +126,8 @@ def with_listed_reasons(payload: dict[str, Any], response: ChatResponse, context
         payload.setdefault(FINISH_REASONS, reasons)
     for message, choice in zip(messages, response.choices, strict=False):
         if LISTED.of(choice, API):
+            # The message had none, or a null.
+            residue = (choice.extra or {}).get(API, {})
             message.pop("finish_reason", None)
+            message.update({key: value for key, value in residue.items() if key == "finish_reason"})
     return payload
