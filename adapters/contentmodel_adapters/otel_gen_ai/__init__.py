@@ -85,8 +85,6 @@ class OtelGenAI(TableAdapter):
         documents.KNOWN_TOOLS,
         documents.NORMALIZED,
         message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
-        documents.FITTING_CALLS,
-        documents.FITTING_SCHEMAS,
     )
     request_payload_passes = (payload_pass(as_read, native=True),)
     answer_passes = (
