@@ -631,3 +631,9 @@ def test_command_reads_the_samples_of_a_log() -> None:
     converted = CliRunner().invoke(app, ["convert", str(LOG), "--to", "anthropic-messages", "-q"])
     lines = converted.stdout.splitlines()
     assert [len(json.loads(line)["messages"]) for line in lines] == [8, 4]
+
+
+def test_fields_of_a_hosted_result_without_class_here_are_reported() -> None:
+    found = {"type": "tool_search_output", "call_id": "c", "tools": [{"type": "code_interpreter", "container": "x"}]}
+    payload = {"model": "m", "input": [{"role": "user", "content": "Hi."}, found]}
+    assert audit(payload, convert(payload, source="openai-responses", target=API)) == []

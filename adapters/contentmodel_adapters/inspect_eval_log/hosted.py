@@ -295,6 +295,8 @@ def _known(content: Any, base: type[Any], known: dict[type[Any], PairRow], conte
     if content.__class__ in known:
         return content
     context.report_loss(content, None, reasons.TOOL_BY_NAME)
+    own = tuple(name for name in content.__struct_fields__ if name not in base.__struct_fields__)
+    context.report_lost_attributes(content, own)
     fields = {name: getattr(content, name) for name in base.__struct_fields__}
     fields["name"] = content.name or content_tag(type(content).__name__).rpartition("_tool_")[0]
     return context.replaced(content, base(**fields))
