@@ -65,6 +65,11 @@ class OfFramework(Ours):
     is_one_of_many = False
     others: ClassVar = [EVERY[name] for name in (*PROVIDERS, "turn-blocks")]
 
+    @pytest.fixture(autouse=True)
+    def fewer_examples(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Try half of the examples: there are ten such formats."""
+        monkeypatch.setattr(trying, "QUICK", 12)
+
 
 class TestOpenaiChat(Ours):
     adapter = "openai-chat"
