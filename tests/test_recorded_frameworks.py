@@ -87,7 +87,7 @@ PLACEHOLDER = Habit(
     both=True,
 )
 DUMMIES = Habit(
-    "the documented dummy signature is bytes for Pydantic AI and text for others; it says nothing",
+    "Pydantic AI sends the documented dummy signature as bytes, others as text; any value is accepted",
     [GOOGLE],
     where(OPAQUE, lambda data: data in (digest(DUMMY), digest("c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I="))),
     both=True,

@@ -15,6 +15,7 @@ from contentmodel.authoring import (
     DecodeContext,
     EncodeContext,
     Filled,
+    Required,
     Roles,
     Row,
     Silent,
@@ -36,12 +37,6 @@ API = "mcp-sampling"
 TABLE = Table(API)
 
 # -- blocks ------------------------------------------------------------------------------------------------------------
-
-
-class Required(Codec[Any]):
-    """A value that selects the row."""
-
-    mandatory = True
 
 
 class OneOrBlocks(BlocksOrOne):
@@ -75,7 +70,7 @@ def _usual_form(block: Any) -> str:
 
 
 def _media(kind: str) -> Row:
-    fields: dict[str, Spec] = {"data": ("data", Required(str)), "mimeType": "media_type"}
+    fields: dict[str, Spec] = {"data": ("data", Required()), "mimeType": "media_type"}
     return row(kind, DataContent, fields, Filled({"mimeType": "application/octet-stream"}))
 
 
@@ -106,14 +101,14 @@ OUTPUTS = TABLE.union(
         Row(
             "resource.text",
             TextContent,
-            {"resource.text": ("text", Required(str))},
+            {"resource.text": ("text", Required())},
             constants={"type": "resource"},
         ),
         Row(
             "resource.blob",
             DataContent,
             {
-                "resource.blob": ("data", Required(str)),
+                "resource.blob": ("data", Required()),
                 "resource.mimeType": "media_type",
                 "resource.uri": "name",
             },
