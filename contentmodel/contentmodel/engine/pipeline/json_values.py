@@ -45,8 +45,10 @@ def _have_json(contents: Iterable[Any]) -> bool:
         kind = content.__class__
         if kind is JsonContent:
             return True
-        if kind in _RESULTS and any(output.__class__ is JsonContent for output in content.outputs):
-            return True
+        if kind in _RESULTS:
+            for output in content.outputs:
+                if output.__class__ is JsonContent:
+                    return True
     return False
 
 

@@ -481,13 +481,13 @@ def _source_of(output: AIContent) -> Source | None:
 
 def _split_results(message: ChatMessage, context: EncodeContext) -> list[ChatMessage]:
     """Move results of the client to messages of the role "tool". Those from a user message are placed before it."""
-    if message.role == "tool" or not any(_is_result(content, context) for content in message.contents):
+    results = [] if message.role == "tool" else [c for c in message.contents if _is_result(c, context)]
+    if not results:
         return [message]
-    results = [c for c in message.contents if _is_result(c, context)]
     if message.role != "assistant":
-        rest = [c for c in message.contents if not _is_result(c, context)]
-        if not rest:
+        if len(results) == len(message.contents):
             return [context.replace(message, role="tool")]
+        rest = [c for c in message.contents if not _is_result(c, context)]
         return [_part(message, "tool", results), context.with_contents(message, rest)]
     return _cut(message, context)
 
