@@ -11,16 +11,10 @@ import httpx2
 import pytest
 from starlette.applications import Starlette
 
+from contentmodel import adapter
 from contentmodel.gateway import GatewayConfig, Report, create_app, read_config
 from contentmodel_conformance.server.serving import serving
-from test_official_clients import Reader
-
-MODELS = {
-    "openai-chat": "gpt-5.2",
-    "openai-responses": "gpt-5.2",
-    "anthropic-messages": "claude-opus-4-8",
-    "google-generate-content": "gemini-3-pro-preview",
-}
+from providers import PROVIDERS, OfficialClient, base_url, path_of
 
 
 def config_for(
@@ -35,7 +29,7 @@ def config_for(
 ) -> GatewayConfig:
     """Return a configuration with one upstream without a key."""
     upstreams = {"up": {"api": api, "base_url": base_url, "key": "none", "retries": 0, **(upstream or {})}}
-    routes = [{"to": "up", "model": MODELS[api], **route}]
+    routes = [{"to": "up", "model": PROVIDERS[api].model, **route}]
     return read_config({"upstreams": upstreams, "routes": routes, "limits": limits or {}}, environment=environment)
 
 
@@ -49,26 +43,6 @@ def gateway(
         yield url, app
 
 
-def base_url(api: str, url: str) -> str:
-    """Return the base URL of the official client of an API."""
-    return f"{url}/v1" if api.startswith("openai") else url
-
-
-ASKED: dict[str, tuple[str, dict[str, Any]]] = {
-    "openai-chat": ("/v1/chat/completions", {"model": "m", "messages": [{"role": "user", "content": "?"}]}),
-    "openai-responses": ("/v1/responses", {"model": "m", "input": "?"}),
-    "anthropic-messages": (
-        "/v1/messages",
-        {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "?"}]},
-    ),
-    "google-generate-content": (
-        "/v1beta/models/m:generateContent",
-        {"contents": [{"role": "user", "parts": [{"text": "?"}]}]},
-    ),
-}
-"""A path and a small request of each API."""
-
-
 class Gateways:
     """Gateways in front of one upstream, one for each API of the upstream. Each is started when it is first used."""
 
@@ -76,7 +50,7 @@ class Gateways:
         self._config_of = config_of
         self._stack = ExitStack()
         self._running: dict[str, tuple[str, Starlette]] = {}
-        self._readers: dict[tuple[str, str], Reader] = {}
+        self._readers: dict[tuple[str, str], OfficialClient] = {}
         self._client = self._stack.enter_context(httpx2.Client(trust_env=False))
 
     @classmethod
@@ -97,30 +71,27 @@ class Gateways:
             self._running[upstream] = self._stack.enter_context(gateway(self._config_of(upstream)))
         return self._running[upstream]
 
-    def reader(self, api: str, upstream: str) -> Reader:
+    def reader(self, api: str, upstream: str) -> OfficialClient:
         """Return the official client of an API, for the gateway in front of an upstream."""
         if (api, upstream) not in self._readers:
-            self._readers[api, upstream] = Reader(api, base_url(api, self._gateway(upstream)[0]))
+            self._readers[api, upstream] = PROVIDERS[api].official(base_url(api, self._gateway(upstream)[0]))
         return self._readers[api, upstream]
 
-    def new_reader(self, api: str, upstream: str) -> Reader:
+    def new_reader(self, api: str, upstream: str) -> OfficialClient:
         """Return a new official client: an async one belongs to one event loop."""
-        return Reader(api, base_url(api, self._gateway(upstream)[0]))
+        return PROVIDERS[api].official(base_url(api, self._gateway(upstream)[0]))
 
     def stream(self, api: str, upstream: str) -> Any:
         """Send a small request for a stream, and return the context of its response."""
-        path, payload = ASKED[api]
-        if api == "google-generate-content":
-            path = path.replace("generateContent", "streamGenerateContent?alt=sse")
-        else:
+        payload = PROVIDERS[api].request
+        if adapter(api).http.stream is None:
             payload = {**payload, "stream": True}
-        return self._client.stream("POST", self._gateway(upstream)[0] + path, json=payload)
+        return self._client.stream("POST", self._gateway(upstream)[0] + path_of(api, streams=True), json=payload)
 
     def post(self, api: str, upstream: str, **options: Any) -> httpx2.Response:
         """Send a small request of an API. `options` replace its `path` and `json` or `content`, or add `headers`."""
-        path, payload = ASKED[api]
-        url = self._gateway(upstream)[0] + options.pop("path", path)
-        body = options if {"content", "json"} & options.keys() else {"json": payload, **options}
+        url = self._gateway(upstream)[0] + options.pop("path", path_of(api))
+        body = options if {"content", "json"} & options.keys() else {"json": PROVIDERS[api].request, **options}
         return self._client.post(url, **body)
 
     def get(self, path: str, upstream: str = "") -> httpx2.Response:

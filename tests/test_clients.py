@@ -22,7 +22,7 @@ from google.auth.credentials import Credentials
 from google.auth.exceptions import RefreshError
 
 import contentmodel
-from conftest import APIS, records
+from conftest import records
 from contentmodel import (
     ChatMessage,
     ChatOptions,
@@ -51,6 +51,7 @@ from contentmodel.events import BlockStart, BlockStop, TextDelta, TurnComplete, 
 from contentmodel.failures import kind_of_status
 from contentmodel.message import Origin
 from contentmodel_conformance.subject import kinds_of
+from providers import PROVIDERS, base_url, frames, path_of
 
 PATIENCE = 20.0
 """Seconds that a test waits for the other side before it fails."""
@@ -159,7 +160,7 @@ def loop(served: Loopback) -> Loopback:
 
 
 def options(api: str, url: str) -> dict[str, Any]:
-    return {"api_key": "secret", "base_url": url + ("/v1" if api.startswith("openai") else ""), "max_retries": 0}
+    return {"api_key": "secret", "base_url": base_url(api, url), "max_retries": 0}
 
 
 _CLIENTS: dict[tuple[str, str], Any] = {}
@@ -205,8 +206,13 @@ def streamed(how: str, api: str, loop: Loopback, request: ChatRequest, **more: A
     return waited(api, loop, work)
 
 
+def end_of_path(api: str, *, streams: bool = False) -> str:
+    """Return the path of a request without the version of Google's API, which depends on its SDK."""
+    return path_of(api, streams=streams).removeprefix("/v1beta")
+
+
 WAYS = pytest.mark.parametrize("how", ["sync", "async"])
-EVERY = pytest.mark.parametrize("api", APIS)
+EVERY = pytest.mark.parametrize("api", PROVIDERS)
 HELLO = ChatRequest(messages=[ChatMessage(role="user", contents=[TextContent(text="Hello")])])
 
 HALF = "half \ud83d of it"
@@ -241,104 +247,17 @@ def test_client_of_an_sdk_that_rewrites_payloads_refuses_lone_surrogates(how: st
     assert loop.asked == []
 
 
-PATHS = {
-    "openai-chat": ("/v1/chat/completions", "/v1/chat/completions"),
-    "openai-responses": ("/v1/responses", "/v1/responses"),
-    "anthropic-messages": ("/v1/messages", "/v1/messages"),
-    "google-generate-content": (
-        "/models/m:generateContent",
-        "/models/m:streamGenerateContent?alt=sse",
-    ),
-}
-
-
 # -- answers written by hand -------------------------------------------------------------------------------------------
-
-
-def frames(*events: Any) -> list[bytes]:
-    return [b"data: %b\n\n" % (e.encode() if isinstance(e, str) else json.dumps(e).encode()) for e in events]
 
 
 def answer_of(api: str, text: str) -> bytes:
     """Return an answer of one text."""
-    bodies: dict[str, Any] = {
-        "openai-chat": {
-            "id": "c1",
-            "object": "chat.completion",
-            "created": 1,
-            "model": "m",
-            "choices": [
-                {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}},
-            ],
-        },
-        "openai-responses": {
-            "id": "r1",
-            "object": "response",
-            "created_at": 1,
-            "model": "m",
-            "status": "completed",
-            "output": [response_item(text)],
-        },
-        "anthropic-messages": {
-            "id": "m1",
-            "type": "message",
-            "role": "assistant",
-            "model": "m",
-            "content": [{"type": "text", "text": text}],
-            "stop_reason": "end_turn",
-            "stop_sequence": None,
-            "usage": {"input_tokens": 1, "output_tokens": 1},
-        },
-        "google-generate-content": {
-            "candidates": [{"content": {"role": "model", "parts": [{"text": text}]}, "finishReason": "STOP"}],
-        },
-    }
-    return json.dumps(bodies[api]).encode()
-
-
-def response_item(text: str) -> dict[str, Any]:
-    part = {"type": "output_text", "text": text, "annotations": []}
-    return {"type": "message", "id": "i1", "role": "assistant", "status": "completed", "content": [part]}
+    return json.dumps(PROVIDERS[api].answer(text)).encode()
 
 
 def stream_of(api: str, *texts: str) -> list[bytes]:
     """Return the frames of a streamed answer: the first, one for each of `texts`, and the last."""
-    if api == "openai-chat":
-        chunk = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
-
-        def choice(delta: dict[str, Any], reason: str | None = None) -> dict[str, Any]:
-            return {**chunk, "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}
-
-        deltas = [choice({"content": part}) for part in texts]
-        return frames(choice({"role": "assistant", "content": ""}), *deltas, choice({}, "stop"), "[DONE]")
-    if api == "openai-responses":
-        at = {"item_id": "i1", "output_index": 0, "content_index": 0}
-        shell = {"id": "r1", "object": "response", "created_at": 1, "model": "m"}
-        item, whole = {**response_item(""), "content": [], "status": "in_progress"}, response_item("".join(texts))
-        deltas = [{"type": "response.output_text.delta", **at, "delta": part} for part in texts]
-        return frames(
-            {"type": "response.created", "response": {**shell, "status": "in_progress", "output": []}},
-            {"type": "response.output_item.added", "output_index": 0, "item": item},
-            {"type": "response.content_part.added", **at, "part": response_item("")["content"][0]},
-            *deltas,
-            {"type": "response.output_text.done", **at, "text": "".join(texts)},
-            {"type": "response.content_part.done", **at, "part": whole["content"][0]},
-            {"type": "response.output_item.done", "output_index": 0, "item": whole},
-            {"type": "response.completed", "response": {**shell, "status": "completed", "output": [whole]}},
-        )
-    if api == "anthropic-messages":
-        message = {**json.loads(answer_of(api, "")), "content": [], "stop_reason": None}
-        delta = {"type": "content_block_delta", "index": 0}
-        return frames(
-            {"type": "message_start", "message": message},
-            {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
-            *({**delta, "delta": {"type": "text_delta", "text": part}} for part in texts),
-            {"type": "content_block_stop", "index": 0},
-            {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 1}},
-            {"type": "message_stop"},
-        )
-    parts = [{"candidates": [{"content": {"role": "model", "parts": [{"text": part}]}}]} for part in texts]
-    return frames(*parts, {"candidates": [{"content": {"role": "model", "parts": []}, "finishReason": "STOP"}]})
+    return PROVIDERS[api].stream(*texts)
 
 
 def cut_after(api: str, word: str, rest: str) -> tuple[list[bytes], list[bytes]]:
@@ -366,7 +285,7 @@ def test_every_adapter_has_a_sync_and_an_async_client(loop: Loopback) -> None:
         assert isinstance(waiting.stream(HELLO), AsyncChatStream)
 
 
-@pytest.mark.parametrize("api", APIS)
+@EVERY
 @pytest.mark.parametrize("wrong", ["Hi", [contentmodel.user("Hi")], contentmodel.user("Hi")])
 def test_client_refuses_a_value_that_is_not_a_request(api: str, wrong: Any, loop: Loopback) -> None:
     client = contentmodel.chat_client(api, model="m", api_key="none", base_url=loop.url)
@@ -420,7 +339,7 @@ def test_client_requires_a_model_of_the_client_or_the_request(api: str, loop: Lo
     loop.answers = lambda path, payload: Answer(answer_of(api, "Hi."))
     client.complete(msgspec.structs.replace(HELLO, model="m"))
     path, _, payload = loop.asked[-1]
-    assert path.endswith(PATHS[api][0])
+    assert path.endswith(end_of_path(api))
     assert payload.get("model") == (None if api.startswith("google") else "m")
 
 
@@ -449,7 +368,7 @@ def test_client_reads_recorded_answers_as_the_codec_does(api: str, how: str, loo
             return [await client.complete(HELLO) for _ in bodies]
 
         assert waited(api, loop, work) == expected
-    assert all(path.endswith(PATHS[api][0]) for path, _, _ in loop.asked)
+    assert all(path.endswith(end_of_path(api)) for path, _, _ in loop.asked)
 
 
 @pytest.mark.slow
@@ -474,7 +393,7 @@ def test_client_reads_recorded_streams_as_the_codec_does(api: str, how: str, loo
         results = waited(api, loop, work)
     assert [events for events, _ in results] == expected
     assert [stream.response for _, stream in results] == [fold(events) for events in expected]
-    assert all(path.endswith(PATHS[api][1]) for path, _, _ in loop.asked)
+    assert all(path.endswith(end_of_path(api, streams=True)) for path, _, _ in loop.asked)
 
 
 def bytes_of(body: list[dict[str, Any]]) -> bytes:
@@ -668,12 +587,6 @@ def test_client_restores_tool_names_and_optional_arguments(api: str, how: str, l
 
 # -- errors ------------------------------------------------------------------------------------------------------------
 
-ERRORS = {
-    "openai-chat": {"error": {"message": "No.", "type": "refusal", "param": None, "code": "no_way"}},
-    "openai-responses": {"error": {"message": "No.", "type": "refusal", "param": None, "code": "no_way"}},
-    "anthropic-messages": {"type": "error", "error": {"type": "no_way", "message": "No."}, "request_id": "req_1"},
-    "google-generate-content": {"error": {"code": 400, "message": "No.", "status": "no_way", "details": []}},
-}
 KINDS = {
     400: (InvalidRequestError, False),
     401: (AuthenticationError, False),
@@ -693,7 +606,7 @@ SDK_ERRORS = (openai.APIStatusError, anthropic.APIStatusError, genai.errors.APIE
 def test_error_status_raises_a_typed_error_with_all_details(api: str, how: str, loop: Loopback) -> None:
     for status, (kind, retryable) in KINDS.items():
         headers = {"retry_after": "7"} if status == 429 else {}
-        body = json.dumps(ERRORS[api]).encode()
+        body = json.dumps(PROVIDERS[api].error).encode()
         answer = Answer(body, status=status, request_id="req_1", x_request_id="req_1", **headers)
         loop.answers = lambda path, payload, answer=answer: answer
         for send in (completed, streamed):
@@ -775,7 +688,7 @@ def test_error_is_not_retryable_without_quota_and_obeys_x_should_retry(loop: Loo
 def test_client_errors_can_be_pickled(api: str, loop: Loopback) -> None:
     import pickle
 
-    loop.answers = lambda path, payload: Answer(json.dumps(ERRORS[api]).encode(), status=429, retry_after="7")
+    loop.answers = lambda path, payload: Answer(json.dumps(PROVIDERS[api].error).encode(), status=429, retry_after="7")
     with pytest.raises(RateLimitError) as caught:
         client_of(api, loop).complete(HELLO)
     again = pickle.loads(pickle.dumps(caught.value))
@@ -881,7 +794,7 @@ def test_stream_that_ends_early_keeps_the_received_part(api: str, how: str, loop
 
 
 @WAYS
-@pytest.mark.parametrize("api", [api for api in APIS if not api.startswith("google")])
+@pytest.mark.parametrize("api", [api for api in PROVIDERS if not api.startswith("google")])
 def test_stream_ends_after_its_last_event_if_the_connection_stays_open(api: str, how: str, loop: Loopback) -> None:
     """The client closes the connection. A stream of Google has no last event: it ends with the connection."""
     loop.answers = lambda path, payload: sse(*stream_of(api, "Hi."), UNTIL_DISCONNECT)

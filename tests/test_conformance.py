@@ -33,22 +33,12 @@ from session_files import claude_session, codex_session, compacted_session, comp
 
 EVERY = contentmodel.adapters()
 PROVIDERS = ("openai-chat", "openai-responses", "anthropic-messages", "google-generate-content")
-SESSIONS = {"claude-code-session", "codex-rollout", "gemini-cli-session"}
-VERCEL = {"vercel-ui-messages", "vercel-model-messages"}
-FRAMEWORKS = {
-    *(
-        "meai",
-        "agent-framework",
-        "langchain-messages",
-        "pydantic-ai-messages",
-        "ag-ui",
-        "mcp-sampling",
-        "inspect-eval-log",
-    ),
-    "otel-gen-ai",
-    *VERCEL,
-}
-"""The formats of frameworks. They are tried with the providers and the rows of turns, not with each other."""
+EACH_OTHER = (
+    *PROVIDERS,
+    *("turn-blocks", "openai-finetune", "hf-messages", "sharegpt", "atif"),
+    *("claude-code-session", "codex-rollout", "gemini-cli-session"),
+)
+"""The formats that are tried with each other. The others are tried with the partners: these providers and the rows."""
 
 
 class Ours(AdapterConformance):
@@ -56,18 +46,18 @@ class Ours(AdapterConformance):
 
     deep = PROFILE == "deep"
     is_one_of_many = True
-    others: ClassVar = [one for name, one in EVERY.items() if name not in FRAMEWORKS]
+    others: ClassVar = [EVERY[name] for name in EACH_OTHER]
 
 
-class OfFramework(Ours):
-    """The settings of formats of frameworks: conversions to the partners and from them."""
+class WithPartners(Ours):
+    """The settings of further providers and of frameworks: conversions to the partners and from them."""
 
     is_one_of_many = False
     others: ClassVar = [EVERY[name] for name in (*PROVIDERS, "turn-blocks")]
 
     @pytest.fixture(autouse=True)
     def fewer_examples(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Try half of the examples: there are ten such formats."""
+        """Try half of the examples: there are many such formats."""
         monkeypatch.setattr(trying, "QUICK", 12)
 
 
@@ -112,17 +102,17 @@ class TestAtif(Ours):
     payloads: ClassVar = {"request": data_sets.ATIF}
 
 
-class TestMeai(OfFramework):
+class TestMeai(WithPartners):
     adapter = "meai"
     payloads: ClassVar = {"request": [extensions_ai.CHAT, extensions_ai.RESPONSE, extensions_ai.EVERY]}
 
 
-class TestAgentFramework(OfFramework):
+class TestAgentFramework(WithPartners):
     adapter = "agent-framework"
     payloads: ClassVar = {"request": [extensions_ai.PYTHON]}
 
 
-class TestLangchainMessages(OfFramework):
+class TestLangchainMessages(WithPartners):
     adapter = "langchain-messages"
     payloads: ClassVar = {"request": LANGCHAIN}
 
@@ -142,42 +132,42 @@ class TestGeminiCliSession(Ours):
     payloads: ClassVar = {"request": [gemini_session(), compressed_session()]}
 
 
-class TestPydanticAIMessages(OfFramework):
+class TestPydanticAIMessages(WithPartners):
     adapter = "pydantic-ai-messages"
     payloads: ClassVar = {"request": [documents(), short(documents())]}
 
 
-class TestInspectEvalLog(OfFramework):
+class TestInspectEvalLog(WithPartners):
     adapter = "inspect-eval-log"
     payloads: ClassVar = {"request": inspect_logs.DOCUMENTS}
 
 
-class TestOtelGenAI(OfFramework):
+class TestOtelGenAI(WithPartners):
     adapter = "otel-gen-ai"
     payloads: ClassVar = {"request": otel_spans.SPANS, "response": otel_spans.SPANS}
 
 
-class TestVercelUIMessages(OfFramework):
+class TestVercelUIMessages(WithPartners):
     adapter = "vercel-ui-messages"
     payloads: ClassVar = {"request": framework_ui_messages.DOCUMENTS}
 
 
-class TestVercelModelMessages(OfFramework):
+class TestVercelModelMessages(WithPartners):
     adapter = "vercel-model-messages"
     payloads: ClassVar = {"request": framework_model_messages.DOCUMENTS}
 
 
-class TestAgUi(OfFramework):
+class TestAgUi(WithPartners):
     adapter = "ag-ui"
     payloads: ClassVar = {"request": ag_ui_documents.DOCUMENTS}
 
 
-class TestMcpSampling(OfFramework):
+class TestMcpSampling(WithPartners):
     adapter = "mcp-sampling"
     payloads: ClassVar = {"request": mcp_sampling_payloads.REQUESTS, "response": mcp_sampling_payloads.RESULTS}
 
 
-EACH: list[Any] = [one for one in (*Ours.__subclasses__(), *OfFramework.__subclasses__()) if one is not OfFramework]
+EACH: list[Any] = [one for one in (*Ours.__subclasses__(), *WithPartners.__subclasses__()) if one is not WithPartners]
 """The classes above, one for each adapter."""
 
 RECORDED = {name for name, check in CHECKS.items() if "corpus" in check.needs}
@@ -241,11 +231,11 @@ for _name in SLOW:
     pytest.mark.slow(getattr(Ours, "test_" + _name.replace("/", "_").replace("-", "_")))
 
 
-CLASSES: list[Any] = [one for one in (*Ours.__subclasses__(), *OfFramework.__subclasses__()) if one.adapter]
+CLASSES: list[Any] = [one for one in (*Ours.__subclasses__(), *WithPartners.__subclasses__()) if one.adapter]
 
-QUICK_CLASSES: list[Any] = [one for one in CLASSES if not issubclass(one, OfFramework)]
-"""The classes that `make test` runs. Formats of frameworks have tests of their own there; their classes are slow."""
-for _one in OfFramework.__subclasses__():
+QUICK_CLASSES: list[Any] = [one for one in CLASSES if not issubclass(one, WithPartners)]
+"""The classes that `make test` runs. Formats with partners have tests of their own there; their classes are slow."""
+for _one in WithPartners.__subclasses__():
     pytest.mark.slow(_one)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import product
 from typing import Any
 
 import httpx2
@@ -11,21 +12,26 @@ import pytest
 from conftest import APIS
 from contentmodel import fold_stream
 from contentmodel_conformance.server import LoopbackServer, say
-from gateways import base_url, config_for, gateway
-from test_official_clients import Reader, decoded, text_of
+from gateways import config_for, gateway
+from providers import PROVIDERS, base_url
+from test_official_clients import decoded, text_of
 
 TEXT = "Hello there, how are you?"
 
 
-@pytest.mark.parametrize("upstream", APIS)
-@pytest.mark.parametrize("api", APIS)
+FURTHER = [api for api in PROVIDERS if api not in APIS]
+PAIRS = [*product(APIS, repeat=2), *((api, APIS[0]) for api in FURTHER), *((APIS[2], api) for api in FURTHER)]
+"""Clients and upstreams: each pair of the APIs of most clients, and each further API as a client and an upstream."""
+
+
+@pytest.mark.parametrize(("api", "upstream"), PAIRS)
 def test_official_client_gets_the_answer_of_any_upstream(api: str, upstream: str) -> None:
     with LoopbackServer([say(TEXT)], repeat=True) as server:
         config = config_for(upstream, server.base_url(upstream))
         with gateway(config) as (url, _):
-            reader = Reader(api, base_url(api, url))
+            reader = PROVIDERS[api].official(base_url(api, url))
             answers = [reader.plain(), reader.streamed()[0], asyncio.run(reader.plain_later())]
-            answers.append(asyncio.run(Reader(api, base_url(api, url)).streamed_later()))
+            answers.append(asyncio.run(PROVIDERS[api].official(base_url(api, url)).streamed_later()))
         assert [text_of(decoded(api, answer)) for answer in answers] == [TEXT] * 4
         assert server.check() == []
 

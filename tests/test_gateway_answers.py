@@ -9,8 +9,9 @@ import pytest
 from conftest import APIS
 from contentmodel import ChatResponse, adapter
 from contentmodel_conformance.server import LoopbackServer
-from gateways import base_url, config_for, gateway
-from test_official_clients import ASKED, Reader, comparable, decoded, report, served
+from gateways import config_for, gateway
+from providers import PROVIDERS, QUESTION, base_url
+from test_official_clients import comparable, decoded, report, served
 
 OTHER_PAIRS = [(api, target) for api in APIS for target in APIS if api != target]
 
@@ -42,12 +43,12 @@ def is_finished(answer: ChatResponse) -> bool:
     return roles <= {"assistant"} and answer.finish_reason is not None
 
 
-def streamed(reader: Reader) -> Any:
+def streamed(api: str, reader: Any) -> Any:
     """Return what the client reads of a stream: for Chat, the chunks, because the helper raises for some answers."""
-    if reader.api != "openai-chat":
+    if api != "openai-chat":
         return reader.streamed()[0]
     usage = {"include_usage": True}
-    return list(reader.client.chat.completions.create(model="m", messages=ASKED, stream=True, stream_options=usage))
+    return list(reader.client.chat.completions.create(model="m", messages=QUESTION, stream=True, stream_options=usage))
 
 
 @pytest.mark.slow
@@ -59,13 +60,13 @@ def test_official_client_reads_every_recorded_answer(api: str, target: str, corp
         LoopbackServer([answer for _, answer in wanted for _ in range(2)]) as server,
         gateway(config_for(target, server.base_url(target))) as (url, _),
     ):
-        reader = Reader(api, base_url(api, url))
+        reader = PROVIDERS[api].official(base_url(api, url))
         for name, answer in wanted:
             want = expected(api, answer)
             whole = decoded(api, reader.plain())
             if comparable(whole) != comparable(want):
                 wrong.append(f"{name}\n  read     {comparable(whole)!s:.600}\n  expected {comparable(want)!s:.600}")
-            read = joined(decoded(api, streamed(reader)))
+            read = joined(decoded(api, streamed(api, reader)))
             if read != joined(want):
                 wrong.append(f"{name}, streamed\n  read     {read!s:.600}\n  expected {joined(want)!s:.600}")
     assert not wrong, report(wrong)

@@ -23,7 +23,8 @@ from contentmodel import ChatResponse
 from contentmodel.gateway import ConfigError, GatewayConfig, create_app, read_config
 from contentmodel.history import AsyncTurnStore, HistoryError, TurnStore
 from contentmodel_conformance.server import Fault, LoopbackServer, Turn, say
-from gateways import MODELS, config_for, gateway
+from gateways import config_for, gateway
+from providers import PROVIDERS
 
 CLAUDE = "anthropic-messages"
 TOOLS: Any = [{"type": "function", "name": "files.read", "parameters": {"type": "object", "properties": {}}}]
@@ -38,7 +39,7 @@ def claude(*blocks: dict[str, Any], stop: str = "end_turn") -> ChatResponse:
             "id": "msg_1",
             "type": "message",
             "role": "assistant",
-            "model": MODELS[CLAUDE],
+            "model": PROVIDERS[CLAUDE].model,
             "content": list(blocks),
             "stop_reason": stop,
             "stop_sequence": None,
@@ -53,7 +54,7 @@ SIGNED = claude(THINKING, REDACTED, {"type": "text", "text": "Reading."}, CALL, 
 def storing(server: LoopbackServer, store: Path | str | None, api: str = CLAUDE) -> GatewayConfig:
     upstream = {"api": api, "base_url": server.base_url(api), "key": "none", "retries": 0}
     own = {} if store is None else {"store": str(store)}
-    return read_config({**own, "upstreams": {"up": upstream}, "routes": [{"to": "up", "model": MODELS[api]}]})
+    return read_config({**own, "upstreams": {"up": upstream}, "routes": [{"to": "up", "model": PROVIDERS[api].model}]})
 
 
 class Running:
@@ -144,7 +145,7 @@ def test_upstream_of_the_same_api_gets_references_unchanged(tmp_path: Path) -> N
     upstream = LoopbackServer([say("x")], repeat=True)
     with upstream as server, gateway(storing(server, tmp_path / "kept.db", api)) as (url, _):
         for fields in ({"previous_response_id": "resp_1"}, {"conversation": "conv_1"}, {"background": True}):
-            body = {"model": MODELS[api], "input": "Hi", **fields}
+            body = {"model": PROVIDERS[api].model, "input": "Hi", **fields}
             httpx2.post(f"{url}/v1/responses", json=body)
             assert server.requests[-1].payload == body
     with TurnStore.open(tmp_path / "kept.db") as store:
@@ -526,7 +527,7 @@ def test_answer_of_the_second_upstream_is_kept_if_the_first_one_fails(tmp_path: 
             name: {"api": CLAUDE, "base_url": server.base_url(CLAUDE), "key": "none", "retries": 0}
             for name, server in (("one", first), ("two", second))
         }
-        routes = [{"to": ["one", "two"], "model": MODELS[CLAUDE]}]
+        routes = [{"to": ["one", "two"], "model": PROVIDERS[CLAUDE].model}]
         config = read_config({"store": str(store), "upstreams": up, "routes": routes})
         with gateway(config) as (url, app):
             runs = Running(second, url, app, store)

@@ -16,9 +16,9 @@ from google.genai import errors as google_errors
 from conftest import APIS, slow
 from contentmodel_conformance.server import ENDPOINTS, say
 from contentmodel_conformance.server.answers import body_of, dressed
-from gateways import Gateways, base_url, config_for, gateway
+from gateways import Gateways, config_for, gateway
+from providers import PROVIDERS, OfficialClient, base_url
 from raw_upstreams import CUT, HOLD, RawUpstream, Step, answer, head, stream, zipped
-from test_official_clients import Reader
 
 ENDPOINT = {endpoint.api: endpoint for endpoint in ENDPOINTS}
 TEXT = "Hello there, how are you?"
@@ -107,14 +107,12 @@ def other(api: str) -> str:
     return APIS[APIS.index(api) - 2]
 
 
-def outcome(reader: Reader, how: str = "plain") -> Any:
+def outcome(reader: OfficialClient, how: str = "plain") -> Any:
     """Return the exception that the official client raises; of a Responses stream, also its last event."""
     try:
         if how == "plain":
             return reader.plain()
-        if reader.api == "openai-responses":
-            return list(reader.client.responses.create(model="m", input="?", stream=True))[-1]
-        return reader.streamed()[0]
+        return reader.streamed_error()
     except Exception as error:
         return error
 
@@ -265,7 +263,7 @@ def test_whole_answer_of_the_same_api_that_breaks_becomes_an_error(
 def test_upstream_that_does_not_answer_in_time_becomes_a_timeout(api: str, target: str, upstream: RawUpstream) -> None:
     config = config_for(target, upstream.base_url(target), upstream={"timeout": 0.1})
     with gateway(config) as (url, _):
-        reader = Reader(api, base_url(api, url))
+        reader = PROVIDERS[api].official(base_url(api, url))
         for steps in ([HOLD], stream(HOLD)):
             upstream.set_answers(steps)
             check_error(api, outcome(reader, "streamed"), "timeout", "in time")
@@ -281,7 +279,7 @@ def test_upstream_that_cannot_be_reached_becomes_an_overload(api: str, target: s
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
     with gateway(config_for(target, f"http://127.0.0.1:{port}")) as (url, _):
-        check_error(api, outcome(Reader(api, base_url(api, url))), "overloaded", "could not be reached")
+        check_error(api, outcome(PROVIDERS[api].official(base_url(api, url))), "overloaded", "could not be reached")
 
 
 # -- rate limits -------------------------------------------------------------------------------------------------------

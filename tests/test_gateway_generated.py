@@ -17,18 +17,8 @@ from contentmodel.streams import convert_stream, encode_stream
 from contentmodel.unfolding import unfold
 from contentmodel_conformance.strategies.transcripts import answers
 from gateways import config_for
+from providers import PROVIDERS, path_of
 
-ASKED = [{"role": "user", "content": "?"}]
-REQUESTS: dict[str, tuple[str, str, dict[str, Any]]] = {
-    "openai-chat": ("/v1/chat/completions",) * 2 + ({"model": "m", "messages": ASKED},),
-    "openai-responses": ("/v1/responses",) * 2 + ({"model": "m", "input": "?"},),
-    "anthropic-messages": ("/v1/messages",) * 2 + ({"model": "m", "max_tokens": 9, "messages": ASKED},),
-    "google-generate-content": (
-        "/v1beta/models/m:generateContent",
-        "/v1beta/models/m:streamGenerateContent?alt=sse",
-        {"contents": [{"role": "user", "parts": [{"text": "?"}]}]},
-    ),
-}
 PAIRS = [(api, target) for api in APIS for target in APIS if api != target]
 
 
@@ -51,7 +41,7 @@ def test_gateway_converts_a_generated_answer_as_convert_does(api: str, target: s
     upstream = Upstream()
     client = httpx2.AsyncClient(transport=httpx2.ASGITransport(app=upstream))
     app = create_app(config_for(target, "http://upstream.example"), client=client)
-    whole_path, stream_path, payload = REQUESTS[api]
+    whole_path, stream_path, payload = path_of(api), path_of(api, streams=True), PROVIDERS[api].request
 
     @given(answers(target))
     def check(answer: ChatResponse) -> None:

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 import pytest
 
 from conftest import APIS
-from gateways import ASKED, Gateways, config_for
+from gateways import Gateways, config_for
+from providers import path_of
 from raw_upstreams import HOLD, LIMIT, RawUpstream, answer
 from test_gateway_errors import check_error, outcome, whole
 
@@ -37,9 +38,10 @@ def test_request_that_is_too_large_is_refused(api: str, size: int, upstream: Raw
 
 
 def test_bytes_after_the_content_length_are_refused(gateways: Gateways) -> None:
-    path, _ = ASKED["openai-chat"]
     with socket.create_connection(("127.0.0.1", gateways.port("openai-chat")), LIMIT) as asked:
-        asked.sendall(f"POST {path} HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{{}}{{}}\r\n\r\n".encode())
+        asked.sendall(
+            f"POST {path_of('openai-chat')} HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{{}}{{}}\r\n\r\n".encode()
+        )
         read = b""
         while chunk := asked.recv(65536):
             read += chunk

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from conftest import APIS
-from gateways import ASKED, Gateways, config_for
+from gateways import Gateways, config_for
+from providers import PROVIDERS
 from raw_upstreams import RawUpstream, answer, stream, zipped
 
 ODD = (
@@ -31,7 +32,7 @@ def gateways(upstream: RawUpstream) -> Iterator[Gateways]:
 
 
 def odd_request(api: str) -> bytes:
-    _, payload = ASKED[api]
+    payload = PROVIDERS[api].request
     return (ODD + json.dumps(payload)[1:] + "\n").encode()
 
 

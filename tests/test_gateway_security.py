@@ -9,10 +9,10 @@ import pytest
 
 from conftest import APIS
 from contentmodel.gateway import ConfigError, read_config
-from gateways import ASKED, Gateways, base_url, config_for, gateway
+from gateways import Gateways, config_for, gateway
+from providers import PROVIDERS, base_url, path_of
 from raw_upstreams import RawUpstream, answer, stream
 from test_gateway_errors import ENDPOINT, QUICK, check_error, error_event, frames, outcome, whole
-from test_official_clients import Reader
 
 KEY, OTHER_KEY = "sk-upstream-secret", "sk-client-secret"
 ENVIRONMENT = {"UPSTREAM_KEY": KEY, "GATEWAY_KEY": "sk-gateway-secret"}
@@ -74,8 +74,7 @@ def test_name_of_a_model_changes_neither_host_nor_path(target: str, name: str, u
     config = config_for(target, upstream.base_url(target), model=None)
     with gateway(config) as (url, app):
         clients = Gateways.of(url, app)
-        path, payload = ASKED["openai-chat"]
-        response = clients.post("openai-chat", "", path=path, json={**payload, "model": name})
+        response = clients.post("openai-chat", "", json={**PROVIDERS["openai-chat"].request, "model": name})
         assert response.status_code == 200
     (request,) = upstream.requests
     if target == "google-generate-content":
@@ -84,7 +83,7 @@ def test_name_of_a_model_changes_neither_host_nor_path(target: str, name: str, u
         assert rest.endswith(":generateContent")
         assert not set("/?#\r\n ") & set(rest)
     else:
-        assert request.target == ASKED[target][0]
+        assert request.target == path_of(target)
         assert request.payload["model"] == name
     assert request.headers["host"] == upstream.url.removeprefix("http://")
     assert "zz" not in request.headers
@@ -94,7 +93,7 @@ def test_name_of_a_model_changes_neither_host_nor_path(target: str, name: str, u
 def test_gateway_key_is_required_and_goes_to_no_upstream(api: str, upstream: RawUpstream) -> None:
     upstream.set_answers(answer(whole(api)))
     with gateway(configured(api, upstream, gateway_key="env:GATEWAY_KEY"), environment=ENVIRONMENT) as (url, app):
-        check_error(api, outcome(Reader(api, base_url(api, url))), "authentication", "its own key")
+        check_error(api, outcome(PROVIDERS[api].official(base_url(api, url))), "authentication", "its own key")
         clients = Gateways.of(url, app)
         assert upstream.requests == []
         right = ENVIRONMENT["GATEWAY_KEY"]

@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 
 from conftest import APIS
-from gateways import ASKED, Gateways, config_for, gateway
+from gateways import Gateways, config_for, gateway
+from providers import PROVIDERS, OfficialClient, path_of
 from raw_upstreams import CUT, HOLD, LIMIT, RawUpstream, Step, head, stream
 from test_gateway_errors import OTHER_PAIRS, QUICK, TEXT, frames
-from test_official_clients import Reader, decoded, text_of
+from test_official_clients import decoded, text_of
 
 ARRAY = "/v1beta/models/m:streamGenerateContent"
 
@@ -34,7 +35,7 @@ def paused(api: str) -> list[Step]:
     return stream(*sent[: len(sent) // 2], HOLD, *sent[len(sent) // 2 :])
 
 
-async def _streamed_later(reader: Reader) -> Any:
+async def _streamed_later(reader: OfficialClient) -> Any:
     """Read a stream with the async client, and close the client in the same event loop."""
     try:
         return await reader.streamed_later()
@@ -176,10 +177,8 @@ def _recording_loops(app: Any, loops: list[asyncio.AbstractEventLoop]) -> Any:
 
 def _asked(api: str, url: str, *, streams: bool) -> socket.socket:
     """Send a request, and return the socket."""
-    path, payload = ASKED[api]
-    if streams and api == "google-generate-content":
-        path = f"{ARRAY}?alt=sse"
-    elif streams:
+    path, payload = path_of(api, streams=streams), PROVIDERS[api].request
+    if streams and path == path_of(api):
         payload = {**payload, "stream": True}
     body = json.dumps(payload).encode()
     asked = socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])))

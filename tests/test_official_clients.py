@@ -7,21 +7,18 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
-import anthropic
 import msgspec
 import openai
 import pytest
-from google import genai
 
 import contentmodel
-from conftest import APIS, records
+from conftest import records
 from contentmodel import ChatResponse, FunctionCallContent, ToolCallContent, fold_stream
 from contentmodel.engine.table.hints import COLUMN
 from contentmodel.errors import ToolArgumentsError
 from contentmodel_conformance.server import LoopbackServer
 from contentmodel_conformance.streams import frames_of
-
-ASKED = [{"role": "user", "content": "?"}]
+from providers import PROVIDERS
 
 
 def answers(api: str) -> Iterator[tuple[str, ChatResponse]]:
@@ -83,85 +80,6 @@ def _plain(value: Any) -> Any:
     return [_plain(item) for item in value] if isinstance(value, list) else value
 
 
-def google(url: str) -> genai.Client:
-    return genai.Client(api_key="none", http_options={"base_url": url})
-
-
-class Reader:
-    """A reader of successive answers with one official client."""
-
-    def __init__(self, api: str, url: str) -> None:
-        self.api = api
-        if api == "anthropic-messages":
-            self.client: Any = anthropic.Anthropic(base_url=url, api_key="none", max_retries=0)
-            self.later: Any = anthropic.AsyncAnthropic(base_url=url, api_key="none", max_retries=0)
-        elif api == "google-generate-content":
-            self.client = google(url)
-            self.later = self.client.aio
-        else:
-            self.client = openai.OpenAI(base_url=url, api_key="none", max_retries=0)
-            self.later = openai.AsyncOpenAI(base_url=url, api_key="none", max_retries=0)
-
-    def plain(self) -> Any:
-        if self.api == "anthropic-messages":
-            return self.client.beta.messages.create(model="m", max_tokens=9, messages=ASKED)
-        if self.api == "openai-chat":
-            return self.client.chat.completions.create(model="m", messages=ASKED)
-        if self.api == "openai-responses":
-            return self.client.responses.create(model="m", input="?")
-        return self.client.models.generate_content(model="m", contents="?")
-
-    def streamed(self) -> tuple[Any, str]:
-        """Return the final object of the client's stream helper, and the text that it streamed."""
-        if self.api == "anthropic-messages":
-            with self.client.beta.messages.stream(model="m", max_tokens=9, messages=ASKED) as stream:
-                text = "".join(stream.text_stream)
-                return stream.get_final_message(), text
-        if self.api == "openai-chat":
-            with self.client.chat.completions.stream(model="m", messages=ASKED) as stream:
-                text = "".join(event.delta for event in stream if event.type == "content.delta")
-                return stream.get_final_completion(), text
-        if self.api == "openai-responses":
-            with self.client.responses.stream(model="m", input="?") as stream:
-                events = list(stream)
-                text = "".join(event.delta for event in events if event.type == "response.output_text.delta")
-                # The client has no final response for an incomplete answer. The last event has it.
-                is_whole = events[-1].type == "response.completed"
-                return (stream.get_final_response() if is_whole else events[-1].response), text
-        chunks = list(self.client.models.generate_content_stream(model="m", contents="?"))
-        return chunks, "".join(_text_of_chunk(chunk) for chunk in chunks)
-
-    async def plain_later(self) -> Any:
-        if self.api == "anthropic-messages":
-            return await self.later.beta.messages.create(model="m", max_tokens=9, messages=ASKED)
-        if self.api == "openai-chat":
-            return await self.later.chat.completions.create(model="m", messages=ASKED)
-        if self.api == "openai-responses":
-            return await self.later.responses.create(model="m", input="?")
-        return await self.later.models.generate_content(model="m", contents="?")
-
-    async def streamed_later(self) -> Any:
-        if self.api == "anthropic-messages":
-            async with self.later.beta.messages.stream(model="m", max_tokens=9, messages=ASKED) as stream:
-                return await stream.get_final_message()
-        if self.api == "openai-chat":
-            async with self.later.chat.completions.stream(model="m", messages=ASKED) as stream:
-                try:
-                    return await stream.get_final_completion()
-                except openai.LengthFinishReasonError as error:
-                    return error.completion
-        if self.api == "openai-responses":
-            async with self.later.responses.stream(model="m", input="?") as stream:
-                return [event async for event in stream][-1].response
-        chunks = await self.later.models.generate_content_stream(model="m", contents="?")
-        return [chunk async for chunk in chunks]
-
-
-def _text_of_chunk(chunk: Any) -> str:
-    parts = [p for c in chunk.candidates or [] if c.content for p in c.content.parts or []]
-    return "".join(part.text or "" for part in parts if not part.thought)
-
-
 def decoded(api: str, read: Any) -> ChatResponse:
     """Decode a client's object, or its chunks, to our model."""
     adapter = contentmodel.adapter(api)
@@ -187,23 +105,23 @@ def report(wrong: list[str]) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize("api", PROVIDERS)
 def test_official_client_reads_every_recorded_answer(api: str, corpus: Any) -> None:
     answers = served(api)
     with LoopbackServer([answer for _, answer in answers]) as server:
-        reader = Reader(api, server.base_url(api))
+        reader = PROVIDERS[api].official(server.base_url(api))
         wrong = differences(api, ((name, answer, reader.plain()) for name, answer in answers))
     assert not wrong, report(wrong)
     assert len(answers) > 20
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize("api", PROVIDERS)
 def test_official_client_reads_every_recorded_answer_as_a_stream(api: str, corpus: Any) -> None:
     answers = served(api)
     wrong, texts = [], []
     with LoopbackServer([answer for _, answer in answers]) as server:
-        reader = Reader(api, server.base_url(api))
+        reader = PROVIDERS[api].official(server.base_url(api))
         for name, answer in answers:
             try:
                 read, text = reader.streamed()
@@ -218,12 +136,12 @@ def test_official_client_reads_every_recorded_answer_as_a_stream(api: str, corpu
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize("api", PROVIDERS)
 def test_official_async_client_reads_every_recorded_answer_plain_and_streamed(api: str, corpus: Any) -> None:
     answers = served(api)
 
     async def read(server: LoopbackServer) -> list[tuple[str, ChatResponse, Any]]:
-        reader = Reader(api, server.base_url(api))
+        reader = PROVIDERS[api].official(server.base_url(api))
         results = []
         for name, answer in answers:
             results.append((name, answer, await reader.plain_later()))

@@ -14,8 +14,7 @@ import msgspec
 
 from contentmodel.errors import MissingExtraError
 from contentmodel.extras import needs_extra
-from contentmodel_conformance.oracles import SDK_EXTRAS
-from contentmodel_conformance.oracles.envelopes import envelope
+from contentmodel_conformance.oracles.sdks import SDKS, envelope
 from contentmodel_conformance.oracles.shapes import ListOf, Literals, MapOf, Record, Shape, members, shape_of
 
 __all__ = ["Coverage", "coverage", "missing_types", "sdk_types"]
@@ -129,7 +128,7 @@ def sdk_types(api: str) -> dict[str, frozenset[str]]:
 
     Raises KeyError for an API without an SDK here, and ImportError if the SDK is not installed.
     """
-    with needs_extra(SDK_EXTRAS[api]):
+    with needs_extra(SDKS[api].extra):
         names = {name: _read(api, name, paths) for name, paths in _POSITIONS[api].items()}
         return names | (_anthropic_more(api, names) if api == "anthropic-messages" else {})
 
@@ -139,14 +138,6 @@ _OPEN = frozenset({"error.type", "error.code"})
 # Fields of the SDK's types that are not in the JSON body.
 _NOT_ON_THE_WIRE = {
     "anthropic-messages": {"request.fields": {"user_profile_id", "workspace_id", "betas"}},
-}
-
-
-_SDKS = {
-    "anthropic-messages": "anthropic",
-    "google-generate-content": "google-genai",
-    "openai-chat": "openai",
-    "openai-responses": "openai",
 }
 
 
@@ -167,14 +158,14 @@ class Coverage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def coverage(api: str, adapter: Any) -> Coverage:
     """Compare the types of the installed SDK with an adapter's table. If the adapter raises, the note has the error."""
-    sdk = _SDKS.get(api)
-    if sdk is None:
+    if api not in SDKS:
         return Coverage(api=api, note="no official SDK has types of this API")
+    sdk = SDKS[api].package
     try:
         installed = version(sdk)
         types = sdk_types(api)
     except (PackageNotFoundError, ImportError):
-        return Coverage(api=api, sdk=sdk, note=str(MissingExtraError(SDK_EXTRAS[api], sdk)))
+        return Coverage(api=api, sdk=sdk, note=str(MissingExtraError(SDKS[api].extra, sdk)))
     try:
         missing = missing_types(api, adapter.describe())
     except Exception as error:  # Third-party adapters may raise anything.

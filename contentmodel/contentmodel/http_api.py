@@ -72,6 +72,7 @@ class HttpApi(msgspec.Struct, frozen=True, kw_only=True):
     - `foreign`: fields that a request of another API gets if it does not set them.
     - `usage_fields`: the fields by which a request asks for the usage in a stream, if it must.
     - `retry_in_body`: whether an error body, and not a header, contains the time to wait before a retry.
+    - `mount`: the path before the base URL's at servers that answer several APIs, if another API has the same paths.
     - `keep_alive`: bytes that clients ignore between two events of a stream. `comments`: whether the official clients
       ignore comments in a stream.
     - `keeps_conversations`: whether a request can refer to answers and conversations that the server keeps.
@@ -91,6 +92,7 @@ class HttpApi(msgspec.Struct, frozen=True, kw_only=True):
     foreign: JsonObject = {}
     usage_fields: JsonObject = {}
     retry_in_body: bool = False
+    mount: str = ""
     keep_alive: bytes = b": keep-alive\n\n"
     comments: bool = True
     keeps_conversations: bool = False

@@ -1,13 +1,11 @@
-"""The whole payload of each API and kind, as a record of wire names.
+"""The whole payload of each API and kind, as a record of wire names; `sdks` has them by API.
 
 Owns what the SDKs' types do not define: `stream` is a key of the body, headers are not, and generateContent has no
-request type. An SDK is imported when an envelope of its API is requested.
+request type. Each function imports the SDK when it is called.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
 from typing import Any, Literal, TypeAlias
 
 from pydantic.alias_generators import to_camel
@@ -43,13 +41,8 @@ _GOOGLE_NOT_GENERATION = frozenset(
 )
 
 
-@cache
-def envelope(api: str, kind: str) -> Record:
-    """Return the record of a whole request body or response. Raises KeyError for an API without an SDK here."""
-    return _ENVELOPES[api, kind]()
-
-
-def _anthropic_request() -> Record:
+def anthropic_request() -> Record:
+    """Return the request of Messages, with the fields of the beta."""
     from anthropic.types.beta import message_create_params
 
     record = request_record(message_create_params.MessageCreateParamsNonStreaming)
@@ -66,31 +59,36 @@ def anthropic_stable_request() -> Record:
     return request_record(message_create_params.MessageCreateParamsNonStreaming)
 
 
-def _anthropic_response() -> Record:
+def anthropic_response() -> Record:
+    """Return the answer of Messages."""
     from anthropic.types.beta import BetaMessage
 
     return _response_record(BetaMessage)
 
 
-def _chat_request() -> Record:
+def chat_request() -> Record:
+    """Return the request of Chat Completions."""
     from openai.types.chat import completion_create_params
 
     return request_record(completion_create_params.CompletionCreateParamsNonStreaming)
 
 
-def _chat_response() -> Record:
+def chat_response() -> Record:
+    """Return the answer of Chat Completions."""
     from openai.types.chat import ChatCompletion
 
     return _response_record(ChatCompletion)
 
 
-def _responses_request() -> Record:
+def responses_request() -> Record:
+    """Return the request of Responses."""
     from openai.types.responses import response_create_params
 
     return request_record(response_create_params.ResponseCreateParamsNonStreaming)
 
 
-def _responses_response() -> Record:
+def responses_response() -> Record:
+    """Return the answer of Responses."""
     from openai.types.responses import Response
 
     return _response_record(Response)
@@ -125,14 +123,16 @@ def google_generation_types() -> dict[str, Any]:
     return {name: annotation for name, annotation in named.items() if name not in _GOOGLE_NOT_GENERATION}
 
 
-def _google_request() -> Record:
+def google_request() -> Record:
+    """Return the request of generateContent."""
     generation = Record("GenerationConfig", lambda: _optional(google_generation_types()))
     fields = {**_optional(google_request_types()), "generationConfig": Field(generation, required=False)}
     fields["contents"] = Field(fields["contents"].shape, required=True)
     return Record("GenerateContentRequest", lambda: fields)
 
 
-def _google_response() -> Record:
+def google_response() -> Record:
+    """Return the answer of generateContent."""
     from google.genai.types import GenerateContentResponse
 
     return _response_record(GenerateContentResponse, without=_GOOGLE_CLIENT_FIELDS)
@@ -157,15 +157,3 @@ def _response_record(model: type, without: frozenset[str] = frozenset()) -> Reco
 
 def _optional(annotations: dict[str, Any]) -> dict[str, Field]:
     return {name: Field(shape_of(annotation), required=False) for name, annotation in annotations.items()}
-
-
-_ENVELOPES: dict[tuple[str, str], Callable[[], Record]] = {
-    ("anthropic-messages", "request"): _anthropic_request,
-    ("anthropic-messages", "response"): _anthropic_response,
-    ("openai-chat", "request"): _chat_request,
-    ("openai-chat", "response"): _chat_response,
-    ("openai-responses", "request"): _responses_request,
-    ("openai-responses", "response"): _responses_response,
-    ("google-generate-content", "request"): _google_request,
-    ("google-generate-content", "response"): _google_response,
-}

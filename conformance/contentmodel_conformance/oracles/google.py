@@ -14,9 +14,10 @@ from pydantic import BaseModel, ConfigDict, create_model
 from pydantic.alias_generators import to_camel, to_snake
 
 from contentmodel_conformance.oracles.envelopes import (
-    envelope,
     google_generation_types,
+    google_request,
     google_request_types,
+    google_response,
 )
 from contentmodel_conformance.oracles.shapes import (
     NULL,
@@ -28,8 +29,6 @@ from contentmodel_conformance.oracles.shapes import (
     Shape,
 )
 from contentmodel_conformance.oracles.validators import Check, shape_check, type_check
-
-_API = "google-generate-content"
 
 
 class _Piece(BaseModel):
@@ -46,14 +45,14 @@ def request_check() -> Check:
     """Return the check of requests."""
     generation = _model("GenerationConfig", google_generation_types())
     pieces = google_request_types() | {"generationConfig": generation}
-    return _check(_model("GenerateContentRequest", pieces), envelope(_API, "request"))
+    return _check(_model("GenerateContentRequest", pieces), google_request())
 
 
 def response_check() -> Check:
     """Return the check of responses."""
     from google.genai.types import GenerateContentResponse
 
-    return _check(GenerateContentResponse, envelope(_API, "response"))
+    return _check(GenerateContentResponse, google_response())
 
 
 def _model(name: str, pieces: dict[str, Any]) -> Any:

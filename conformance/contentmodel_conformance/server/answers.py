@@ -120,16 +120,16 @@ def _failure(response: ChatResponse, endpoint: Endpoint) -> Body | None:
     """Return an error body; None if the API reports the failure in a full answer."""
     assert response.error is not None
     encoded = adapter(endpoint.api).encode_response(response)
-    own_error = encoded.payload.get("error")
+    payload, own_error = encoded.payload, encoded.payload.get("error")
     is_native = response.origin is not None and response.origin.api == endpoint.api
-    if is_native and (not isinstance(own_error, dict) or not encoded.payload.keys() <= {"error", "type", "request_id"}):
+    if is_native and not payload.keys() <= endpoint.error_fields:
         return None
-    error = own_error if isinstance(own_error, dict) else {}
+    # The fields of an error are in an object, or at the top of the body.
+    error = own_error if isinstance(own_error, dict) else payload
     status = status_of([response.error.code, *error.values()])
-    if is_native:
-        return Body(status, JSON_TYPE, (write(encoded.payload),), 1, significant(encoded.losses))
-    usual = endpoint.error_body(status, response.error.message)
-    payload = {**usual, "error": {**usual["error"], **error}}
+    if not is_native:
+        usual = endpoint.error_body(status, response.error.message)
+        payload = {**usual, "error": {**usual["error"], **error}} if error is own_error else {**usual, **payload}
     return Body(status, JSON_TYPE, (write(payload),), 1, significant(encoded.losses))
 
 

@@ -23,8 +23,8 @@ class Endpoint:
 
     `paths` and `stream_paths` are Starlette paths. A request at `paths` is streamed if the payload has `stream: true`
     and the API has no `stream_paths`. `codes` maps HTTP statuses to the API's error codes. `describe` returns an error
-    body from a status, its code, a message and the seconds until a retry. The base URL of the official client is the
-    server's URL with `base` appended.
+    body from a status, its code, a message and the seconds until a retry. `error_fields` are the fields that an answer
+    has if it is only an error. The base URL of the official client is the server's URL with `base` appended.
     """
 
     api: str
@@ -35,6 +35,7 @@ class Endpoint:
     base: str = ""
     id_header: str = "x-request-id"
     id_prefix: str = "resp_"
+    error_fields: frozenset[str] = frozenset({"error", "type", "request_id"})
 
     def error_body(self, status: int, message: str, retry_after: float | None = None) -> ErrorBody:
         """Return the body of an error."""
@@ -104,8 +105,7 @@ def _endpoint(
     api: str,
     codes: Mapping[int, str],
     describe: Callable[[int, str, str, float | None], ErrorBody],
-    *,
-    id_prefix: str = "resp_",
+    **others: Any,
 ) -> Endpoint:
     """Return the routes that the adapter of an API describes."""
     http = getattr(adapter(api), "http", None)
@@ -116,9 +116,9 @@ def _endpoint(
         codes,
         describe,
         stream_paths=() if http.stream is None else http.stream.routes,
-        base=urlsplit(http.base_url).path,
+        base=http.mount + urlsplit(http.base_url).path,
         id_header=http.request_id,
-        id_prefix=id_prefix,
+        **others,
     )
 
 

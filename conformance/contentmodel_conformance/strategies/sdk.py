@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from contentmodel_conformance.oracles.envelopes import envelope
+from contentmodel_conformance.oracles.sdks import envelope
 from contentmodel_conformance.oracles.shapes import (
     Anything,
     ListOf,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TypeAlias
 
-from contentmodel_conformance.oracles.envelopes import envelope
+from contentmodel_conformance.oracles.sdks import envelope
 from contentmodel_conformance.oracles.shapes import (
     NULL,
     Field,
