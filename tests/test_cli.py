@@ -723,7 +723,17 @@ def test_commands_exit_quietly_on_broken_pipe(tmp_path: Path, command: tuple[str
 def test_convert_leaves_no_partial_file_on_interrupt(tmp_path: Path) -> None:
     # So many lines that the conversion takes many times longer than the signal.
     (tmp_path / "in.jsonl").write_bytes((json.dumps(CHAT).encode() + b"\n") * 100_000)
-    command = [sys.executable, "-m", "contentmodel.cli", "convert", "in.jsonl", "-o", "out.jsonl", "--to", "openai-chat"]
+    command = [
+        sys.executable,
+        "-m",
+        "contentmodel.cli",
+        "convert",
+        "in.jsonl",
+        "-o",
+        "out.jsonl",
+        "--to",
+        "openai-chat",
+    ]
     with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE) as child:
         while child.poll() is None and not list(tmp_path.glob(".*.part")):
             time.sleep(0.02)
