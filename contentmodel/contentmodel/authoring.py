@@ -48,6 +48,7 @@ from contentmodel.engine.pipeline.sentinels import (
     with_error_read,
 )
 from contentmodel.engine.pipeline.steps import message_pass, payload_pass, request_pass, response_pass
+from contentmodel.engine.pipeline.token_counts import counted, counted_usage
 from contentmodel.engine.pipeline.toolsets import Kinds, with_custom_calls, with_custom_results, with_known_tools
 from contentmodel.engine.requests_only import RequestsOnly
 from contentmodel.engine.streams.decoder import (
@@ -61,6 +62,7 @@ from contentmodel.engine.streams.decoder import (
     merge_into,
 )
 from contentmodel.engine.streams.encoder import StreamEncoder
+from contentmodel.engine.streams.joined_texts import JoinedTexts, JoiningEncoder, with_normalized_texts
 from contentmodel.engine.streams.outgoing import OutgoingBlock, Written, growing, is_incomplete_call
 from contentmodel.engine.table import hints
 from contentmodel.engine.table.codecs import (
@@ -80,8 +82,10 @@ from contentmodel.engine.table.codecs import (
     spread,
 )
 from contentmodel.engine.table.error_types import ErrorBody, ErrorTypes
+from contentmodel.engine.table.finish_reasons import FinishReasons
 from contentmodel.engine.table.hints import Hint, escaped, wire_fields
 from contentmodel.engine.table.introspect import fields_of
+from contentmodel.engine.table.message_lists import MessageList
 from contentmodel.engine.table.nested import (
     Blocks,
     BlocksOrOne,
@@ -121,6 +125,8 @@ from contentmodel.engine.table.tables import (
     Union,
     row,
 )
+from contentmodel.engine.table.tool_choices import Choice, custom_names
+from contentmodel.engine.times import date_of, seconds_of, whole_seconds
 from contentmodel.events import (
     ArgumentsDelta,
     CitationDelta,
@@ -161,6 +167,7 @@ __all__ = [
     "CachePoints",
     "Capabilities",
     "CapabilityTable",
+    "Choice",
     "CitationDelta",
     "Codec",
     "Column",
@@ -179,6 +186,7 @@ __all__ = [
     "Filled",
     "Find",
     "FindByModel",
+    "FinishReasons",
     "Gathered",
     "Group",
     "Hint",
@@ -188,6 +196,8 @@ __all__ = [
     "Implied",
     "InnerPayload",
     "InnerTrace",
+    "JoinedTexts",
+    "JoiningEncoder",
     "Kinds",
     "LIST",
     "Layout",
@@ -197,6 +207,7 @@ __all__ = [
     "LossError",
     "MappedEnum",
     "MediaDelta",
+    "MessageList",
     "NO_RESULT",
     "Named",
     "OF_MESSAGES",
@@ -251,6 +262,10 @@ __all__ = [
     "canonical",
     "check_choices",
     "child_path",
+    "counted",
+    "counted_usage",
+    "custom_names",
+    "date_of",
     "dotted_key",
     "escaped",
     "extended",
@@ -290,6 +305,7 @@ __all__ = [
     "request_pass",
     "response_pass",
     "row",
+    "seconds_of",
     "set_fields",
     "significant",
     "snake_name",
@@ -298,6 +314,7 @@ __all__ = [
     "text_of",
     "translated",
     "what_of",
+    "whole_seconds",
     "wire_fields",
     "with_counted_calls",
     "with_custom_calls",
@@ -308,6 +325,7 @@ __all__ = [
     "with_fitting_calls",
     "with_known_tools",
     "with_media_back",
+    "with_normalized_texts",
     "write",
     "write_lines",
 ]

@@ -15,6 +15,7 @@ from contentmodel.authoring import (
     DecodeContext,
     EncodeContext,
     Fields,
+    MessageList,
     Pieces,
     Place,
     hints,
@@ -44,7 +45,6 @@ from contentmodel_adapters.ag_ui.blocks import (
     USER,
     opened,
 )
-from contentmodel_adapters.shared.message_lists import MessageList
 
 _TEXT = Pieces({"text": "content", "protected": "encryptedValue"})
 _REASONING = Pieces({})

@@ -19,6 +19,7 @@ from contentmodel.authoring import (
     StreamEncoder,
     TableAdapter,
     TextOrBlocks,
+    counted,
     hoist_instructions,
     instructions_as_text,
     media,
@@ -49,7 +50,6 @@ from contentmodel_adapters.shared.hosted import fixed_names, with_sendable_tools
 from contentmodel_adapters.shared.media import GOOGLE_FILES
 from contentmodel_adapters.shared.schema_adaptation import ANTHROPIC, restored_arguments, with_fitting_schemas
 from contentmodel_adapters.shared.settings import with_fitting_settings
-from contentmodel_adapters.shared.usage import counted
 
 # The API requires a limit; if a request has none, this is enough for an answer and allowed for every model. The
 # policy `output_limit` replaces it.

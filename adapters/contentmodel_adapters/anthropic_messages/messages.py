@@ -8,6 +8,7 @@ from contentmodel.authoring import (
     DecodeContext,
     EncodeContext,
     Filled,
+    MessageList,
     Roles,
     Silent,
     TextOrBlocks,
@@ -18,7 +19,6 @@ from contentmodel.content.hosted import BrowserToolResultContent, ComputerUseToo
 from contentmodel.content.tools import FunctionResultContent
 from contentmodel.message import ChatMessage
 from contentmodel_adapters.anthropic_messages.blocks import API, CONTENT, TABLE
-from contentmodel_adapters.shared.message_lists import MessageList
 from contentmodel_adapters.shared.replay import Change, Replay, is_own_answer
 
 _OWN_ROLES = {"user": "user", "assistant": "assistant", "system": "system"}

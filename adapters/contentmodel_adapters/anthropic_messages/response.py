@@ -12,6 +12,7 @@ from contentmodel.authoring import (
     ErrorBody,
     ErrorTypes,
     Fields,
+    FinishReasons,
     Hint,
     Implied,
     LimitHeaders,
@@ -24,7 +25,6 @@ from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.usage import Usage
 from contentmodel_adapters.anthropic_messages.blocks import API, CONTENT, TABLE
 from contentmodel_adapters.shared.answer import OnlyChoice, misfits
-from contentmodel_adapters.shared.finish_reasons import FinishReasons
 
 FINISH = FinishReasons(
     {

@@ -6,6 +6,7 @@ from typing import Any
 
 from contentmodel.authoring import (
     AddedTools,
+    Choice,
     Codec,
     DecodeContext,
     EncodeContext,
@@ -19,7 +20,6 @@ from contentmodel.authoring import (
 )
 from contentmodel.request import FunctionTool, HostedTool, ResponseFormat, ToolChoice
 from contentmodel_adapters.anthropic_messages.blocks import CACHED, TABLE
-from contentmodel_adapters.shared.choice import Choice
 from contentmodel_adapters.shared.definitions import (
     NO_PARAMETERS,
     free_text_row,

@@ -18,6 +18,7 @@ from contentmodel.authoring import (
     EncodeContext,
     Filled,
     Implied,
+    MessageList,
     Roles,
     Row,
     Silent,
@@ -37,7 +38,6 @@ from contentmodel.content.tools import FunctionCallContent, FunctionResultConten
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest, FunctionTool, HostedTool
 from contentmodel_adapters.shared.chat_rows import FUNCTION, NO_PARAMETERS, REASONING, report_citations
-from contentmodel_adapters.shared.message_lists import MessageList
 
 API = "atif"
 TABLE = Table(API)

@@ -20,6 +20,8 @@ from contentmodel.authoring import (
     StreamDecoder,
     StreamEncoder,
     TableAdapter,
+    counted,
+    date_of,
     hoist_instructions,
     media,
     message_pass,
@@ -34,6 +36,7 @@ from contentmodel.authoring import (
     with_custom_calls,
     with_fitting_calls,
     with_known_tools,
+    with_normalized_texts,
 )
 from contentmodel.content.citations import Citation
 from contentmodel.message import ChatMessage, Origin
@@ -72,9 +75,6 @@ from contentmodel_adapters.shared.hosted import with_sendable_tools
 from contentmodel_adapters.shared.modalities import Modalities
 from contentmodel_adapters.shared.schema_adaptation import GOOGLE, restored_arguments, with_fitting_schemas
 from contentmodel_adapters.shared.settings import with_fitting_settings
-from contentmodel_adapters.shared.texts import with_normalized_texts
-from contentmodel_adapters.shared.times import date_of
-from contentmodel_adapters.shared.usage import counted
 
 REQUEST = TABLE.record(
     "request",

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from contentmodel.authoring import (
+    JoiningEncoder,
     OutgoingBlock,
     Written,
     growing,
@@ -28,7 +29,6 @@ from contentmodel.events import TurnComplete, TurnError
 from contentmodel_adapters.google_generate_content.blocks import API, GROUNDING
 from contentmodel_adapters.google_generate_content.response import Chunks
 from contentmodel_adapters.google_generate_content.stream import is_plain
-from contentmodel_adapters.shared.texts import JoiningEncoder
 
 
 class Encoder(JoiningEncoder):

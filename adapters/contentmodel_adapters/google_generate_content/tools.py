@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeVar
 import msgspec
 
 from contentmodel.authoring import (
+    Choice,
     Codec,
     DecodeContext,
     EncodeContext,
@@ -21,7 +22,6 @@ from contentmodel.authoring import (
 )
 from contentmodel.request import ChatRequest, CustomTool, FunctionTool, HostedTool, Tool, ToolChoice
 from contentmodel_adapters.google_generate_content.blocks import API, TABLE
-from contentmodel_adapters.shared.choice import Choice
 from contentmodel_adapters.shared.definitions import free_text_row, is_free_text
 from contentmodel_adapters.shared.hosted import Current, Hosted, declaration
 

@@ -16,6 +16,7 @@ from contentmodel.authoring import (
     Filled,
     Hint,
     Implied,
+    MessageList,
     Place,
     Roles,
     Row,
@@ -60,7 +61,6 @@ from contentmodel_adapters.inspect_eval_log.values import (
     model_for,
 )
 from contentmodel_adapters.shared.chat_rows import NonEmptyText
-from contentmodel_adapters.shared.message_lists import MessageList
 
 REPEATED = Hint[Literal[True]](API, "repeated", "the content of a failed result is the message of its error again")
 

@@ -21,6 +21,7 @@ from contentmodel.authoring import (
     EncodeContext,
     Field,
     Filled,
+    FinishReasons,
     Gathered,
     Implied,
     Required,
@@ -75,7 +76,6 @@ from contentmodel.content.tools import (
 )
 from contentmodel.errors import DecodeError
 from contentmodel.usage import Usage
-from contentmodel_adapters.shared.finish_reasons import FinishReasons
 from contentmodel_adapters.shared.hosted import output_columns
 
 API = "langchain-messages"

@@ -11,7 +11,17 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from contentmodel.authoring import DecodeContext, EncodeContext, Hint, hints, object_of, passes, reasons
+from contentmodel.authoring import (
+    DecodeContext,
+    EncodeContext,
+    Hint,
+    MessageList,
+    counted,
+    hints,
+    object_of,
+    passes,
+    reasons,
+)
 from contentmodel.content.base import Protected
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
@@ -36,8 +46,6 @@ from contentmodel_adapters.langchain_messages.rows import (
     TAKEN,
     is_own,
 )
-from contentmodel_adapters.shared.message_lists import MessageList
-from contentmodel_adapters.shared.usage import counted
 
 # -- decoding ----------------------------------------------------------------------------------------------------------
 

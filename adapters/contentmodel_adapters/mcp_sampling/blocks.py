@@ -11,6 +11,7 @@ from contentmodel.authoring import (
     ArgumentsObject,
     Blocks,
     BlocksOrOne,
+    Choice,
     Codec,
     DecodeContext,
     EncodeContext,
@@ -31,7 +32,6 @@ from contentmodel.content.tools import FunctionCallContent, FunctionResultConten
 from contentmodel.message import ChatMessage
 from contentmodel.request import FunctionTool, HostedTool, ToolChoice
 from contentmodel_adapters.shared.chat_rows import NO_PARAMETERS
-from contentmodel_adapters.shared.choice import Choice
 
 API = "mcp-sampling"
 TABLE = Table(API)

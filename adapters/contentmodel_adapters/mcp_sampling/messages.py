@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from contentmodel.authoring import DecodeContext, EncodeContext, passes
+from contentmodel.authoring import (
+    DecodeContext,
+    EncodeContext,
+    MessageList,
+    passes,
+)
 from contentmodel.content.tools import FunctionResultContent
 from contentmodel.message import ChatMessage
 from contentmodel_adapters.mcp_sampling.blocks import MESSAGE
-from contentmodel_adapters.shared.message_lists import MessageList
 
 
 class Messages(MessageList):

@@ -14,6 +14,7 @@ from contentmodel.authoring import (
     ErrorBody,
     ErrorTypes,
     Fields,
+    FinishReasons,
     Hint,
     Silent,
     reasons,
@@ -24,7 +25,6 @@ from contentmodel.message import ChatMessage, contents_of
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel_adapters.mcp_sampling.blocks import API, CONTENT, TABLE, OneOrBlocks
 from contentmodel_adapters.shared.answer import OnlyChoice, misfits
-from contentmodel_adapters.shared.finish_reasons import FinishReasons
 
 _WORDS = ("refusal", "content_filter", "pause", "error", "compaction", "cancelled")
 """Reasons that MCP has no word for. It allows any other: these are written as the model has them."""

@@ -21,6 +21,7 @@ from contentmodel.authoring import (
     Silent,
     Table,
     camel_name,
+    date_of,
     needs_error_mark,
     reasons,
     with_error_mark,
@@ -40,7 +41,6 @@ from contentmodel.content.tools import (
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.shared import extensions_ai
-from contentmodel_adapters.shared.times import date_of
 
 API = "meai"
 TABLE = Table(API)

@@ -23,6 +23,7 @@ from contentmodel.authoring import (
     StreamDecoder,
     StreamEncoder,
     TableAdapter,
+    counted,
     media,
     message_pass,
     passes,
@@ -31,9 +32,11 @@ from contentmodel.authoring import (
     reasons,
     request_pass,
     response_pass,
+    whole_seconds,
     with_custom_results,
     with_fitting_calls,
     with_known_tools,
+    with_normalized_texts,
 )
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest, CustomTool, FunctionTool, HostedTool, ToolChoice, ToolGroup
@@ -60,9 +63,6 @@ from contentmodel_adapters.shared.modalities import Modalities
 from contentmodel_adapters.shared.openai_errors import ERRORS, LIMIT_HEADERS
 from contentmodel_adapters.shared.schema_adaptation import OPENAI, restored_arguments, with_fitting_schemas
 from contentmodel_adapters.shared.settings import with_fitting_settings
-from contentmodel_adapters.shared.texts import with_normalized_texts
-from contentmodel_adapters.shared.times import seconds_of
-from contentmodel_adapters.shared.usage import counted
 
 ALIASES = {"max_tokens": "max_completion_tokens", "function_call": "tool_choice"}
 """Old names of fields, which many hosts and clients still use."""
@@ -226,15 +226,7 @@ def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeCo
     if "error" in payload and not response.choices:
         return {"error": payload["error"]}
     filled = {"id": "", "object": "chat.completion", "created": 0, "model": "", "choices": [], **payload}
-    created = filled["created"]
-    if response.created is None:
-        context.report_loss(response, "created", reasons.UNKNOWN_TIME)
-    if not isinstance(created, int):
-        seconds = seconds_of(created)
-        found = reasons.TIME_ROUNDED if seconds and seconds % 1 else reasons.TIME_REWRITTEN
-        lost = reasons.TIME_DROPPED if seconds is None else found
-        context.report_loss(response, "created", lost, form="in seconds since 1970")
-        filled["created"] = 0 if seconds is None else int(seconds)
+    filled["created"] = whole_seconds(response, context)
     if "usage" in filled:
         filled["usage"] = complete_usage(filled["usage"])
     return filled

@@ -18,6 +18,7 @@ from contentmodel.authoring import (
     Filled,
     Hint,
     Implied,
+    MessageList,
     One,
     Place,
     Roles,
@@ -61,7 +62,6 @@ from contentmodel_adapters.openai_chat.blocks import (
 )
 from contentmodel_adapters.shared.answer import misfits
 from contentmodel_adapters.shared.citations import moved_citation
-from contentmodel_adapters.shared.message_lists import MessageList
 from contentmodel_adapters.shared.replay import Change, Replay, is_own_answer
 from contentmodel_adapters.shared.role import SpelledRole, restore_role, role_of
 

@@ -11,6 +11,7 @@ from contentmodel.authoring import (
     EncodeContext,
     ErrorBody,
     Filled,
+    FinishReasons,
     Place,
     ProviderOnly,
     Record,
@@ -20,7 +21,6 @@ from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel_adapters.openai_chat.blocks import ERROR, TABLE, USAGE
 from contentmodel_adapters.openai_chat.messages import Message
 from contentmodel_adapters.shared.answer import finished_by_calls
-from contentmodel_adapters.shared.finish_reasons import FinishReasons
 from contentmodel_adapters.shared.openai_errors import ERRORS
 
 FINISH = FinishReasons(

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from contentmodel.authoring import (
+    JoiningEncoder,
     OutgoingBlock,
     PendingLoss,
     Written,
@@ -30,7 +31,6 @@ from contentmodel.response import ChatChoice
 from contentmodel_adapters.openai_chat.messages import BETWEEN, COLUMNS, REASONING_FIELDS
 from contentmodel_adapters.openai_chat.stream import TEXTS
 from contentmodel_adapters.shared.citations import placed
-from contentmodel_adapters.shared.texts import JoiningEncoder
 
 ORDER = {name: number for number, name in enumerate(COLUMNS)}
 GROWN = {"function": "arguments", "custom": "input"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from contentmodel.authoring import (
+    Choice,
     Codec,
     DecodeContext,
     EncodeContext,
@@ -12,6 +13,7 @@ from contentmodel.authoring import (
     Implied,
     Row,
     Silent,
+    custom_names,
     object_of,
     reasons,
     row,
@@ -19,7 +21,6 @@ from contentmodel.authoring import (
 )
 from contentmodel.request import CustomTool, FunctionTool, HostedTool, ResponseFormat, ToolChoice
 from contentmodel_adapters.openai_chat.blocks import TABLE
-from contentmodel_adapters.shared.choice import Choice, custom_names
 
 
 class GrammarObject(Codec[dict[str, Any]]):

@@ -18,6 +18,7 @@ from contentmodel.authoring import (
     StreamEncoder,
     TableAdapter,
     TextField,
+    counted,
     media,
     message_pass,
     passes,
@@ -25,6 +26,7 @@ from contentmodel.authoring import (
     reasons,
     request_pass,
     response_pass,
+    seconds_of,
     with_fitting_calls,
     with_known_tools,
 )
@@ -47,8 +49,6 @@ from contentmodel_adapters.shared.media import GOOGLE_FILES
 from contentmodel_adapters.shared.openai_errors import ERRORS, LIMIT_HEADERS
 from contentmodel_adapters.shared.schema_adaptation import OPENAI, restored_arguments, with_fitting_schemas
 from contentmodel_adapters.shared.settings import with_fitting_settings
-from contentmodel_adapters.shared.times import seconds_of
-from contentmodel_adapters.shared.usage import counted
 
 REQUEST = TABLE.record(
     "request",

@@ -7,16 +7,17 @@ from typing import Any
 from contentmodel.authoring import (
     AddedTools,
     Blocks,
+    Choice,
     Filled,
     Implied,
     Rest,
     Row,
     Silent,
+    custom_names,
     row,
 )
 from contentmodel.request import CustomTool, FunctionTool, HostedTool, ResponseFormat, ToolChoice, ToolGroup
 from contentmodel_adapters.openai_responses.blocks import TABLE
-from contentmodel_adapters.shared.choice import Choice, custom_names
 from contentmodel_adapters.shared.hosted import Current, Hosted, declaration
 
 FUNCTION = row(

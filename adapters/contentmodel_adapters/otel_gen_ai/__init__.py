@@ -14,6 +14,7 @@ from contentmodel.authoring import (
     EncodeContext,
     Row,
     TableAdapter,
+    counted,
     media,
     message_pass,
     objects_of,
@@ -44,7 +45,7 @@ from contentmodel_adapters.otel_gen_ai.spelling import (
     with_listed_reasons,
 )
 from contentmodel_adapters.otel_gen_ai.values import API
-from contentmodel_adapters.shared import answer, documents, usage
+from contentmodel_adapters.shared import answer, documents
 
 READS = media.MediaSupport(schemes=("http", "https", "gs", "s3", "file"), in_answers=True)
 LISTS = (INPUT, INSTRUCTIONS, TOOLS)
@@ -57,7 +58,7 @@ _OWN = frozenset({"tool_call", "tool_call_response", "server_tool_call", "server
 
 def with_counted_usage(response: ChatResponse, context: EncodeContext) -> ChatResponse:
     """Return a response with its tokens counted as the conventions require: all of the input, all of the output."""
-    response = usage.counted(response, context, cached_inside=True, reasoning_inside=True)
+    response = counted(response, context, cached_inside=True, reasoning_inside=True)
     if response.usage is not None:
         context.leave_residue(response.usage)
     return response

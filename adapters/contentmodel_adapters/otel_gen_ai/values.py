@@ -10,6 +10,8 @@ from contentmodel.authoring import (
     DecodeContext,
     EncodeContext,
     Filled,
+    FinishReasons,
+    MessageList,
     Row,
     TextOrBlocks,
     Union,
@@ -22,8 +24,6 @@ from contentmodel.content.tools import ToolCallContent
 from contentmodel.errors import ToolArgumentsError
 from contentmodel.message import ChatMessage, FinishReason
 from contentmodel.request import ResponseFormat
-from contentmodel_adapters.shared.finish_reasons import FinishReasons
-from contentmodel_adapters.shared.message_lists import MessageList
 
 API = "otel-gen-ai"
 IsPart: TypeAlias = Callable[[Mapping[str, Any]], bool]

@@ -17,6 +17,7 @@ from contentmodel.authoring import (
     DecodeContext,
     EncodeContext,
     Filled,
+    FinishReasons,
     Implied,
     Opaque,
     Required,
@@ -51,7 +52,6 @@ from contentmodel_adapters.pydantic_ai_messages.values import (
     Signature,
     Time,
 )
-from contentmodel_adapters.shared.finish_reasons import FinishReasons
 from contentmodel_adapters.shared.usage import UsageRecord
 
 TABLE = Table(API)

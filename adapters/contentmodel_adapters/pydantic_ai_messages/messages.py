@@ -20,6 +20,7 @@ from contentmodel.authoring import (
     DecodeContext,
     EncodeContext,
     Hint,
+    MessageList,
     Silent,
     TextField,
     escaped,
@@ -43,7 +44,6 @@ from contentmodel_adapters.pydantic_ai_messages.blocks import (
     USER_PROMPT,
 )
 from contentmodel_adapters.pydantic_ai_messages.values import API, issuer_of
-from contentmodel_adapters.shared.message_lists import MessageList
 
 REQUEST = Hint[dict[str, Any]](
     API, "request", "the other fields of a request, on the message of its first part", fields=True

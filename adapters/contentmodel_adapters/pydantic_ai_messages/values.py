@@ -23,6 +23,7 @@ from contentmodel.authoring import (
     Row,
     TextField,
     Union,
+    date_of,
     hints,
     reasons,
     wire_fields,
@@ -34,7 +35,6 @@ from contentmodel.content.media import standard_base64
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.text import JsonContent, SpanConverter, TextContent
 from contentmodel.literals import ProtectedKind
-from contentmodel_adapters.shared.times import date_of
 
 API = "pydantic-ai-messages"
 LONE = Hint[Literal[True]](API, "lone", "a cache point without a content before it")

@@ -15,6 +15,7 @@ from contentmodel.authoring import (
     Fields,
     Filled,
     Implied,
+    MessageList,
     Place,
     ProviderOnly,
     Roles,
@@ -40,7 +41,6 @@ from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import FunctionTool, HostedTool
-from contentmodel_adapters.shared.message_lists import MessageList
 
 FUNCTION: dict[str, Spec] = {
     "function.name": "name",

@@ -18,6 +18,7 @@ from contentmodel.authoring import (
     Field,
     Filled,
     Gathered,
+    MessageList,
     Opaque,
     Record,
     Row,
@@ -51,7 +52,6 @@ from contentmodel.content.tools import ToolApprovalRequestContent, ToolApprovalR
 from contentmodel.message import ChatMessage
 from contentmodel.usage import Usage
 from contentmodel_adapters.shared import documents
-from contentmodel_adapters.shared.message_lists import MessageList
 
 ROLES = ("system", "developer", "user", "assistant", "tool")
 

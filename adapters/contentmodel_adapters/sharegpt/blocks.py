@@ -27,6 +27,7 @@ from contentmodel.authoring import (
     Filled,
     Hint,
     Implied,
+    MessageList,
     Place,
     Roles,
     Row,
@@ -51,7 +52,6 @@ from contentmodel.errors import DecodeError
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest, FunctionTool, HostedTool
 from contentmodel_adapters.shared.chat_rows import FUNCTION, NO_PARAMETERS, NonEmptyText, report_citations, usual_row
-from contentmodel_adapters.shared.message_lists import MessageList
 from contentmodel_adapters.shared.tools_text import objects_of_text
 from contentmodel_adapters.sharegpt.placeholders import (
     LISTS,

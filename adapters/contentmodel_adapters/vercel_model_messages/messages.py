@@ -9,6 +9,7 @@ import msgspec
 from contentmodel.authoring import (
     DecodeContext,
     EncodeContext,
+    MessageList,
     Pieces,
     hints,
     passes,
@@ -27,7 +28,6 @@ from contentmodel.content.tools import (
 from contentmodel.message import ChatMessage, Origin
 from contentmodel_adapters.shared.ai_sdk import APPROVAL_ID, KIND_OF, approval_id, report_kind
 from contentmodel_adapters.shared.media import typed_file
-from contentmodel_adapters.shared.message_lists import MessageList
 from contentmodel_adapters.vercel_model_messages.blocks import (
     API,
     ASSISTANT,

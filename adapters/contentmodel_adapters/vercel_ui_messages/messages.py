@@ -10,7 +10,17 @@ from typing import Any, Literal
 
 import msgspec
 
-from contentmodel.authoring import NO_RESULT, DecodeContext, EncodeContext, Hint, Pieces, hints, passes, reasons
+from contentmodel.authoring import (
+    NO_RESULT,
+    DecodeContext,
+    EncodeContext,
+    Hint,
+    MessageList,
+    Pieces,
+    hints,
+    passes,
+    reasons,
+)
 from contentmodel.content.citations import Citation
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.text import TextContent
@@ -21,7 +31,6 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.message import ChatMessage
-from contentmodel_adapters.shared.message_lists import MessageList
 from contentmodel_adapters.shared.turns import Turns
 from contentmodel_adapters.vercel_ui_messages.blocks import API, ASSISTANT, PARTS, PLAIN, SOURCES, STEERING
 from contentmodel_adapters.vercel_ui_messages.tools import ToolPart, attach, decode_tool, encode_tool, is_tool_part

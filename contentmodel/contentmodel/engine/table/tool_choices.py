@@ -7,7 +7,11 @@ from typing import Any, Literal
 
 import msgspec
 
-from contentmodel.authoring import Codec, DecodeContext, EncodeContext, Hint, object_of, objects_of, reasons
+from contentmodel.engine.context import DecodeContext, EncodeContext
+from contentmodel.engine.losses import reasons
+from contentmodel.engine.objects import object_of, objects_of
+from contentmodel.engine.table.codecs import Codec
+from contentmodel.engine.table.hints import Hint
 from contentmodel.request import CustomTool, HostedTool, ToolChoice
 
 RAW = Hint[str | dict[str, Any]](None, "raw", "the tool choice of the payload, if it has an unusual spelling")

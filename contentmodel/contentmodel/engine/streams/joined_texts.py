@@ -9,8 +9,12 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import takewhile
 from typing import Any
 
-from contentmodel.authoring import EncodeContext, OutgoingBlock, StreamEncoder, Union, passes
 from contentmodel.content.text import TextContent
+from contentmodel.engine.context import EncodeContext
+from contentmodel.engine.pipeline import passes
+from contentmodel.engine.streams.encoder import StreamEncoder
+from contentmodel.engine.streams.outgoing import OutgoingBlock
+from contentmodel.engine.table.tables import Union
 from contentmodel.message import ChatMessage, contents_of
 
 EMPTY_LINE = "\n\n"

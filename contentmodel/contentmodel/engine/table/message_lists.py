@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from contentmodel.authoring import Codec, DecodeContext
+from contentmodel.engine.context import DecodeContext
+from contentmodel.engine.table.codecs import Codec
 from contentmodel.message import ChatMessage
 
 

@@ -6,6 +6,25 @@ from datetime import UTC, datetime
 from math import isfinite
 from typing import Any
 
+from contentmodel.engine.context import EncodeContext
+from contentmodel.engine.losses import reasons
+from contentmodel.response import ChatResponse
+
+
+def whole_seconds(response: ChatResponse, context: EncodeContext) -> int:
+    """Return the creation time of an answer in whole seconds since 1970, or 0; report what is lost."""
+    created = response.created
+    if created.__class__ is int:
+        return created
+    if created is None:
+        context.report_loss(response, "created", reasons.UNKNOWN_TIME)
+        return 0
+    seconds = seconds_of(created)
+    found = reasons.TIME_ROUNDED if seconds and seconds % 1 else reasons.TIME_REWRITTEN
+    lost = reasons.TIME_DROPPED if seconds is None else found
+    context.report_loss(response, "created", lost, form="in seconds since 1970")
+    return 0 if seconds is None else int(seconds)
+
 
 def seconds_of(created: Any) -> float | int | None:
     """Return a time as seconds since 1970; None if it is invalid or infinite."""

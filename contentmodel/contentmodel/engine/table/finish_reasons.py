@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from contentmodel.authoring import Codec, DecodeContext, EncodeContext, reasons
+from contentmodel.engine.context import DecodeContext, EncodeContext
+from contentmodel.engine.losses import reasons
+from contentmodel.engine.table.codecs import Codec
 from contentmodel.message import FinishReason
 
 RESUMABLE = frozenset({"pause", "compaction", "running"})
