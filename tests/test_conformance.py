@@ -61,6 +61,10 @@ class WithPartners(Ours):
         monkeypatch.setattr(trying, "QUICK", 12)
 
 
+class OfFramework(WithPartners):
+    """The settings of formats of frameworks. Their classes are slow: they also have tests of their own."""
+
+
 class TestOpenaiChat(Ours):
     adapter = "openai-chat"
 
@@ -102,17 +106,17 @@ class TestAtif(Ours):
     payloads: ClassVar = {"request": data_sets.ATIF}
 
 
-class TestMeai(WithPartners):
+class TestMeai(OfFramework):
     adapter = "meai"
     payloads: ClassVar = {"request": [extensions_ai.CHAT, extensions_ai.RESPONSE, extensions_ai.EVERY]}
 
 
-class TestAgentFramework(WithPartners):
+class TestAgentFramework(OfFramework):
     adapter = "agent-framework"
     payloads: ClassVar = {"request": [extensions_ai.PYTHON]}
 
 
-class TestLangchainMessages(WithPartners):
+class TestLangchainMessages(OfFramework):
     adapter = "langchain-messages"
     payloads: ClassVar = {"request": LANGCHAIN}
 
@@ -132,43 +136,40 @@ class TestGeminiCliSession(Ours):
     payloads: ClassVar = {"request": [gemini_session(), compressed_session()]}
 
 
-class TestPydanticAIMessages(WithPartners):
+class TestPydanticAIMessages(OfFramework):
     adapter = "pydantic-ai-messages"
     payloads: ClassVar = {"request": [documents(), short(documents())]}
 
 
-class TestInspectEvalLog(WithPartners):
+class TestInspectEvalLog(OfFramework):
     adapter = "inspect-eval-log"
     payloads: ClassVar = {"request": inspect_logs.DOCUMENTS}
 
 
-class TestOtelGenAI(WithPartners):
+class TestOtelGenAI(OfFramework):
     adapter = "otel-gen-ai"
     payloads: ClassVar = {"request": otel_spans.SPANS, "response": otel_spans.SPANS}
 
 
-class TestVercelUIMessages(WithPartners):
+class TestVercelUIMessages(OfFramework):
     adapter = "vercel-ui-messages"
     payloads: ClassVar = {"request": framework_ui_messages.DOCUMENTS}
 
 
-class TestVercelModelMessages(WithPartners):
+class TestVercelModelMessages(OfFramework):
     adapter = "vercel-model-messages"
     payloads: ClassVar = {"request": framework_model_messages.DOCUMENTS}
 
 
-class TestAgUi(WithPartners):
+class TestAgUi(OfFramework):
     adapter = "ag-ui"
     payloads: ClassVar = {"request": ag_ui_documents.DOCUMENTS}
 
 
-class TestMcpSampling(WithPartners):
+class TestMcpSampling(OfFramework):
     adapter = "mcp-sampling"
     payloads: ClassVar = {"request": mcp_sampling_payloads.REQUESTS, "response": mcp_sampling_payloads.RESULTS}
 
-
-EACH: list[Any] = [one for one in (*Ours.__subclasses__(), *WithPartners.__subclasses__()) if one is not WithPartners]
-"""The classes above, one for each adapter."""
 
 RECORDED = {name for name, check in CHECKS.items() if "corpus" in check.needs}
 CHEAP = {"readable/recorded", "known/recorded", "identity/recorded", "stream-encoding/recorded"}
@@ -231,24 +232,27 @@ for _name in SLOW:
     pytest.mark.slow(getattr(Ours, "test_" + _name.replace("/", "_").replace("-", "_")))
 
 
-CLASSES: list[Any] = [one for one in (*Ours.__subclasses__(), *WithPartners.__subclasses__()) if one.adapter]
-
-QUICK_CLASSES: list[Any] = [one for one in CLASSES if not issubclass(one, WithPartners)]
-"""The classes that `make test` runs. Formats with partners have tests of their own there; their classes are slow."""
-for _one in WithPartners.__subclasses__():
+CLASSES: list[Any] = [
+    one for base in (Ours, WithPartners, OfFramework) for one in base.__subclasses__() if one.adapter is not None
+]
+"""The classes above, one for each adapter."""
+for _one in OfFramework.__subclasses__():
     pytest.mark.slow(_one)
+
+FEW: list[Any] = [one for one in CLASSES if one.adapter in (*PROVIDERS, "turn-blocks")]
+"""The classes whose slow checks are also tried on a few examples."""
 
 
 @cache
 def few_partners(one: type[Ours]) -> Subject:
-    """Return the subject of a class with the providers, the rows of turns and one other format as its partners.
+    """Return the subject of a class with three partners, which differ from class to class.
 
-    The other format differs from class to class. The slow checks try every pair.
+    The slow checks try every pair.
     """
-    usual = [EVERY[name] for name in (*PROVIDERS, "turn-blocks")]
-    others = [other for other in one.others or () if other not in usual]
-    partners = [*usual, others[CLASSES.index(one) % len(others)]]
-    return type(one.__name__, (one,), {"others": partners}).subject()
+    at = FEW.index(one)
+    usual = [EVERY[other.adapter] for other in (*FEW[at + 1 :], *FEW[:at])]
+    others = [EVERY[name] for name in EACH_OTHER if name not in (*PROVIDERS, "turn-blocks")]
+    return type(one.__name__, (one,), {"others": [*usual[:2], others[at % len(others)]]}).subject()
 
 
 def quick_forms() -> list[str]:
@@ -259,12 +263,12 @@ def quick_forms() -> list[str]:
 
 
 def quick_cases() -> list[Any]:
-    """Return each quick form with each class. The time and memory of files are measured in slow tests."""
+    """Return each quick form with each of the few classes. Growth is measured for one of them: it takes long."""
+    cases = [(name, one) for name in quick_forms() for one in FEW]
     return [
-        pytest.param(name, one, id=f"{name}-{one.__name__}", marks=[pytest.mark.slow] if is_file else [])
-        for name in quick_forms()
-        for one in QUICK_CLASSES
-        for is_file in [CHECKS[name].law == "bounds" and one.adapter not in PROVIDERS]
+        pytest.param(name, one, id=f"{name}-{one.__name__}")
+        for name, one in cases
+        if CHECKS[name].law != "bounds" or one is TestAnthropicMessages
     ]
 
 
