@@ -11,7 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import contentmodel
-from contentmodel.engine.streams.framing import AnyFraming, Frame, JsonParser, SseParser, write_sse
+from contentmodel.engine.streams.formats import LINES, SSE
+from contentmodel.engine.streams.framing import AnyFraming, Frame, JsonParser, LineParser, SseParser, write_sse
 
 BOM = b"\xef\xbb\xbf"
 
@@ -341,3 +342,51 @@ def test_stream_decoder_ignores_any_number_of_comments() -> None:
     for _ in range(1_000):
         assert decoder.feed(b": still here\n\n") == []
     assert not decoder.is_over
+
+
+# -- lines -------------------------------------------------------------------------------------------------------------
+
+
+@given(
+    st.lists(st.sampled_from([b"{}", b'{"a": "\\n"}', b"[1]", b'{"oops', b"", b" ", b"\xff"]), max_size=6),
+    st.sampled_from([b"\n", b"\r\n"]),
+    st.lists(st.integers(0, 40), max_size=8),
+)
+def test_line_parser_returns_each_line_wherever_bytes_are_cut(lines: list[bytes], end: bytes, cuts: list[int]) -> None:
+    raw = b"".join(line + end for line in lines)
+    places = sorted({0, len(raw), *(cut for cut in cuts if cut < len(raw))})
+    parser = LineParser()
+    frames = [frame for start, stop in pairwise(places) for frame in parser.feed(raw[start:stop])]
+    assert frames == [(None, line) for line in lines if line.strip()]
+    assert parser.end() == []
+    assert parser.close() == b""
+
+
+@pytest.mark.parametrize(
+    ("raw", "frames", "rest"),
+    [
+        (BOM + b'{"a":1}\n{"b":2}', [b'{"a":1}', b'{"b":2}'], b""),
+        (BOM + b'{"a":1}', [b'{"a":1}'], b""),
+        (b'{"a":1}\n{"b":{}', [b'{"a":1}'], b'{"b":{}'),
+        (b"[" * 10_000, [], b"[" * 10_000),
+        (b"", [], b""),
+    ],
+)
+def test_line_parser_ends_last_line_if_it_is_json(raw: bytes, frames: list[bytes], rest: bytes) -> None:
+    parser = LineParser()
+    assert [data for _, data in [*parser.feed(raw), *parser.end()]] == frames
+    assert parser.close() == rest
+
+
+@pytest.mark.parametrize("form", [SSE, LINES], ids=["events", "lines"])
+def test_stream_format_splits_what_it_writes(form: Any) -> None:
+    frames = [form.write(b"{}", None), form.write(b"[1]", "named")]
+    assert form.split(b"".join(frames)) == frames
+    assert [data for _, data in form.framing().feed(b"".join(frames))] == [b"{}", b"[1]"]
+
+
+def test_stream_format_ignores_parameters_of_content_type() -> None:
+    assert SSE.is_type("Text/Event-Stream; charset=latin-1")
+    assert not SSE.is_type("text/event-streams")
+    assert LINES.is_type("application/x-ndjson")
+    assert not LINES.is_type("")

@@ -91,7 +91,7 @@ def whole(api: str) -> bytes:
 
 def frames(api: str) -> list[bytes]:
     response = dressed(say(TEXT), ENDPOINT[api], "m", 1)
-    return list(body_of(response, ENDPOINT[api], streams="sse", size=8).frames)
+    return list(body_of(response, ENDPOINT[api], streams="events", size=8).frames)
 
 
 def error_event(api: str, status: int = 500) -> bytes:

@@ -497,7 +497,7 @@ def test_truncated_stream_ends_without_a_connection_error(loopback: Serve, api: 
 
 def test_several_faults_of_a_turn_are_combined() -> None:
     endpoint = ENDPOINTS[0]
-    body = body_of(ANSWER, endpoint, streams="sse", size=4)
+    body = body_of(ANSWER, endpoint, streams="events", size=4)
     steps = list(steps_of(body, Fault(stall=9, stall_after=10, drop_after=10, malformed_at=0)))
     assert [type(step) for step in steps] == [bytes, Stall, Cut, bytes, *[bytes] * (len(body.frames) - 1)]
     assert isinstance(steps[0], bytes)

@@ -14,6 +14,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from contentmodel.adapter import adapters
+from contentmodel.engine.streams.formats import stream_format_of
 from contentmodel.errors import ContentModelError
 from contentmodel_conformance.streams import frames_of
 
@@ -23,9 +25,10 @@ class CorpusError(ContentModelError, ValueError):
 
 
 class Record:
-    """One recorded exchange: `source` is its file and line, `data` the JSON object there."""
+    """One recorded exchange: `source` is its file and line, `data` the JSON object there, `api` the API of the file."""
 
-    def __init__(self, source: str, data: dict[str, Any]) -> None:
+    def __init__(self, source: str, data: dict[str, Any], api: str) -> None:
+        self.api = api
         self.source = f"{source} ({data['id']})" if "id" in data else source
         self.data = data
         self.id: str = str(data.get("id", source))
@@ -43,8 +46,8 @@ class Record:
 
     @cached_property
     def frames(self) -> list[bytes]:
-        """The events of a stream as server-sent events."""
-        return frames_of(self.body)
+        """The events of a stream as bytes, in the stream format of the API."""
+        return frames_of(self.body, stream_format_of(adapters().get(self.api)))
 
     @cached_property
     def raw(self) -> bytes:
@@ -98,12 +101,12 @@ class Recordings:
             for number, line in enumerate(lines, 1):
                 place = f"{path.name}:{number}"
                 try:
-                    yield _record(place, line, kind)
+                    yield _record(place, line, api, kind)
                 except ValueError as error:
                     self.bad.setdefault(api, []).append(f"{place}: {error}")
 
 
-def _record(place: str, line: bytes, kind: str) -> Record:
+def _record(place: str, line: bytes, api: str, kind: str) -> Record:
     try:
         data = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -116,7 +119,7 @@ def _record(place: str, line: bytes, kind: str) -> Record:
         raise ValueError(f"its kind is {data['kind']!r}, and this is a file of {kind!r}")
     if kind == "stream":
         _check_events(data["body"])
-    return Record(place, data)
+    return Record(place, data, api)
 
 
 def _check_events(body: Any) -> None:

@@ -6,7 +6,7 @@ A violated law raises `LawBroken` with the law, the event or block, and both val
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -18,26 +18,28 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.display import count_of
 from contentmodel.engine.json import parse, steps_of, write
+from contentmodel.engine.streams.decoder import DONE
+from contentmodel.engine.streams.formats import SSE, StreamFormat, stream_format_of
 from contentmodel.errors import DecodeError, StreamError
 from contentmodel.events import Fold, fold
 from contentmodel.unfolding import unfold
+from contentmodel_conformance.disguises import disguises
 from contentmodel_conformance.laws import ABSENT, Label, LawBroken, difference
 from contentmodel_conformance.oracles.accumulators import accumulated, comparable
 
 Events = Sequence[ev.StreamEvent]
-BOM = b"\xef\xbb\xbf"
 
 
 # -- bytes and events --------------------------------------------------------------------------------------------------
 
 
-def frames_of(body: Iterable[dict[str, Any]]) -> list[bytes]:
-    """Return a recorded stream, a list of {event?, data}, as server-sent events."""
+def frames_of(body: Iterable[dict[str, Any]], form: StreamFormat = SSE) -> list[bytes]:
+    """Return a recorded stream, a list of {event?, data}, as the bytes of its events."""
     frames = []
     for event in body:
         data = event["data"]
-        name = b"event: %b\n" % event["event"].encode() if event.get("event") else b""
-        frames.append(b"%bdata: %b\n\n" % (name, data.encode() if isinstance(data, str) else write(data)))
+        text = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else write(data)
+        frames.append(form.write(text, event.get("event") or None))
     return frames
 
 
@@ -54,18 +56,6 @@ def cut(raw: bytes, places: Iterable[int]) -> list[bytes]:
     return [raw[start:end] for start, end in zip([0, *inner], [*inner, len(raw)], strict=True)]
 
 
-def disguises(raw: bytes) -> Iterator[tuple[str, bytes]]:
-    """Yield the same server-sent events in other spellings that the standard allows, each with a name."""
-    yield "CRLF", raw.replace(b"\n", b"\r\n")
-    yield "CR", raw.replace(b"\n", b"\r")
-    yield "comments", raw.replace(b"\n\n", b"\n\n: still here\n\n")
-    yield "blank lines", raw.replace(b"\n\n", b"\n\n\n\n")
-    yield "ids", raw.replace(b"\n\n", b"\nid: 7\nretry: 10\nfield: of tomorrow\n\n")
-    yield "no space", raw.replace(b"\ndata: ", b"\ndata:")
-    yield "byte order mark", BOM + raw
-    yield "blank line first", b"\n" + raw
-
-
 # -- the laws of decoding ----------------------------------------------------------------------------------------------
 
 
@@ -76,11 +66,12 @@ def cuts(adapter: Any, raw: bytes, places: Iterable[int]) -> None:
 
 def readings(adapter: Any, body: Sequence[dict[str, Any]]) -> None:
     """Parsed events decode like their bytes. A decoder without deltas emits none, and gives the same response."""
-    whole = decode(adapter, frames_of(body))
+    frames = frames_of(body, stream_format_of(adapter))
+    whole = decode(adapter, frames)
     decoder, quiet = adapter.stream_decoder(), adapter.stream_decoder(deltas=False)
     parsed: list[ev.StreamEvent] = []
     without_deltas: list[ev.StreamEvent] = []
-    for event, frame in zip(body, frames_of(body), strict=True):
+    for event, frame in zip(body, frames, strict=True):
         is_parsed = isinstance(event["data"], dict)
         parsed += decoder.feed_event(event["data"], event.get("event")) if is_parsed else decoder.feed(frame)
         without_deltas += quiet.feed(frame)
@@ -95,9 +86,12 @@ def readings(adapter: Any, body: Sequence[dict[str, Any]]) -> None:
 
 
 def spellings(adapter: Any, raw: bytes) -> None:
-    """The events do not depend on line endings, or on comments, ids and blank lines between events."""
+    """The events do not depend on line endings, or on comments, ids and blank lines between events.
+
+    Other formats than server-sent events have spellings of their own.
+    """
     whole = decode(adapter, [raw])
-    for name, disguised in disguises(raw):
+    for name, disguised in disguises(raw, stream_format_of(adapter)):
         same_events(f"spellings ({name})", whole, decode(adapter, [disguised]))
         ends = [at + 1 for at, byte in enumerate(disguised) if byte == 0x0D]
         same_events(f"spellings ({name}, cut)", whole, decode(adapter, cut(disguised, [1, 2, 3, *ends])))
@@ -322,7 +316,8 @@ def prefix(adapter: Any, raw: bytes, length: int, whole: Events | None = None) -
 
 def malformed(adapter: Any, frames: Sequence[bytes], place: int) -> None:
     """An event that is not JSON ends the turn with the error "stream_malformed", and earlier content is kept."""
-    events = decode(adapter, [*frames[:place], b'data: {"oops\n\n', *frames[place:]])
+    broken = stream_format_of(adapter).write(b'{"oops', None)
+    events = decode(adapter, [*frames[:place], broken, *frames[place:]])
     before = decode(adapter, frames[:place])
     order(events)
     if not isinstance(before[-1], ev.TurnError) or before[-1].error.code != "stream_ended":
@@ -370,7 +365,7 @@ def unfinished(adapter: Any) -> None:
 def accumulation(api: str, adapter: Any, events: Events) -> None:
     """The official SDK's accumulator builds the same answer from an encoded stream."""
     raw, _ = encode(adapter, events)
-    theirs = accumulated(api, values_of(raw))
+    theirs = accumulated(api, values_of(raw, adapter))
     ours = adapter.encode_response(fold(decode(adapter, [raw]))).payload
     start = next((event.response for event in events if isinstance(event, ev.TurnStart)), None)
     if start is not None and start.id != fold(events).id:
@@ -390,7 +385,7 @@ def agreement(api: str, adapter: Any, events: Events, theirs: Any) -> None:
 
 def repetition(adapter: Any, events: Events) -> None:
     """If the last event repeats the answer, its items, without citations, are those sent before, with their ids."""
-    wires = values_of(encode(adapter, events)[0])
+    wires = values_of(encode(adapter, events)[0], adapter)
     whole = wires[-1].get("response", {}).get("output") if wires else None
     if whole is None:
         return
@@ -406,10 +401,10 @@ def _uncited(item: Any) -> Any:
     return {**item, "content": [{**p, "annotations": []} for p in parts]} if isinstance(parts, list) else item
 
 
-def values_of(raw: bytes) -> list[dict[str, Any]]:
+def values_of(raw: bytes, adapter: Any) -> list[dict[str, Any]]:
     """Return the events of a stream as parsed JSON, without "[DONE]"."""
-    lines = (line[6:] for line in raw.split(b"\n") if line.startswith(b"data: "))
-    return [json.loads(line) for line in lines if line != b"[DONE]"]
+    frames = stream_format_of(adapter).framing().feed(raw)
+    return [json.loads(data) for _, data in frames if data != DONE]
 
 
 def _no_more_than(response: ChatResponse, events: Events, whole: Events, length: int) -> None:

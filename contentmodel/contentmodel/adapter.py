@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from contentmodel.engine.pipeline.names import SchemaMap
     from contentmodel.engine.streams.decoder import StreamDecoder
     from contentmodel.engine.streams.encoder import StreamEncoder
+    from contentmodel.engine.streams.formats import StreamFormat
     from contentmodel.request import ChatRequest
     from contentmodel.response import ChatResponse
     from contentmodel.rules import Violation
@@ -47,7 +48,7 @@ For an adapter with the form "lines": JSON Lines as bytes or str, or the list of
 class Adapter(Protocol):
     """Decode and encode the payloads of one API. Sans-I/O: no sockets, no clocks, no SDK.
 
-    An adapter may also implement the protocols `Traces`, `RecognisesLists` and `HasForm`.
+    An adapter may also implement the protocols `Traces`, `RecognisesLists`, `HasForm` and `HasStreamFormat`.
     """
 
     api: str
@@ -136,6 +137,12 @@ class HasForm(Protocol):
     """
 
     form: DocumentForm
+
+
+class HasStreamFormat(Protocol):
+    """An adapter that states how the events of its streams become bytes. Without it: server-sent events."""
+
+    stream_format: StreamFormat
 
 
 def form_of(api: str) -> DocumentForm:

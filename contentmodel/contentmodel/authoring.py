@@ -62,6 +62,7 @@ from contentmodel.engine.streams.decoder import (
     merge_into,
 )
 from contentmodel.engine.streams.encoder import StreamEncoder
+from contentmodel.engine.streams.formats import LINES, SSE, StreamFormat
 from contentmodel.engine.streams.joined_texts import JoinedTexts, JoiningEncoder, with_normalized_texts
 from contentmodel.engine.streams.outgoing import OutgoingBlock, Written, growing, is_incomplete_call
 from contentmodel.engine.table import hints
@@ -199,6 +200,7 @@ __all__ = [
     "JoinedTexts",
     "JoiningEncoder",
     "Kinds",
+    "LINES",
     "LIST",
     "Layout",
     "LimitHeaders",
@@ -234,6 +236,7 @@ __all__ = [
     "Roles",
     "Row",
     "Rules",
+    "SSE",
     "SchemaMap",
     "Severity",
     "Shape",
@@ -243,6 +246,7 @@ __all__ = [
     "Spec",
     "StreamDecoder",
     "StreamEncoder",
+    "StreamFormat",
     "TOKEN",
     "Table",
     "TableAdapter",

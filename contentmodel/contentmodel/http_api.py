@@ -70,6 +70,7 @@ class HttpApi(msgspec.Struct, frozen=True, kw_only=True):
     - `headers`: headers of every request. `forwarded`: headers of a client that have a meaning for this API.
     - `request_id`: the header of an answer that identifies the request.
     - `foreign`: fields that a request of another API gets if it does not set them.
+    - `streams_by_default`: whether a request without the field `stream` asks for a stream.
     - `usage_fields`: the fields by which a request asks for the usage in a stream, if it must.
     - `retry_in_body`: whether an error body, and not a header, contains the time to wait before a retry.
     - `mount`: the path before the base URL's at servers that answer several APIs, if another API has the same paths.
@@ -90,6 +91,7 @@ class HttpApi(msgspec.Struct, frozen=True, kw_only=True):
     forwarded: tuple[str, ...] = ()
     request_id: str = "x-request-id"
     foreign: JsonObject = {}
+    streams_by_default: bool = False
     usage_fields: JsonObject = {}
     retry_in_body: bool = False
     mount: str = ""
@@ -105,6 +107,18 @@ class HttpApi(msgspec.Struct, frozen=True, kw_only=True):
     def method(self, *, streams: bool) -> HttpMethod:
         """Return the method for a streamed answer, or for a whole one."""
         return self.stream if streams and self.stream is not None else self.generate
+
+    def asks_stream(self, payload: Mapping[str, Any]) -> bool:
+        """Return whether a request asks for a stream in its field `stream`."""
+        value = payload.get("stream")
+        return value is True or (value is None and self.streams_by_default)
+
+    def asks_array(self, query: Mapping[str, str]) -> bool:
+        """Return whether a call of the method that streams asks for one JSON array: it lacks the query of the method.
+
+        Gemini streams events only with `alt=sse`.
+        """
+        return self.stream is not None and any(query.get(name) != value for name, value in self.stream.query.items())
 
     def asks_usage(self, payload: Mapping[str, Any]) -> bool:
         """Return whether a request asks for the usage in a stream."""

@@ -35,7 +35,7 @@ def _of(source: Any, target: Any) -> Law:
 @check(failing, "written", "streams that the adapter wrote, with an error after any event", "streams")
 def ended_by_an_error(subject: Subject, trial: Trial) -> None:
     def law(case: tuple[SampledAnswer, int]) -> None:
-        frames = frames_in(raw_of(subject.adapter, case[0]))
+        frames = frames_in(subject.adapter, raw_of(subject.adapter, case[0]))
         failing(subject.adapter, frames, case[1] % (len(frames) + 1))
 
     trial.each(st.tuples(sampled_answers(subject), st.integers(0, 1_000)), law)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -14,6 +13,7 @@ from hypothesis.strategies import DrawFn
 from contentmodel import ChatMessage
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.engine.json import write
+from contentmodel.engine.streams.formats import stream_format_of
 from contentmodel.events import fold
 from contentmodel.unfolding import unfold
 from contentmodel_conformance import laws, streams
@@ -56,23 +56,18 @@ def raw_of(adapter: Any, one: SampledAnswer) -> bytes:
     return streams.encode(adapter, events_of(one))[0]
 
 
-def frames_in(raw: bytes) -> list[bytes]:
-    """Split the bytes after every server-sent event; if there is none, after every line."""
-    parts = re.split(rb"(?<=\n\n)" if b"\n\n" in raw else rb"(?<=\n)", raw)
-    return [part for part in parts if part]
+def frames_in(adapter: Any, raw: bytes) -> list[bytes]:
+    """Split the bytes of a stream after every event."""
+    return stream_format_of(adapter).split(raw)
 
 
-def body_in(raw: bytes) -> Body:
-    """Return server-sent events as {event?, data}; [] if the stream has another framing."""
-    body = []
-    for frame in frames_in(raw):
-        lines = [line.partition(b": ") for line in frame.rstrip(b"\n").split(b"\n")]
-        fields = {name: value for name, _, value in lines if name in (b"event", b"data")}
-        if b"data" not in fields:
-            return []
-        named = {"event": fields[b"event"].decode()} if b"event" in fields else {}
-        body.append({**named, "data": _data(fields[b"data"])})
-    return body
+def body_in(adapter: Any, raw: bytes) -> Body:
+    """Return the events of a stream as {event?, data}; [] if they are not written in the adapter's stream format."""
+    form = stream_format_of(adapter)
+    frames = form.framing().feed(raw)
+    if b"".join(form.write(data, name) for name, data in frames) != raw:
+        return []
+    return [{**({} if name is None else {"event": name}), "data": _data(data)} for name, data in frames]
 
 
 def _data(text: bytes) -> Any:
@@ -113,24 +108,24 @@ def cuts(subject: Subject, trial: Trial) -> None:
     trial.each(st.tuples(sampled_answers(subject), st.lists(st.integers(0, 1_000_000), max_size=20)), law)
 
 
-@check(streams.spellings, "written", "streams that the adapter wrote, if they are server-sent events", "streams")
+@check(streams.spellings, "written", "streams that the adapter wrote in its stream format", "streams")
 def spellings(subject: Subject, trial: Trial) -> None:
     trial.each(sampled_answers(subject), of_raw(subject, _spellings))
 
 
 def _spellings(adapter: Any, raw: bytes) -> None:
-    if not body_in(raw):
+    if not body_in(adapter, raw):
         raise laws.Refused
     streams.spellings(adapter, raw)
 
 
-@check(streams.readings, "written", "streams that the adapter wrote, if they are server-sent events", "streams")
+@check(streams.readings, "written", "streams that the adapter wrote in its stream format", "streams")
 def readings(subject: Subject, trial: Trial) -> None:
     trial.each(sampled_answers(subject), of_raw(subject, _readings))
 
 
 def _readings(adapter: Any, raw: bytes) -> None:
-    body = body_in(raw)
+    body = body_in(adapter, raw)
     if not body:
         raise laws.Refused
     streams.readings(adapter, body)
@@ -263,9 +258,9 @@ def broken_off(subject: Subject, trial: Trial) -> None:
 def malformed(subject: Subject, trial: Trial) -> None:
     def law(case: tuple[SampledAnswer, int]) -> None:
         raw = raw_of(subject.adapter, case[0])
-        if not body_in(raw):
+        if not body_in(subject.adapter, raw):
             raise laws.Refused
-        frames = frames_in(raw)
+        frames = frames_in(subject.adapter, raw)
         streams.malformed(subject.adapter, frames, case[1] % len(frames))
 
     trial.each(st.tuples(sampled_answers(subject), st.integers(0, 1_000)), law)
@@ -280,14 +275,14 @@ def malformed(subject: Subject, trial: Trial) -> None:
 def mixed(subject: Subject, trial: Trial) -> None:
     bodies = written_bodies(subject.adapter)
     if not bodies:
-        trial.note("its streams are not server-sent events")
+        trial.note("its streams are not written in its stream format")
         return
     trial.each(damaged(bodies), lambda body: disordered(subject.adapter, body))
 
 
 def written_bodies(adapter: Any) -> list[Body]:
-    """Return a few streams that an adapter writes; [] if they are not server-sent events."""
-    return [body for one in _some() if (body := body_in(raw_of(adapter, one)))]
+    """Return a few streams that an adapter writes; [] if they are not written in its stream format."""
+    return [body for one in _some() if (body := body_in(adapter, raw_of(adapter, one)))]
 
 
 @st.composite
@@ -324,7 +319,7 @@ def conversion_of(source: Any, target: Any) -> Law:
 
     def law(case: tuple[Body, int | None]) -> None:
         body, place = case
-        raw = bytes_of(body)
+        raw = bytes_of(body, stream_format_of(source))
         streams.conversion(source, target, [raw if place is None else raw[: place % (len(raw) + 1)]])
 
     return law
@@ -340,7 +335,7 @@ def misordered(subject: Subject, trial: Trial) -> None:
 
 def disordered(adapter: Any, body: Body) -> None:
     """Check that invalid events raise nothing, end in order, and decode the same however they are split and read."""
-    frames = streams.frames_of(body)
+    frames = streams.frames_of(body, stream_format_of(adapter))
     events = streams.totality(adapter, frames)
     streams.same_events("cuts", events, streams.decode(adapter, [b"".join(frames)]))
     streams.readings(adapter, body)
@@ -366,7 +361,8 @@ def with_flips(raw: bytes, places: Sequence[tuple[int, int]]) -> bytes:
 @check(streams.totality, "bytes", "any bytes, and any JSON", "streams")
 def noise(subject: Subject, trial: Trial) -> None:
     noises = st.binary(max_size=200) | st.lists(json_values, max_size=4).map(lambda v: json.dumps(v).encode())
-    framed = json_values.map(lambda value: b"data: %b\n\n" % json.dumps(value).encode())
+    form = stream_format_of(subject.adapter)
+    framed = json_values.map(lambda value: form.write(json.dumps(value).encode(), None))
     trial.each(noises | framed, lambda raw: streams.totality(subject.adapter, [raw]))
 
 

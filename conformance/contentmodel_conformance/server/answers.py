@@ -12,7 +12,7 @@ from contentmodel.adapter import adapter
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.engine.json import write
 from contentmodel.engine.losses.loss import Loss, significant
-from contentmodel.engine.streams.framing import AnyFraming
+from contentmodel.engine.streams.formats import StreamFormat, stream_format_of
 from contentmodel.events import TurnComplete, TurnError
 from contentmodel.message import ChatMessage, FinishReason, Origin
 from contentmodel.response import ChatChoice, ChatResponse
@@ -20,7 +20,7 @@ from contentmodel.unfolding import unfold
 from contentmodel_conformance.server.endpoints import STATUSES, Endpoint
 from contentmodel_conformance.server.script import Fault
 
-JSON_TYPE, SSE_TYPE = "application/json", "text/event-stream; charset=utf-8"
+JSON_TYPE = "application/json"
 SCRIPTED = Origin(api="script", issuer="script")
 """The origin of answers that have none. For it, encoders supply what their API always sends."""
 
@@ -42,18 +42,22 @@ Step: TypeAlias = bytes | Stall | Cut
 
 @dataclass(frozen=True)
 class Body:
-    """An answer in frames: the events of a stream, or one whole body. Frames from index `closing` on end the answer."""
+    """An answer in frames: the events of a stream, or one whole body. Frames from index `closing` on end the answer.
+
+    `stream_format` is how the frames are events; None for a JSON body, whole or streamed as an array.
+    """
 
     status: int
     media_type: str
     frames: tuple[bytes, ...]
     closing: int
     losses: tuple[Loss, ...] = ()
+    stream_format: StreamFormat | None = None
 
     @property
     def is_stream(self) -> bool:
         """True if the frames are events."""
-        return self.media_type == SSE_TYPE or len(self.frames) > 1
+        return self.stream_format is not None or len(self.frames) > 1
 
 
 # -- an answer as the script has it, made fit for the wire -------------------------------------------------------------
@@ -101,7 +105,7 @@ def error_body(endpoint: Endpoint, status: int, message: str, retry_after: float
 
 
 def body_of(response: ChatResponse, endpoint: Endpoint, *, streams: str | None = None, size: int | None = None) -> Body:
-    """Encode an answer: plain (`streams` is None), as server-sent events ("sse") or as a streamed JSON array ("array").
+    """Encode an answer: plain (`streams` is None), as "events" of the API's stream, or as a streamed JSON "array".
 
     A response with only an error becomes an error body with a matching HTTP status, streamed or not.
     """
@@ -113,7 +117,7 @@ def body_of(response: ChatResponse, endpoint: Endpoint, *, streams: str | None =
         encoded = adapter(endpoint.api).encode_response(response)
         return Body(200, JSON_TYPE, (write(encoded.payload),), 1, significant(encoded.losses))
     body = _stream(response, endpoint, size)
-    return body if streams == "sse" else _as_array(body)
+    return body if streams == "events" else _as_array(body)
 
 
 def _failure(response: ChatResponse, endpoint: Endpoint) -> Body | None:
@@ -145,25 +149,21 @@ def status_of(codes: Iterable[Any]) -> int:
 
 def _stream(response: ChatResponse, endpoint: Endpoint, size: int | None) -> Body:
     encoder = adapter(endpoint.api).stream_encoder()
+    form = stream_format_of(adapter(endpoint.api))
     opening: list[bytes] = []
     closing: list[bytes] = []
     for event in unfold(response, size=size):
         (closing if isinstance(event, TurnComplete | TurnError) else opening).append(encoder.feed(event))
     closing.append(encoder.close())
-    frames = split_frames(b"".join(opening))
-    ends = split_frames(b"".join(closing))
-    return Body(200, SSE_TYPE, (*frames, *ends), len(frames), significant(encoder.losses))
-
-
-def split_frames(data: bytes) -> list[bytes]:
-    """Split a stream into events, each with its final blank line."""
-    *frames, rest = data.replace(b"\r\n", b"\n").split(b"\n\n")
-    return [frame + b"\n\n" for frame in frames] + ([rest] if rest else [])
+    frames = form.split(b"".join(opening))
+    ends = form.split(b"".join(closing))
+    return Body(200, form.media_type, (*frames, *ends), len(frames), significant(encoder.losses), form)
 
 
 def _as_array(body: Body) -> Body:
     """Return the events as elements of one JSON array, as Gemini sends them without `alt=sse`."""
-    parsed = AnyFraming().feed(b"".join(body.frames))
+    assert body.stream_format is not None
+    parsed = body.stream_format.framing().feed(b"".join(body.frames))
     frames = [(b"," if place else b"[") + data for place, (_, data) in enumerate(parsed)]
     return Body(body.status, JSON_TYPE, (*frames, b"]" if frames else b"[]"), body.closing, body.losses)
 
@@ -190,18 +190,19 @@ def spoilt(body: Body, fault: Fault) -> list[bytes]:
     frames = list(body.frames)
     if fault.malformed_at is not None:
         place = min(fault.malformed_at, len(frames) - 1)
-        frames[place] = _broken(frames[place])
+        frames[place] = _broken(frames[place], body.stream_format)
     if not fault.truncate:
         return frames
     return frames[: body.closing] if body.is_stream else [_half(frames[0])]
 
 
-def _broken(frame: bytes) -> bytes:
+def _broken(frame: bytes, form: StreamFormat | None) -> bytes:
     """Return a frame with its JSON cut in half."""
-    head, mark, data = frame.partition(b"data: ")
-    if not mark:
+    events = [] if form is None else form.framing().feed(frame)
+    if form is None or len(events) != 1:
         return _half(frame)
-    return head + mark + _half(data.rstrip(b"\n")) + b"\n\n"
+    name, data = events[0]
+    return form.write(_half(data), name)
 
 
 def _half(data: bytes) -> bytes:

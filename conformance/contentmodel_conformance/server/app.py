@@ -89,8 +89,8 @@ class Loopback:
         )
         self.requests.append(record)
         read_body(record, body)
-        if isinstance(record.payload, dict) and record.payload.get("stream") is True and not endpoint.stream_paths:
-            record.is_stream = True
+        if isinstance(record.payload, dict) and not endpoint.stream_paths:
+            record.is_stream = endpoint.http.asks_stream(record.payload)
         return record
 
     # -- which answer ------------------------------------------------------------------------------------------
@@ -205,7 +205,7 @@ def _headers_of(fault: Fault | None) -> dict[str, str]:
 
 
 def _form_of(record: Recorded, endpoint: Endpoint) -> str | None:
-    """Return the form of a record's answer: plain (None), server-sent events ("sse"), or a JSON array ("array")."""
+    """Return the form of a record's answer: plain (None), a stream of events ("events"), or a JSON array ("array")."""
     if not record.is_stream:
         return None
-    return "array" if endpoint.stream_paths and record.query.get("alt") != "sse" else "sse"
+    return "array" if endpoint.http.asks_array(record.query) else "events"

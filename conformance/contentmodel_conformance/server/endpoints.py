@@ -21,13 +21,14 @@ ErrorBody = dict[str, Any]
 class Endpoint:
     """The routes of one API at the loopback server.
 
-    `paths` and `stream_paths` are Starlette paths. A request at `paths` is streamed if the payload has `stream: true`
+    `paths` and `stream_paths` are Starlette paths. A request at `paths` is streamed if the payload asks for a stream,
     and the API has no `stream_paths`. `codes` maps HTTP statuses to the API's error codes. `describe` returns an error
     body from a status, its code, a message and the seconds until a retry. `error_fields` are the fields that an answer
     has if it is only an error. The base URL of the official client is the server's URL with `base` appended.
     """
 
     api: str
+    http: HttpApi
     paths: tuple[str, ...]
     codes: Mapping[int, str]
     describe: Callable[[int, str, str, float | None], ErrorBody]
@@ -112,6 +113,7 @@ def _endpoint(
     assert isinstance(http, HttpApi)
     return Endpoint(
         api,
+        http,
         http.generate.routes,
         codes,
         describe,

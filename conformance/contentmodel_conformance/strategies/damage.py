@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from contentmodel import events as ev
+from contentmodel.engine.streams.formats import StreamFormat
 from contentmodel_conformance.strategies.sdk import json_values
 
 __all__ = ["bytes_of", "flips", "misfitting", "mixed_up", "ODD", "out_of_order"]
@@ -136,16 +137,15 @@ def _places(value: Any) -> Iterator[tuple[Any, Any]]:
         yield from _places(item)
 
 
-def bytes_of(body: Body) -> bytes:
-    """Return a stream as server-sent events. The data may be any JSON or text."""
-    return b"".join(_frame(event) for event in body)
+def bytes_of(body: Body, form: StreamFormat) -> bytes:
+    """Return a stream in this format. The data may be any JSON or text."""
+    return b"".join(_frame(event, form) for event in body)
 
 
-def _frame(event: dict[str, Any]) -> bytes:
+def _frame(event: dict[str, Any], form: StreamFormat) -> bytes:
     data = event["data"]
-    name = b"event: %b\n" % event["event"].encode() if event.get("event") else b""
     text = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else json.dumps(data).encode()
-    return b"%bdata: %b\n\n" % (name, text)
+    return form.write(text, event.get("event") or None)
 
 
 @st.composite

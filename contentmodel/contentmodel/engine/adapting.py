@@ -20,6 +20,7 @@ from contentmodel.engine.pipeline.json_values import contents_with_json_as_text,
 from contentmodel.engine.pipeline.names import SchemaMap
 from contentmodel.engine.pipeline.passes import with_finish_for_calls
 from contentmodel.engine.pipeline.steps import Pass, fitted, payload_pass, prepared
+from contentmodel.engine.streams.formats import SSE, StreamFormat
 from contentmodel.engine.table.classes import misfits
 from contentmodel.engine.table.codecs import AnyCodec
 from contentmodel.engine.table.error_types import ErrorTypes
@@ -52,6 +53,8 @@ class TableAdapter:
     """The headers in which the API reports rate limits; None if it has none."""
     http: HttpApi | None = None
     """The HTTP interface of the API; None if the format has none."""
+    stream_format: StreamFormat = SSE
+    """The format in which the events of a stream are bytes."""
     also_takes: Mapping[str, tuple[type, ...]] = {}
     """Additional JSON classes that the API accepts, by the path of the field in a wire object."""
     requires: Mapping[str, type] = {}

@@ -181,7 +181,7 @@ class Exchange:
             if outgoing.passes:
                 return await self._passed(sender, response)
             answer = Answer(self.incoming, sender, outgoing, route.policies)
-            is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
+            is_stream = sender.stream_format.is_type(response.headers.get("content-type", ""))
             if outgoing.streams and is_stream:
                 return await self._streamed(sender, response, answer)
             return await self._whole(sender, response, answer)
@@ -199,7 +199,7 @@ class Exchange:
                 raise refusal(sender, response, value.error)
             if self.incoming.streams:
                 data = await self._run(answer.as_stream, value, self.report, size=len(body))
-                framing = Framing(self.incoming.framing)
+                framing = Framing(self.incoming)
                 reply = Reply(200, framing.feed(data) + framing.close(), {"content-type": framing.media_type})
             else:
                 reply = await self._run(answer.whole, value, trace, self.report, size=len(body))
@@ -233,7 +233,7 @@ class Exchange:
 
         An upstream that sends comments only is working. After a heartbeat without an event, the stream begins.
         """
-        converter, framing = answer.converter(), Framing(self.incoming.framing)
+        converter, framing = answer.converter(), Framing(self.incoming)
         conversion = Conversion(response.aiter_bytes(), converter, self._front, answer.thread)
         pieces = conversion.pieces(self.config.limits.heartbeat)
         first: bytes | None = b""

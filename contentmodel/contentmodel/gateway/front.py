@@ -9,13 +9,14 @@ from typing import TypeVar
 from contentmodel.adapter import Adapter, adapter, as_json
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.engine.json import JsonObject, parse, write
+from contentmodel.engine.streams.formats import stream_format_of
 from contentmodel.errors import DecodeError
 from contentmodel.http_api import HttpApi
 from contentmodel.limits import RateLimits, with_wait_in_body, write_limits
 from contentmodel.message import Origin
 from contentmodel.response import ChatResponse
 
-JSON_TYPE, SSE_TYPE = "application/json", "text/event-stream; charset=utf-8"
+JSON_TYPE = "application/json"
 
 MIN_KEY = 16
 """The number of characters of the shortest API key."""
@@ -55,6 +56,7 @@ class Front:
     def __init__(self, api: str, http: HttpApi) -> None:
         self.api, self.http = api, http
         self.adapter: Adapter = adapter(api)
+        self.stream_format = stream_format_of(self.adapter)
 
     def error(self, error: ErrorContent, limits: RateLimits | None = None, origin: Origin | None = None) -> Reply:
         """Return an error in this API: its status, its body, and the headers of its rate limits.
@@ -82,7 +84,8 @@ class Front:
 class Incoming:
     """A request of a client. `headers` have lower-case names. `model` is the one in the path, if the path names it.
 
-    `streams` is whether the answer is streamed, and `framing` is how: as "sse", or as the elements of an "array".
+    `streams` is whether the answer is streamed, and `framing` is how: as the "events" of the API, or as the elements of
+    an "array".
     """
 
     front: Front
@@ -93,7 +96,7 @@ class Incoming:
     payload: JsonObject
     model: str
     streams: bool
-    framing: str = "sse"
+    framing: str = "events"
 
     @property
     def asks_usage(self) -> bool:
@@ -121,8 +124,8 @@ def read_request(
     model = path_model if path_model is not None else payload.get("model")
     if not isinstance(model, str) or not model:
         raise GatewayError("invalid_request", f"{front.api}: the request names no model: set `model`")
-    streams = stream_method or (front.http.stream is None and payload.get("stream") is True)
-    framing = "array" if stream_method and query.get("alt") != "sse" else "sse"
+    streams = stream_method or (front.http.stream is None and front.http.asks_stream(payload))
+    framing = "array" if stream_method and front.http.asks_array(query) else "events"
     return Incoming(front, path, headers, query, body, payload, model, streams, framing)
 
 

@@ -14,10 +14,9 @@ from contentmodel.adapter import as_json, traced
 from contentmodel.engine.json import JsonObject, parse, write
 from contentmodel.engine.losses.loss import Loss, significant
 from contentmodel.engine.pipeline.names import Renames
-from contentmodel.engine.streams.framing import AnyFraming
 from contentmodel.errors import DecodeError, EncodeError, Fault
 from contentmodel.gateway.config import Route
-from contentmodel.gateway.front import JSON_TYPE, SSE_TYPE, Front, GatewayError, Incoming, Reply
+from contentmodel.gateway.front import JSON_TYPE, Front, GatewayError, Incoming, Reply
 from contentmodel.gateway.report import Report
 from contentmodel.gateway.upstream import Sender, has_contents
 from contentmodel.request import ChatRequest, FunctionTool, HostedTool
@@ -262,11 +261,12 @@ class Answer:
 
 
 class Framing:
-    """Frame a stream of server-sent events as the client asked: unchanged, or as the elements of a JSON array."""
+    """Frame a stream of the client's API as the client asked: unchanged, or as the elements of a JSON array."""
 
-    def __init__(self, kind: str) -> None:
-        self.media_type = SSE_TYPE if kind == "sse" else JSON_TYPE
-        self._parser = AnyFraming() if kind == "array" else None
+    def __init__(self, incoming: Incoming) -> None:
+        stream_format, is_array = incoming.front.stream_format, incoming.framing == "array"
+        self.media_type = JSON_TYPE if is_array else stream_format.media_type
+        self._parser = stream_format.framing() if is_array else None
         self._is_first = True
 
     @property

@@ -12,6 +12,7 @@ import msgspec
 
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.engine.json import parse
+from contentmodel.engine.streams.formats import stream_format_of
 from contentmodel.errors import DecodeError
 from contentmodel.events import ENDED, MALFORMED
 from contentmodel.failures import error_kind, kind_of_status
@@ -76,6 +77,7 @@ class Sender:
     def __init__(self, name: str, upstream: Upstream, http: HttpApi, adapter: Any, key: str | None) -> None:
         self.name, self.upstream, self.http, self.adapter = name, upstream, http, adapter
         self.api = upstream.api
+        self.stream_format = stream_format_of(adapter)
         self.key = key
         self.takes_client_key = upstream.key == "client"
         self._base = (upstream.base_url or http.base_url).rstrip("/")

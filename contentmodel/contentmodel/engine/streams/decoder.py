@@ -18,7 +18,7 @@ from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.engine.context import DecodeContext
 from contentmodel.engine.json import Json, JsonArray, JsonObject, kind_of, parse, write
-from contentmodel.engine.streams.framing import AnyFraming, Frame
+from contentmodel.engine.streams.framing import Frame
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.events import (
     ENDED,
@@ -184,7 +184,7 @@ class StreamDecoder:
         self.answer: JsonObject = {}
         """The answer without its blocks, in its wire form."""
         self.events: list[StreamEvent] = []
-        self._framing = AnyFraming()
+        self._framing = adapter.stream_format.framing()
         self._pending_bytes = 0
         """An upper bound of the number of bytes since the last complete event."""
         self._envelope = ChatResponse(origin=adapter.answer_origin({}))
@@ -236,6 +236,8 @@ class StreamDecoder:
     def close(self) -> list[StreamEvent]:
         """Return the events for the end of the input. Call it for every stream."""
         self.events = []
+        if not self.is_over and (frames := self._framing.end()):
+            self._run_guarded(self._read_frames, frames)
         if not self.is_over:
             self._run_guarded(self._end, self._framing.close())
         return self._emitted()

@@ -23,7 +23,6 @@ from contentmodel.engine.losses.loss import Loss, PendingLoss, loss_of, pruned, 
 from contentmodel.engine.losses.reasons import Reason
 from contentmodel.engine.pipeline.call_ids import StreamedCallIds
 from contentmodel.engine.pipeline.passes import finish_for_calls, is_empty_text, leave_empty_text
-from contentmodel.engine.streams.framing import write_sse
 from contentmodel.engine.streams.outgoing import OutgoingBlock, Written
 from contentmodel.errors import StreamError
 from contentmodel.events import (
@@ -432,8 +431,8 @@ class StreamEncoder:
     # -- used by the encoder of each API -----------------------------------------------------------------------
 
     def put(self, value: object, event: str | None = None) -> None:
-        """Write one server-sent event."""
-        self._out.append(write_sse(write(value), event))
+        """Write one event in the stream format of the API."""
+        self._out.append(self.adapter.stream_format.write(write(value), event))
 
     def put_raw(self, data: bytes) -> None:
         self._out.append(data)

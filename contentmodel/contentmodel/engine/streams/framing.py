@@ -1,4 +1,4 @@
-"""Split the bytes of a stream into frames: server-sent events, or a sequence of JSON values.
+"""Split the bytes of a stream into frames: server-sent events, a sequence of JSON values, or lines.
 
 Sans-I/O, in time linear in the input. The content of frames is not interpreted.
 """
@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 from typing import Protocol
+
+import msgspec
 
 Frame = tuple[str | None, bytes]
 """One event of a stream: its name or None, and its data, unparsed."""
@@ -19,6 +21,10 @@ class Framing(Protocol):
         """Return the frames that these bytes complete."""
         ...
 
+    def end(self) -> list[Frame]:
+        """Return the frames that the end of the input completes."""
+        return []
+
     def close(self) -> bytes:
         """Return the bytes of an incomplete frame; empty if there are none."""
         ...
@@ -27,7 +33,7 @@ class Framing(Protocol):
 BOM = b"\xef\xbb\xbf"
 
 
-class SseParser:
+class SseParser(Framing):
     """Parse server-sent events as the HTML standard defines them (section 9.2.6, read November 2026).
 
     Lines end in LF, CR or CRLF. A byte order mark at the start, comments and unknown fields are skipped. The lines of
@@ -132,7 +138,7 @@ _STRUCTURE = re.compile(rb'["\\{}\[\]]')
 _BLANK = b" \t\r\n,"
 
 
-class JsonParser:
+class JsonParser(Framing):
     """Split a sequence of JSON values into frames: lines (NDJSON), or the elements of one array, as they complete.
 
     Values are objects. Anything else between them is a separate frame, so that the consumer reports the fault.
@@ -242,7 +248,7 @@ class _EventsThenJson(SseParser):
         frames += self._json.feed(lines + b"\n")
 
 
-class AnyFraming:
+class AnyFraming(Framing):
     """Split server-sent events or JSON values into frames, depending on the first byte."""
 
     def __init__(self) -> None:
@@ -266,6 +272,42 @@ class AnyFraming:
         return self._framing.close() if self._framing is not None else b"".join(self._first).strip()
 
 
+class LineParser(Framing):
+    """Split lines into frames, without blank lines. The last line needs no line break if it is JSON."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+        self._has_begun = False
+
+    def feed(self, data: bytes) -> list[Frame]:
+        *lines, rest = data.split(b"\n")
+        if lines:
+            lines[0] = b"".join([*self._pieces, lines[0]])
+            self._pieces = []
+        if rest:
+            self._pieces.append(rest)
+        return [(None, line) for line in map(self._stripped, lines) if line]
+
+    def _stripped(self, line: bytes) -> bytes:
+        if not self._has_begun:
+            self._has_begun = True
+            line = line.removeprefix(BOM)
+        return line.strip()
+
+    def end(self) -> list[Frame]:
+        line = self.close()
+        try:
+            msgspec.json.decode(line, type=msgspec.Raw)
+        except (ValueError, RecursionError):
+            return []
+        self._pieces = []
+        return [(None, line)]
+
+    def close(self) -> bytes:
+        line = b"".join(self._pieces)
+        return (line if self._has_begun else line.removeprefix(BOM)).strip()
+
+
 _STARTS = (b"data:", b"event:", b"id:", b"retry:", b":")
 
 
@@ -286,3 +328,8 @@ def write_sse(data: bytes, event: str | None = None) -> bytes:
     if event is None or not event.isprintable():
         return b"data: %b\n\n" % data
     return b"event: %b\ndata: %b\n\n" % (event.encode(), data)
+
+
+def write_line(data: bytes, event: str | None = None) -> bytes:
+    """Return one line. `data` must have no line breaks. Lines have no event names."""
+    return data + b"\n"

@@ -1,0 +1,33 @@
+"""Streams in other spellings that their format allows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from contentmodel.engine.streams.formats import LINES, SSE, StreamFormat
+
+BOM = b"\xef\xbb\xbf"
+
+
+def disguises(raw: bytes, form: StreamFormat) -> Iterator[tuple[str, bytes]]:
+    """Yield the same events in other spellings that the format allows, each with a name."""
+    if form is SSE:
+        yield from _disguised_events(raw)
+    elif form is LINES:
+        yield "CRLF", raw.replace(b"\n", b"\r\n")
+        yield "blank lines", raw.replace(b"\n", b"\n\n")
+        yield "spaces", b" " + raw.replace(b"\n", b" \n\t")
+        yield "byte order mark", BOM + raw
+        yield "no last line break", raw.removesuffix(b"\n")
+
+
+def _disguised_events(raw: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield the same server-sent events in other spellings that the standard allows."""
+    yield "CRLF", raw.replace(b"\n", b"\r\n")
+    yield "CR", raw.replace(b"\n", b"\r")
+    yield "comments", raw.replace(b"\n\n", b"\n\n: still here\n\n")
+    yield "blank lines", raw.replace(b"\n\n", b"\n\n\n\n")
+    yield "ids", raw.replace(b"\n\n", b"\nid: 7\nretry: 10\nfield: of tomorrow\n\n")
+    yield "no space", raw.replace(b"\ndata: ", b"\ndata:")
+    yield "byte order mark", BOM + raw
+    yield "blank line first", b"\n" + raw

@@ -1,0 +1,58 @@
+"""The formats of streams: how the events of an API become bytes, and how the bytes are split into events again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from contentmodel.engine.streams.framing import AnyFraming, Framing, LineParser, begins_like_sse, write_line, write_sse
+
+
+@dataclass(frozen=True)
+class StreamFormat:
+    """The form of the events of a stream as bytes.
+
+    - `media_type`: the content type of a body with such events.
+    - `framing`: returns a splitter of bytes into frames, for one stream.
+    - `write`: returns the bytes of one event, from its data and its name or None.
+    - `split`: splits the bytes of a whole stream after each event.
+    - `begins`: returns whether bytes are the start of such a stream; None if they are too few to decide.
+    """
+
+    media_type: str
+    framing: Callable[[], Framing]
+    write: Callable[[bytes, str | None], bytes]
+    split: Callable[[bytes], list[bytes]]
+    begins: Callable[[bytes], bool | None]
+
+    def is_type(self, content_type: str) -> bool:
+        """Return whether the content type of a body is the one of this format, whatever its parameters."""
+        return _essence(content_type) == _essence(self.media_type)
+
+
+def stream_format_of(adapter: object) -> StreamFormat:
+    """Return the stream format of an adapter; server-sent events if it has no attribute `stream_format`."""
+    found: StreamFormat = getattr(adapter, "stream_format", SSE)
+    return found
+
+
+def _essence(content_type: str) -> str:
+    return content_type.partition(";")[0].strip().lower()
+
+
+def _split_after(end: bytes) -> Callable[[bytes], list[bytes]]:
+    after = re.compile(b"(?<=%b)" % re.escape(end))
+    return lambda data: [part for part in after.split(data) if part]
+
+
+def _never(data: bytes) -> bool:
+    # Lines of JSON are a stream only if an adapter recognizes the first one: see `detecting.is_stream`.
+    return False
+
+
+SSE = StreamFormat("text/event-stream; charset=utf-8", AnyFraming, write_sse, _split_after(b"\n\n"), begins_like_sse)
+"""Server-sent events. JSON values are read as well: Gemini streams an array, and reports errors as bare objects."""
+
+LINES = StreamFormat("application/x-ndjson", LineParser, write_line, _split_after(b"\n"), _never)
+"""JSON Lines: one event per line, without names."""
