@@ -47,6 +47,8 @@ _ANY_MACHINE: dict[str, Any] = {
 settings.register_profile("quick", max_examples=25, derandomize=True, **_ANY_MACHINE)
 settings.register_profile("deep", max_examples=500, **_ANY_MACHINE)
 settings.load_profile(PROFILE)
+FEW = settings(max_examples=100 if PROFILE == "deep" else 5)
+"""The settings of a costly property that is tried for many parameters."""
 
 # A full garbage collection visits every imported module, which takes half a second: a tenth of the time of all tests.
 gc.set_threshold(*gc.get_threshold()[:2], 1000)

@@ -7,7 +7,7 @@ from typing import Any
 
 import ag_ui.core as library
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
@@ -351,7 +351,6 @@ def test_faulty_document_is_refused(document: str) -> None:
 
 
 @given(st.sampled_from(PROVIDERS).flatmap(transcripts))
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 def test_library_reads_every_converted_conversation(request: ChatRequest) -> None:
     made = adapter(API).encode_request(request)
     assert refused(made.payload) == []

@@ -21,11 +21,11 @@ from typing import Any
 import msgspec
 import pytest
 import sqlalchemy
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import contentmodel
-from conftest import APIS, DATABASES, PROFILE, fresh_database, records
+from conftest import APIS, DATABASES, FEW, PROFILE, fresh_database, records
 from contentmodel import (
     ChatChoice,
     ChatMessage,
@@ -82,9 +82,6 @@ from contentmodel_conformance.streams import frames_of
 from history import writer
 
 WRITER = Path(writer.__file__)
-# Each example runs several transactions, for each content type and database.
-FEW = settings(max_examples=100 if PROFILE == "deep" else 5)
-SOME = settings(max_examples=500 if PROFILE == "deep" else 25)
 ORIGIN = Origin(api="turn-blocks", issuer="")
 
 
@@ -140,7 +137,6 @@ def test_store_loads_every_content_type_unchanged(shared: TurnStore, kind: type[
     assert [c for message in messages for c in message.contents] == [content]
 
 
-@SOME
 @given(st.data())
 def test_store_loads_any_valid_request_unchanged_and_refuses_others(shared: TurnStore, data: st.DataObject) -> None:
     request = data.draw(strategies.requests())
@@ -159,7 +155,6 @@ def test_store_loads_any_valid_request_unchanged_and_refuses_others(shared: Turn
 
 @pytest.mark.slow
 @pytest.mark.parametrize("api", APIS)
-@SOME
 @given(data=st.data())
 def test_store_loads_generated_transcripts_unchanged(shared: TurnStore, api: str, data: st.DataObject) -> None:
     request = data.draw(transcripts(api))
@@ -749,7 +744,6 @@ def test_record_stores_a_run_of_tools_as_one_turn(store: TurnStore, layout: Any)
     assert (read.id, read.finish_reason, read.messages) == ("r1", FinishReason(reason="stop", raw="stop"), messages)
 
 
-@SOME
 @given(st.data())
 def test_record_stores_any_answer(shared: TurnStore, data: st.DataObject) -> None:
     answer = data.draw(strategies.responses())

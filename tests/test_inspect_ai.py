@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from typer.testing import CliRunner
 
 from contentmodel import (
@@ -408,7 +408,6 @@ def test_document_by_hand_is_valid_for_the_library(document: Any) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("api", PROVIDERS)
-@settings(max_examples=30)
 @given(data=transcripts("anthropic-messages"))
 def test_conversion_is_valid_for_the_library(api: str, data: ChatRequest) -> None:
     source = adapter(api).encode_request(data).payload

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mcp import Client, MCPDeprecationWarning, MCPError, types
 from mcp.server import Server
@@ -313,7 +313,6 @@ def test_there_are_no_streams() -> None:
 
 
 @given(st.sampled_from(PROVIDERS).flatmap(transcripts))
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 def test_types_read_every_converted_request(request: ChatRequest) -> None:
     made = adapter(API).encode_request(request)
     assert refused(made.payload) == ""
@@ -321,7 +320,6 @@ def test_types_read_every_converted_request(request: ChatRequest) -> None:
 
 
 @given(st.sampled_from(PROVIDERS).flatmap(answers))
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 def test_types_read_every_converted_answer(response: ChatResponse) -> None:
     made = adapter(API).encode_response(response)
     assert refused(made.payload, types.CreateMessageResultWithTools) == ""

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import contentmodel
@@ -577,7 +577,6 @@ def test_chat_stream_encoder_joins_texts_of_the_same_api() -> None:
 
 
 @every_api
-@settings(max_examples=60, deadline=None)
 @given(start=st.sampled_from(["", "x", " ", "\n\n", "\U0001f600"]) | st.text(), deltas=st.lists(st.text(), max_size=4))
 def test_stream_encoder_writes_the_whole_text_for_any_initial_text(api: str, start: str, deltas: list[str]) -> None:
     # The encoder drops a text of another API that is blank as a whole, so the text ends with "end".

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import contentmodel
-from conftest import APIS, records
+from conftest import APIS, FEW, records
 from contentmodel import (
     ChatChoice,
     ChatMessage,
@@ -61,6 +61,7 @@ def read(payload: Any) -> Any:
 
 
 @pytest.mark.parametrize("kind", CONTENT_TYPES, ids=lambda kind: kind.__name__)
+@FEW
 @given(data=st.data())
 def test_every_content_survives_a_round_trip(kind: type[Any], data: st.DataObject) -> None:
     content = data.draw(model.structs(kind))
