@@ -255,6 +255,21 @@ def few_partners(one: type[Ours]) -> Subject:
     return type(one.__name__, (one,), {"others": [*usual[:2], others[at % len(others)]]}).subject()
 
 
+OF_TYPES = ("accounting/sdk", "accounting/sdk-members", "agreement/sdk")
+"""The checks of payloads that the SDKs' types allow, which the classes above do not try with formats of frameworks."""
+OF_PROVIDERS = (TestOpenaiChat, TestOpenaiResponses, TestAnthropicMessages, TestGoogleGenerateContent)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("framework", sorted(FRAMEWORKS))
+@pytest.mark.parametrize("one", OF_PROVIDERS, ids=lambda one: one.__name__)
+def test_payloads_of_sdk_types_are_converted_to_formats_of_frameworks(one: type[Ours], framework: str) -> None:
+    subject = type(one.__name__, (one,), {"others": [EVERY[framework]]}).subject()
+    for name in OF_TYPES:
+        outcome = run_check(CHECKS[name], subject)
+        assert outcome.status in ("passed", "skipped"), outcome.findings
+
+
 def quick_forms() -> list[str]:
     """Return a slow check for each law that has no other check."""
     tried = {check.law for name, check in CHECKS.items() if name not in SLOW}

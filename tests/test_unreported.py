@@ -161,6 +161,43 @@ def test_encoder_reports_values_that_replacement_cannot_hold(name: str, target: 
     assert audit(payload, convert(payload, source=source, target=target, kind=kind)) == []
 
 
+def pages(first: int) -> dict[str, Any]:
+    cited = {"type": "page_location", "cited_text": "q", "document_index": 0, "document_title": None}
+    cited |= {"start_page_number": first, "end_page_number": 11}
+    block = {"type": "text", "text": "a", "citations": [cited]}
+    return {"model": "m", "max_tokens": 1, "messages": [{"role": "assistant", "content": [block]}]}
+
+
+SEARCH = {"type": "file_search", "vector_store_ids": ["vs_1"], "max_num_results": 0}
+DEFINITION = {"name": "f", "input_schema": {"type": "object"}}
+LISTED = {"type": "mcp_tool_listing", "mcp_server_name": "deepwiki", "tools": [DEFINITION]}
+OF_FRAMEWORKS: dict[str, tuple[str, str, Any, str]] = {
+    "an added tool": (RESPONSES, "vercel-ui-messages", request({**ADDED, "tools": [SEARCH]}), "request"),
+    "an added definition": (
+        ANTHROPIC,
+        "vercel-model-messages",
+        asked({"type": "tool_addition", "tool": {"type": "tool_definition", "definition": DEFINITION}}),
+        "request",
+    ),
+    "the server of a call": (RESPONSES, "pydantic-ai-messages", request(MCP_CALL), "request"),
+    "the server of a failed call": (RESPONSES, "pydantic-ai-messages", request(NUMBERED), "request"),
+    "the server of a list of tools": (ANTHROPIC, "inspect-eval-log", asked(LISTED), "request"),
+    "pages": (ANTHROPIC, "inspect-eval-log", pages(7), "request"),
+    "reasoning without a text": (
+        RESPONSES,
+        "otel-gen-ai",
+        answer({"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "sealed"}),
+        "response",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OF_FRAMEWORKS)
+def test_conversion_to_formats_of_frameworks_reports_each_value(name: str) -> None:
+    source, target, payload, kind = OF_FRAMEWORKS[name]
+    assert audit(payload, convert(payload, source=source, target=target, kind=kind)) == []
+
+
 @pytest.mark.parametrize("target", [ANTHROPIC, CHAT, RESPONSES])
 def test_encoder_reports_each_lost_member_of_tool_once(target: str) -> None:
     """Members that are not objects are included."""
@@ -196,6 +233,17 @@ def test_unaccounted_finds_id_removed_from_call_arguments(target: str) -> None:
         request(CLICK), output, encoded.losses, vocabulary_of_api(RESPONSES), vocabulary_of_api(target)
     )
     assert [one.path for one in missed] == ["$.input[0].pending_safety_checks[0].id"]
+
+
+def test_unaccounted_finds_media_type_of_data_url_without_one() -> None:
+    output = {"parts": [{"type": "file", "mediaType": "text/csv", "url": "data:;base64,"}]}
+    assert unaccounted({"mime": "text/csv"}, output, (), None, vocabulary_of_api("vercel-ui-messages")) == []
+
+
+def test_unaccounted_takes_label_after_its_prefix() -> None:
+    parts = {"parts": [{"part_kind": "builtin-tool-return", "tool_name": "mcp_server:0", "content": "0"}]}
+    of_target = vocabulary_of_api("pydantic-ai-messages")
+    assert unaccounted({"server_label": "0", "code": 0}, parts, (), None, of_target) == []
 
 
 def test_unaccounted_counts_number_written_as_text_once() -> None:

@@ -182,9 +182,11 @@ def _leaves(root: Any, vocabulary: Vocabulary) -> Iterator[Leaf]:
         else:
             if place.key in vocabulary.numbers and item.__class__ is str and not place.is_data:
                 item = item if (number := spelled_number(item)) is None else number
-            prefix = vocabulary.prefixes.get(place.key, "")
+            prefix, label = vocabulary.prefixes.get(place.key, ""), vocabulary.labels.get(place.key, "")
             if prefix and f"{item}".startswith(prefix) and not place.is_data:
                 yield Leaf(item[len(prefix) :], place.above, _sort_of_name(place, vocabulary), place.key)
+            elif label and f"{item}".startswith(label) and not place.is_data:
+                yield Leaf(item[len(label) :], place.above, NAME, place.key)
             else:
                 yield Leaf(item, place.above, _sort_of(item, place, root, structure, names, vocabulary), place.key)
 
@@ -237,8 +239,8 @@ def _is_structure(value: Any, place: _Place, structure: Collection[str]) -> bool
 
 
 def _has_data_url(holder: dict[str, Any]) -> bool:
-    """Return whether an object has a data URL, which repeats its media type."""
-    return any(str(holder.get(key, "")).startswith("data:") for key in ("url", "data", "image"))
+    """Return whether an object has a data URL with a media type, which repeats that of the object."""
+    return any(_OF_DATA.match(str(holder.get(key, ""))) for key in ("url", "data", "image"))
 
 
 def _sort_of_name(place: _Place, vocabulary: Vocabulary) -> str:
@@ -275,6 +277,7 @@ _DEFINED = (None, "function", "custom")
 _SPELLED = (VALUE, DATA, RESULT, NAME)
 """The sorts that a longer text may contain: a title, the id of a missing call, or a joined text."""
 _ID = re.compile("id$|Id$")
+_OF_DATA = re.compile("data:[^;,]")
 
 
 STRUCTURE = frozenset(
@@ -366,7 +369,8 @@ class _OutputValues:
             names = self._names[CALL if leaf.sort == PAIR else leaf.sort]
             # An object with only an id may be a call or a result.
             return _take(names, leaf.value) or bool(_ID.search(leaf.key) and _take(self._names[NAME], leaf.value))
-        if self.take(leaf.value) or _take(self._names[NAME], _key(leaf.value)):
+        # A name is taken first: it is in no longer text, and no number is written as one.
+        if _take(self._names[NAME], _key(leaf.value)) or self.take(leaf.value):
             return True
         return self._is_store and _take(self._names[WORD], _key(leaf.value))
 

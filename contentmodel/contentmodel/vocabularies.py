@@ -18,9 +18,10 @@ class Vocabulary(msgspec.Struct, frozen=True):
     fields repeat. `data`: JSON of the caller, whose inner fields have neither role. `arguments`: arguments of calls.
     `calls`: objects that are calls. `pairs`: types of objects that contain a call and its result. `numbers`: numbers
     that may be sent as texts. `aliases`: other names of top-level fields, mapped to the usual ones. `prefixes`: texts
-    before a name in a field. `is_store`: the API is a storage format, with its own fields for the values of all APIs.
-    `expanded`: returns a payload with its texts in parts, for APIs that write several values in one text, or with
-    error flags, for APIs that have words for them.
+    before a name in a field. `labels`: texts before a label that is no name, such as that of a server. `is_store`: the
+    API is a storage format, with its own fields for the values of all APIs. `expanded`: returns a payload with its
+    texts in parts, for APIs that write several values in one text, or with error flags, for APIs that have words for
+    them.
     """
 
     structure: frozenset[str] = frozenset()
@@ -32,6 +33,7 @@ class Vocabulary(msgspec.Struct, frozen=True):
     numbers: frozenset[str] = frozenset()
     aliases: Mapping[str, str] = {}
     prefixes: Mapping[str, str] = {}
+    labels: Mapping[str, str] = {}
     is_store: bool = False
     expanded: Callable[[Any], Any] | None = None
 
@@ -69,7 +71,6 @@ def vocabulary_of(reader: Any) -> Vocabulary:
     calls = [row for row in rows if row["model"] in ("FunctionCallContent", "CustomToolCallContent")]
     results = [row for row in rows if row["model"].endswith("ResultContent")]
     respelled = [field for row in rows if row.get("protobuf_json") for field in row["fields"].items()]
-    forms = [(path_keys(path)[-1], field["form"]) for row in rows for path, field in row["fields"].items()]
     arguments = _holding({"arguments"}, [row for row in rows if row["model"].endswith("CallContent")])
     return Vocabulary(
         structure=_steps(kinds | tags | _holding(_WORDS, rows)) - _steps(_holding({"uri", "media_type"}, rows)),
@@ -77,7 +78,8 @@ def vocabulary_of(reader: Any) -> Vocabulary:
         data=_steps(_holding({"arguments"}, calls, "dict") | _holding({"parameters", "schema"}, rows, "dict")),
         arguments=_steps(arguments),
         aliases={key: value for row in rows for key, value in row.get("aliases", {}).items() if "." not in key},
-        prefixes={key: form[:-1] for key, form in forms if form.endswith("*")},
+        prefixes=_before(rows, is_name=True),
+        labels=_before(rows, is_name=False),
         is_store=not getattr(reader, "issuer", "?"),
         expanded=getattr(reader, "expanded", None),
         pairs=frozenset(str(pair["call"]["constants"].get("type")) for pair in described.get("pairs", ())),
@@ -94,6 +96,16 @@ def _holding(attributes: set[str], rows: Iterable[dict[str, Any]], form: str | N
         for path, field in row["fields"].items()
         if form in (None, field["form"])
         and not attributes.isdisjoint(name.rpartition(".")[2] for name in field["attribute"].split(", "))
+    }
+
+
+def _before(rows: Iterable[dict[str, Any]], *, is_name: bool) -> dict[str, str]:
+    """Return the text before the value of each wire field that has one: of names, or of other values."""
+    return {
+        path_keys(path)[-1]: field["form"][:-1]
+        for row in rows
+        for path, field in row["fields"].items()
+        if field["form"].endswith("*") and (field["attribute"] in _NAMES) is is_name
     }
 
 

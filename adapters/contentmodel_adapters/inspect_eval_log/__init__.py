@@ -29,7 +29,7 @@ from contentmodel_adapters.inspect_eval_log.messages import (
     with_known_state,
 )
 from contentmodel_adapters.inspect_eval_log.rules import REQUIRED, ROLES, RULES
-from contentmodel_adapters.inspect_eval_log.values import API, FORMATS
+from contentmodel_adapters.inspect_eval_log.values import API, FORMATS, with_usual_pages
 from contentmodel_adapters.shared import documents
 
 _FORMATS = tuple(media_type for formats in FORMATS.values() for media_type in formats.values())
@@ -85,7 +85,7 @@ class InspectEvalLog(documents.ListAdapter):
         return REFERENCES.on(request, API, references) if references else request
 
     def expanded(self, payload: Any) -> Any:
-        """Return a payload with its attachments, media types for formats, and objects for cache points."""
+        """Return a payload with its attachments, as other APIs have it: media types, cache points, pages from 1."""
         if isinstance(payload, list):
             return [_expanded(message) for message in payload]
         whole = resolved(payload)[0]
@@ -121,6 +121,8 @@ def _expanded_part(part: Any) -> Any:
     if is_anchor(part):
         return {**part, "internal": None}
     kind: Any = part.get("type")
+    if kind == "text" and isinstance(part.get("citations"), list):
+        part = {**part, "citations": [with_usual_pages(citation) for citation in part["citations"]]}
     formats = FORMATS.get(kind, {}) if isinstance(kind, str) and not is_data_uri(part.get(kind)) else {}
     return {**part, "format": formats[part["format"]]} if part.get("format") in [*formats] else part
 

@@ -304,9 +304,10 @@ def _known(content: Any, base: type[Any], known: dict[type[Any], PairRow], conte
 
 def _encoded(pair: PairRow, call: Any, result: Any, context: EncodeContext) -> dict[str, Any]:
     wire = pair.encode(call, result, context)
-    if pair is PAIRS["mcp_call"]:
-        # Without a server, it is a tool of another kind.
-        wire.setdefault("context", getattr(result, "server", None) or "")
+    server = getattr(result, "server", None)
+    if server is not None or pair is PAIRS["mcp_call"]:
+        # Without a server, a call is one of a tool of another kind.
+        wire.setdefault("context", server or "")
     if result is None:
         if context.completes:
             wire.setdefault("result", "")

@@ -214,6 +214,15 @@ def _first_of(unit: str) -> int:
     return 1 if unit == "page" else 0
 
 
+def with_usual_pages(citation: Any) -> Any:
+    """Return a citation whose pages count from 1, as other APIs have them."""
+    pages = citation.get("range") if citation.__class__ is dict else None
+    if pages.__class__ is not dict or pages.get("type") != "page" or not Range().holds(pages):
+        return citation
+    counted = {name: index + 1 for name, index in pages.items() if name != "type"}
+    return {**citation, "range": {**pages, **counted}}
+
+
 class Citations(Blocks[Any]):
     """The citations of a text. Offsets count code points."""
 

@@ -36,7 +36,7 @@ from contentmodel.errors import DecodeError, EncodeError, Fault
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
-from contentmodel_adapters.mcp_sampling.blocks import API, CHOICE, TABLE, TOOLS, Preferred
+from contentmodel_adapters.mcp_sampling.blocks import API, CHOICE, CONTENT, TABLE, TOOLS, Preferred
 from contentmodel_adapters.mcp_sampling.messages import Messages
 from contentmodel_adapters.mcp_sampling.response import ERRORS, RESPONSE, encode_content, with_error
 from contentmodel_adapters.mcp_sampling.rules import RULES
@@ -132,7 +132,7 @@ class McpSampling(TableAdapter):
     request_payload_passes = (payload_pass(with_limit),)
     answer_passes = (
         message_pass(without_user_messages),
-        message_pass(with_normalized_texts),
+        message_pass(with_normalized_texts, blocks=CONTENT),
         message_pass(passes.without_names_of_results),
         message_pass(media.with_readable_media, reads=READS),
         message_pass(passes.without_broken_status, native=True),

@@ -85,7 +85,7 @@ def with_names_of_results(messages: list[ChatMessage], context: EncodeContext) -
     calls: dict[str | None, AIContent] = {}
     named = []
     for message in messages:
-        calls.update((call.call_id, call) for call in message.tool_calls)
+        calls.update((call.call_id, call) for call in message.contents if isinstance(call, ToolCallContent))
         contents = [_named(content, calls, context) for content in message.contents]
         named.append(context.with_contents(message, contents))
     return named

@@ -32,6 +32,9 @@ class _Server(Codec[str]):
     def encode(self, value: str, context: EncodeContext, owner: object) -> str:
         return f"{SERVER}{value}"
 
+    def describe(self) -> str:
+        return f"{SERVER}*"
+
 
 class _Tool(Codec[str]):
     """The name of a hosted tool that has a content class. Only this name selects the class."""

@@ -7,9 +7,12 @@ from typing import Any
 from contentmodel_conformance.readers.reading import (
     ASSISTANT,
     FAILED,
+    FAILURE,
+    FILTERED,
     FINISH,
     LENGTH,
     MEDIUM,
+    PAUSED,
     STOP,
     SYSTEM,
     TOOL_CALLS,
@@ -20,15 +23,26 @@ from contentmodel_conformance.readers.reading import (
     objects,
 )
 
-_ENDINGS = {"endTurn": STOP, "stopSequence": STOP, "maxTokens": LENGTH, "toolUse": TOOL_CALLS}
+_ENDINGS = {
+    "endTurn": STOP,
+    "stopSequence": STOP,
+    "maxTokens": LENGTH,
+    "toolUse": TOOL_CALLS,
+    # Any other text is allowed.
+    "content_filter": FILTERED,
+    "refusal": FILTERED,
+    "pause": PAUSED,
+    "error": FAILURE,
+}
 
 
 def read(kind: str, payload: dict[str, Any]) -> Reading:
     """Return the facts of the parameters of a request, or of its result."""
     reading = Reading()
     if kind == "response":
-        for path, block in objects(payload.get("content"), "$.content"):
-            _block(reading, block, path, ASSISTANT, "$.role")
+        content = payload.get("content")
+        for path, block in objects(content, "$.content"):
+            _block(reading, block, path, ASSISTANT, "$.role", alone=content is block)
         reading.add(FINISH, neutral(_ENDINGS, payload.get("stopReason")), "$.stopReason")
         return reading
     reading.add(SYSTEM, payload.get("systemPrompt"), "$.systemPrompt", alone=True)
@@ -39,10 +53,12 @@ def read(kind: str, payload: dict[str, Any]) -> Reading:
     return reading
 
 
-def _block(reading: Reading, block: dict[str, Any], path: str, role: str, role_path: str) -> None:
+def _block(
+    reading: Reading, block: dict[str, Any], path: str, role: str, role_path: str, *, alone: bool = False
+) -> None:
     match block.get("type"):
         case "text":
-            reading.add(role, block.get("text"), f"{path}.text", role_path)
+            reading.add(role, block.get("text"), f"{path}.text", role_path, alone=alone)
         case "image" | "audio":
             reading.add(MEDIUM, digest(block.get("data")), f"{path}.data")
         case "tool_use":

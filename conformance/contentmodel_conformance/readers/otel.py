@@ -21,6 +21,7 @@ from contentmodel_conformance.readers.reading import (
     OUTPUT,
     PAUSED,
     REASONING,
+    RUNNING,
     STOP,
     SYSTEM,
     TOOL_CALLS,
@@ -41,7 +42,9 @@ _FINISHES = {
     "tool_call": TOOL_CALLS,
     "content_filter": FILTERED,
     "error": FAILURE,
+    "refusal": FILTERED,
     "pause": PAUSED,
+    "running": RUNNING,
 }
 _COUNTERS = {
     INPUT: "input_tokens",
@@ -53,7 +56,7 @@ _COUNTERS = {
 
 
 def read(kind: str, payload: Any) -> Reading:
-    """Return the facts of the attributes of a span, or of a list of messages."""
+    """Return the facts of the attributes of a span, or of a list of messages; of several choices, only the first."""
     reading = Reading()
     if isinstance(payload, list):
         _messages(reading, payload, "$")
@@ -63,7 +66,9 @@ def read(kind: str, payload: Any) -> Reading:
             _part(reading, part, path, "system", path)
         _messages(reading, payload.get("gen_ai.input.messages"), "$['gen_ai.input.messages']")
     else:
-        _messages(reading, payload.get("gen_ai.output.messages"), "$['gen_ai.output.messages']")
+        answers = payload.get("gen_ai.output.messages")
+        # Each message is a choice.
+        _messages(reading, answers[:1] if isinstance(answers, list) else None, "$['gen_ai.output.messages']")
         for counter, name in _COUNTERS.items():
             key = f"gen_ai.usage.{name}"
             reading.add(counter, number_at({"count": payload.get(key)}, "count"), f"$['{key}']")

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 STOP, LENGTH, TOOL_CALLS, FILTERED = "stop", "length", "tool calls", "filtered"
-PAUSED, FAILURE = "paused", "failed"
+PAUSED, FAILURE, RUNNING = "paused", "failed", "running"
 """Why an answer ended. Other values are the API's own."""
 ENDED = "ended"
 """The answer ended, and the API does not distinguish `stop` from `tool calls`."""

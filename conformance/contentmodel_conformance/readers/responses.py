@@ -17,6 +17,7 @@ from contentmodel_conformance.readers.reading import (
     FINISH,
     LENGTH,
     MEDIUM,
+    RUNNING,
     SYSTEM,
     USER,
     Reading,
@@ -30,6 +31,7 @@ from contentmodel_conformance.readers.reading import (
 
 _ROLES = {"system": SYSTEM, "developer": SYSTEM, "user": USER, "assistant": ASSISTANT}
 _TEXTS = ("input_text", "output_text", "text")
+_STATUSES = {"completed": ENDED, "incomplete": LENGTH, "in_progress": RUNNING, "queued": RUNNING}
 _INCOMPLETE = {"max_output_tokens": LENGTH, "max_messages": LENGTH, "content_filter": FILTERED}
 
 
@@ -58,7 +60,7 @@ def _finish(reading: Reading, payload: dict[str, Any]) -> None:
         reading.add(FINISH, neutral(_INCOMPLETE, reason), "$.incomplete_details.reason", "$.status")
     else:
         # An incomplete answer without a reason was cut off; every API has a reason for that.
-        reading.add(FINISH, neutral({"completed": ENDED, "incomplete": LENGTH}, status), "$.status")
+        reading.add(FINISH, neutral(_STATUSES, status), "$.status")
 
 
 def _items(reading: Reading, items: Any, path: str) -> None:

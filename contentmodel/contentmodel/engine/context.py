@@ -317,16 +317,17 @@ class EncodeContext:
             if value.__class__ is CachePoint:
                 # Some formats have cache points beside the contents.
                 self.report_loss(value, None, reason)
-            elif name == "annotations" and isinstance(value, list):
-                # Citations have their own paths: some APIs keep them beside the texts.
-                for citation in value:
-                    self.report_loss(citation, None, reason)
+            elif name in _APART and isinstance(value, list) and all(isinstance(i, msgspec.Struct) for i in value):
+                for item in value:
+                    self.report_loss(item, None, reason)
             else:
                 self.report_loss(owner, name, reason)
 
 
 _REPORTED_ELSEWHERE = ("extra", "executor", "protected", *OF_RESULTS)
 """Attributes of a content whose loss is reported elsewhere, or that no wire field contains."""
+_APART = ("annotations", "tools")
+"""Lists whose elements have their own paths: some APIs keep citations beside the texts, or tools in messages."""
 _USUAL = {"status": "completed", "strict": False, "options.parallel_tool_calls": True}
 """Values that mean the same as a missing field, by attribute."""
 

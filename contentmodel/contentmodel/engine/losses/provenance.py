@@ -397,9 +397,10 @@ class WirePaths:
     def _own_place(self, place: Place, owner: object, field: str, model: ModelPaths) -> tuple[Place, None] | None:
         """Return the origin of a value that has one of its own, because the object's row has no field for it."""
         value = getattr(owner, field, None)
-        if not isinstance(value, msgspec.Struct) or place.wire.__class__ is not dict:
+        if not isinstance(value, msgspec.Struct):
             return None
-        has_field = place.row is not None and place.row.fields_of(field, place.wire)
+        is_object = place.row is not None and place.wire.__class__ is dict
+        has_field = is_object and place.row.fields_of(field, place.wire)  # type: ignore[union-attr]
         inner = None if has_field else self.place(value, model)
         return None if inner is None else (inner, None)
 

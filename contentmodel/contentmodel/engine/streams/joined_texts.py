@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import takewhile
 from typing import Any
 
+from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent
 from contentmodel.engine.context import EncodeContext
 from contentmodel.engine.pipeline import passes
@@ -97,7 +98,7 @@ def with_normalized_texts(
 def _with_separated_texts(
     normalized: list[ChatMessage], source: list[ChatMessage], context: EncodeContext, blocks: Union | None
 ) -> list[ChatMessage]:
-    if [*map(type, contents_of(normalized))].count(TextContent) < 2:
+    if sum(bool(_text_in(content, blocks)) for content in contents_of(normalized)) < 2:
         return normalized
     originals = list(contents_of(source))
     texts = {id(content) for content in originals if content.__class__ is TextContent}
@@ -106,18 +107,28 @@ def _with_separated_texts(
     for message in normalized:
         contents: list[Any] = []
         for content in message.contents:
-            if content.__class__ is TextContent:
+            text = _text_in(content, blocks)
+            if content.__class__ is TextContent or text:
                 is_original = id(content) in texts
                 if not is_original or _skips(rest, content):
                     joined.part()
-                if joined.before(content.text):
+                if joined.before(text):
                     contents.append(context.replaced(content, TextContent(text=EMPTY_LINE)))
-                joined.add(content.text)
+                joined.add(text)
             elif blocks is not None and blocks.has(content.__class__, native=False):
                 joined.end()
             contents.append(content)
         messages.append(context.with_contents(message, contents))
     return messages
+
+
+def _text_in(content: Any, blocks: Union | None) -> str:
+    """Return the text of a content. An error is one if `blocks` has no row for it: it becomes a text."""
+    if content.__class__ is TextContent:
+        return str(content.text)
+    if content.__class__ is not ErrorContent or blocks is None or blocks.has(ErrorContent, native=False):
+        return ""
+    return content.message or content.code or ""
 
 
 def _skips(contents: Iterator[Any], wanted: Any) -> bool:
