@@ -256,15 +256,15 @@ def few_partners(one: type[Ours]) -> Subject:
 
 
 OF_TYPES = ("accounting/sdk", "accounting/sdk-members", "agreement/sdk")
-"""The checks of payloads that the SDKs' types allow, which the classes above do not try with formats of frameworks."""
-OF_PROVIDERS = (TestOpenaiChat, TestOpenaiResponses, TestAnthropicMessages, TestGoogleGenerateContent)
+"""The checks of payloads that the SDKs' types allow."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("framework", sorted(FRAMEWORKS))
-@pytest.mark.parametrize("one", OF_PROVIDERS, ids=lambda one: one.__name__)
-def test_payloads_of_sdk_types_are_converted_to_formats_of_frameworks(one: type[Ours], framework: str) -> None:
-    subject = type(one.__name__, (one,), {"others": [EVERY[framework]]}).subject()
+@pytest.mark.parametrize("partner", [name for name in EVERY if name not in EACH_OTHER])
+@pytest.mark.parametrize("one", [one for one in CLASSES if one.adapter in PROVIDERS], ids=lambda one: one.__name__)
+def test_payloads_of_sdk_types_are_converted_to_formats_with_partners(one: type[Ours], partner: str) -> None:
+    """The classes of these formats try conversations. The classes of the providers do not try these formats."""
+    subject = type(one.__name__, (one,), {"others": [EVERY[partner]]}).subject()
     for name in OF_TYPES:
         outcome = run_check(CHECKS[name], subject)
         assert outcome.status in ("passed", "skipped"), outcome.findings
