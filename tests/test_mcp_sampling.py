@@ -229,14 +229,6 @@ def test_files_and_links_of_results_are_resources() -> None:
     assert content[2] == {"type": "resource_link", "uri": "https://example.org/a", "name": "A", "title": "A"}
 
 
-def test_refusal_after_a_text_is_apart_from_it() -> None:
-    message = {"role": "assistant", "content": "Well", "refusal": "No."}
-    choice = {"index": 0, "finish_reason": "stop", "message": message}
-    chat = {"id": "i", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
-    written = convert(chat, source="openai-chat", target=API, kind="response").payload
-    assert written["content"] == {"type": "text", "text": "Well\n\nNo."}
-
-
 def test_texts_of_an_answer_are_one_block() -> None:
     contents: list[Any] = [ReasoningContent(text="Hm."), TextContent(text="a"), TextContent(text="b")]
     choice = ChatChoice(messages=[ChatMessage(role="assistant", contents=contents)])

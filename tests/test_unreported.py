@@ -198,6 +198,14 @@ def test_conversion_to_formats_of_frameworks_reports_each_value(name: str) -> No
     assert audit(payload, convert(payload, source=source, target=target, kind=kind)) == []
 
 
+def test_refusal_after_a_text_of_mcp_is_apart_from_it() -> None:
+    message = {"role": "assistant", "content": "Well", "refusal": "No."}
+    choice = {"index": 0, "finish_reason": "stop", "message": message}
+    chat = {"id": "i", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+    written = convert(chat, source=CHAT, target="mcp-sampling", kind="response").payload
+    assert written["content"] == {"type": "text", "text": "Well\n\nNo."}
+
+
 @pytest.mark.parametrize("target", [ANTHROPIC, CHAT, RESPONSES])
 def test_encoder_reports_each_lost_member_of_tool_once(target: str) -> None:
     """Members that are not objects are included."""
