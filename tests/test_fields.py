@@ -179,6 +179,13 @@ def test_row_rejects_two_fields_of_same_class() -> None:
         Row("tool", HostedTool, {}, Rest("settings"), Rest("settings"))
 
 
+def test_rest_has_the_paths_of_mapped_fields_with_other_values() -> None:
+    row = Row("tool", HostedTool, {"name": "name", "inside.kind": "kind"}, Rest("settings"), constants={"type": "t"})
+    wire = {"type": 7, "name": 7, "inside": {"kind": "k", "a.b": 1}, "other": {"c": 1}}
+    paths = ["type", "name", r"inside.a\.b", "other"]
+    assert row.fields_of("settings", wire) == paths
+
+
 def test_filled_in_values_are_not_shared_between_wire_objects() -> None:
     row = Row("tool", HostedTool, {}, Implied({"kind": "x"}), Filled({"filters": []})).bind("an-api")
     tool, context = HostedTool(kind="x"), EncodeContext("an-api", "me", "request")

@@ -15,7 +15,7 @@ import msgspec
 
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.engine.context import DecodeContext, EncodeContext
-from contentmodel.engine.json import Json, JsonObject, path_keys, wire_at, wire_path
+from contentmodel.engine.json import Json, JsonObject, dotted_key, path_keys, wire_at, wire_path
 from contentmodel.engine.losses.records import RECORDS
 from contentmodel.engine.table.code import Decode, Encode, Functions
 from contentmodel.engine.table.codecs import AnyCodec, Codec, Place, codec_for
@@ -299,7 +299,7 @@ class Row:
             fields += field.keys_of(attribute)
         fields += [alias for alias, usual in self.aliases.items() if _beside(alias, usual) in fields]
         if attribute == self.rest:
-            fields += (key for key in wire if key not in self.root.children and key not in self.constants)
+            fields += _paths_in(self.residue(wire), wire)
         return fields or (self.fields_of(attribute.rpartition(".")[0], wire) if "." in attribute else [])
 
     def codecs(self) -> Iterator[tuple[str, AnyCodec]]:
@@ -461,6 +461,16 @@ class Pieces(Fields):
         if self._others is not None:
             return [name for name in wire if name not in self._others]
         return [name for name in self._own if wire_at(wire, name) is not None]
+
+
+def _paths_in(residue: Mapping[str, Json], wire: Mapping[str, Json]) -> Iterator[str]:
+    """Yield the dotted path of each field of the residue. Of an object with other fields, yield those of its parts."""
+    for key, value in residue.items():
+        whole = wire.get(key)
+        if value == whole or value.__class__ is not dict or whole.__class__ is not dict:
+            yield dotted_key(key)
+        else:
+            yield from (f"{dotted_key(key)}.{path}" for path in _paths_in(value, whole))
 
 
 def _wanted(root: Nested, path: str) -> str:
