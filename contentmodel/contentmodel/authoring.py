@@ -69,6 +69,7 @@ from contentmodel.engine.table import hints
 from contentmodel.engine.table.codecs import (
     LIST,
     ArgumentsObject,
+    ArgumentsObjectOrText,
     ArgumentsText,
     Codec,
     DataUri,
@@ -158,6 +159,7 @@ __all__ = [
     "Aliases",
     "ArgumentsDelta",
     "ArgumentsObject",
+    "ArgumentsObjectOrText",
     "ArgumentsText",
     "BEGUN",
     "BEHIND",

@@ -24,13 +24,11 @@ from contentmodel.authoring import (
     Silent,
     Table,
     TextOrBlocks,
-    needs_error_mark,
     passes,
     row,
     with_error_mark,
     with_error_read,
 )
-from contentmodel.content.base import AIContent
 from contentmodel.content.media import UriContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
@@ -161,7 +159,7 @@ def _add_observation(steps: list[dict[str, Any]], message: ChatMessage, context:
     """Add the results of a tool message to the last step. A step without calls can also have results."""
     for result in message.contents:
         report_citations(getattr(result, "outputs", ()), context)
-    contents = [_marked(content, context) for content in message.contents]
+    contents = [with_error_mark(content, context) for content in message.contents]
     wire = OBSERVATION.encode(context.with_contents(message, contents), context)
     if not steps:
         steps.append({"source": "system", "message": ""})
@@ -169,13 +167,6 @@ def _add_observation(steps: list[dict[str, Any]], message: ChatMessage, context:
     if before is not None:
         wire = {**wire, **before, "results": [*before.get("results", ()), *wire["results"]]}
     steps[-1]["observation"] = wire
-
-
-def _marked(content: AIContent, context: EncodeContext) -> AIContent:
-    """Return a failed result with a mark in its text: observations have no field for errors."""
-    if not isinstance(content, FunctionResultContent) or not needs_error_mark(content):
-        return content
-    return with_error_mark(content, context)
 
 
 TOOLS = TABLE.union(

@@ -22,12 +22,10 @@ from contentmodel.authoring import (
     Table,
     camel_name,
     date_of,
-    needs_error_mark,
     reasons,
     with_error_mark,
     with_error_read,
 )
-from contentmodel.content.base import AIContent
 from contentmodel.content.hosted import WebSearchToolCallContent, WebSearchToolResultContent
 from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.tools import (
@@ -125,17 +123,10 @@ MESSAGE = TABLE.record(
 TABLE.known_values("message.role", *extensions_ai.ROLES)
 
 
-def _marked(content: AIContent, context: EncodeContext) -> AIContent:
-    """Return a result with its failure in its text: the format does not store the exception of a function."""
-    if not isinstance(content, FunctionResultContent) or not needs_error_mark(content):
-        return content
-    return with_error_mark(content, context)
-
-
 REQUEST = TABLE.record(
     "request",
     ChatRequest,
-    {"messages": ("messages", extensions_ai.Messages(MESSAGE, NAMES, mark=_marked, read=with_error_read))},
+    {"messages": ("messages", extensions_ai.Messages(MESSAGE, NAMES, mark=with_error_mark, read=with_error_read))},
 )
 TABLE.keep("message", "additionalProperties")
 TABLE.keep(

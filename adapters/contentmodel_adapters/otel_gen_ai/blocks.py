@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from contentmodel.authoring import (
+    ArgumentsObjectOrText,
     Blocks,
     DecodeContext,
     EncodeContext,
@@ -60,7 +61,6 @@ from contentmodel_adapters.otel_gen_ai.values import (
     API,
     FINISH,
     Anything,
-    Arguments,
     Messages,
     Modality,
     OutputType,
@@ -118,7 +118,7 @@ PARTS = TABLE.union(
         row(
             "tool_call",
             FunctionCallContent,
-            {"id": "call_id", "name": "name", "arguments": ("arguments", Arguments())},
+            {"id": "call_id", "name": "name", "arguments": ("arguments", ArgumentsObjectOrText())},
             Filled({"name": ""}),
             Silent("status"),
         ),

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from contentmodel.authoring import (
+    ArgumentsObjectOrText,
     Codec,
     DecodeContext,
     EncodeContext,
@@ -24,7 +25,7 @@ from contentmodel.content import CONTENT_TYPES
 from contentmodel.content.base import content_tag
 from contentmodel.content.text import JsonContent
 from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent
-from contentmodel_adapters.otel_gen_ai.values import Arguments, IsPart, Response, are_parts
+from contentmodel_adapters.otel_gen_ai.values import IsPart, Response, are_parts
 
 SERVER_CALL, SERVER_RESPONSE = "server_tool_call", "server_tool_call_response"
 
@@ -165,7 +166,7 @@ def hosted_rows(outputs: Union, is_part: IsPart) -> Iterator[Row]:
         yield Row(
             f"{BUILTIN}.{kind}",
             model,
-            {**call, "arguments": ("arguments", Arguments())},
+            {**call, "arguments": ("arguments", ArgumentsObjectOrText())},
             constants={"type": "tool_call", "builtin": True},
         )
     for kind, model in RESULTS.items():

@@ -20,32 +20,12 @@ from contentmodel.authoring import (
 )
 from contentmodel.content.base import AIContent
 from contentmodel.content.text import JsonContent
-from contentmodel.content.tools import ToolCallContent
-from contentmodel.errors import ToolArgumentsError
 from contentmodel.message import ChatMessage, FinishReason
 from contentmodel.request import ResponseFormat
 
 API = "otel-gen-ai"
 IsPart: TypeAlias = Callable[[Mapping[str, Any]], bool]
 """Return whether an object is a part that has a row."""
-
-
-class Arguments(Codec[Any]):
-    """The arguments of a call: an object, or a text that is not JSON. JSON text of another API becomes an object."""
-
-    classes = (dict, str)
-    identity = False
-
-    def encode(self, value: Any, context: EncodeContext, owner: object) -> Any:
-        if value.__class__ is dict or not context.completes or not isinstance(owner, ToolCallContent):
-            return value
-        try:
-            arguments = owner.arguments_object
-        except ToolArgumentsError:
-            return value
-        # If the text was compact JSON, this loss is removed when the losses are read.
-        context.report_loss(owner, "arguments", reasons.ARGUMENTS_SPELLING)
-        return arguments
 
 
 class Response(TextOrBlocks):

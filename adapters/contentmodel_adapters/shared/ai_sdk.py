@@ -34,9 +34,7 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.tools import (
     HostedToolCallContent,
     HostedToolResultContent,
-    ToolCallContent,
 )
-from contentmodel.errors import ToolArgumentsError
 from contentmodel.message import ChatMessage
 from contentmodel_adapters.shared.provider_state import with_item_ids
 
@@ -218,24 +216,6 @@ APPROVAL_ID = Hint[str](
 def approval_id(content: Any) -> str | None:
     """Return the id of an approval that either format of the AI SDK had; None if it had none."""
     return next((known for api in content.extra or () if (known := APPROVAL_ID.of(content, api)) is not None), None)
-
-
-class Input(Codec[Any]):
-    """The input of a call: an object, or a text that is not JSON. JSON text of another API becomes an object."""
-
-    classes = (dict, str)
-    identity = False
-
-    def encode(self, value: Any, context: EncodeContext, owner: object) -> Any:
-        if value.__class__ is dict or context.native or not isinstance(owner, ToolCallContent):
-            return value
-        try:
-            arguments = owner.arguments_object
-        except ToolArgumentsError:
-            return value
-        # If the text was compact JSON, this loss is removed when the losses are read.
-        context.report_loss(owner, "arguments", reasons.ARGUMENTS_SPELLING)
-        return arguments
 
 
 # -- media -------------------------------------------------------------------------------------------------------------

@@ -25,7 +25,6 @@ from contentmodel.authoring import (
     Table,
     TextField,
     TextOrBlocks,
-    needs_error_mark,
     passes,
     row,
     with_detached_media,
@@ -197,7 +196,7 @@ class ChatRows(MessageList):
             passes.leave_empty(message, context)
         for result in message.contents:
             report_citations(getattr(result, "outputs", ()), context)
-        return self.results.encode_list([_marked(content, context) for content in message.contents], context)
+        return self.results.encode_list([with_error_mark(content, context) for content in message.contents], context)
 
 
 class _ResultMessage(Fields):
@@ -217,13 +216,6 @@ def _form_of_call(wire: dict[str, Any]) -> str | None:
     if "type" in wire:
         return None
     return "untyped" if wire.get("function").__class__ is dict else "bare"
-
-
-def _marked(content: AIContent, context: EncodeContext) -> AIContent:
-    """Return a result with its failure in its text: messages of Chat have no flag for it."""
-    if not isinstance(content, FunctionResultContent) or not needs_error_mark(content):
-        return content
-    return with_error_mark(content, context)
 
 
 def report_citations(contents: Iterable[AIContent], context: EncodeContext) -> None:

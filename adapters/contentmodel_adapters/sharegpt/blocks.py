@@ -35,7 +35,6 @@ from contentmodel.authoring import (
     Table,
     Union,
     is_data_uri,
-    needs_error_mark,
     parse,
     passes,
     row,
@@ -376,8 +375,7 @@ def _runs(contents: Iterable[AIContent]) -> Iterator[tuple[bool, list[AIContent]
 
 def _encoded_result(content: AIContent, context: EncodeContext) -> list[dict[str, Any]]:
     report_citations(getattr(content, "outputs", ()), context)
-    if isinstance(content, FunctionResultContent) and needs_error_mark(content):
-        content = with_error_mark(content, context)
+    content = with_error_mark(content, context)
     name = FROM.of(content, API)
     name = name if name in RESULTS else RESULT
     return [{"from": name, **wire} for wire in RESULT_MESSAGES.encode_list([content], context)]

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from contentmodel.authoring import (
+    ArgumentsObjectOrText,
     Blocks,
     CachePoints,
     Codec,
@@ -47,7 +48,6 @@ from contentmodel_adapters.shared.ai_sdk import (
     KINDS,
     OF_GOOGLE,
     DataUrl,
-    Input,
     KindOfMedia,
     cache_points,
     is_typed_data,
@@ -338,7 +338,12 @@ def _usual_result(content: Any, rows: list[Row]) -> Row:
 
 def _calls(kind: str, model: type[Any]) -> list[Row]:
     constants = {} if kind == "Function" else {"providerExecuted": True}
-    fields: dict[str, Spec] = {"toolCallId": "call_id", "toolName": "name", "input": ("arguments", Input()), **CACHED}
+    fields: dict[str, Spec] = {
+        "toolCallId": "call_id",
+        "toolName": "name",
+        "input": ("arguments", ArgumentsObjectOrText()),
+        **CACHED,
+    }
     return with_states(
         kind,
         model,

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from contentmodel.authoring import (
+    ArgumentsObjectOrText,
     Codec,
     DecodeContext,
     EncodeContext,
@@ -43,7 +44,6 @@ from contentmodel_adapters.shared.ai_sdk import (
     HOSTED_RESULTS,
     KIND_OF,
     OF_GOOGLE,
-    Input,
     approval_id,
     kind_of_tool,
     report_kind,
@@ -84,7 +84,7 @@ class TypeOfTool(Codec[str]):
 def _calls(kind: str, model: type[Any]) -> list[Row]:
     """Return the rows of calls of one class: static and dynamic tools, with and without a signature."""
     constants = {} if kind == "Function" else {"providerExecuted": True}
-    fields: dict[str, Spec] = {"toolCallId": "call_id", "input": ("arguments", Input())}
+    fields: dict[str, Spec] = {"toolCallId": "call_id", "input": ("arguments", ArgumentsObjectOrText())}
     filled = {"toolCallId": "", "input": {}}
     others = (Silent("status"),)
     return [

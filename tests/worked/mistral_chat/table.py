@@ -229,12 +229,7 @@ def encode_message(message: ChatMessage, context: EncodeContext) -> list[Any]:
         return [wire] if context.native or message.contents else []
     if message.message_id or message.author_name or message.extra:
         passes.leave_empty(message, context)
-    return RESULTS.encode_list([with_error_in_text(content, context) for content in message.contents], context)
-
-
-def with_error_in_text(content: Any, context: EncodeContext) -> Any:
-    """Return a result with a mark in its text if it failed, because there is no field for it."""
-    return with_error_mark(content, context) if isinstance(content, FunctionResultContent) else content
+    return RESULTS.encode_list([with_error_mark(content, context) for content in message.contents], context)
 
 
 FUNCTION = {

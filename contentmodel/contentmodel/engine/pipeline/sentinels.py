@@ -92,12 +92,13 @@ def needs_error_mark(result: ToolResultContent) -> bool:
     return False
 
 
-def with_error_mark(result: ToolResultContent, context: EncodeContext) -> ToolResultContent:
+def with_error_mark(result: _V, context: EncodeContext) -> _V:
     """Return a result with an error mark before its first text, for APIs without a failure flag.
 
-    If a successful result imitates the mark, it gets a mark with "false", so that the imitation is kept as text.
+    If a successful result imitates the mark, it gets a mark with "false", so that the imitation is kept as text. Other
+    contents are returned unchanged.
     """
-    if not needs_error_mark(result):
+    if not isinstance(result, ToolResultContent) or not needs_error_mark(result):
         return result
     if result.is_error and not context.native:
         context.report_loss(result, "is_error", reasons.NO_ERROR_FLAG)

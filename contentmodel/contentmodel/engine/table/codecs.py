@@ -342,6 +342,24 @@ class ArgumentsObject(Codec[JsonObject | str]):
         return arguments
 
 
+class ArgumentsObjectOrText(Codec[JsonObject | str]):
+    """Arguments as an object, or a text that is not an object. JSON text of another API is parsed."""
+
+    classes: tuple[type, ...] = (dict, str)
+    identity = False
+
+    def encode(self, value: JsonObject | str, context: EncodeContext, owner: object) -> JsonObject | str:
+        if value.__class__ is dict or not context.completes or not isinstance(owner, ToolCallContent):
+            return value
+        try:
+            arguments = owner.arguments_object
+        except ToolArgumentsError:
+            return value
+        # If the text was compact JSON, this loss is removed when the losses are read (`losses.encoded.holds`).
+        context.report_loss(owner, "arguments", reasons.ARGUMENTS_SPELLING)
+        return arguments
+
+
 class Required(Codec[Any]):
     """A value, a text by default, without which an object has another row, or none."""
 
