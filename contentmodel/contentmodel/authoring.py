@@ -31,10 +31,13 @@ from contentmodel.engine.losses.loss import Loss, LossError, PendingLoss, family
 from contentmodel.engine.losses.reasons import Reason
 from contentmodel.engine.losses.records import OF_MESSAGES
 from contentmodel.engine.objects import list_of, object_at, object_of, objects_of, place_at, text_of
-from contentmodel.engine.pipeline import media, passes
+from contentmodel.engine.pipeline import media, passes, settings
 from contentmodel.engine.pipeline.added_tools import AddedTools
+from contentmodel.engine.pipeline.answer_roles import without_user_messages
+from contentmodel.engine.pipeline.chat_messages import AnswerMessage, ChatMessages
 from contentmodel.engine.pipeline.detached_media import BEHIND, with_detached_media, with_media_back
 from contentmodel.engine.pipeline.instructions import hoist_instructions, instructions_as_text, place_instructions
+from contentmodel.engine.pipeline.json_schemas import with_json_schemas
 from contentmodel.engine.pipeline.lowering import check_choices
 from contentmodel.engine.pipeline.names import Renames, SchemaMap, with_counted_calls
 from contentmodel.engine.pipeline.origins import is_native
@@ -72,6 +75,7 @@ from contentmodel.engine.table.codecs import (
     ArgumentsObjectOrText,
     ArgumentsText,
     Codec,
+    Constant,
     DataUri,
     EnumString,
     MappedEnum,
@@ -83,7 +87,7 @@ from contentmodel.engine.table.codecs import (
     is_data_uri,
     spread,
 )
-from contentmodel.engine.table.error_types import ErrorBody, ErrorTypes
+from contentmodel.engine.table.error_types import ErrorBody, ErrorFields, ErrorTypes
 from contentmodel.engine.table.finish_reasons import FinishReasons
 from contentmodel.engine.table.hints import Hint, escaped, wire_fields
 from contentmodel.engine.table.introspect import fields_of
@@ -157,6 +161,7 @@ from contentmodel.rules import (
 __all__ = [
     "AddedTools",
     "Aliases",
+    "AnswerMessage",
     "ArgumentsDelta",
     "ArgumentsObject",
     "ArgumentsObjectOrText",
@@ -170,11 +175,13 @@ __all__ = [
     "CachePoints",
     "Capabilities",
     "CapabilityTable",
+    "ChatMessages",
     "Choice",
     "CitationDelta",
     "Codec",
     "Column",
     "Columns",
+    "Constant",
     "DUMPERS",
     "DataUri",
     "DecodeContext",
@@ -182,6 +189,7 @@ __all__ = [
     "Encoded",
     "EnumString",
     "ErrorBody",
+    "ErrorFields",
     "ErrorTypes",
     "Failure",
     "Field",
@@ -313,6 +321,7 @@ __all__ = [
     "row",
     "seconds_of",
     "set_fields",
+    "settings",
     "significant",
     "snake_name",
     "spread",
@@ -329,9 +338,11 @@ __all__ = [
     "with_error_mark",
     "with_error_read",
     "with_fitting_calls",
+    "with_json_schemas",
     "with_known_tools",
     "with_media_back",
     "with_normalized_texts",
+    "without_user_messages",
     "write",
     "write_lines",
 ]

@@ -29,9 +29,11 @@ from contentmodel.authoring import (
     reasons,
     request_pass,
     response_pass,
+    settings,
     with_custom_calls,
     with_fitting_calls,
     with_known_tools,
+    without_user_messages,
 )
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
@@ -44,12 +46,9 @@ from contentmodel_adapters.anthropic_messages.rules import CALL_IDS, MOST_BREAKP
 from contentmodel_adapters.anthropic_messages.stream import Decoder
 from contentmodel_adapters.anthropic_messages.stream_encoder import Encoder
 from contentmodel_adapters.anthropic_messages.tools import ADDED, CURRENT, OUTPUT_FORMAT, TOOLS, ChoiceAndParallel
-from contentmodel_adapters.shared import settings
-from contentmodel_adapters.shared.answer import without_user_messages
 from contentmodel_adapters.shared.hosted import fixed_names, with_sendable_tools
 from contentmodel_adapters.shared.media import GOOGLE_FILES
 from contentmodel_adapters.shared.schema_adaptation import ANTHROPIC, restored_arguments, with_fitting_schemas
-from contentmodel_adapters.shared.settings import with_fitting_settings
 
 # The API requires a limit; if a request has none, this is enough for an answer and allowed for every model. The
 # policy `output_limit` replaces it.
@@ -121,7 +120,7 @@ def _with_instructions_as_text(messages: list[ChatMessage], context: EncodeConte
 
 
 REQUEST_PASSES = (
-    request_pass(with_fitting_settings, native=True, form=settings.ANTHROPIC),
+    request_pass(settings.with_fitting_settings, native=True, form=settings.ANTHROPIC),
     request_pass(_with_separate_added_tools, native=True),
     request_pass(with_known_tools, native=True, kinds=Kinds()),
     request_pass(with_sendable_tools, current=CURRENT),

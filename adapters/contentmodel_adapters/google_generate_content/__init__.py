@@ -32,11 +32,13 @@ from contentmodel.authoring import (
     reasons,
     request_pass,
     response_pass,
+    settings,
     with_counted_calls,
     with_custom_calls,
     with_fitting_calls,
     with_known_tools,
     with_normalized_texts,
+    without_user_messages,
 )
 from contentmodel.content.citations import Citation
 from contentmodel.message import ChatMessage, Origin
@@ -69,12 +71,9 @@ from contentmodel_adapters.google_generate_content.tools import (
     tools_of_member,
     with_level,
 )
-from contentmodel_adapters.shared import settings
-from contentmodel_adapters.shared.answer import without_user_messages
 from contentmodel_adapters.shared.hosted import with_sendable_tools
 from contentmodel_adapters.shared.modalities import Modalities
 from contentmodel_adapters.shared.schema_adaptation import GOOGLE, restored_arguments, with_fitting_schemas
-from contentmodel_adapters.shared.settings import with_fitting_settings
 
 REQUEST = TABLE.record(
     "request",
@@ -182,7 +181,7 @@ def with_media_type(request: ChatRequest, context: EncodeContext) -> ChatRequest
 
 REQUEST_PASSES = (
     request_pass(report_url, native=True),
-    request_pass(with_fitting_settings, native=True, form=settings.GOOGLE),
+    request_pass(settings.with_fitting_settings, native=True, form=settings.GOOGLE),
     request_pass(with_known_tools, native=True, kinds=Kinds()),
     request_pass(with_counted_calls),
     request_pass(with_sendable_tools, current=CURRENT),

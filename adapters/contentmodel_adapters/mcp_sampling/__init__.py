@@ -28,6 +28,7 @@ from contentmodel.authoring import (
     with_fitting_calls,
     with_known_tools,
     with_normalized_texts,
+    without_user_messages,
 )
 from contentmodel.content.media import UriContent
 from contentmodel.content.text import TextContent
@@ -41,7 +42,6 @@ from contentmodel_adapters.mcp_sampling.messages import Messages
 from contentmodel_adapters.mcp_sampling.response import ERRORS, RESPONSE, encode_content, with_error
 from contentmodel_adapters.mcp_sampling.rules import RULES
 from contentmodel_adapters.shared import documents
-from contentmodel_adapters.shared.answer import without_user_messages
 
 MAX_TOKENS = 4096
 """The limit of output tokens of a request that has none: MCP requires one. The policy `output_limit` replaces it."""

@@ -32,11 +32,13 @@ from contentmodel.authoring import (
     reasons,
     request_pass,
     response_pass,
+    settings,
     whole_seconds,
     with_custom_results,
     with_fitting_calls,
     with_known_tools,
     with_normalized_texts,
+    without_user_messages,
 )
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest, CustomTool, FunctionTool, HostedTool, ToolChoice, ToolGroup
@@ -56,13 +58,10 @@ from contentmodel_adapters.openai_chat.tools import (
     old_choice,
     read_old_choice,
 )
-from contentmodel_adapters.shared import settings
-from contentmodel_adapters.shared.answer import without_user_messages
 from contentmodel_adapters.shared.media import GOOGLE_FILES
 from contentmodel_adapters.shared.modalities import Modalities
 from contentmodel_adapters.shared.openai_errors import ERRORS, LIMIT_HEADERS
 from contentmodel_adapters.shared.schema_adaptation import OPENAI, restored_arguments, with_fitting_schemas
-from contentmodel_adapters.shared.settings import with_fitting_settings
 
 ALIASES = {"max_tokens": "max_completion_tokens", "function_call": "tool_choice"}
 """Old names of fields, which many hosts and clients still use."""
@@ -182,7 +181,7 @@ def _with_readable_media(messages: list[ChatMessage], context: EncodeContext) ->
 
 
 REQUEST_PASSES = (
-    request_pass(with_fitting_settings, native=True, form=settings.OPENAI),
+    request_pass(settings.with_fitting_settings, native=True, form=settings.OPENAI),
     request_pass(with_known_tools, native=True, kinds=Kinds(custom=True)),
     request_pass(place_instructions, native=True),
     message_pass(passes.normalize_foreign),

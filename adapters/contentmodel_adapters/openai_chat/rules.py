@@ -10,7 +10,16 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from contentmodel.authoring import Broken, Capabilities, IdentifierRule, Rules, child_path, objects, one_object
+from contentmodel.authoring import (
+    Broken,
+    Capabilities,
+    IdentifierRule,
+    Rules,
+    child_path,
+    objects,
+    one_object,
+    settings,
+)
 from contentmodel.request import ReasoningOptions
 from contentmodel_adapters.openai_chat.capabilities import CAPABILITIES
 from contentmodel_adapters.shared.rule_helpers import (
@@ -23,7 +32,6 @@ from contentmodel_adapters.shared.rule_helpers import (
     table,
     unsampled,
 )
-from contentmodel_adapters.shared.settings import thinks
 
 RULES = Rules("openai-chat", CAPABILITIES)
 CALL_IDS = IdentifierRule(".", 40)
@@ -494,7 +502,7 @@ def settings_supported(request: dict[str, Any], capabilities: Capabilities) -> I
     if effort is not None and capabilities.efforts is not None and effort not in capabilities.efforts:
         yield "$.reasoning_effort", f"{effort!r:.60} for {request.get('model')}"
     requested = ReasoningOptions(effort=effort if isinstance(effort, str) else None)
-    ranges = capabilities.sampled(thinks=thinks(requested, capabilities))
+    ranges = capabilities.sampled(thinks=settings.thinks(requested, capabilities))
     fields = {
         key: request.get(key) for key in capabilities.refused if request.get(key) not in (None, _HARMLESS.get(key))
     }

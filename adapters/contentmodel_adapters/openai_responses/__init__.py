@@ -27,6 +27,7 @@ from contentmodel.authoring import (
     request_pass,
     response_pass,
     seconds_of,
+    settings,
     with_fitting_calls,
     with_known_tools,
 )
@@ -43,12 +44,10 @@ from contentmodel_adapters.openai_responses.rules import CALL_IDS, RULES, TOOL_N
 from contentmodel_adapters.openai_responses.stream import Decoder
 from contentmodel_adapters.openai_responses.stream_encoder import Encoder
 from contentmodel_adapters.openai_responses.tools import ADDED, CURRENT, TEXT_FORMAT, TOOL_CHOICE, TOOLS
-from contentmodel_adapters.shared import settings
 from contentmodel_adapters.shared.hosted import with_sendable_tools
 from contentmodel_adapters.shared.media import GOOGLE_FILES
 from contentmodel_adapters.shared.openai_errors import ERRORS, LIMIT_HEADERS
 from contentmodel_adapters.shared.schema_adaptation import OPENAI, restored_arguments, with_fitting_schemas
-from contentmodel_adapters.shared.settings import with_fitting_settings
 
 REQUEST = TABLE.record(
     "request",
@@ -113,7 +112,7 @@ def _with_fitting_calls(request: ChatRequest, context: EncodeContext) -> ChatReq
 
 
 REQUEST_PASSES = (
-    request_pass(with_fitting_settings, native=True, form=settings.OPENAI),
+    request_pass(settings.with_fitting_settings, native=True, form=settings.OPENAI),
     request_pass(_with_separate_added_tools, native=True),
     request_pass(with_known_tools, native=True, kinds=Kinds(custom=True, custom_results=True, namespaces=True)),
     request_pass(with_sendable_tools, current=CURRENT),

@@ -10,7 +10,16 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
-from contentmodel.authoring import Broken, Capabilities, IdentifierRule, Rules, child_path, objects, one_object
+from contentmodel.authoring import (
+    Broken,
+    Capabilities,
+    IdentifierRule,
+    Rules,
+    child_path,
+    objects,
+    one_object,
+    settings,
+)
 from contentmodel.content.media_types import media_type_of_link
 from contentmodel.request import ReasoningOptions
 from contentmodel_adapters.openai_responses.capabilities import CAPABILITIES
@@ -24,7 +33,6 @@ from contentmodel_adapters.shared.rule_helpers import (
     table,
     unsampled,
 )
-from contentmodel_adapters.shared.settings import thinks
 
 RULES = Rules("openai-responses", CAPABILITIES)
 CALL_IDS = IdentifierRule(".", 64)
@@ -520,7 +528,7 @@ def settings_supported(request: dict[str, Any], capabilities: Capabilities) -> I
     if effort is not None and capabilities.efforts is not None and effort not in capabilities.efforts:
         yield "$.reasoning.effort", f"{_short(effort)} for {model}"
     requested = ReasoningOptions(effort=effort if isinstance(effort, str) else None)
-    ranges = capabilities.sampled(thinks=thinks(requested, capabilities))
+    ranges = capabilities.sampled(thinks=settings.thinks(requested, capabilities))
     fields = {key: request[key] for key in capabilities.refused if key == "top_logprobs" and request.get(key)}
     if not capabilities.parallel_tool_calls and request.get("parallel_tool_calls") is not None:
         fields["parallel_tool_calls"] = request["parallel_tool_calls"]

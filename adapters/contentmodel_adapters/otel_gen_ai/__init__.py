@@ -21,6 +21,7 @@ from contentmodel.authoring import (
     passes,
     payload_pass,
     response_pass,
+    without_user_messages,
 )
 from contentmodel.errors import DecodeError, EncodeError, Fault
 from contentmodel.response import ChatResponse
@@ -45,7 +46,7 @@ from contentmodel_adapters.otel_gen_ai.spelling import (
     with_listed_reasons,
 )
 from contentmodel_adapters.otel_gen_ai.values import API
-from contentmodel_adapters.shared import answer, documents
+from contentmodel_adapters.shared import documents
 
 READS = media.MediaSupport(schemes=("http", "https", "gs", "s3", "file"), in_answers=True)
 LISTS = (INPUT, INSTRUCTIONS, TOOLS)
@@ -89,7 +90,7 @@ class OtelGenAI(TableAdapter):
     )
     request_payload_passes = (payload_pass(as_read, native=True),)
     answer_passes = (
-        message_pass(answer.without_user_messages),
+        message_pass(without_user_messages),
         message_pass(passes.normalize_answer),
         message_pass(media.with_readable_media, reads=READS),
     )

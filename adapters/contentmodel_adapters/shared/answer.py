@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 
 from contentmodel.authoring import EncodeContext, Group, reasons
-from contentmodel.message import ChatMessage
 from contentmodel.response import ChatChoice, ChatResponse
 
 
@@ -36,24 +35,6 @@ def misfits(wire: Mapping[str, Any], **kinds: type) -> dict[str, Any]:
         for name, kind in kinds.items()
         if wire.get(name) is not None and wire[name].__class__ is not kind
     }
-
-
-def without_user_messages(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return the messages of an answer of another API without those of users, and report them as lost.
-
-    A compacted conversation of OpenAI contains such messages. In another API's answer they would become the model's
-    text.
-    """
-    if context.native or not any(message.role in _OTHERS for message in messages):
-        return messages
-    for message in messages:
-        if message.role in _OTHERS:
-            for lost in (message, *message.contents):
-                context.report_loss(lost, None, reasons.NO_ROLE_IN_ANSWER, role=message.role)
-    return [message for message in messages if message.role not in _OTHERS]
-
-
-_OTHERS = frozenset({"user", "system", "developer"})
 
 
 class OnlyChoice(Group):

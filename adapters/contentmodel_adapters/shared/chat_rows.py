@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from contentmodel.authoring import (
     Blocks,
+    ChatMessages,
     Codec,
     Column,
     Columns,
     DecodeContext,
     EncodeContext,
-    Fields,
     Filled,
     Implied,
-    MessageList,
-    Place,
     ProviderOnly,
     Roles,
     Row,
@@ -25,11 +23,8 @@ from contentmodel.authoring import (
     Table,
     TextField,
     TextOrBlocks,
-    passes,
     row,
     with_detached_media,
-    with_error_mark,
-    with_error_read,
     with_media_back,
 )
 from contentmodel.content.base import AIContent
@@ -62,7 +57,7 @@ REASONING = NonEmptyText(ReasoningContent, "text", between="\n\n")
 NO_PARAMETERS = {"type": "object", "properties": {}}
 
 
-class ChatRows(MessageList):
+class ChatRows(ChatMessages):
     """The messages of one format: a codec with its own table.
 
     - `parts`: the rows of content parts, and `prefer`, the usual row of a content.
@@ -74,8 +69,6 @@ class ChatRows(MessageList):
     - `names`: whether results have the name of their call.
     - `detached`: whether results have only texts, and their media follow in a user message.
     """
-
-    tag = "role"
 
     def __init__(
         self,
@@ -91,7 +84,6 @@ class ChatRows(MessageList):
         detached: bool = False,
         function: Mapping[str, Spec] = FUNCTION,
     ) -> None:
-        super().__init__()
         self._detached = detached
         self.table = table = Table(api)
         text = row("text", TextContent, {"text": "text"})
@@ -121,13 +113,13 @@ class ChatRows(MessageList):
             "name": ("name", Codec(str) if names else ProviderOnly("name", str, silent=True)),
             "content": ("outputs", TextOrBlocks(outputs, "string")),
         }
-        self.results = table.union(
+        results = table.union(
             "result message",
             [Row("tool", FunctionResultContent, result, Filled({"content": ""}), constants={"role": "tool"})],
             tag="role",
         )
         apart = {kind for column in (columns or {}).values() for kind in column.models}
-        self.assistant = table.record(
+        assistant = table.record(
             "assistant message",
             ChatMessage,
             {"name": "author_name"},
@@ -148,13 +140,14 @@ class ChatRows(MessageList):
         )
         known = Roles(api, {name: name for name in roles}, elsewhere=("assistant", "tool"))
         content = TextOrBlocks(union, "string")
-        self.plain = table.record(
+        plain = table.record(
             "message",
             ChatMessage,
             {"role": ("role", known), "content": ("contents", content), "name": "author_name"},
             Silent("message_id"),
             Filled({"content": ""}),
         )
+        super().__init__(assistant, plain, results)
         self.tools = table.union(
             "tool",
             [row("function", FunctionTool, function, Filled({"function.parameters": NO_PARAMETERS}))],
@@ -164,50 +157,19 @@ class ChatRows(MessageList):
         table.known_values("message.roles", *roles, "assistant", "tool")
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
-        messages = []
-        for _, wire in self.objects(value, context):
-            if wire["role"] == "tool":
-                result = with_error_read(self.results.decode(wire, context))
-                messages.append(ChatMessage(role="tool", contents=[result], origin=context.origin))
-            else:
-                messages.append((self.assistant if wire["role"] == "assistant" else self.plain).decode(wire, context))
-        context.trace_messages(messages, value, self._layout_of)
+        messages = super().decode(value, context, container, key)
         return with_media_back(messages, context) if self._detached else messages
 
-    def _layout_of(self, message: ChatMessage) -> Any:
-        if message.role == "tool":
-            return _ResultMessage(self.results)
-        return self.assistant if message.role == "assistant" else self.plain
+    def encode(self, value: list[ChatMessage], context: EncodeContext, owner: object) -> list[dict[str, Any]]:
+        return super().encode(with_detached_media(value, context.api) if self._detached else value, context, owner)
 
-    def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
-        messages = with_detached_media(value, context.api) if self._detached else value
-        return [wire for message in messages for wire in self._encode_message(message, context)]
-
-    def _encode_message(self, message: ChatMessage, context: EncodeContext) -> list[dict[str, Any]]:
-        if not context.native and not message.contents:
-            # An empty message of another API is not written.
-            passes.leave_empty(message, context)
-            return []
+    def encode_message(self, message: ChatMessage, context: EncodeContext) -> list[dict[str, Any]]:
         if message.role != "tool":
-            layout = self.assistant if message.role == "assistant" else self.plain
             report_citations(message.contents, context)
-            return [layout.encode(message, context)]
-        if message.message_id or message.author_name or message.extra:
-            passes.leave_empty(message, context)
-        for result in message.contents:
-            report_citations(getattr(result, "outputs", ()), context)
-        return self.results.encode_list([with_error_mark(content, context) for content in message.contents], context)
-
-
-class _ResultMessage(Fields):
-    """The layout of a message that is one tool result. The result has the path of the message."""
-
-    def __init__(self, results: Any) -> None:
-        super().__init__({})
-        self._results = results
-
-    def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
-        yield value.contents[0], path, wire, self._results
+        else:
+            for result in message.contents:
+                report_citations(getattr(result, "outputs", ()), context)
+        return super().encode_message(message, context)
 
 
 def _form_of_call(wire: dict[str, Any]) -> str | None:

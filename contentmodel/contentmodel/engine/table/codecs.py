@@ -367,6 +367,27 @@ class Required(Codec[Any]):
     mandatory = True
 
 
+class Constant(Codec[str]):
+    """A field with one value. The field of an object with another value stays in the residue."""
+
+    classes = (str,)
+    identity = False
+
+    def __init__(self, value: str) -> None:
+        super().__init__()
+        self.value = value
+        self.known_values = frozenset({value})
+
+    def holds(self, value: object) -> bool:
+        return value == self.value
+
+    def encode(self, value: str, context: EncodeContext, owner: object) -> str:
+        return self.value
+
+    def describe(self) -> str:
+        return repr(self.value)
+
+
 class DataUri(Codec[tuple[str | None, str]]):
     """A data URI (`data:image/png;base64,AAAA`) on the wire, media type and base64 in the model. No other URIs."""
 

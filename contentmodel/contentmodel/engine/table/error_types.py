@@ -11,6 +11,7 @@ from contentmodel.content.outcomes import ErrorContent
 from contentmodel.engine.context import DecodeContext, EncodeContext
 from contentmodel.engine.json import JsonObject
 from contentmodel.engine.losses import reasons
+from contentmodel.engine.table.fields import Group
 from contentmodel.engine.table.nested import Record
 from contentmodel.failures import STATUSES, error_kind, kind_of_status
 
@@ -110,6 +111,27 @@ class ErrorBody(Record[ErrorContent]):
         context.leave_residue(_without_types(error, origin, kind, context, fields))
         plain = msgspec.structs.replace(error, code=error.code if is_kin else None, kind=None, extra=None)
         return {**fields, **self.row.encode(context.replaced(error, plain), context)}
+
+
+class ErrorFields(Group):
+    """An error whose `fields` are at the top of the body. The first one shows that the body is an error."""
+
+    attribute = "error"
+
+    def __init__(self, body: ErrorBody, *fields: str) -> None:
+        self.keys = fields[:1]
+        self._body, self._fields = body, fields
+
+    def decode(self, wire: JsonObject, context: DecodeContext) -> ErrorContent | None:
+        if self._fields[0] not in wire:
+            return None
+        error: JsonObject = {key: wire[key] for key in self._fields if key in wire}
+        context.copied(error, wire)
+        return self._body.decode(error, context, wire, self._fields[0])
+
+    def encode(self, value: ErrorContent | None, wire: JsonObject, context: EncodeContext, owner: object) -> None:
+        if value is not None:
+            wire.update(self._body.encode(value, context, owner))
 
 
 _TYPE_KEYS = ("type", "code")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -17,6 +17,8 @@ from contentmodel.request import CustomTool, HostedTool, ToolChoice
 RAW = Hint[str | dict[str, Any]](None, "raw", "the tool choice of the payload, if it has an unusual spelling")
 WHOLE = Hint[Literal[True]](None, "whole", "a tool choice has all that the one of the payload had")
 
+NO_MODES: Mapping[str, str] = {}
+
 
 class Choice(Codec[ToolChoice]):
     """Decode and encode a tool choice.
@@ -25,7 +27,8 @@ class Choice(Codec[ToolChoice]):
     also gets the tools of the request, because some APIs refer to a tool by its kind. A string is a mode. If `write`
     would spell a choice in another way than the payload, the hint `RAW` keeps the payload's form, and an edit of the
     choice overrides it. If the choice has all that the payload had, it has the hint `WHOLE`. A choice among several
-    tools falls back to its mode, any other one to `fallback`. `tagged` is the field of an object that names its form or
+    tools falls back to its mode, any other one to `fallback`. `modes` maps the modes of the API whose names differ to
+    those of the model. `tagged` is the field of an object that names its form or
     mode, and the API's values of it. `usual` returns a choice in the form of `write`.
     """
 
@@ -39,15 +42,17 @@ class Choice(Codec[ToolChoice]):
         strings: bool = True,
         tagged: tuple[str, Iterable[str]],
         fallback: Any = "auto",
+        modes: Mapping[str, str] = NO_MODES,
         usual: Callable[[Any], Any] = lambda value: value,
     ) -> None:
         super().__init__(*((str, dict) if strings else (dict,)))
-        self.known_values = frozenset(("auto", "none", "required")) if strings else None
+        self.known_values = frozenset(("auto", "none", "required", *modes)) if strings else None
         self.tagged = tagged[0], frozenset(tagged[1])
         self._read, self._write, self._fallback, self._usual = read, write, fallback, usual
+        self._modes = modes
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> ToolChoice:
-        choice = ToolChoice(mode=value) if value.__class__ is str else self._read(value)
+        choice = self._choice_of(value)
         if choice is not None and self._write(choice, []) == self._write(choice, _customs(choice, container)) == value:
             return choice
         choice = choice or ToolChoice(mode="other")
@@ -59,12 +64,15 @@ class Choice(Codec[ToolChoice]):
         own = (value.extra or {}).get(context.api)
         raw = None if own is None else RAW.read(own)
         if raw is not None:
-            raw_choice = ToolChoice(mode=raw) if isinstance(raw, str) else self._read(raw)
+            raw_choice = self._choice_of(raw)
             if value.mode == "other" or (raw_choice is not None and _same(raw_choice, value)):
                 return raw
         elif not all(WHOLE.is_in(residue) for residue in (value.extra or {}).values()):
             context.report_loss(owner, "options.tool_choice", reasons.TOOL_CHOICE_PARTS)
         return self._written(value, context, owner)
+
+    def _choice_of(self, value: Any) -> ToolChoice | None:
+        return ToolChoice(mode=self._modes.get(value, value)) if isinstance(value, str) else self._read(value)
 
     def _written(self, value: ToolChoice, context: EncodeContext, owner: Any) -> Any:
         tools = list(leaves(owner.tools))

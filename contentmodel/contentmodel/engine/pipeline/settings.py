@@ -10,8 +10,9 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.authoring import Capabilities, EncodeContext, reasons
-from contentmodel.capabilities import BUDGETS, Known, effort_of, nearest_effort
+from contentmodel.capabilities import BUDGETS, Capabilities, Known, effort_of, nearest_effort
+from contentmodel.engine.context import EncodeContext
+from contentmodel.engine.losses import reasons
 from contentmodel.request import ChatOptions, ChatRequest, FunctionTool, ReasoningOptions, ToolGroup
 
 SAMPLING = ("temperature", "top_p", "top_k", "frequency_penalty", "presence_penalty")

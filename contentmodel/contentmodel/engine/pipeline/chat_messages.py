@@ -1,0 +1,90 @@
+"""Codecs of messages in formats like Chat Completions, in which each result of a tool is a message of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from contentmodel.engine.context import DecodeContext, EncodeContext
+from contentmodel.engine.pipeline import passes
+from contentmodel.engine.pipeline.sentinels import with_error_mark, with_error_read
+from contentmodel.engine.table.codecs import Codec, Place
+from contentmodel.engine.table.message_lists import MessageList
+from contentmodel.engine.table.tables import Fields, Row, Union
+from contentmodel.message import ChatMessage
+
+
+class ResultMessage(Fields):
+    """The fields of a message that is one result. The result has the path of the message. `results` decodes it."""
+
+    def __init__(self, results: Union) -> None:
+        super().__init__({})
+        self._results = results
+
+    def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
+        yield value.contents[0], path, wire, self._results
+
+
+class ChatMessages(MessageList):
+    """The messages of a request. A message of the role `tool` is one result.
+
+    `assistant` is the row of messages of the role `assistant`, `plain` that of all other roles, and `results` decodes a
+    result. The format has no field for failed results: their texts begin with a mark.
+    """
+
+    tag = "role"
+
+    def __init__(self, assistant: Row, plain: Row, results: Union) -> None:
+        super().__init__()
+        self.assistant, self.plain, self.results = assistant, plain, results
+        self._result_message = ResultMessage(results)
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
+        messages = []
+        for _, wire in self.objects(value, context):
+            if wire["role"] == "tool":
+                result = with_error_read(self.results.decode(wire, context))
+                messages.append(ChatMessage(role="tool", contents=[result], origin=context.origin))
+            else:
+                messages.append((self.assistant if wire["role"] == "assistant" else self.plain).decode(wire, context))
+        context.trace_messages(messages, value, self._row_of)
+        return messages
+
+    def _row_of(self, message: ChatMessage) -> Row | Fields:
+        if message.role == "tool":
+            return self._result_message
+        return self.assistant if message.role == "assistant" else self.plain
+
+    def encode(self, value: list[ChatMessage], context: EncodeContext, owner: object) -> list[dict[str, Any]]:
+        return [wire for message in value for wire in self.encode_message(message, context)]
+
+    def encode_message(self, message: ChatMessage, context: EncodeContext) -> list[dict[str, Any]]:
+        """Return the wire messages of one message: none, one, or one for each result."""
+        if not context.native and not message.contents:
+            # An empty message of another API is not written.
+            passes.leave_empty(message, context)
+            return []
+        if message.role != "tool":
+            return [(self.assistant if message.role == "assistant" else self.plain).encode(message, context)]
+        if message.message_id or message.author_name or message.extra:
+            passes.leave_empty(message, context)
+        return self.results.encode_list([with_error_mark(content, context) for content in message.contents], context)
+
+
+class AnswerMessage(Codec[list[ChatMessage]]):
+    """The one message of an answer. An answer of several messages becomes one."""
+
+    classes = (dict,)
+    identity = False
+
+    def __init__(self, assistant: Row) -> None:
+        super().__init__()
+        self.assistant = assistant
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
+        messages = [self.assistant.decode(value, context)]
+        context.trace(self.assistant, messages, container, key, spread=False)
+        return messages
+
+    def encode(self, value: list[ChatMessage], context: EncodeContext, owner: object) -> dict[str, Any]:
+        return self.assistant.encode(passes.joined_messages(value, context), context)
