@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import anthropic
 import openai
 from google import genai
+from mistralai.client import Mistral, utils
 
 from contentmodel import adapter
 
@@ -139,6 +140,30 @@ class _Google(OfficialClient):
         return [chunk async for chunk in chunks]
 
 
+class _Mistral(OfficialClient):
+    def __init__(self, url: str) -> None:
+        none = utils.RetryConfig("none", utils.BackoffStrategy(1, 1, 1, 1), False)
+        self.client = Mistral(api_key="none", server_url=url, retry_config=none)
+        self.asked: Any = {"model": "m", "messages": QUESTION}
+
+    def plain(self) -> Any:
+        return self.client.chat.complete(**self.asked)
+
+    def streamed(self) -> tuple[Any, str]:
+        with self.client.chat.stream(**self.asked) as stream:
+            chunks = [event.data for event in stream]
+        contents = [choice.delta.content for chunk in chunks for choice in chunk.choices]
+        parts = [part for content in contents for part in ([content] if isinstance(content, str) else content or [])]
+        return chunks, "".join(part if isinstance(part, str) else getattr(part, "text", "") for part in parts)
+
+    async def plain_later(self) -> Any:
+        return await self.client.chat.complete_async(**self.asked)
+
+    async def streamed_later(self) -> Any:
+        async with await self.client.chat.stream_async(**self.asked) as stream:
+            return [event.data async for event in stream]
+
+
 # -- answers and streams of one text -----------------------------------------------------------------------------------
 
 
@@ -225,6 +250,10 @@ def google_stream(*texts: str) -> list[bytes]:
     return frames(*parts, {"candidates": [{"content": {"role": "model", "parts": []}, "finishReason": "STOP"}]})
 
 
+def mistral_answer(text: str) -> dict[str, Any]:
+    return {**chat_answer(text), "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}}
+
+
 # -- the table ---------------------------------------------------------------------------------------------------------
 
 
@@ -278,6 +307,14 @@ PROVIDERS = {
         stream=google_stream,
         error={"error": {"code": 400, "message": "No.", "status": "no_way", "details": []}},
         official=_Google,
+    ),
+    "mistral-chat": Provider(
+        model="mistral-medium-latest",
+        request={"model": "m", "messages": QUESTION},
+        answer=mistral_answer,
+        stream=chat_stream,
+        error={"object": "error", "message": "No.", "type": "no_way", "param": None, "code": None},
+        official=_Mistral,
     ),
 }
 

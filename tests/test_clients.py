@@ -20,6 +20,7 @@ import pytest
 from google import genai
 from google.auth.credentials import Credentials
 from google.auth.exceptions import RefreshError
+from mistralai.client import errors as mistral_errors
 
 import contentmodel
 from conftest import records
@@ -303,7 +304,8 @@ def test_chat_client_reports_an_unknown_api() -> None:
 def test_import_of_the_library_loads_no_sdk() -> None:
     code = (
         "import sys, contentmodel; contentmodel.adapters();"
-        "print([m for m in ('openai', 'anthropic', 'google.genai', 'httpx2', 'pydantic') if m in sys.modules])"
+        "sdks = ['openai', 'anthropic', 'google.genai', 'mistralai', 'httpx2', 'pydantic'];"
+        "print([m for m in sdks if m in sys.modules])"
     )
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert process.stdout.strip() == "[]"
@@ -312,7 +314,7 @@ def test_import_of_the_library_loads_no_sdk() -> None:
 @EVERY
 def test_client_module_reports_a_missing_sdk_with_its_extra(api: str, monkeypatch: pytest.MonkeyPatch) -> None:
     name = f"contentmodel_adapters.{api.replace('-', '_')}.client"
-    for sdk in ("openai", "anthropic", "google.genai", "google"):
+    for sdk in ("openai", "anthropic", "google.genai", "google", "mistralai"):
         monkeypatch.setitem(sys.modules, sdk, None)
     monkeypatch.delitem(sys.modules, name, raising=False)
     with pytest.raises(ImportError, match=r'pip install "contentmodel\[\w+\]"'):
@@ -597,7 +599,7 @@ KINDS = {
     503: (ServerError, True),
     529: (ServerError, True),
 }
-SDK_ERRORS = (openai.APIStatusError, anthropic.APIStatusError, genai.errors.APIError)
+SDK_ERRORS = (openai.APIStatusError, anthropic.APIStatusError, genai.errors.APIError, mistral_errors.MistralError)
 
 
 @pytest.mark.slow

@@ -106,6 +106,10 @@ class TestAtif(Ours):
     payloads: ClassVar = {"request": data_sets.ATIF}
 
 
+class TestMistralChat(WithPartners):
+    adapter = "mistral-chat"
+
+
 class TestMeai(OfFramework):
     adapter = "meai"
     payloads: ClassVar = {"request": [extensions_ai.CHAT, extensions_ai.RESPONSE, extensions_ai.EVERY]}

@@ -12,10 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import contentmodel
-from conftest import APIS, records
+from conftest import records
 from contentmodel_conformance.strategies.sdk import disturbed
 
 EXAMPLES = Path(__file__).parent / "rules"
+APIS = sorted(path.stem for path in EXAMPLES.glob("*.json"))
+"""The APIs of providers: each has a file of examples."""
 
 
 def examples(api: str) -> list[dict[str, Any]]:

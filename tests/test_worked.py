@@ -1,4 +1,4 @@
-"""The worked adapter of docs/writing-an-adapter.md: the files are those of the page, and the kit accepts them."""
+"""The adapter of docs/writing-an-adapter.md: the built-in `mistral-chat` with other names, which the kit accepts."""
 
 from __future__ import annotations
 
@@ -25,8 +25,24 @@ from contentmodel_conformance.checks import CHECKS, LAWS
 
 TESTS = Path(__file__).parent
 WORKED = TESTS / "worked"
+"""The files of the page beside those of the adapter: the project, an example and the tests."""
+BUILT_IN = TESTS.parent / "adapters" / "contentmodel_adapters" / "mistral_chat"
+PACKAGE = "my_mistral_chat"
 PAGE = TESTS.parent / "docs" / "writing-an-adapter.md"
-FILES = sorted(str(path.relative_to(WORKED)) for path in WORKED.rglob("*") if path.suffix in (".py", ".toml", ".json"))
+
+
+def expected_files() -> dict[str, str]:
+    """Return the files that the page must have. Its names differ from those of the built-in adapter."""
+    files = {path.name: path.read_text() for path in WORKED.iterdir() if path.suffix in (".py", ".toml", ".json")}
+    for path in BUILT_IN.glob("*.py"):
+        # The client needs more than the interface for authors.
+        if path.name != "client.py":
+            text = path.read_text().replace("contentmodel_adapters.mistral_chat", PACKAGE)
+            files[f"{PACKAGE}/{path.name}"] = text.replace("mistral-chat", "my-mistral-chat")
+    return files
+
+
+FILES = expected_files()
 FIRST = "Requests of other APIs"
 """The heading that follows the first version of the adapter."""
 OTHERS = ("anthropic-messages", "openai-chat")
@@ -54,12 +70,18 @@ def files_before(heading: str, folder: Path) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def worked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the files of the page."""
+    return files_before("(the end)", tmp_path_factory.mktemp("worked"))
+
+
 @contextmanager
-def imported(folder: Path, name: str = "mistral_chat") -> Iterator[Any]:
+def imported(folder: Path, name: str = PACKAGE) -> Iterator[Any]:
     """Import a module from a folder, and remove it and its package from `sys.modules` afterwards."""
 
     def forget() -> None:
-        for module in [module for module in sys.modules if module.partition(".")[0].startswith("mistral_chat")]:
+        for module in [module for module in sys.modules if module.partition(".")[0].startswith(PACKAGE)]:
             del sys.modules[module]
 
     forget()
@@ -91,7 +113,7 @@ def failures(report: Report) -> dict[str, str]:
 
 @pytest.mark.parametrize("name", FILES)
 def test_page_of_worked_adapter_has_the_file(name: str) -> None:
-    assert files_of(PAGE.read_text())[name] == (WORKED / name).read_text()
+    assert files_of(PAGE.read_text())[name] == FILES[name]
 
 
 def test_page_of_worked_adapter_has_no_other_files() -> None:
@@ -99,9 +121,9 @@ def test_page_of_worked_adapter_has_no_other_files() -> None:
 
 
 def test_worked_adapter_imports_only_the_interface_for_authors() -> None:
-    text = "\n".join(path.read_text() for path in (WORKED / "mistral_chat").glob("*.py"))
+    text = "\n".join(text for name, text in FILES.items() if name.startswith(PACKAGE + "/"))
     modules = set(re.findall(r"^(?:from|import) ([\w.]+)", text, re.MULTILINE))
-    own = {module for module in modules if module.partition(".")[0] == "mistral_chat"}
+    own = {module for module in modules if module.partition(".")[0] == PACKAGE}
     assert modules - own == {"__future__", "collections.abc", "typing", "contentmodel", "contentmodel.authoring"}
 
 
@@ -131,8 +153,8 @@ def test_first_version_of_worked_adapter_has_losses_of_the_page(tmp_path: Path) 
     assert sorted(f"{loss.what}: {loss.why}" for loss in losses) == sorted(text for _, _, text in on_page)
 
 
-def test_worked_adapter_converts_the_request_with_losses_of_the_page() -> None:
-    with imported(WORKED) as module:
+def test_worked_adapter_converts_the_request_with_losses_of_the_page(worked: Path) -> None:
+    with imported(worked) as module:
         request = contentmodel.adapter("anthropic-messages").decode_request(requests()[0])
         encoded = module.adapter.encode_request(request, model="mistral-large-latest")
         assert module.adapter.check_request(encoded.payload) == []
@@ -144,12 +166,12 @@ def test_worked_adapter_converts_the_request_with_losses_of_the_page() -> None:
     assert [(count, kind) for count, kind, _ in on_page] == [(2, "degraded"), (1, "synthesized")]
 
 
-def test_rules_of_worked_adapter_report_violations_of_the_page() -> None:
+def test_rules_of_worked_adapter_report_violations_of_the_page(worked: Path) -> None:
     refused = requests()[1]
     user, call, result, _ = refused["messages"]
     two = {**call, "tool_calls": call["tool_calls"] * 2}
     tool = {"function": {"name": "ü"}}
-    with imported(WORKED) as module:
+    with imported(worked) as module:
         names = [f"{one.severity} {one.rule} at {one.path}" for one in module.adapter.check_request(refused)]
         unanswered = module.adapter.check_request({"messages": [user, two, result]})
         badly_named = module.adapter.check_request({"model": "m", "messages": [], "tools": [tool]})
@@ -163,41 +185,41 @@ def test_rules_of_worked_adapter_report_violations_of_the_page() -> None:
 
 
 @pytest.mark.slow
-def test_worked_adapter_passes_checks_of_the_kit() -> None:
+def test_worked_adapter_passes_checks_of_the_kit(worked: Path) -> None:
     """Check all laws except the slowest with two other adapters. The report on the page has all laws."""
-    with imported(WORKED, "mistral_chat_tests") as module:
+    with imported(worked, f"{PACKAGE}_tests") as module:
         report = checked(module, *(law for law in LAWS if law not in SLOW))
     assert failures(report) == {}
     assert sum(one.status == "passed" for one in report.outcomes) > 70
 
 
-def test_conformance_class_of_the_page_has_tests() -> None:
-    with imported(WORKED, "mistral_chat_tests") as module:
+def test_conformance_class_of_the_page_has_tests(worked: Path) -> None:
+    with imported(worked, f"{PACKAGE}_tests") as module:
         assert callable(module.TestMistralChat.test_identity_table)
 
 
-def test_streams_of_worked_adapter_are_independent_of_cuts() -> None:
-    with imported(WORKED, "mistral_chat_tests") as module:
+def test_streams_of_worked_adapter_are_independent_of_cuts(worked: Path) -> None:
+    with imported(worked, f"{PACKAGE}_tests") as module:
         assert failures(checked(module, "stream-cuts/written")) == {}
 
 
 def test_kit_finds_the_mistake_of_the_page(tmp_path: Path) -> None:
     folder = files_before("(the end)", tmp_path)
-    file = folder / "mistral_chat" / "stream.py"
+    file = folder / PACKAGE / "stream.py"
     (mistake,) = re.findall(r"```text\n(EMPTY: .*?)```", PAGE.read_text(), re.DOTALL)
     good = re.compile(r"def without_text\(.*?\n\n\n", re.DOTALL)
     assert good.search(file.read_text())
     file.write_text(good.sub(lambda _: f"{mistake}\n\n", file.read_text()))
-    with imported(folder, "mistral_chat_tests") as module:
+    with imported(folder, f"{PACKAGE}_tests") as module:
         assert set(failures(checked(module, "stream-cuts/written"))) == {"stream-cuts/written"}
 
 
 @pytest.mark.slow
 @pytest.mark.skipif("CONTENTMODEL_CORPUS" not in os.environ, reason="no recorded traffic")
-def test_recorded_traffic_survives_a_round_trip_through_worked_adapter() -> None:
+def test_recorded_traffic_survives_a_round_trip_through_worked_adapter(worked: Path) -> None:
     # Some parts have no row by design.
     names = [name for name in CHECKS if name.endswith("/recorded") and name != "known/recorded"]
-    with imported(WORKED, "mistral_chat_tests") as module:
+    with imported(worked, f"{PACKAGE}_tests") as module:
         report = checked(module, *names, corpus=os.environ["CONTENTMODEL_CORPUS"])
     assert failures(report) == {}
 
@@ -242,7 +264,7 @@ def installed(target: Path, source: Path) -> Path:
 @pytest.mark.slow
 def test_convert_command_finds_the_installed_worked_adapter(tmp_path: Path) -> None:
     path = installed(tmp_path / "installed", tmp_path / "source")
-    words = ("contentmodel.cli", "convert", "-", "--from", "mistral-chat", "--to", "openai-chat")
+    words = ("contentmodel.cli", "convert", "-", "--from", "my-mistral-chat", "--to", "openai-chat")
     done = run(*words, folder=tmp_path, path=path, given=(WORKED / "request.json").read_text())
     assert done.returncode == 0, done.stderr
     messages = json.loads(done.stdout)["messages"]

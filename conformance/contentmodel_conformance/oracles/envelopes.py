@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic.alias_generators import to_camel
 
-from contentmodel_conformance.oracles.shapes import NULL, Field, OneOf, Record, Scalar, fields_of, shape_of
+from contentmodel_conformance.oracles.shapes import NULL, Field, MapOf, OneOf, Record, Scalar, fields_of, shape_of
 
 Kind: TypeAlias = Literal["request", "response"]
 
@@ -92,6 +92,27 @@ def responses_response() -> Record:
     from openai.types.responses import Response
 
     return _response_record(Response)
+
+
+def mistral_request() -> Record:
+    """Return the request of Mistral's chat completions."""
+    from mistralai.client import models
+
+    return request_record(models.ChatCompletionRequestTypedDict)
+
+
+def mistral_response() -> Record:
+    """Return the answer of Mistral's chat completions."""
+    from mistralai.client import models
+
+    record = _response_record(models.ChatCompletionResponseTypedDict)
+    # The class of usage accepts further fields (models/usageinfo.py of mistralai 3.7). The API sends these two.
+    usage = fields_of(models.UsageInfoTypedDict) | {
+        "prompt_tokens_details": Field(MapOf(Scalar("int")), required=False),
+        "num_cached_tokens": Field(Scalar("int"), required=False),
+    }
+    own = Field(Record("UsageInfo", lambda: usage), required=True)
+    return Record(record.name, lambda: {**record.fields, "usage": own})
 
 
 def google_request_types() -> dict[str, Any]:

@@ -91,6 +91,12 @@ SDKS = {
         response=envelopes.google_response,
         checks={"request": lambda: (google.request_check(),), "response": lambda: (google.response_check(),)},
     ),
+    "mistral-chat": Sdk(
+        package="mistralai",
+        extra="mistral",
+        request=envelopes.mistral_request,
+        response=envelopes.mistral_response,
+    ),
     "openai-chat": Sdk(
         package="openai",
         extra="openai",

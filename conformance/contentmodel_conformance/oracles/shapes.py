@@ -119,6 +119,8 @@ _EXCLUSIVE: dict[str, frozenset[str]] = {
     ),
     "FunctionResponsePart": frozenset({"inlineData", "fileData"}),
 }
+# Wire names that differ from those of the SDK's TypedDicts (mistralai 3.7, models/jsonschema.py).
+_RENAMED = {"JSONSchemaTypedDict": {"schema_definition": "schema"}}
 
 
 def shape_of(annotation: Any) -> Shape:
@@ -168,6 +170,8 @@ def _generic_shape(annotation: Any, *, params: bool) -> Shape | None:
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin in (Annotated, Required, NotRequired):
         return _shape(arguments[0], params=params)
+    if isinstance(origin, typing_extensions.TypeAliasType):
+        return _shape(origin.__value__[arguments], params=params)
     if origin is Literal:
         return Literals(arguments)
     if origin in (Union, types.UnionType):
@@ -203,8 +207,11 @@ def _params_fields(source: Any) -> dict[str, Field]:
     """Return the fields of a TypedDict. Marks in annotations override `__required_keys__`."""
     hints = typing.get_type_hints(source, include_extras=True)
     shapes = {name: _shape(hint, params=True) for name, hint in hints.items()}
+    renamed = _RENAMED.get(source.__name__, {})
     return {
-        _alias(hints[name]) or name: Field(shape, _is_required(hints[name], name in source.__required_keys__))
+        _alias(hints[name]) or renamed.get(name, name): Field(
+            shape, _is_required(hints[name], name in source.__required_keys__)
+        )
         for name, shape in shapes.items()
         if shape is not None
     }

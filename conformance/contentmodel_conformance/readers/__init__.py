@@ -19,6 +19,7 @@ from contentmodel_conformance.readers import (
     inspect_ai,
     langchain,
     mcp_sampling,
+    mistral,
     otel,
     pydantic_ai,
     responses,
@@ -36,6 +37,7 @@ READERS: dict[str, Reader] = {
     "openai-chat": chat.read,
     "openai-responses": responses.read,
     "google-generate-content": gemini.read,
+    "mistral-chat": mistral.read,
     # A line of a fine-tuning file has the messages of a request.
     "openai-finetune": chat.read,
     "hf-messages": data_sets.read_messages,

@@ -64,6 +64,10 @@ def _google_error(status: int, code: str, message: str, retry_after: float | Non
     return {"error": error}
 
 
+def _mistral_error(status: int, code: str, message: str, retry_after: float | None) -> ErrorBody:
+    return {"object": "error", "message": message, "type": code, "param": None, "code": None}
+
+
 OPENAI_CODES = {
     400: "invalid_request_error",
     401: "invalid_api_key",
@@ -93,10 +97,18 @@ GOOGLE_CODES = {
     504: "DEADLINE_EXCEEDED",
     529: "UNAVAILABLE",
 }
+MISTRAL_CODES = {
+    400: "invalid_request_error",
+    401: "unauthorized",
+    404: "invalid_model",
+    429: "rate_limited",
+    500: "internal_server_error",
+    503: "service_unavailable",
+}
 _ALSO = {"insufficient_quota": 429, "server_is_overloaded": 503, "overloaded": 529, "rate_limit": 429, "timeout": 504}
 STATUSES: dict[str, int] = {
     **_ALSO,
-    **{name: status for codes in (ANTHROPIC_CODES, OPENAI_CODES) for status, name in codes.items()},
+    **{name: status for codes in (MISTRAL_CODES, ANTHROPIC_CODES, OPENAI_CODES) for status, name in codes.items()},
     **{name: status for status, name in GOOGLE_CODES.items() if status != 529},
 }
 """The HTTP status of an error, by any API's code for it."""
@@ -129,5 +141,11 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     _endpoint("openai-responses", OPENAI_CODES, _openai_error),
     _endpoint("anthropic-messages", ANTHROPIC_CODES, _anthropic_error, id_prefix="msg_"),
     _endpoint("google-generate-content", GOOGLE_CODES, _google_error),
+    _endpoint(
+        "mistral-chat",
+        MISTRAL_CODES,
+        _mistral_error,
+        error_fields=frozenset({"object", "message", "type", "param", "code", "raw_status_code"}),
+    ),
 )
 """The default APIs of a server."""

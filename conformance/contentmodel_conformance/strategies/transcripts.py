@@ -131,6 +131,17 @@ LIMITS = {
         cites="openai-responses",
         tools=frozenset({"bare", "openapi", "choices"}),
     ),
+    "mistral-chat": Limits(
+        issuer="mistral",
+        model="mistral-medium-latest",
+        older="mistral-large-latest",
+        settings_of=("magistral-medium-latest", "codestral-latest", "voxtral-small-latest", "mistral-tiny", "m"),
+        signs=True,
+        hosted_search=False,
+        systems_between=False,
+        media=frozenset({"images", "documents", "unnamed", "image links", "document links"}),
+        tools=frozenset({"bare", "choices"}),
+    ),
     # A store has no issuer: its protected values have their own.
     "turn-blocks": Limits(
         issuer="anthropic",

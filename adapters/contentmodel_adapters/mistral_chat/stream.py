@@ -1,35 +1,24 @@
-"""Streams: chunks with deltas for the message of each choice."""
+"""Decode streams: chunks with deltas for the message of each choice."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from contentmodel import FunctionCallContent, ReasoningContent, TextContent
 from contentmodel.authoring import (
     ArgumentsDelta,
     BlockState,
-    OutgoingBlock,
     ReasoningDelta,
     StreamDecoder,
-    StreamEncoder,
     TextDelta,
-    WireEvent,
-    Written,
     append_text,
-    growing,
-    is_incomplete_call,
     layout_of,
     list_of,
     merge_into,
     object_of,
-    reasons,
-    write,
 )
-from mistral_chat.answers import USAGE
-from mistral_chat.fitting import EMPTY_LINE
-from mistral_chat.table import CALLS, PARTS, is_text
+from contentmodel_adapters.mistral_chat.blocks import CALLS, PARTS, USAGE, is_text
 
-ANSWER, CHUNK = "chat.completion", "chat.completion.chunk"
+ANSWER = "chat.completion"
 
 
 def without_text(part: dict[str, Any]) -> dict[str, Any]:
@@ -185,98 +174,3 @@ class Decoder(StreamDecoder):
                 self.stop(block, content, is_complete=is_complete)
             order.append([block.index for block in blocks])
         return layout_of(response, order)
-
-
-class Encoder(StreamEncoder):
-    """Write the chunks of one answer: texts and reasoning as they grow, calls whole."""
-
-    choices = True
-
-    def __init__(self, adapter: Any, policies: Any = None) -> None:
-        super().__init__(adapter, policies)
-        self._head: dict[str, Any] = {}
-        self._begun: set[int] = set()
-        self._parted: dict[int, bool] = {}
-        """For each choice, True if another content follows its last text."""
-
-    def begin(self, payload: dict[str, Any]) -> None:
-        head = {key: value for key, value in payload.items() if key not in ("choices", "usage")}
-        self._head = {"id": "", "created": 0, "model": "", **head, "object": CHUNK}
-
-    def _chunk(self, number: int, delta: dict[str, Any], **rest: Any) -> None:
-        role = {} if number in self._begun else {"role": "assistant"}
-        self._begun.add(number)
-        choice = {"index": number, "delta": {**role, **delta}, "finish_reason": None, **rest}
-        self.put({**self._head, "choices": [choice]})
-
-    def open_block(self, block: OutgoingBlock) -> None:
-        if not isinstance(block.content, TextContent | ReasoningContent):
-            return
-        message = self.encode_start(block.content)
-        if "content" not in message:
-            return
-        if block.choice not in self._begun:
-            self._chunk(block.choice, {"content": ""})
-        before, after = b'[{"type":"thinking","thinking":[{"type":"text","text":', b"}]}]"
-        if isinstance(block.content, TextContent):
-            is_string = isinstance(message["content"], str)
-            before, after = (b"", b"") if is_string else (b'[{"type":"text","text":', b"}]")
-        head = b"data: " + write({**self._head, "choices": []})[:-2] + b'{"index":%d,"delta":{"content":' % block.choice
-        block.grow = growing(head + before, after + b'},"finish_reason":null}]}\n\n')
-        if self._separator(block):
-            self.put_raw(block.grow(EMPTY_LINE))
-        self.write_begun(block)
-
-    def _separator(self, block: OutgoingBlock) -> str:
-        """Return an empty line if other contents precede this text: clients join the texts of an answer."""
-        if self.is_native or not isinstance(block.content, TextContent):
-            return ""
-        parted, self._parted[block.choice] = self._parted.get(block.choice), False
-        return EMPTY_LINE if parted else ""
-
-    def close_block(self, block: OutgoingBlock) -> None:
-        if block.choice in self._parted and not isinstance(block.content, TextContent):
-            self._parted[block.choice] = True
-        if is_incomplete_call(block):
-            self.report_loss((block.choice, block.index), block.content, reasons.INTERRUPTED_CALL)
-            return
-        delta = {key: value for key, value in self.encode_block(block).items() if key != "role"}
-        if block.grow is not None:
-            if block.left(block.content.text):
-                self.write_text(block, block.left(block.content.text))
-            parts = [without_text(part) for part in list_of(delta, "content")]
-            delta = {"content": parts} if any(len(part) > 2 for part in parts) else {}
-        elif isinstance(delta.get("content"), str):
-            delta["content"] = self._separator(block) + delta["content"]
-        if delta:
-            self._chunk(block.choice, delta)
-
-    def amend(self, index: int, content: Any, written: Written) -> None:
-        if isinstance(content, FunctionCallContent):
-            self.report_loss((written.choice, index), content, reasons.CHANGED_AFTER_WRITE)
-        elif getattr(content, "text", "")[written.sent :]:
-            message = self.encode([content.__class__(text=content.text[written.sent :])])
-            self._chunk(written.choice, {"content": message["content"]})
-
-    def finish(self, event: Any) -> None:
-        self._end_choices(event)
-        self.put_raw(b"data: [DONE]\n\n")
-
-    def fail(self, event: Any, payload: dict[str, Any]) -> None:
-        self._end_choices(event, is_failed=True)
-        self.put(payload)
-
-    def _end_choices(self, event: Any, *, is_failed: bool = False) -> None:
-        """Write the last chunk of each choice, with the fields that belong to no block."""
-        payload = self.encode_envelope(event)
-        choices = payload.pop("choices", [])
-        self._head |= {key: value for key, value in payload.items() if key != "object"}
-        for number, choice in enumerate(choices):
-            delta = {key: value for key, value in choice.pop("message", {}).items() if key != "role"}
-            choice.pop("index", None)
-            if is_failed and event.response.choices[number].finish_reason is None:
-                choice.pop("finish_reason", None)
-            self._chunk(number, delta, **choice)
-
-    def wire_event(self, event: WireEvent) -> None:
-        self.put(event.data, event.name)

@@ -5,10 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from contentmodel.authoring import Broken, IdentifierRule, Rules, objects, objects_of, one_object
-from mistral_chat.table import API
+from contentmodel import ChatMessage, TextContent
+from contentmodel.authoring import (
+    Broken,
+    EncodeContext,
+    IdentifierRule,
+    Rules,
+    is_native,
+    objects,
+    objects_of,
+    one_object,
+    reasons,
+)
+from contentmodel_adapters.mistral_chat.blocks import API
+from contentmodel_adapters.mistral_chat.capabilities import CAPABILITIES
 
-RULES = Rules(API)
+RULES = Rules(API, CAPABILITIES)
 CALL_IDS = IdentifierRule("[a-zA-Z0-9]", 9, 9)
 TOOL_NAMES = IdentifierRule("[a-zA-Z0-9_-]", 64)
 FOLLOW = {
@@ -69,3 +81,31 @@ def calls_have_results(request: dict[str, Any]) -> Iterator[Broken]:
             pending, last = len(objects_of(message, "tool_calls")), at
         elif message.get("role") == "tool":
             pending -= 1
+
+
+NO_SYSTEM_HERE = reasons.degraded("mistral-chat-system", "{target} does not accept a system message here: sent as user")
+AS_SYSTEM = reasons.degraded("mistral-chat-developer", "{target} has no role developer: sent as system")
+BRIDGE = reasons.synthesized("mistral-chat-bridge", "{target} requires an answer between tool and user: a text is sent")
+
+
+def with_known_order(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages whose roles follow each other as the API requires."""
+    ordered: list[ChatMessage] = []
+    before = "system"
+    for message in messages:
+        if not message.contents and not is_native(message, context):
+            ordered.append(message)
+            continue
+        role = message.role
+        if role == "developer":
+            context.report_loss(message, "role", AS_SYSTEM)
+            role = "system"
+        if role == "system" and "system" not in FOLLOW.get(before, ()):
+            context.report_loss(message, "role", NO_SYSTEM_HERE)
+            role = "user"
+        if role == "user" and before == "tool":
+            context.report_loss(message.contents[0] if message.contents else message, None, BRIDGE)
+            ordered.append(ChatMessage(role="assistant", contents=[TextContent(text="OK")], origin=message.origin))
+        ordered.append(message if role == message.role else context.replace(message, role=role))
+        before = role
+    return ordered

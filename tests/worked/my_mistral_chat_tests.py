@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import mistral_chat
+import my_mistral_chat
 
 from contentmodel import ChatChoice, ChatResponse, FinishReason, ReasoningContent, Usage, assistant
 from contentmodel_conformance import AdapterConformance, Limits
@@ -61,7 +61,7 @@ ERROR = {
 
 
 class TestMistralChat(AdapterConformance):
-    adapter = mistral_chat.adapter
+    adapter = my_mistral_chat.adapter
     payloads = {"request": [REQUEST, OTHER_SPELLING], "response": [ANSWER, ERROR]}
     examples = [(ANSWER, EXPECTED)]
     limits = Limits(

@@ -1,0 +1,111 @@
+"""The adapter of Mistral's chat completions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from contentmodel import ChatMessage, ChatRequest
+from contentmodel.authoring import (
+    EncodeContext,
+    Kinds,
+    StreamDecoder,
+    StreamEncoder,
+    TableAdapter,
+    counted,
+    media,
+    message_pass,
+    passes,
+    payload_pass,
+    place_instructions,
+    reasons,
+    request_pass,
+    response_pass,
+    settings,
+    with_fitting_calls,
+    with_json_schemas,
+    with_known_tools,
+    with_normalized_texts,
+    without_user_messages,
+)
+from contentmodel_adapters.mistral_chat.blocks import API, TABLE
+from contentmodel_adapters.mistral_chat.http import HTTP
+from contentmodel_adapters.mistral_chat.messages import REQUEST
+from contentmodel_adapters.mistral_chat.response import ANSWER, ERRORS, RESPONSE, completed
+from contentmodel_adapters.mistral_chat.rules import CALL_IDS, RULES, TOOL_NAMES, with_known_order
+from contentmodel_adapters.mistral_chat.stream import Decoder
+from contentmodel_adapters.mistral_chat.stream_encoder import Encoder
+
+TYPES = ("image/*", "application/*", "text/*")
+READS = media.MediaSupport(media_types=TYPES, links=TYPES)
+HEARS = media.MediaSupport(media_types=(*TYPES, "audio/*"), links=TYPES)
+WHOLE = reasons.degraded("mistral-chat-whole", "{target} takes whole numbers here: the value is rounded")
+OWN_MODELS = ("mistral-", "ministral-", "magistral-", "codestral-", "devstral-", "pixtral-", "voxtral-", "open-mi")
+
+
+def with_readable_media(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages with media that the model reads: only some models take audio."""
+    takes_audio = "audio" in (context.known.capabilities.media or ())
+    return media.with_readable_media(messages, context, HEARS if takes_audio else READS)
+
+
+def with_model(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+    """Return a request with the required fields, and a whole number where the API requires one."""
+    if "model" not in payload:
+        context.report_loss(request, "model", reasons.NO_MODEL)
+    if isinstance(payload.get("top_k"), float):
+        payload["top_k"] = round(payload["top_k"])
+        context.report_loss(request, "options.top_k", WHOLE)
+    return {"model": "", "messages": [], **payload}
+
+
+class MistralChat(TableAdapter):
+    """The adapter of Mistral's chat completions: requests, answers, streams and errors."""
+
+    api = API
+    issuer = "mistral"
+    table = TABLE
+    rules = RULES
+    http = HTTP
+    request = REQUEST
+    response = RESPONSE
+    errors = ERRORS
+    requires = {"messages": list}
+    meaningless = {"object": ("chat.completion", "error")}
+    also_takes = {"stop": (str,)}
+    request_passes = (
+        request_pass(settings.with_fitting_settings, native=True, form=settings.OPENAI),
+        request_pass(with_known_tools, native=True, kinds=Kinds()),
+        request_pass(place_instructions, native=True),
+        message_pass(passes.normalize_foreign),
+        message_pass(with_readable_media, needs=media.TYPES),
+        request_pass(passes.with_a_turn),
+        request_pass(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES),
+        message_pass(with_known_order),
+        request_pass(with_json_schemas),
+    )
+    request_payload_passes = (payload_pass(with_model),)
+    answer_passes = (message_pass(without_user_messages), message_pass(with_normalized_texts, native=True))
+    response_passes = (response_pass(counted, cached_inside=True, reasoning_inside=True),)
+    response_payload_passes = (payload_pass(completed),)
+
+    def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
+        """Return the kinds of payload that it may be, each with a confidence: the format is much like OpenAI's."""
+        kinds = {"chat.completion": "response", "chat.completion.chunk": "stream", "error": "response"}
+        kind = kinds.get(str(payload.get("object"))) or ("request" if "messages" in payload else None)
+        if kind is None:
+            return {}
+        of_mistral = str(payload.get("model")).startswith(OWN_MODELS) or payload.get("object") == "error"
+        return {kind: 1.0 if of_mistral else 0.4}
+
+    def stream_decoder(self, *, deltas: bool = True) -> StreamDecoder:
+        return Decoder(self, deltas=deltas)
+
+    def stream_encoder(self, policies: Mapping[str, str] | None = None) -> StreamEncoder:
+        return Encoder(self, policies)
+
+    def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> dict[str, Any]:
+        return ANSWER.encode(messages, context, None)
+
+
+adapter = MistralChat()

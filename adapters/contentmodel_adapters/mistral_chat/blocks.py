@@ -1,0 +1,182 @@
+"""The table of Mistral's chat completions: parts, calls, results, usage and errors (mistralai 3.7.0, client/models)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from contentmodel import (
+    Citation,
+    DataContent,
+    DocumentContent,
+    ErrorContent,
+    FunctionCallContent,
+    FunctionResultContent,
+    HostedFileContent,
+    ReasoningContent,
+    TextContent,
+    UriContent,
+    Usage,
+)
+from contentmodel.authoring import (
+    ArgumentsText,
+    Codec,
+    DataUri,
+    DecodeContext,
+    EncodeContext,
+    EnumString,
+    Field,
+    Filled,
+    Group,
+    Implied,
+    One,
+    Opaque,
+    Row,
+    Silent,
+    Spec,
+    Table,
+    TextOrBlocks,
+    list_of,
+    row,
+)
+
+API = "mistral-chat"
+TABLE = Table(API)
+
+
+class Thinking(Codec[str]):
+    """The parts of a reasoning that is one text. Other parts have another row."""
+
+    classes = (list,)
+    identity = False
+    mandatory = True
+
+    def holds(self, value: object) -> bool:
+        return bool(isinstance(value, list) and len(value) == 1 and is_text(value[0]) and value[0]["text"])
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> str:
+        return str(value[0]["text"])
+
+    def encode(self, value: str, context: EncodeContext, owner: object) -> Any:
+        return [{"type": "text", "text": value}]
+
+
+class ThinkingParts(Group):
+    """The text of a reasoning with references. The parts stay in the residue, and are written if the text is theirs."""
+
+    attribute = "text"
+
+    def decode(self, wire: dict[str, Any], context: DecodeContext) -> str:
+        return text_of_parts(wire)
+
+    def encode(self, value: str, wire: dict[str, Any], context: EncodeContext, owner: Any) -> None:
+        if value != text_of_parts((owner.extra or {}).get(API, {})):
+            wire["thinking"] = [{"type": "text", "text": value}]
+
+
+def text_of_parts(wire: dict[str, Any]) -> str:
+    """Return the texts of a reasoning without its references."""
+    return "".join(part["text"] for part in list_of(wire, "thinking") if is_text(part))
+
+
+class ReferenceIds(Codec[list[Citation]]):
+    """The numbers of the sources of the text before a reference: one citation. Other ids are kept unchanged."""
+
+    classes = (list,)
+    identity = False
+
+    def holds(self, value: object) -> bool:
+        return isinstance(value, list) and bool(value) and all(item.__class__ is int for item in value)
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[Citation]:
+        return [Citation(source_indices=value)]
+
+    def encode(self, value: list[Citation], context: EncodeContext, owner: object) -> Any:
+        return [index for citation in value for index in citation.source_indices or ()]
+
+
+def is_text(part: Any) -> bool:
+    """Return whether a part is a text and nothing else."""
+    is_plain = isinstance(part, dict) and part.keys() == {"type", "text"}
+    return is_plain and part["type"] == "text" and isinstance(part["text"], str)
+
+
+DATA = (("media_type", "data"), DataUri())
+DETAIL = {"image_url.detail": ("detail", EnumString("detail", "auto", "low", "high"))}
+
+
+def medium(name: str, model: type[Any], fields: dict[str, Any], *others: Field) -> Row:
+    """Return a row for media. Its name begins with the tag."""
+    return Row(name, model, fields, *others, constants={"type": name.partition(".")[0]})
+
+
+def usual_row(content: Any, rows: list[Row]) -> Row | None:
+    """Return the row for a content of another API: media are images, audio or documents."""
+    kind = getattr(content, "media_kind", None)
+    wanted = {"image": "image_url", "audio": "input_audio"}.get(str(kind), "document_url") if kind else rows[0].name
+    return next((one for one in rows if one.name.startswith(wanted)), rows[0])
+
+
+THINKING: dict[str, Spec] = {"signature": ("protected", Opaque("mistral", "signature"))}
+IMAGES = [
+    medium("image_url.data", DataContent, {"image_url.url": DATA, **DETAIL}),
+    medium("image_url.short.data", DataContent, {"image_url": DATA}),
+    medium("image_url", UriContent, {"image_url.url": "uri", **DETAIL}, Implied({"kind": "image"})),
+    medium("image_url.short", UriContent, {"image_url": "uri"}, Implied({"kind": "image"})),
+]
+TEXT = row("text", TextContent, {"text": "text"})
+RESOURCE_PARTS = TABLE.union("resource content", [TEXT, *IMAGES], prefer=usual_row)
+DOCUMENT = {"document_url": "uri", "document_name": "name"}
+PARTS = TABLE.union(
+    "part",
+    [
+        TEXT,
+        row("reference", TextContent, {"reference_ids": ("annotations", ReferenceIds())}, Implied({"text": ""})),
+        row("thinking", ReasoningContent, {"thinking": ("text", Thinking()), **THINKING}, Filled({"thinking": []})),
+        medium("thinking.parts", ReasoningContent, THINKING, ThinkingParts()),
+        *IMAGES,
+        medium("document_url.data", DataContent, {"document_url": DATA, "document_name": "name"}),
+        medium("document_url", UriContent, DOCUMENT, Implied({"kind": "document"})),
+        medium("file", HostedFileContent, {"file_id": "file_id"}, Implied({"kind": "document"})),
+        row("input_audio", DataContent, {"input_audio": "data"}),
+        row("resource", DocumentContent, {"uri": "uri", "content": ("parts", One(RESOURCE_PARTS))}),
+        row("resource_link", UriContent, {"uri": "uri"}),
+    ],
+    prefer=usual_row,
+    foreign_types=(TextContent, ReasoningContent, DataContent, UriContent),
+)
+CONTENT = TextOrBlocks(PARTS, "string")
+
+
+class Arguments(ArgumentsText):
+    """The arguments of a call: JSON text, or an object. An object of Mistral is written as an object."""
+
+    classes = (str, dict)
+
+    def encode(self, value: Any, context: EncodeContext, owner: object) -> Any:
+        return value if context.native and isinstance(value, dict) else super().encode(value, context, owner)
+
+
+CALL: dict[str, Spec] = {"id": "call_id", "function.name": "name", "function.arguments": ("arguments", Arguments())}
+RESULT: dict[str, Spec] = {"tool_call_id": "call_id", "name": "name", "content": ("outputs", CONTENT)}
+CALLS = TABLE.union(
+    "tool call",
+    [row("function", FunctionCallContent, CALL, Filled({"function.arguments": "{}"}))],
+    default="function",
+)
+RESULTS = TABLE.union(
+    "result message",
+    [Row("tool", FunctionResultContent, RESULT, Filled({"content": ""}), constants={"role": "tool"})],
+    tag="role",
+)
+USAGE = TABLE.record(
+    "usage",
+    Usage,
+    {
+        "prompt_tokens": "input_tokens",
+        "completion_tokens": "output_tokens",
+        "total_tokens": "total_tokens",
+        "prompt_tokens_details.cached_tokens": "cache_read_tokens",
+    },
+    Silent("cached_inside", "reasoning_inside"),
+)
+ERROR = TABLE.record("error", ErrorContent, {"message": "message", "type": "code"}, Silent("kind"))

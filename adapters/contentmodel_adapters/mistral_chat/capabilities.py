@@ -1,0 +1,38 @@
+"""Capabilities of Mistral's models on this API."""
+
+from __future__ import annotations
+
+from contentmodel.authoring import Capabilities, CapabilityTable, ListedModel
+from contentmodel_adapters.mistral_chat.blocks import API
+
+_DOCS = "docs.mistral.ai"
+_VISUAL = ("image", "document")
+_PLAIN = Capabilities(efforts=(), thinking=(), media=_VISUAL, cache_points=False)
+_TEXT = Capabilities(efforts=(), thinking=(), media=("document",), cache_points=False)
+_SPEECH = Capabilities(efforts=(), thinking=(), media=("audio", "document"), cache_points=False)
+_THINKS = Capabilities(efforts=(), thinking=("adaptive",), media=_VISUAL, cache_points=False)
+# The API accepts more levels, and treats each of them as one of these two.
+_EFFORTS = ("none", "high")
+_NEWEST = Capabilities(efforts=_EFFORTS, thinking=("disabled", "adaptive"), media=_VISUAL, cache_points=False)
+
+
+def _row(shown: str, names: str, capabilities: Capabilities, page: str) -> ListedModel:
+    source = f"{_DOCS}/{page}"
+    return ListedModel(shown=shown, names=names, capabilities=capabilities, source=source, seen="2026-11-23")
+
+
+CAPABILITIES = CapabilityTable(
+    API,
+    [
+        _row("Mistral Medium 3.5", r"mistral-medium(?:-3[.-]5|-2604)?", _NEWEST, "capabilities/reasoning"),
+        _row("Mistral Small 4", r"mistral-small(?:-4|-2603)?", _NEWEST, "capabilities/reasoning"),
+        _row("Magistral", r"magistral-.*", _THINKS, "capabilities/reasoning"),
+        _row("Voxtral", r"voxtral-.*", _SPEECH, "capabilities/audio"),
+        _row("Codestral, Devstral", r"(?:code|dev)stral.*", _TEXT, "getting-started/models"),
+        _row("Mistral Large 3", r"mistral-large(?:-3|-2512)?", _PLAIN, "capabilities/vision"),
+        _row("Ministral, Pixtral", r"(?:ministral|pixtral)-.*", _PLAIN, "capabilities/vision"),
+    ],
+    newest=_NEWEST,
+    own=r"(?:open-)?(?:mi|magi|code|dev|pix|vox)[a-z]*(?:ral|mamba).*",
+)
+"""Mistral's models."""

@@ -1,0 +1,84 @@
+"""Requests: their messages and settings. Each result of a tool is a message of its own."""
+
+from __future__ import annotations
+
+from contentmodel import (
+    ChatMessage,
+    ChatRequest,
+    DataContent,
+    DocumentContent,
+    FunctionCallContent,
+    HostedFileContent,
+    ReasoningContent,
+    TextContent,
+    UriContent,
+)
+from contentmodel.authoring import (
+    Blocks,
+    ChatMessages,
+    Column,
+    Columns,
+    Constant,
+    EnumString,
+    Filled,
+    OneOf,
+    Roles,
+    Silent,
+)
+from contentmodel_adapters.mistral_chat.blocks import API, CALLS, CONTENT, RESULTS, TABLE
+from contentmodel_adapters.mistral_chat.tools import CHOICE, FORMATS, TOOLS
+
+IN_CONTENT = (TextContent, ReasoningContent, DataContent, UriContent, HostedFileContent, DocumentContent)
+COLUMNS = {"content": Column(CONTENT, *IN_CONTENT), "tool_calls": Column(Blocks(CALLS), FunctionCallContent)}
+ASSISTANT = TABLE.record(
+    "assistant message",
+    ChatMessage,
+    {"role": ("role", Constant("assistant"))},
+    Columns("contents", COLUMNS),
+    Silent("message_id"),
+)
+PLAIN = TABLE.record(
+    "message",
+    ChatMessage,
+    {
+        "role": ("role", Roles(API, {"system": "system", "user": "user"}, elsewhere=("assistant", "tool"))),
+        "content": ("contents", CONTENT),
+    },
+    Silent("message_id"),
+    Filled({"content": ""}),
+)
+TABLE.keep("assistant message", "prefix")
+MESSAGES = ChatMessages(ASSISTANT, PLAIN, RESULTS)
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+REQUEST = TABLE.record(
+    "request",
+    ChatRequest,
+    {
+        "model": "model",
+        "messages": ("messages", MESSAGES),
+        "tools": ("tools", Blocks(TOOLS)),
+        "tool_choice": ("options.tool_choice", CHOICE),
+        "parallel_tool_calls": "options.parallel_tool_calls",
+        "response_format": ("options.response_format", OneOf(FORMATS)),
+        "max_tokens": "options.max_output_tokens",
+        "temperature": "options.temperature",
+        "top_p": "options.top_p",
+        "top_k": "options.top_k",
+        "frequency_penalty": "options.frequency_penalty",
+        "presence_penalty": "options.presence_penalty",
+        "random_seed": "options.seed",
+        "stop": "options.stop_sequences",
+        "n": "options.choices",
+        "logprobs": "options.logprobs",
+        "top_logprobs": "options.top_logprobs",
+        "stream": "options.stream",
+        "metadata": "options.metadata",
+        "service_tier": ("options.service_tier", EnumString("options.service_tier", "auto", "standard_only")),
+        "reasoning_effort": ("options.reasoning.effort", EnumString("options.reasoning.effort", *EFFORTS)),
+    },
+)
+TABLE.keep(
+    "request",
+    *("guardrails", "min_tokens", "prediction", "prompt_cache_key", "prompt_logprobs", "prompt_mode"),
+    *("repetition_penalty", "safe_prompt", "top_prompt_logprobs"),
+)

@@ -1,0 +1,108 @@
+"""Encode streams: texts and reasoning as they grow, calls whole."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from contentmodel import FunctionCallContent, ReasoningContent, TextContent
+from contentmodel.authoring import (
+    JoiningEncoder,
+    OutgoingBlock,
+    WireEvent,
+    Written,
+    growing,
+    is_incomplete_call,
+    list_of,
+    reasons,
+    write,
+)
+from contentmodel_adapters.mistral_chat.stream import without_text
+
+CHUNK = "chat.completion.chunk"
+
+
+class Encoder(JoiningEncoder):
+    """Write the chunks of one answer."""
+
+    choices = True
+
+    def __init__(self, adapter: Any, policies: Any = None) -> None:
+        super().__init__(adapter, policies)
+        self._head: dict[str, Any] = {}
+        self._begun: set[int] = set()
+
+    def begin(self, payload: dict[str, Any]) -> None:
+        head = {key: value for key, value in payload.items() if key not in ("choices", "usage")}
+        self._head = {"id": "", "created": 0, "model": "", **head, "object": CHUNK}
+
+    def _chunk(self, number: int, delta: dict[str, Any], **rest: Any) -> None:
+        role = {} if number in self._begun else {"role": "assistant"}
+        self._begun.add(number)
+        choice = {"index": number, "delta": {**role, **delta}, "finish_reason": None, **rest}
+        self.put({**self._head, "choices": [choice]})
+
+    def open_block(self, block: OutgoingBlock) -> None:
+        if not isinstance(block.content, TextContent | ReasoningContent):
+            return
+        message = self.encode_start(block.content)
+        if "content" not in message:
+            return
+        if block.choice not in self._begun:
+            self._chunk(block.choice, {"content": ""})
+        before, after = b'[{"type":"thinking","thinking":[{"type":"text","text":', b"}]}]"
+        if isinstance(block.content, TextContent):
+            is_string = isinstance(message["content"], str)
+            before, after = (b"", b"") if is_string else (b'[{"type":"text","text":', b"}]")
+        head = b"data: " + write({**self._head, "choices": []})[:-2] + b'{"index":%d,"delta":{"content":' % block.choice
+        block.grow = growing(head + before, after + b'},"finish_reason":null}]}\n\n')
+        if isinstance(block.content, TextContent) and self.completes:
+            block.grow = self.texts_of(block).beginning(block, block.grow)
+        self.write_begun(block)
+
+    def close_block(self, block: OutgoingBlock) -> None:
+        if is_incomplete_call(block):
+            self.report_loss((block.choice, block.index), block.content, reasons.INTERRUPTED_CALL)
+            return
+        delta = {key: value for key, value in self.encode_block(block).items() if key != "role"}
+        if block.grow is not None:
+            if block.left(block.content.text):
+                self.write_text(block, block.left(block.content.text))
+            parts = [without_text(part) for part in list_of(delta, "content")]
+            delta = {"content": parts} if any(len(part) > 2 for part in parts) else {}
+            self.texts_of(block).add(block.content.text if isinstance(block.content, TextContent) else "")
+        elif isinstance(delta.get("content"), str):
+            delta["content"] = self.texts_of(block).add(delta["content"])
+            # A content of another type that became a text is a text of its own.
+            self.start(block)
+        if delta:
+            self._chunk(block.choice, delta)
+
+    def amend(self, index: int, content: Any, written: Written) -> None:
+        if isinstance(content, FunctionCallContent):
+            self.report_loss((written.choice, index), content, reasons.CHANGED_AFTER_WRITE)
+        elif (getattr(content, "text", None) or "")[written.sent :]:
+            message = self.encode([content.__class__(text=content.text[written.sent :])])
+            self._chunk(written.choice, {"content": message["content"]})
+
+    def finish(self, event: Any) -> None:
+        self._end_choices(event)
+        self.put_raw(b"data: [DONE]\n\n")
+
+    def fail(self, event: Any, payload: dict[str, Any]) -> None:
+        self._end_choices(event, is_failed=True)
+        self.put(payload)
+
+    def _end_choices(self, event: Any, *, is_failed: bool = False) -> None:
+        """Write the last chunk of each choice, with the fields that belong to no block."""
+        payload = self.encode_envelope(event)
+        choices = payload.pop("choices", [])
+        self._head |= {key: value for key, value in payload.items() if key != "object"}
+        for number, choice in enumerate(choices):
+            delta = {key: value for key, value in choice.pop("message", {}).items() if key != "role"}
+            choice.pop("index", None)
+            if is_failed and event.response.choices[number].finish_reason is None:
+                choice.pop("finish_reason", None)
+            self._chunk(number, delta, **choice)
+
+    def wire_event(self, event: WireEvent) -> None:
+        self.put(event.data, event.name)

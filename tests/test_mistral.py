@@ -1,0 +1,224 @@
+"""Mistral's chat completions: requests, answers and streams, and the models of its SDK."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from mistralai.client import models
+
+import contentmodel
+from contentmodel import ReasoningContent, TextContent, convert, fold_stream
+from providers import frames
+
+API = "mistral-chat"
+MISTRAL = contentmodel.adapter(API)
+MODEL = "mistral-medium-latest"
+REFERENCE = {"type": "reference", "reference_ids": [1, 2]}
+THINKING = {
+    "type": "thinking",
+    "thinking": [{"type": "text", "text": "One "}, REFERENCE, {"type": "text", "text": "is enough."}],
+    "closed": True,
+}
+PARTS = [
+    {"type": "text", "text": "Look."},
+    REFERENCE,
+    {"type": "reference", "reference_ids": ["a"]},
+    {"type": "image_url", "image_url": "https://example.org/cat.png"},
+    {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo=", "detail": "low"}},
+    {"type": "document_url", "document_url": "https://example.org/paper.pdf", "document_name": "paper.pdf"},
+    {"type": "file", "file_id": "f1"},
+    {"type": "input_audio", "input_audio": "SUQzBAA="},
+    {"type": "resource", "uri": "notes://1", "content": {"type": "text", "text": "A note."}},
+    {"type": "resource_link", "uri": "https://example.org/a.txt", "metadata": {"size": 1}},
+]
+
+
+def call(call_id: str, arguments: Any = "{}") -> dict[str, Any]:
+    return {"id": call_id, "type": "function", "function": {"name": "look_up", "arguments": arguments}}
+
+
+def request(*messages: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    return {"model": MODEL, "messages": list(messages), **fields}
+
+
+def foreign(*after: dict[str, Any]) -> dict[str, Any]:
+    """Return a request of Chat Completions with a call, its result, and the messages after it."""
+    return {
+        "model": "gpt-5.2",
+        "messages": [
+            {"role": "user", "content": "What is a cat?"},
+            {"role": "assistant", "content": None, "tool_calls": [call("call_of_openai")]},
+            {"role": "tool", "tool_call_id": "call_of_openai", "content": "A small animal."},
+            *after,
+        ],
+        "tools": [{"type": "function", "function": {"name": "look_up", "parameters": {"type": "object"}}}],
+    }
+
+
+def sent(payload: dict[str, Any], **options: Any) -> contentmodel.Encoded:
+    """Convert a request to Mistral. The models of the SDK accept it, and it breaks no rule."""
+    encoded = convert(payload, target=API, model=options.pop("model", MODEL), **options)
+    models.ChatCompletionRequest.model_validate(encoded.payload)
+    assert MISTRAL.check_request(encoded.payload) == []
+    return encoded
+
+
+# -- requests ----------------------------------------------------------------------------------------------------------
+
+
+def test_decoder_knows_every_part_and_tool_of_the_sdk() -> None:
+    tools = [{"type": "image_generation"}, {"type": "document_library", "library_ids": ["l"]}]
+    payload = request(
+        {"role": "user", "content": PARTS},
+        {"role": "assistant", "content": [THINKING, *PARTS], "tool_calls": [call("Kx8sP2mQ1")], "prefix": False},
+        {"role": "tool", "tool_call_id": "Kx8sP2mQ1", "name": "look_up", "content": PARTS},
+        tools=[*tools, {"type": "connector", "connector_id": "c"}],
+    )
+    models.ChatCompletionRequest.model_validate(payload)
+    decoded = MISTRAL.decode_request(payload)
+    assert MISTRAL.encode_request(decoded).payload == payload
+    assert b'"unknown"' not in contentmodel.dumps(decoded)
+    assert [tool.kind for tool in decoded.tools] == ["image_generation", "file_search", "connector"]
+
+
+@pytest.mark.parametrize("content", ["Hi.", [{"type": "text", "text": "Hi."}]])
+@pytest.mark.parametrize("role", ["system", "user", "assistant"])
+def test_encoder_keeps_the_form_of_content(role: str, content: Any) -> None:
+    payload = request({"role": role, "content": content})
+    decoded = MISTRAL.decode_request(payload)
+    assert decoded.messages[0].text == "Hi."
+    assert MISTRAL.encode_request(decoded).payload == payload
+
+
+@pytest.mark.parametrize("arguments", ['{"a":  1}', {"a": 1}])
+def test_encoder_keeps_the_form_of_arguments_and_sends_text_elsewhere(arguments: Any) -> None:
+    payload = request({"role": "assistant", "content": "", "tool_calls": [call("Kx8sP2mQ1", arguments)]})
+    decoded = MISTRAL.decode_request(payload)
+    assert decoded.messages[0].tool_calls[0].arguments_object == {"a": 1}
+    assert MISTRAL.encode_request(decoded).payload == payload
+    chat = convert(payload, source=API, target="openai-chat").payload
+    assert json.loads(chat["messages"][0]["tool_calls"][0]["function"]["arguments"]) == {"a": 1}
+
+
+@pytest.mark.parametrize("choice", ["any", "required"])
+def test_encoder_keeps_the_spelling_of_a_required_call(choice: str) -> None:
+    payload = request({"role": "user", "content": "Hi."}, tool_choice=choice)
+    decoded = MISTRAL.decode_request(payload)
+    assert decoded.options.tool_choice is not None
+    assert decoded.options.tool_choice.mode == "required"
+    assert MISTRAL.encode_request(decoded).payload == payload
+    assert convert(payload, source=API, target="openai-chat").payload["tool_choice"] == "required"
+
+
+def test_reasoning_with_references_has_its_text_and_keeps_its_parts() -> None:
+    payload = request({"role": "assistant", "content": [THINKING]})
+    decoded = MISTRAL.decode_request(payload)
+    (reasoning,) = decoded.messages[0].contents
+    assert isinstance(reasoning, ReasoningContent)
+    assert reasoning.text == "One is enough."
+    edited = contentmodel.message.ChatMessage(
+        role="assistant",
+        contents=[ReasoningContent(text="Two.", extra=reasoning.extra)],
+        origin=decoded.messages[0].origin,
+    )
+    wire = MISTRAL.encode_request(
+        contentmodel.ChatRequest(model=MODEL, messages=[edited], origin=decoded.origin)
+    ).payload
+    assert wire["messages"][0]["content"][0] == {**THINKING, "thinking": [{"type": "text", "text": "Two."}]}
+
+
+# -- requests of other APIs --------------------------------------------------------------------------------------------
+
+
+def test_ids_of_other_apis_become_nine_characters_and_come_back() -> None:
+    encoded = sent(foreign())
+    (made,) = encoded.payload["messages"][1]["tool_calls"]
+    assert len(made["id"]) == 9
+    assert made["id"].isalnum()
+    assert encoded.payload["messages"][2]["tool_call_id"] == made["id"]
+    message = {"role": "assistant", "content": "", "tool_calls": [call(made["id"])]}
+    answer = {"id": "a", "object": "chat.completion", "created": 1, "model": MODEL, "usage": {}}
+    answer["choices"] = [{"index": 0, "finish_reason": "tool_calls", "message": message}]
+    back = convert(answer, source=API, target="openai-chat", maps=encoded.maps).payload
+    assert back["choices"][0]["message"]["tool_calls"][0]["id"] == "call_of_openai"
+
+
+def test_answer_is_sent_between_a_tool_and_a_user_message() -> None:
+    encoded = sent(foreign({"role": "user", "content": "In one sentence."}))
+    assert [message["role"] for message in encoded.payload["messages"]] == [
+        *("user", "assistant", "tool", "assistant", "user")
+    ]
+    assert "mistral-chat-bridge" in {loss.code for loss in encoded.losses}
+
+
+def test_system_message_after_an_answer_is_sent_as_user() -> None:
+    after = [{"role": "assistant", "content": "It is one."}, {"role": "developer", "content": "Be brief."}]
+    encoded = sent(foreign(*after))
+    assert encoded.payload["messages"][-1]["role"] == "user"
+    assert {"mistral-chat-system", "mistral-chat-developer"} <= {loss.code for loss in encoded.losses}
+
+
+def test_user_message_after_a_tool_message_breaks_a_rule() -> None:
+    result = {"role": "tool", "tool_call_id": "Kx8sP2mQ1", "content": "Done."}
+    calls = {"role": "assistant", "content": "", "tool_calls": [call("Kx8sP2mQ1")]}
+    found = MISTRAL.check_request(request(calls, result, {"role": "user", "content": "And?"}))
+    assert [(one.rule, one.path) for one in found] == [("roles-in-order", "$.messages[2].role")]
+
+
+@pytest.mark.parametrize(("model", "kinds"), [("voxtral-small-latest", ["input_audio"]), (MODEL, [])])
+def test_audio_is_sent_to_models_that_hear(model: str, kinds: list[str]) -> None:
+    audio = {"type": "input_audio", "input_audio": {"data": "SUQzBAA=", "format": "mp3"}}
+    text = {"type": "text", "text": "Listen."}
+    payload = {"model": "gpt-audio", "messages": [{"role": "user", "content": [text, audio]}]}
+    content = sent(payload, source="openai-chat", model=model).payload["messages"][0]["content"]
+    assert [part["type"] for part in content if not isinstance(part, str) and part["type"] != "text"] == kinds
+
+
+@pytest.mark.parametrize(("effort", "written"), [("medium", "high"), ("none", "none")])
+def test_effort_of_another_api_becomes_one_that_the_model_has(effort: str, written: str) -> None:
+    assert sent({**foreign(), "reasoning_effort": effort}).payload["reasoning_effort"] == written
+
+
+# -- answers and streams -----------------------------------------------------------------------------------------------
+
+
+def test_error_at_the_top_of_the_body_becomes_an_error_of_another_api() -> None:
+    body = {"object": "error", "message": "Slow down.", "type": "rate_limited", "param": None, "code": "1300"}
+    decoded = MISTRAL.decode_response(body)
+    assert decoded.error is not None
+    assert (decoded.error.message, decoded.error.kind) == ("Slow down.", "rate_limit")
+    assert MISTRAL.encode_response(decoded).payload == body
+    chat = convert(body, source=API, target="openai-chat", kind="response").payload
+    assert chat["error"]["type"] == "rate_limit_error"
+    assert convert(chat, target=API, kind="response").payload["type"] == "rate_limited"
+
+
+def chunk(*content: Any, finish: str | None = None, **delta: Any) -> dict[str, Any]:
+    inner = {**({"content": content[0]} if content else {}), **delta}
+    choice = {"index": 0, "delta": inner, "finish_reason": finish}
+    return {"id": "a", "object": "chat.completion.chunk", "created": 1, "model": MODEL, "choices": [choice]}
+
+
+def test_stream_reads_parts_texts_and_pieces_of_calls() -> None:
+    thinking = [{"type": "text", "text": "I look "}]
+    first = {**call("Kx8sP2mQ1", '{"a"'), "index": 0}
+    stream = frames(
+        chunk([{"type": "thinking", "thinking": thinking}], role="assistant"),
+        chunk([{"type": "thinking", "thinking": [{"type": "text", "text": "it up."}]}]),
+        chunk("Wait"),
+        chunk("."),
+        chunk("", tool_calls=[first]),
+        chunk("", tool_calls=[{"id": "null", "function": {"name": "", "arguments": ": 1}"}, "index": 0}]),
+        chunk("", finish="tool_calls"),
+        "[DONE]",
+    )
+    answer = fold_stream(stream, API)
+    reasoning, text, made = answer.messages[0].contents
+    assert isinstance(reasoning, ReasoningContent)
+    assert isinstance(text, TextContent)
+    assert (reasoning.text, text.text) == ("I look it up.", "Wait.")
+    assert (made.call_id, made.arguments_object) == ("Kx8sP2mQ1", {"a": 1})
+    payload = MISTRAL.encode_response(answer).payload
+    assert MISTRAL.decode_response(payload).messages[0].contents == answer.messages[0].contents
