@@ -6,12 +6,13 @@ platform.claude.com/docs/en/api/errors, cloud.google.com/apis/design/errors.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 from contentmodel.adapter import adapter
+from contentmodel.errors import UnknownApiError
 from contentmodel.http_api import HttpApi
 
 ErrorBody = dict[str, Any]
@@ -119,11 +120,17 @@ def _endpoint(
     codes: Mapping[int, str],
     describe: Callable[[int, str, str, float | None], ErrorBody],
     **others: Any,
-) -> Endpoint:
-    """Return the routes that the adapter of an API describes."""
-    http = getattr(adapter(api), "http", None)
+) -> Iterator[Endpoint]:
+    """Yield the routes that the adapter of an API describes, if it is installed.
+
+    The entry points of an editable installation may be older than this table.
+    """
+    try:
+        http = getattr(adapter(api), "http", None)
+    except UnknownApiError:
+        return
     assert isinstance(http, HttpApi)
-    return Endpoint(
+    yield Endpoint(
         api,
         http,
         http.generate.routes,
@@ -137,11 +144,11 @@ def _endpoint(
 
 
 ENDPOINTS: tuple[Endpoint, ...] = (
-    _endpoint("openai-chat", OPENAI_CODES, _openai_error, id_prefix="chatcmpl-"),
-    _endpoint("openai-responses", OPENAI_CODES, _openai_error),
-    _endpoint("anthropic-messages", ANTHROPIC_CODES, _anthropic_error, id_prefix="msg_"),
-    _endpoint("google-generate-content", GOOGLE_CODES, _google_error),
-    _endpoint(
+    *_endpoint("openai-chat", OPENAI_CODES, _openai_error, id_prefix="chatcmpl-"),
+    *_endpoint("openai-responses", OPENAI_CODES, _openai_error),
+    *_endpoint("anthropic-messages", ANTHROPIC_CODES, _anthropic_error, id_prefix="msg_"),
+    *_endpoint("google-generate-content", GOOGLE_CODES, _google_error),
+    *_endpoint(
         "mistral-chat",
         MISTRAL_CODES,
         _mistral_error,
