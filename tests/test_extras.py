@@ -75,12 +75,13 @@ ROWS: list[Row] = [
     ("contentmodel/contentmodel/tools/mcp/", "mcp", "mcp", "import contentmodel.tools.mcp"),
     ("contentmodel/contentmodel/tools/mcp/", "httpx2", "mcp", "import contentmodel.tools.mcp"),
     *(
-        (f"adapters/contentmodel_adapters/{folder}/client.py", sdk, sdk, CLIENT.format(make, api))
-        for folder, sdk, api in [
-            ("anthropic_messages", "anthropic", "anthropic-messages"),
-            ("google_generate_content", "google", "google-generate-content"),
-            ("openai_chat", "openai", "openai-chat"),
-            ("openai_responses", "openai", "openai-responses"),
+        (f"adapters/contentmodel_adapters/{folder}/client.py", module, extra, CLIENT.format(make, api))
+        for folder, module, extra, api in [
+            ("anthropic_messages", "anthropic", "anthropic", "anthropic-messages"),
+            ("google_generate_content", "google", "google", "google-generate-content"),
+            ("mistral_chat", "mistralai", "mistral", "mistral-chat"),
+            ("openai_chat", "openai", "openai", "openai-chat"),
+            ("openai_responses", "openai", "openai", "openai-responses"),
         ]
         for make in ("chat_client", "async_chat_client")
     ),
@@ -95,6 +96,7 @@ ROWS: list[Row] = [
     ("conformance/contentmodel_conformance/oracles/", "pydantic", "conformance", KIT),
     ("conformance/contentmodel_conformance/oracles/", "anthropic", "anthropic", JUDGE.format("anthropic-messages")),
     ("conformance/contentmodel_conformance/oracles/", "google", "google", JUDGE.format("google-generate-content")),
+    ("conformance/contentmodel_conformance/oracles/", "mistralai", "mistral", JUDGE.format("mistral-chat")),
     ("conformance/contentmodel_conformance/oracles/", "openai", "openai", JUDGE.format("openai-chat")),
     ("conformance/contentmodel_conformance/coverage.py", "anthropic", "anthropic",
      "from contentmodel_conformance.coverage import sdk_types; sdk_types('anthropic-messages')"),
@@ -121,6 +123,7 @@ EXEMPT = {
         "adapters/contentmodel_adapters/shared/clients.py",
         "httpx2",
     ): "a dependency of the SDKs, which are imported first",
+    ("adapters/contentmodel_adapters/mistral_chat/client.py", "httpx2"): "a dependency of the SDK",
     ("conformance/contentmodel_conformance/oracles/accumulators.py", "httpx2"): "a dependency of the SDKs",
     ("conformance/contentmodel_conformance/oracles/shapes.py", "typing_extensions"): "a dependency of pydantic",
     ("conformance/contentmodel_conformance/oracles/validators.py", "typing_extensions"): "a dependency of pydantic",

@@ -42,6 +42,8 @@ HEARS = media.MediaSupport(media_types=(*TYPES, "audio/*"), links=TYPES)
 WHOLE = reasons.degraded("mistral-chat-whole", "{target} takes whole numbers here: the value is rounded")
 OWN_MODELS = ("mistral-", "ministral-", "magistral-", "codestral-", "devstral-", "pixtral-", "voxtral-", "open-mi")
 
+OWN_FIELDS = ("random_seed", "safe_prompt", "prompt_mode")
+
 
 def with_readable_media(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Return messages with media that the model reads: only some models take audio."""
@@ -90,13 +92,15 @@ class MistralChat(TableAdapter):
     response_payload_passes = (payload_pass(completed),)
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
-        """Return the kinds of payload that it may be, each with a confidence: the format is much like OpenAI's."""
-        kinds = {"chat.completion": "response", "chat.completion.chunk": "stream", "error": "response"}
-        kind = kinds.get(str(payload.get("object"))) or ("request" if "messages" in payload else None)
-        if kind is None:
+        """Return the kind of a payload that has a model or a field of Mistral: the format is much like OpenAI's."""
+        if payload.get("object") == "error" and "message" in payload:
+            return {"response": 1.0}
+        if not str(payload.get("model")).startswith(OWN_MODELS) and payload.keys().isdisjoint(OWN_FIELDS):
             return {}
-        of_mistral = str(payload.get("model")).startswith(OWN_MODELS) or payload.get("object") == "error"
-        return {kind: 1.0 if of_mistral else 0.4}
+        kinds = {"chat.completion": "response", "chat.completion.chunk": "stream"}
+        usual = "request" if isinstance(payload.get("messages"), list) else ""
+        kind = kinds.get(str(payload.get("object")), usual)
+        return {kind: 1.0} if kind else {}
 
     def stream_decoder(self, *, deltas: bool = True) -> StreamDecoder:
         return Decoder(self, deltas=deltas)

@@ -43,9 +43,9 @@ def model_required(request: dict[str, Any]) -> Iterator[Broken]:
 @RULES.rule("refused", fix="put an answer between them", source=f"{VALIDATOR}; BerriAI/litellm#17761")
 def roles_in_order(request: dict[str, Any]) -> Iterator[Broken]:
     """After a tool message there must be no user message, and after an answer no system message (see `FOLLOW`)."""
-    before: Any = None
+    before = ""
     for at, message in objects(request, "messages"):
-        role = message.get("role")
+        role = str(message.get("role"))
         if before in FOLLOW and role not in FOLLOW[before]:
             yield f"{at}.role", f"{role!r:.60} after {before!r}"
         before = role

@@ -64,12 +64,13 @@ class Encoder(JoiningEncoder):
             self.report_loss((block.choice, block.index), block.content, reasons.INTERRUPTED_CALL)
             return
         delta = {key: value for key, value in self.encode_block(block).items() if key != "role"}
-        if block.grow is not None:
-            if block.left(block.content.text):
-                self.write_text(block, block.left(block.content.text))
+        text = getattr(block.content, "text", None)
+        if block.grow is not None and isinstance(text, str):
+            if block.left(text):
+                self.write_text(block, block.left(text))
             parts = [without_text(part) for part in list_of(delta, "content")]
             delta = {"content": parts} if any(len(part) > 2 for part in parts) else {}
-            self.texts_of(block).add(block.content.text if isinstance(block.content, TextContent) else "")
+            self.texts_of(block).add(text if isinstance(block.content, TextContent) else "")
         elif isinstance(delta.get("content"), str):
             delta["content"] = self.texts_of(block).add(delta["content"])
             # A content of another type that became a text is a text of its own.
