@@ -563,3 +563,42 @@ def test_convert_stream_leaves_no_partial_file_on_interrupt(tmp_path: Path) -> N
     assert process.returncode == 130
     assert b"Traceback" not in errors
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in.sse", "probe"]
+
+
+# -- streams that are conversations ------------------------------------------------------------------------------------
+
+RUN = events(
+    {"type": "RUN_STARTED", "threadId": "t", "runId": "r"},
+    {"type": "TEXT_MESSAGE_START", "messageId": "a1", "role": "assistant"},
+    {"type": "TEXT_MESSAGE_CONTENT", "messageId": "a1", "delta": "Hello."},
+    {"type": "TEXT_MESSAGE_END", "messageId": "a1"},
+    {"type": "RUN_FINISHED", "threadId": "t", "runId": "r"},
+)
+
+
+@pytest.mark.parametrize("options", [(), ("--from", "ag-ui"), ("--kind", "request")])
+def test_convert_reads_events_of_a_run_as_a_request(options: tuple[str, ...]) -> None:
+    result = run("convert", "--to", "openai-chat", *options, input=RUN)
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout)["messages"][-1] == {"role": "assistant", "content": "Hello."}
+    assert run("detect", input=RUN).stdout == "ag-ui stream\n"
+    assert "Hello." in run("show", input=RUN).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("convert", "--to", "openai-chat", "--kind", "stream"), "a conversation, and not an answer"),
+        (("convert", "--to", "openai-chat", "--kind", "response"), "this is a stream, not a response"),
+    ],
+)
+def test_convert_refuses_events_of_a_run_as_an_answer(arguments: tuple[str, ...], message: str) -> None:
+    result = run(*arguments, input=RUN)
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+def test_commands_report_malformed_events_of_a_run() -> None:
+    result = run("convert", "--to", "openai-chat", input=RUN.replace(b'"messageId": "a1", "delta"', b'"delta"'))
+    assert result.exit_code == 2
+    assert "$[2].messageId" in result.stderr

@@ -48,7 +48,8 @@ For an adapter with the form "lines": JSON Lines as bytes or str, or the list of
 class Adapter(Protocol):
     """Decode and encode the payloads of one API. Sans-I/O: no sockets, no clocks, no SDK.
 
-    An adapter may also implement the protocols `Traces`, `RecognisesLists`, `HasForm` and `HasStreamFormat`.
+    An adapter may also implement the protocols `Traces`, `RecognisesLists`, `FoldsStreams`, `HasForm` and
+    `HasStreamFormat`.
     """
 
     api: str
@@ -126,6 +127,15 @@ class RecognisesLists(Protocol):
 
     def recognises_list(self, items: list[Any]) -> float:
         """Return how likely a list contains messages of this API, from 0 to 1."""
+        ...
+
+
+@runtime_checkable
+class FoldsStreams(Protocol):
+    """An adapter whose streams are conversations: their events make a request, and not an answer."""
+
+    def request_of_stream(self, stream: bytes) -> dict[str, Any]:
+        """Return the payload of the request. Raise DecodeError if an event is malformed."""
         ...
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict, Unpack, get_args, overload
 
-from contentmodel.adapter import Payload, PayloadObject, adapter, traced
+from contentmodel.adapter import FoldsStreams, Payload, PayloadObject, adapter, traced
 from contentmodel.detecting import bytes_of, detect, detect_stream, identify, is_stream
 from contentmodel.engine.losses.encoded import Encoded, EncodedStream
 from contentmodel.engine.losses.loss import LossError, significant
@@ -64,7 +64,8 @@ def convert(
     """Convert `payload` from the API `source` to the API `target`, and report every loss.
 
     `source` and `kind` ("request", "response", "stream") are detected if they are not given. A stream is converted as a
-    whole, from bytes to bytes; use `StreamConverter` to convert it chunk by chunk.
+    whole, from bytes to bytes; use `StreamConverter` to convert it chunk by chunk. The events of a run of AG-UI are a
+    conversation: they become a request.
 
     `model` is the model that will receive a converted request: the request is adapted to it. `maps` are the `maps` of
     the converted request that this response answers: the original ids and tool names are restored. `policies` chooses,
@@ -76,7 +77,15 @@ def convert(
     """
     _check_kind(kind)
     chosen = check_choices(policies, on_loss)
-    if kind == "stream" or (kind is None and is_stream(payload)):
+    if kind != "response" and is_stream(payload):
+        data = bytes_of(payload)
+        source = source or detect_stream(data, None)
+        whole = adapter(source)
+        if kind != "stream" and isinstance(whole, FoldsStreams):
+            payload, kind = whole.request_of_stream(data), "request"
+        elif kind is None:
+            kind = "stream"
+    if kind == "stream":
         return _convert_stream(payload, source, target, maps, policies, on_loss)
     if source is None or kind is None:
         payload, source, kind = identify(payload, source, kind)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from msgspec.structs import replace
 
@@ -19,6 +19,8 @@ from contentmodel.authoring import (
     passes,
     payload_pass,
 )
+from contentmodel.errors import DecodeError, Fault
+from contentmodel.interop.ag_ui import is_event, read_run
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.ag_ui.blocks import API, RESUME, ROLES, TABLE, TOOLS
@@ -33,6 +35,7 @@ REQUEST = TABLE.record(
 TABLE.keep(
     "request",
     *("threadId", "runId", "parentRunId", "protocolVersion", "state", "context", "forwardedProps", "resume"),
+    *("finished", "error", "events"),
 )
 _OWN = frozenset({"toolCalls", "toolCallId", "encryptedValue", "activityType", "subagentRunId"})
 
@@ -66,6 +69,7 @@ class AgUi(documents.ListAdapter):
         "content": ("", None),
         **{key: {} for key in ("state", "forwardedProps", "metadata")},
         "context": [],
+        "finished": ({}, {"outcome": {"type": "success"}}),
     }
     request_passes = (
         documents.KNOWN_TOOLS,
@@ -108,8 +112,19 @@ class AgUi(documents.ListAdapter):
             return 0.97
         return 0.5 if all(isinstance(item.get("id"), str) for item in items) else 0.0
 
+    def request_of_stream(self, stream: bytes) -> dict[str, Any]:
+        """Return the input of a run with the messages after it. Raise DecodeError if an event is malformed."""
+        return {"threadId": "", "runId": "", **read_run(stream)}
+
+    def stream_decoder(self, *, deltas: bool = True) -> NoReturn:
+        """Raise DecodeError: the events of a run are a conversation."""
+        fix = "read them with contentmodel.interop.ag_ui.read_run, and decode the request"
+        raise DecodeError(API, [Fault("$", f"the events of a run are a conversation, and not an answer: {fix}")])
+
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
-        """Return the confidence that it is the input of a run, or another object with messages of AG-UI."""
+        """Return the confidence that it is the input of a run, another object with messages of AG-UI, or an event."""
+        if is_event(payload):
+            return {"stream": 0.97}
         is_run = isinstance(payload.get("messages"), list) and "threadId" in payload and "runId" in payload
         return {"request": 0.99} if is_run else super().recognises(payload)
 

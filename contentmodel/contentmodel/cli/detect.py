@@ -8,7 +8,7 @@ import typer
 
 from contentmodel.cli.console import visible
 from contentmodel.cli.errors import BAD_DOCUMENT, Problem, print_problem, problem_of
-from contentmodel.cli.incoming import STREAM, Stream, read_turn
+from contentmodel.cli.incoming import STREAM, Stream, find_api
 from contentmodel.cli.installed import STORED
 from contentmodel.cli.progress import documents_of
 from contentmodel.cli.read import Document, decode, for_each, identify, open_input
@@ -50,7 +50,7 @@ def _detect_in(path: str | None, *, named: bool) -> int:
         typer.echo(visible(" ".join(filter(None, (":".join(prefix), *_detect_document(document))))))
 
     try:
-        source = open_input(path, None)
+        source = open_input(path, None, folds=False)
         if isinstance(source, Stream):
             return _detect_stream(source, named=named)
         return for_each(documents_of(source, "detecting"), work, options="")
@@ -75,7 +75,7 @@ def _detect_document(document: Document) -> tuple[str, str]:
 def _detect_stream(stream: Stream, *, named: bool) -> int:
     """Print the API as soon as an event identifies it, without reading the rest of the stream."""
     try:
-        api = read_turn(stream, None).api
+        api = find_api(stream)[0]
     except BAD_DOCUMENT as error:
         problem = problem_of(error, stream.name, "")
         print_problem(problem)

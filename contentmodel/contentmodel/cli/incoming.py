@@ -9,12 +9,13 @@ from io import BufferedReader
 from itertools import chain
 from typing import TYPE_CHECKING, Final, cast
 
+from contentmodel.adapter import FoldsStreams
 from contentmodel.cli.errors import BAD_INPUT, Problem, naming, print_problem
 from contentmodel.cli.installed import STORED, load, load_all
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.detecting import detect
-from contentmodel.engine.json import parse
-from contentmodel.engine.streams.framing import AnyFraming, begins_like_sse
+from contentmodel.engine.json import parse, write
+from contentmodel.engine.streams.framing import AnyFraming, Frame, begins_like_sse
 from contentmodel.errors import DecodeError, DetectError
 from contentmodel.events import ENDED, MALFORMED, StreamEvent
 from contentmodel.response import ChatResponse
@@ -76,6 +77,30 @@ def peek(chunks: Iterator[bytes]) -> tuple[bool, Iterator[bytes]]:
     return False, iter(head)
 
 
+def request_in(stream: Stream, api: str | None) -> tuple[bytes | None, Iterator[bytes]]:
+    """Return the request that a stream makes, and an iterator over all bytes.
+
+    The request is None unless streams of the API are conversations. If `api` is None, the first event identifies it.
+    """
+    chunks: Iterator[bytes] = stream.chunks
+    if api is None:
+        framing, seen = AnyFraming(), []
+        frames: list[Frame] = []
+        for chunk in stream.chunks:
+            seen.append(chunk)
+            frames = framing.feed(chunk)
+            if frames:
+                break
+        load_all()
+        api = next((_api_of(data) for _, data in frames), None)
+        chunks = chain(seen, stream.chunks)
+    reader = None if api in (None, STORED) else load(api)
+    if not isinstance(reader, FoldsStreams):
+        return None, chunks
+    with naming(stream.name):
+        return write(reader.request_of_stream(b"".join(chunks))), iter(())
+
+
 # -- events ------------------------------------------------------------------------------------------------------------
 
 
@@ -85,7 +110,7 @@ def read_turn(stream: Stream, api: str | None) -> Turn:
     If `api` is None, read up to the first event that identifies the API. Raise DetectError if no event does, Problem
     if the input is empty or a stored document that is not a response, and DecodeError if it is malformed.
     """
-    name, chunks = (api, stream.chunks) if api is not None else _find_api(stream)
+    name, chunks = (api, stream.chunks) if api is not None else find_api(stream)
     if name == STORED:
         return Turn(stream.name, STORED, [list(unfold(_stored_response(b"".join(chunks))))])
     return Turn(stream.name, name, _batches(load(name).stream_decoder(), chunks))
@@ -98,7 +123,7 @@ def _batches(decoder: StreamDecoder, chunks: Iterable[bytes]) -> Iterator[list[S
     yield decoder.close()
 
 
-def _find_api(stream: Stream) -> tuple[str, Iterator[bytes]]:
+def find_api(stream: Stream) -> tuple[str, Iterator[bytes]]:
     """Return the API of the first event that identifies one, and an iterator over all bytes."""
     load_all()
     framing, seen = AnyFraming(), []

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from contentmodel.adapter import as_json
 from contentmodel.cli.errors import BAD_DOCUMENT, NAMED_BY, Problem, print_problem, problem_of
-from contentmodel.cli.incoming import STREAM, Stream, chunks_of, peek
+from contentmodel.cli.incoming import STREAM, Stream, chunks_of, peek, request_in
 from contentmodel.cli.installed import STORED, has_lines, load, load_all
 from contentmodel.convert import KINDS
 from contentmodel.detecting import api_of_lines, identify_value, kind_of_all
@@ -121,10 +121,10 @@ class Payload:
         return next((kind for kind in KINDS if kind == self.kind), None)
 
 
-def open_input(path: str | None, api: str | None, kind: str | None = None) -> Source | Stream:
+def open_input(path: str | None, api: str | None, kind: str | None = None, *, folds: bool = True) -> Source | Stream:
     """Open a file, or standard input ("-", or None if it is a pipe). Return its documents, or one stream.
 
-    `api` and `kind` are those of the command line, or None.
+    `api` and `kind` are those of the command line, or None. If `folds`, a stream that makes a request is a document.
     """
     if path is None and (sys.stdin is None or sys.stdin.isatty()):
         raise Problem("no input", hint="name a file, or pipe JSON to standard input")
@@ -137,6 +137,13 @@ def open_input(path: str | None, api: str | None, kind: str | None = None) -> So
     if Path(name).suffix.lower() in (".jsonl", ".ndjson") and os.path.isfile(name):
         return _open_lines(name, api, kind)
     is_stream, chunks = peek(chunks_of(path))
+    if is_stream and folds and kind != "response":
+        try:
+            request, chunks = request_in(Stream(name, chunks), api)
+        except DecodeError as error:
+            raise problem_of(error, name, "") from None
+        if request is not None:
+            return _whole(request, name)
     if is_stream and kind is not None:
         raise Problem(f"{name}: this is a stream, not a {kind}", hint="remove --kind")
     return Stream(name, chunks) if is_stream else _divide(b"".join(chunks), name, api, kind)

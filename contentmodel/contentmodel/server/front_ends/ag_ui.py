@@ -6,8 +6,6 @@ Source: `ag_ui.core.events` and `types` of ag-ui-protocol 1.0.0, and `verifyEven
 
 from __future__ import annotations
 
-from typing import Any
-
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.tools import (
@@ -18,6 +16,7 @@ from contentmodel.content.tools import (
 )
 from contentmodel.engine.json import JsonObject
 from contentmodel.events import Notice, TurnComplete, TurnError
+from contentmodel.interop.ag_ui import CALL, REASONING, TEXT
 from contentmodel.response import ChatResponse
 from contentmodel.serialize import to_builtins
 from contentmodel.server.front_ends.writing import BlockWriter, Chunks, OpenBlock, counts_of, message_of
@@ -47,26 +46,25 @@ class AgUiWriter(BlockWriter):
         content, name = block.content, {"messageId": block.name}
         if isinstance(content, ToolCallContent):
             parent = {"parentMessageId": self._message} if self._message else {}
-            call = {"toolCallId": block.call_id, "toolCallName": content.name or "unknown"}
-            return [{"type": "TOOL_CALL_START", **call, **parent}]
+            return [CALL.start(block.call_id, toolCallName=content.name or "unknown", **parent)]
         if isinstance(content, ReasoningContent):
-            start = {"type": "REASONING_MESSAGE_START", **name, "role": "reasoning"}
-            return [{"type": "REASONING_START", **name}, start]
+            return [{"type": "REASONING_START", **name}, REASONING.start(block.name, role="reasoning")]
         self._message = block.name
-        return [{"type": "TEXT_MESSAGE_START", **name, "role": "assistant"}]
+        return [TEXT.start(block.name, role="assistant")]
 
     def grown(self, block: OpenBlock, text: str) -> Chunks:
         if isinstance(block.content, ToolCallContent):
-            return [{"type": "TOOL_CALL_ARGS", "toolCallId": block.call_id, "delta": text}]
-        return [{"type": f"{_prefix(block.content)}_CONTENT", "messageId": block.name, "delta": text}]
+            return [CALL.more(block.call_id, text)]
+        return [(REASONING if isinstance(block.content, ReasoningContent) else TEXT).more(block.name, text)]
 
     def ended(self, block: OpenBlock) -> Chunks:
-        content, name = block.content, {"messageId": block.name}
+        content = block.content
         if isinstance(content, ToolCallContent):
             late = [] if block.sent else self.grown(block, content.arguments_text)
-            return [*late, {"type": "TOOL_CALL_END", "toolCallId": block.call_id}]
-        end: JsonObject = {"type": f"{_prefix(content)}_END", **name}
-        return [end, {"type": "REASONING_END", **name}] if isinstance(content, ReasoningContent) else [end]
+            return [*late, CALL.end(block.call_id)]
+        if isinstance(content, ReasoningContent):
+            return [REASONING.end(block.name), {"type": "REASONING_END", "messageId": block.name}]
+        return [TEXT.end(block.name)]
 
     def whole(self, block: OpenBlock) -> Chunks:
         content, name = block.content, {"messageId": block.name}
@@ -82,9 +80,7 @@ class AgUiWriter(BlockWriter):
             self._interrupts.append(_question(content))
             return []
         if isinstance(content, ErrorContent):
-            start = {"type": "TEXT_MESSAGE_START", **name, "role": "assistant"}
-            shown = {"type": "TEXT_MESSAGE_CONTENT", **name, "delta": message_of(content)}
-            return [start, shown, {"type": "TEXT_MESSAGE_END", **name}]
+            return TEXT.whole(block.name, message_of(content), role="assistant")
         return [{"type": "CUSTOM", "name": "content", "value": to_builtins(content)}]
 
     def noticed(self, notice: Notice) -> Chunks:
@@ -112,10 +108,6 @@ class AgUiWriter(BlockWriter):
 
 def _step(number: int) -> str:
     return f"step-{number}"
-
-
-def _prefix(content: Any) -> str:
-    return "REASONING_MESSAGE" if isinstance(content, ReasoningContent) else "TEXT_MESSAGE"
 
 
 def _question(question: InputRequestContent) -> JsonObject:

@@ -1,0 +1,510 @@
+"""Read the events of a run of AG-UI, and write them.
+
+    run = read_run(response.iter_bytes())
+    messages = contentmodel.adapter("ag-ui").decode_request(run).messages
+
+A run calls a model several times, and has the results of tools. So its events make a conversation and not an answer:
+the input of a run (`RunAgentInput`) whose `messages` are those after the run.
+
+Source: ag_ui/_generated/models.py of ag-ui-protocol 1.0.0, and `defaultApplyEvents`, `transformChunks` and
+`CompatibilityBoundary` of the npm package @ag-ui/client 1.0.0 (seen 2026-11-23).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, NoReturn
+
+from contentmodel.adapter import JsonText, Payload, adapter, as_json
+from contentmodel.engine.json import JsonArray, JsonObject, kind_of, parse
+from contentmodel.engine.streams.framing import AnyFraming
+from contentmodel.errors import DecodeError, Fault
+from contentmodel.events import ENDED
+from contentmodel.interop.json_patch import PatchError, patched
+
+API = "ag-ui"
+
+# -- the events --------------------------------------------------------------------------------------------------------
+
+
+class Growing(NamedTuple):
+    """The events of a message or a call that is sent in pieces: the prefix of their types, and the field of its id."""
+
+    prefix: str
+    piece: str
+    key: str
+
+    def start(self, name: str, /, **fields: Any) -> JsonObject:
+        """Return the first event."""
+        return _with({"type": f"{self.prefix}_START", self.key: name}, fields)
+
+    def more(self, name: str, text: str) -> JsonObject:
+        """Return the event for more text."""
+        return {"type": f"{self.prefix}_{self.piece}", self.key: name, "delta": text}
+
+    def end(self, name: str) -> JsonObject:
+        """Return the last event."""
+        return {"type": f"{self.prefix}_END", self.key: name}
+
+    def whole(self, name: str, text: str, /, **fields: Any) -> list[JsonObject]:
+        """Return all events of a text in one piece."""
+        return [self.start(name, **fields), *([self.more(name, text)] if text else []), self.end(name)]
+
+
+def _with(own: JsonObject, rest: Mapping[str, Any]) -> JsonObject:
+    """Return an object with further fields, which replace none of its own."""
+    return {**own, **rest, **own}
+
+
+TEXT = Growing("TEXT_MESSAGE", "CONTENT", "messageId")
+REASONING = Growing("REASONING_MESSAGE", "CONTENT", "messageId")
+CALL = Growing("TOOL_CALL", "ARGS", "toolCallId")
+_GROWING = {
+    f"{growing.prefix}_{step}": (growing, step)
+    for growing in (TEXT, REASONING, CALL)
+    for step in ("START", growing.piece, "END", "CHUNK")
+}
+_OLDER = {f"THINKING_TEXT_MESSAGE_{step}": f"REASONING_MESSAGE_{step}" for step in ("START", "CONTENT", "END")}
+"""The events of reasoning before version 1.0, which have no ids."""
+_PHASES = frozenset({"REASONING_START", "REASONING_END", "THINKING_START", "THINKING_END"})
+"""The start and the end of a phase of reasoning. Before version 1.0, a phase may have a title."""
+_INPUT = ("state", "tools", "context", "forwardedProps", "resume")
+"""The fields of the input of a run besides its ids and its messages."""
+
+
+def is_event(value: object) -> bool:
+    """Return whether a JSON value is an event of a run."""
+    return isinstance(value, dict) and isinstance(value.get("type"), str) and value["type"] in EVENT_TYPES
+
+
+def read_run(events: JsonText | Iterable[Payload]) -> JsonObject:
+    """Return the input of a run with the messages, the state and the other values that its events leave.
+
+    `events` are server-sent events (as a whole, or in chunks that may be cut anywhere), or objects: dicts, or events of
+    ag-ui-protocol. Besides the fields of `RunAgentInput`, the run may have
+
+    - `finished`: the fields of RUN_FINISHED, such as `outcome`, `result` and `usage`;
+    - `error`: the fields of RUN_ERROR. If the events stop early, its code is `stream_ended`;
+    - `events`: each event that changes no message (steps, custom and raw events), and the number of messages before it.
+
+    How a text was divided, and the times and the raw events of its pieces, are not kept. Raise DecodeError if an event
+    is malformed, or refers to a message that has not started.
+    """
+    reader = RunReader()
+    chunks: Iterable[Any] = [events] if isinstance(events, bytes | bytearray | memoryview | str) else events
+    for item in chunks:
+        if isinstance(item, bytes | bytearray | memoryview | str):
+            reader.feed(item.encode("utf-8", "surrogatepass") if isinstance(item, str) else bytes(item))
+        else:
+            reader.feed_event(item)
+    run = reader.run
+    if not reader.is_over:
+        run["error"] = {"message": "the stream ended before the run was finished", "code": ENDED}
+    return run
+
+
+# -- reading -----------------------------------------------------------------------------------------------------------
+
+
+class RunReader:
+    """Read the events of one run while they arrive. `run` is the run so far, as `read_run` returns it.
+
+    `is_over` is True after RUN_FINISHED or RUN_ERROR.
+    """
+
+    def __init__(self) -> None:
+        adapter(API)  # It can dump events of ag-ui-protocol.
+        self.is_over = False
+        self._framing = AnyFraming()
+        self._run: JsonObject = {}
+        self._messages: JsonArray = []
+        self._results: dict[int, JsonArray] = {}
+        """The messages of new results, by the identity of the message with their call, or else of the last one."""
+        self._owners: dict[tuple[str, str], JsonObject] = {}
+        """The messages and the calls, by the field of events with their id, and the id."""
+        self._callers: dict[str, JsonObject] = {}
+        """The message of each call."""
+        self._pieces: dict[int, tuple[JsonObject, list[str]]] = {}
+        """The new pieces of texts, by the identity of their owner."""
+        self._chunked: dict[tuple[str, object], str] = {}
+        """The id that the last chunk had, by prefix and sub-agent."""
+        self._kept: JsonArray = []
+        self._count = self._size = 0
+        self._reasoning = 0
+        self._title: JsonObject = {}
+        self._has_started = False
+
+    @property
+    def run(self) -> JsonObject:
+        """The run so far. Its messages change with the next events."""
+        for owner, pieces in self._pieces.values():
+            field = "content" if "role" in owner else "arguments"
+            begun = owner.get(field)
+            owner[field] = "".join([begun if isinstance(begun, str) else "", *pieces])
+        self._pieces = {}
+        self._messages, self._results = [*self._in_order()], {}
+        kept = {"events": self._kept} if self._kept else {}
+        return {**self._run, "messages": self._messages, **kept}
+
+    def _in_order(self) -> Iterator[JsonObject]:
+        """Yield the messages. New results follow their call and the results that it has."""
+        late: JsonArray = []
+        for message in self._messages:
+            if late and message.get("role") != "tool":
+                yield from late
+                late = []
+            yield message
+            late += self._results.get(id(message), ())
+        yield from late
+
+    def feed(self, data: bytes) -> None:
+        """Read bytes, cut anywhere. Raise DecodeError if an event is malformed."""
+        for _, frame in self._framing.feed(data):
+            self.feed_event(parse(frame, API))
+
+    def feed_event(self, event: Payload) -> None:
+        """Read one event. Raise DecodeError if it is malformed, or if the run is over."""
+        wire = as_json(event, API, "json")
+        self._count += 1
+        if not isinstance(wire, dict):
+            raise DecodeError(API, [Fault(f"$[{self._count - 1}]", f"expected an event, got {kind_of(wire)}")])
+        kind = self._string(wire, "type")
+        if self.is_over:
+            self._fail("type", f"{kind} after the end of the run: read each run with a reader of its own")
+        growing = _GROWING.get(_OLDER.get(kind, kind))
+        if growing is not None:
+            self._read_piece(*growing, wire)
+        elif kind in _READ:
+            _READ[kind](self, wire)
+        elif kind in _PHASES:
+            self._title = _rest(wire, *(key for key in wire if key != "title"))
+        else:
+            self._kept.append({"at": self._size, "event": wire})
+
+    def _fail(self, key: str, message: str) -> NoReturn:
+        raise DecodeError(API, [Fault(f"$[{self._count - 1}].{key}", message)])
+
+    def _string(self, event: Mapping[str, Any], key: str) -> str:
+        value = event.get(key)
+        if not isinstance(value, str):
+            self._fail(key, f"expected string, got {kind_of(value)}")
+        return value
+
+    # -- texts, reasoning and calls ------------------------------------------------------------------------------------
+
+    def _read_piece(self, growing: Growing, step: str, event: JsonObject) -> None:
+        name = self._name(growing, step, event)
+        owner = self._owners.get((growing.key, name))
+        if step == "START" or (step == "CHUNK" and owner is None):
+            self._start(growing, name, event, owner)
+        elif owner is None:
+            self._fail(growing.key, f"{name!r:.100} has not started")
+        else:
+            _merge_metadata(owner, event)
+        if event.get("delta") is not None and step != "START":
+            self._grow(self._owners[growing.key, name], self._string(event, "delta"))
+        elif step == growing.piece:
+            self._string(event, "delta")
+
+    def _name(self, growing: Growing, step: str, event: JsonObject) -> str:
+        """Return the id in an event. A chunk may leave it out; older events of reasoning have none."""
+        agent = event.get("subagentRunId")
+        place = (growing.prefix, agent if isinstance(agent, str) else None)
+        if event["type"] in _OLDER:
+            self._reasoning += step == "START" or not self._reasoning
+            name = f"reasoning-{self._reasoning}"
+            if (growing.key, name) not in self._owners and step != "START":
+                self._start(growing, name, {}, None)
+            return name
+        if step == "CHUNK" and event.get(growing.key) is None and place in self._chunked:
+            return self._chunked[place]
+        name = self._string(event, growing.key)
+        if step == "CHUNK":
+            self._chunked[place] = name
+        return name
+
+    def _start(self, growing: Growing, name: str, event: JsonObject, owner: JsonObject | None) -> None:
+        if growing is CALL:
+            self._start_call(name, event, owner)
+        elif owner is not None:
+            _merge_metadata(owner, event)
+        else:
+            role = "reasoning" if growing is REASONING else "assistant"
+            if growing is TEXT and event.get("role") is not None:
+                role = self._string(event, "role")
+            rest = _rest(event, growing.key, "role", "delta")
+            title, self._title = self._title if growing is REASONING else {}, {}
+            self._add(_with({"id": name, "role": role, "content": ""}, {**title, **rest}))
+
+    def _start_call(self, name: str, event: JsonObject, call: JsonObject | None) -> None:
+        function = self._string(event, "toolCallName")
+        if call is not None:
+            if isinstance(call.get("function"), dict):
+                call["function"]["name"] = function
+            _merge_metadata(call, event)
+            return
+        message = self._caller(name, event)
+        rest = _rest(event, CALL.key, "toolCallName", "parentMessageId", "subagentRunId", "delta")
+        call = _with({"id": name, "type": "function", "function": {"name": function, "arguments": ""}}, rest)
+        if not isinstance(message.get("toolCalls"), list):
+            message["toolCalls"] = []
+        message["toolCalls"].append(call)
+        self._index_call(call, message)
+
+    def _caller(self, name: str, event: JsonObject) -> JsonObject:
+        """Return the assistant message of a new call. A call without a parent has a message of its own."""
+        parent = event.get("parentMessageId")
+        known = self._owners.get(("messageId", parent)) if isinstance(parent, str) else None
+        if known is not None and known.get("role") == "assistant":
+            return known
+        own = name if known is not None or not isinstance(parent, str) else parent
+        agent = {} if event.get("subagentRunId") is None else {"subagentRunId": event["subagentRunId"]}
+        return self._add({"id": own, "role": "assistant", **agent})
+
+    def _grow(self, owner: JsonObject, text: str) -> None:
+        grown = owner["function"] if isinstance(owner.get("function"), dict) else owner
+        begun = grown.get("arguments" if grown is not owner else "content")
+        if begun is not None and not isinstance(begun, str):
+            self._fail("delta", f"{owner['id']!r:.100} has no text")
+        self._pieces.setdefault(id(grown), (grown, []))[1].append(text)
+
+    # -- messages ------------------------------------------------------------------------------------------------------
+
+    def _add(self, message: JsonObject) -> JsonObject:
+        self._messages.append(message)
+        self._size += 1
+        self._index(message)
+        return message
+
+    def _index(self, message: JsonObject) -> None:
+        self._owners["messageId", message["id"]] = message
+        calls = message.get("toolCalls")
+        for call in calls if isinstance(calls, list) else ():
+            if isinstance(call, dict) and isinstance(call.get("id"), str):
+                self._index_call(call, message)
+
+    def _index_call(self, call: JsonObject, message: JsonObject) -> None:
+        self._owners["toolCallId", call["id"]] = call
+        self._callers[call["id"]] = message
+
+    def _read_result(self, event: JsonObject) -> None:
+        name, call = self._string(event, "messageId"), self._string(event, "toolCallId")
+        rest = _rest(event, "messageId", "toolCallId", "content", "role")
+        message = _with({"id": name, "role": "tool", "toolCallId": call, "content": event.get("content")}, rest)
+        self._index(message)
+        before = self._callers.get(call, self._messages[-1] if self._messages else None)
+        if before is None:
+            self._messages.append(message)
+        else:
+            self._results.setdefault(id(before), []).append(message)
+        self._size += 1
+
+    def _read_snapshot(self, event: JsonObject) -> None:
+        """Replace the messages. Those of activities and reasoning stay if the snapshot has none of their role."""
+        messages = self._listed(event)
+        new = {message["id"]: message for message in messages}
+        staying = {"activity", "reasoning"} - {message["role"] for message in messages}
+        kept = [old for old in self.run["messages"] if old["id"] in new or old["role"] in staying]
+        known = {old["id"] for old in kept}
+        self._messages = [new.get(old["id"], old) for old in kept]
+        self._messages += [message for message in messages if message["id"] not in known]
+        self._owners, self._callers = {}, {}
+        self._size = len(self._messages)
+        for message in self._messages:
+            self._index(message)
+
+    def _listed(self, owner: Mapping[str, Any]) -> list[JsonObject]:
+        """Return the messages in an event, or in the input of the run. Each has an id and a role."""
+        messages = owner.get("messages")
+        for message in messages if isinstance(messages, list) else [None]:
+            if not isinstance(message, dict) or not all(isinstance(message.get(key), str) for key in ("id", "role")):
+                self._fail("messages", "expected an array of messages with ids and roles")
+        return messages  # type: ignore[return-value]
+
+    def _read_activity(self, event: JsonObject) -> None:
+        name = self._string(event, "messageId")
+        message = _with({"id": name, "role": "activity"}, _rest(event, "messageId", "replace", "metadata"))
+        known = self._owners.get(("messageId", name))
+        if known is None:
+            known = self._add(message)
+        elif event.get("replace") is not False:
+            if known.get("role") != "activity":
+                known.clear()
+            known.update(message)
+        _merge_metadata(known, event)
+
+    def _read_activity_changes(self, event: JsonObject) -> None:
+        known = self._owners.get(("messageId", self._string(event, "messageId")))
+        if known is None or known.get("role") != "activity":
+            self._fail("messageId", "no activity has this id")
+        known["content"] = self._patched(known.get("content"), event, "patch")
+        _merge_metadata(known, event)
+
+    def _read_sealed(self, event: JsonObject) -> None:
+        key = "toolCallId" if event.get("subtype") == "tool-call" else "messageId"
+        owner = self._owners.get((key, self._string(event, "entityId")))
+        if owner is None:
+            self._fail("entityId", "no message or call has this id")
+        owner["encryptedValue"] = self._string(event, "encryptedValue")
+
+    # -- the run and its state -----------------------------------------------------------------------------------------
+
+    def _read_start(self, event: JsonObject) -> None:
+        if self._has_started:
+            self._fail("type", "a second run begins: read each run with a reader of its own")
+        self._has_started = True
+        given = event.get("input")
+        given = given if isinstance(given, dict) else {}
+        self._run = {**_rest(event, "input"), **{key: value for key, value in self._run.items() if key in _INPUT}}
+        for key, value in given.items():
+            if key != "messages":
+                self._run.setdefault(key, value)
+        for message in self._listed(given) if given.get("messages") is not None else ():
+            if ("messageId", message["id"]) not in self._owners:
+                self._add(message)
+
+    def _read_end(self, event: JsonObject) -> None:
+        self.is_over = True
+        if event["type"] == "RUN_ERROR":
+            self._run["error"] = _rest(event)
+        else:
+            self._run = {**_rest({key: event.get(key) for key in ("threadId", "runId")}), **self._run}
+            self._run["finished"] = _rest(event, "threadId", "runId")
+
+    def _read_state(self, event: JsonObject) -> None:
+        self._run["state"] = event.get("snapshot")
+
+    def _read_state_changes(self, event: JsonObject) -> None:
+        self._run["state"] = self._patched(self._run.get("state"), event, "delta")
+
+    def _patched(self, document: Any, event: JsonObject, key: str) -> Any:
+        try:
+            return patched({} if document is None else document, event.get(key))
+        except PatchError as error:
+            self._fail(key, str(error))
+        except RecursionError:
+            self._fail(key, "nested too deeply")
+
+
+_READ: dict[str, Callable[[RunReader, JsonObject], None]] = {
+    "RUN_STARTED": RunReader._read_start,
+    "RUN_FINISHED": RunReader._read_end,
+    "RUN_ERROR": RunReader._read_end,
+    "TOOL_CALL_RESULT": RunReader._read_result,
+    "MESSAGES_SNAPSHOT": RunReader._read_snapshot,
+    "ACTIVITY_SNAPSHOT": RunReader._read_activity,
+    "ACTIVITY_DELTA": RunReader._read_activity_changes,
+    "REASONING_ENCRYPTED_VALUE": RunReader._read_sealed,
+    "STATE_SNAPSHOT": RunReader._read_state,
+    "STATE_DELTA": RunReader._read_state_changes,
+}
+_OTHERS = ("STEP_STARTED", "STEP_FINISHED", "SUBAGENT_STARTED", "SUBAGENT_FINISHED", "SUBAGENT_ERROR", "CUSTOM", "RAW")
+EVENT_TYPES = frozenset({*_GROWING, *_OLDER, *_PHASES, *_READ, *_OTHERS})
+"""The types of events that the protocol has, or had."""
+
+
+def _rest(event: Mapping[str, Any], *taken: str) -> JsonObject:
+    """Return the fields of an event without its type, those that are `taken`, and nulls, which mean nothing."""
+    return {key: value for key, value in event.items() if key != "type" and key not in taken and value is not None}
+
+
+def _merge_metadata(owner: JsonObject, event: JsonObject) -> None:
+    if isinstance(event.get("metadata"), dict):
+        known = owner.get("metadata")
+        owner["metadata"] = {**(known if isinstance(known, dict) else {}), **event["metadata"]}
+
+
+# -- writing -----------------------------------------------------------------------------------------------------------
+
+
+def write_run(run: JsonObject | JsonArray) -> list[JsonObject]:
+    """Return the events of a run, or of a list of its messages. `read_run` returns the same run for them.
+
+    The messages until the last one of a user are the input of the run, in RUN_STARTED. The messages after it have
+    events. If events cannot say what a message has, all messages are in the input.
+    """
+    given: JsonObject = run if isinstance(run, dict) else {"messages": run}
+    messages = given["messages"]
+    asked = [number for number, message in enumerate(messages, 1) if message.get("role") in _ASKING]
+    try:
+        events = list(_events(given, asked[-1] if asked else 0))
+        if read_run(events)["messages"] == messages:
+            return events
+    except (DecodeError, AttributeError, LookupError, TypeError):
+        # A message is malformed.
+        pass
+    return list(_events(given, len(messages)))
+
+
+def _events(run: JsonObject, count: int) -> Iterator[JsonObject]:
+    """Yield the events of a run. The first `count` messages are its input."""
+    names = {key: run.get(key, "") for key in ("threadId", "runId")}
+    own = (*names, *_INPUT, "messages", "finished", "error", "events")
+    given = {key: run[key] for key in _INPUT if key in run and key != "state"}
+    started = {"type": "RUN_STARTED", **names, **{key: value for key, value in run.items() if key not in own}}
+    if count or given:
+        started["input"] = {**names, "messages": run["messages"][:count], **given}
+    yield started
+    if "state" in run:
+        yield {"type": "STATE_SNAPSHOT", "snapshot": run["state"]}
+    kept = iter([(entry["at"], entry["event"]) for entry in run.get("events", ())])
+    waiting = next(kept, None)
+    for number, message in enumerate(run["messages"][count:], count):
+        while waiting is not None and waiting[0] <= number:
+            yield waiting[1]
+            waiting = next(kept, None)
+        yield from _MESSAGES.get(message.get("role"), _text_events)(message)
+    if waiting is not None:
+        yield waiting[1]
+    yield from (event for _, event in kept)
+    if "error" in run:
+        yield {"type": "RUN_ERROR", "message": "", **run["error"]}
+    else:
+        yield {"type": "RUN_FINISHED", **names, **run.get("finished", {})}
+
+
+def _text_events(message: JsonObject) -> Iterator[JsonObject]:
+    """Yield the events of a message of the assistant: its text, its state and its calls."""
+    name, content = message.get("id", ""), message.get("content")
+    if isinstance(content, str):
+        rest = {key: value for key, value in message.items() if key not in ("id", "content", "toolCalls", _SEALED)}
+        yield from TEXT.whole(name, content, **rest)
+    yield from _sealed(message, name, "message")
+    for call in message.get("toolCalls") or ():
+        function, call_id = call.get("function", {}), call.get("id", "")
+        rest = {key: value for key, value in call.items() if key not in ("id", "type", "function", _SEALED)}
+        parent = {} if name == call_id else {"parentMessageId": name}
+        agent = {"subagentRunId": message["subagentRunId"]} if "subagentRunId" in message else {}
+        fields = {"toolCallName": function.get("name", ""), **parent, **agent, **rest}
+        yield from CALL.whole(call_id, function.get("arguments", ""), **fields)
+        yield from _sealed(call, call_id, "tool-call")
+
+
+def _reasoning_events(message: JsonObject) -> Iterator[JsonObject]:
+    name, content = message.get("id", ""), message.get("content", "")
+    rest = {key: value for key, value in message.items() if key not in ("id", "content", _SEALED)}
+    yield {"type": "REASONING_START", "messageId": name}
+    yield from REASONING.whole(name, content, **rest)
+    yield from _sealed(message, name, "message")
+    yield {"type": "REASONING_END", "messageId": name}
+
+
+def _result_events(message: JsonObject) -> Iterator[JsonObject]:
+    rest = {key: value for key, value in message.items() if key != "id"}
+    yield {"type": "TOOL_CALL_RESULT", "messageId": message.get("id", ""), **rest}
+
+
+def _activity_events(message: JsonObject) -> Iterator[JsonObject]:
+    rest = {key: value for key, value in message.items() if key not in ("id", "role")}
+    yield {"type": "ACTIVITY_SNAPSHOT", "messageId": message.get("id", ""), **rest}
+
+
+_ASKING = ("user", "system", "developer")
+_SEALED = "encryptedValue"
+_MESSAGES = {"reasoning": _reasoning_events, "tool": _result_events, "activity": _activity_events}
+
+
+def _sealed(owner: JsonObject, name: str, subtype: str) -> Iterator[JsonObject]:
+    if owner.get(_SEALED) is not None:
+        fields = {"subtype": subtype, "entityId": name, _SEALED: owner[_SEALED]}
+        yield {"type": "REASONING_ENCRYPTED_VALUE", **fields}
