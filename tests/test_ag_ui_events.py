@@ -16,11 +16,13 @@ from pydantic import TypeAdapter
 
 from ag_ui_documents import DOCUMENTS, HELLO, RUN, assistant, call, tool
 from conftest import needs_node
-from contentmodel import DecodeError, adapter, audit, convert, detect
-from contentmodel.interop.ag_ui import EVENT_TYPES, RunReader, read_run, write_run
+from contentmodel import DecodeError, adapter, audit, convert, decode_stream, detect, fold_stream
+from contentmodel.interop.ag_ui import EVENT_TYPES, RunReader, read_run, run_events, write_run
 from contentmodel.interop.json_patch import PatchError, patched
+from contentmodel.interop.vercel_ui import ui_chunks
 
 API = "ag-ui"
+EXAMPLES = Path(__file__).parent.parent / "examples"
 EVENT: TypeAdapter[Any] = TypeAdapter(library.Event)
 STARTED = {"type": "RUN_STARTED", "threadId": "t", "runId": "r"}
 FINISHED = {"type": "RUN_FINISHED", "threadId": "t", "runId": "r"}
@@ -282,6 +284,25 @@ def test_other_texts_than_events_are_refused() -> None:
         read_run(b"data: {\n\n")
     with pytest.raises(DecodeError, match="a conversation, and not an answer"):
         adapter(API).stream_decoder()
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.sse")), ids=lambda path: path.stem)
+def test_stream_of_a_provider_is_written_as_a_run(path: Path) -> None:
+    data = path.read_bytes()
+    api, _ = detect(data)
+    response = fold_stream(data, api)
+    events = list(run_events(decode_stream([data], api), thread_id="t", run_id="r"))
+    for event in events:
+        EVENT.validate_python(event)
+    made = read_run(events)
+    assert (made["threadId"], made["runId"], "error" in made) == ("t", "r", False)
+    messages = adapter(API).decode_request(made).messages
+    assert "".join(message.text for message in messages) == response.text
+    calls = [call for message in messages for call in message.tool_calls]
+    assert [(call.call_id, call.name) for call in calls] == [(c.call_id, c.name) for c in response.tool_calls]
+    chunks = list(ui_chunks(decode_stream([data], api), message_id="m1"))
+    assert (chunks[0], chunks[-1]["type"]) == ({"type": "start", "messageId": "m1"}, "finish")
+    assert "".join(chunk["delta"] for chunk in chunks if chunk["type"] == "text-delta") == response.text
 
 
 _NAMES = st.sampled_from(["a", "b"])

@@ -25,10 +25,10 @@ from contentmodel.events import (
     TurnError,
     TurnStart,
 )
+from contentmodel.interop.ag_ui import RunWriter
+from contentmodel.interop.vercel_ui import VercelWriter
 from contentmodel.response import ChatResponse
 from contentmodel.runner import AsyncToolRunner
-from contentmodel.server.front_ends.ag_ui import AgUiWriter
-from contentmodel.server.front_ends.vercel import VercelWriter
 from contentmodel.server.hub import INTERRUPTED
 from contentmodel.tools import tool
 from scripted import answer, call
@@ -316,7 +316,7 @@ def test_failure_and_interruption_end_the_stream(path: str) -> None:
     run(go())
     interrupted = TurnError(error=INTERRUPTED, response=ChatResponse())
     assert list(VercelWriter("t", "m").chunks(interrupted))[-1] == {"type": "abort"}
-    assert list(AgUiWriter("t", "c", "r").chunks(interrupted))[-1]["outcome"] == {"type": "cancelled"}
+    assert list(RunWriter("t", "c", "r").chunks(interrupted))[-1]["outcome"] == {"type": "cancelled"}
 
 
 # -- AG-UI -------------------------------------------------------------------------------------------------------------
@@ -435,14 +435,14 @@ def events_of(contents: list[Any], *, late: bool) -> list[StreamEvent]:
 
 @pytest.mark.parametrize("late", [False, True])
 def test_front_end_that_joins_late_gets_the_same_blocks(late: bool) -> None:
-    writers = [VercelWriter("t", "m"), AgUiWriter("t", "c", "r")]
+    writers = [VercelWriter("t", "m"), RunWriter("t", "c", "r")]
     for writer in writers:
         chunks = [chunk for event in events_of(CONTENTS, late=late) for chunk in writer.chunks(event)]
         kinds = sorted(chunk["type"] for chunk in chunks)
         fresh = type(writer)("t", *("m",) if isinstance(writer, VercelWriter) else ("c", "r"))
         whole = [chunk for event in events_of(CONTENTS, late=False) for chunk in fresh.chunks(event)]
         assert kinds == sorted(chunk["type"] for chunk in whole)
-        if isinstance(writer, AgUiWriter):
+        if isinstance(writer, RunWriter):
             for chunk in chunks:
                 EVENT.validate_python(chunk)
 

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from contentmodel.engine.json import write
+from contentmodel.engine.streams.framing import write_sse
 from contentmodel.history import START, NotFoundError, Turn
+from contentmodel.interop import vercel_ui
+from contentmodel.interop.ag_ui import RunWriter
+from contentmodel.interop.front_ends import BlockWriter
 from contentmodel.message import contents_of
 from contentmodel.server import request_models
-from contentmodel.server.front_ends import vercel
-from contentmodel.server.front_ends.ag_ui import AgUiWriter
 from contentmodel.server.front_ends.bodies import Asked, chat_of, run_of
 from contentmodel.server.front_ends.transcript import only_answers, ui_messages
+from contentmodel.server.log import EncodedEvent
 from contentmodel.server.queries import wrong
 from contentmodel.server.questions import turn_in
 from contentmodel.server.replies import answer
 from contentmodel.server.request_models import TurnRequest
+from contentmodel.server.sse import HEARTBEAT
 from contentmodel.server.streaming import EventStream
 from contentmodel.server.turn_service import StartedTurn
 
@@ -72,9 +79,9 @@ class FrontEnds:
         return await self._chat_stream(turn.id, (await self._first(turn)).id, version)
 
     async def _chat_stream(self, turn: str, message: str, version: str) -> Response:
-        writer = vercel.VercelWriter(turn, message, version)
+        encode = partial(_encoded, vercel_ui.VercelWriter(turn, message, version))
         batches = await self._front.batches(turn)
-        return EventStream(batches, headers=vercel.HEADERS, encode=writer.encode, end=vercel.END)
+        return EventStream(batches, headers=vercel_ui.HEADERS, encode=encode, end=vercel_ui.END)
 
     async def post_run(self, request: Request) -> Response:
         """Begin a turn for a run of AG-UI, and stream it."""
@@ -82,8 +89,8 @@ class FrontEnds:
         data = await request_models.body_of(request, front.limits.body_bytes)
         asked = await request_models.decoded(run_of, data, front.rules)
         begun = await self._begin(request, asked)
-        writer = AgUiWriter(begun.turn, asked.conversation, asked.run)
-        return EventStream(await front.batches(begun.turn), encode=writer.encode)
+        writer = RunWriter(begun.turn, asked.conversation, asked.run)
+        return EventStream(await front.batches(begun.turn), encode=partial(_encoded, writer))
 
     # -- where a turn begins -------------------------------------------------------------------------------------------
 
@@ -132,9 +139,15 @@ class FrontEnds:
         return only_answers(block.content for block in await self._front.store.blocks(turn))
 
 
+def _encoded(writer: BlockWriter, batch: Iterable[EncodedEvent]) -> bytes:
+    """Encode events as server-sent events. An empty batch, or one without chunks, becomes a heartbeat."""
+    chunks = (chunk for encoded in batch for chunk in writer.chunks(encoded.event))
+    return b"".join(write_sse(write(chunk)) for chunk in chunks) or HEARTBEAT
+
+
 def _version(request: Request) -> str:
     """Return the major version of the AI SDK that the client uses."""
-    version: Any = request.query_params.get("version", vercel.VERSIONS[-1])
-    if version not in vercel.VERSIONS:
-        raise wrong("version", f"one of {', '.join(vercel.VERSIONS)}", version)
+    version: Any = request.query_params.get("version", vercel_ui.VERSIONS[-1])
+    if version not in vercel_ui.VERSIONS:
+        raise wrong("version", f"one of {', '.join(vercel_ui.VERSIONS)}", version)
     return str(version)

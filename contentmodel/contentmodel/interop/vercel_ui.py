@@ -1,4 +1,4 @@
-"""The UI message stream of the Vercel AI SDK, and the request of its `useChat`.
+"""Write the UI message stream of the Vercel AI SDK.
 
 Source: `uiMessageChunkSchema`, `processUIMessageStream` and `DefaultChatTransport` of the npm package `ai`, versions
 5.0.277, 6.0.326 and 7.0.173 (seen 2026-11-23).
@@ -6,7 +6,7 @@ Source: `uiMessageChunkSchema`, `processUIMessageStream` and `DefaultChatTranspo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from contentmodel.content.citations import Citation
@@ -19,10 +19,9 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.engine.json import JsonObject
-from contentmodel.events import Notice, TurnComplete, TurnError
-from contentmodel.response import ChatResponse
-from contentmodel.serialize import to_builtins
-from contentmodel.server.front_ends.writing import (
+from contentmodel.events import Notice, StreamEvent, TurnComplete, TurnError
+from contentmodel.interop.front_ends import (
+    STOPPED,
     BlockWriter,
     Chunks,
     OpenBlock,
@@ -31,7 +30,8 @@ from contentmodel.server.front_ends.writing import (
     message_of,
     output_of,
 )
-from contentmodel.server.hub import INTERRUPTED
+from contentmodel.response import ChatResponse
+from contentmodel.serialize import to_builtins
 
 VERSIONS = ("5", "6", "7")
 """The major versions of the AI SDK whose streams can be written. Version 5 has no approvals."""
@@ -47,6 +47,17 @@ _REASONS = {
     "refusal": "content-filter",
     "error": "error",
 }
+
+
+def ui_chunks(events: Iterable[StreamEvent], *, message_id: str, version: str = VERSIONS[-1]) -> Iterator[JsonObject]:
+    """Yield the chunks of a UI message for the events of one turn, as they arrive.
+
+    Send each as a server-sent event (`data: ` with its JSON), then `END`, with the headers `HEADERS`. `version` is the
+    major version of the AI SDK that reads them. Opaque state of providers is not sent.
+    """
+    writer = VercelWriter(message_id, message_id, version)
+    for event in events:
+        yield from writer.chunks(event)
 
 
 class VercelWriter(BlockWriter):
@@ -111,7 +122,7 @@ class VercelWriter(BlockWriter):
         return [*([{"type": "finish-step"}] if self.step else []), end]
 
     def failed(self, event: TurnError) -> Chunks:
-        if event.error.code == INTERRUPTED.code:
+        if event.error.code in STOPPED:
             return [{"type": "abort"}]
         return [{"type": "error", "errorText": message_of(event.error)}]
 

@@ -19,10 +19,10 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
-from contentmodel.engine.json import Json, JsonObject, write
-from contentmodel.engine.streams.framing import write_sse
+from contentmodel.engine.json import Json, JsonObject
 from contentmodel.errors import ToolArgumentsError
 from contentmodel.events import (
+    CANCELLED,
     ArgumentsDelta,
     BlockCatchUp,
     BlockStart,
@@ -37,11 +37,11 @@ from contentmodel.events import (
 )
 from contentmodel.response import ChatResponse
 from contentmodel.serialize import to_builtins
-from contentmodel.server.log import EncodedEvent
-from contentmodel.server.sse import HEARTBEAT
 from contentmodel.usage import Usage
 
 Chunks: TypeAlias = Iterable[JsonObject]
+STOPPED = frozenset({CANCELLED, "interrupted"})
+"""The codes of turns that a user stopped."""
 
 
 class OpenBlock:
@@ -69,11 +69,6 @@ class BlockWriter(ABC):
         self._open: dict[int, OpenBlock] = {}
         self._done: dict[int, AIContent] = {}
         self._names = 0
-
-    def encode(self, batch: Iterable[EncodedEvent]) -> bytes:
-        """Encode events as server-sent events. An empty batch, or one without chunks, becomes a heartbeat."""
-        chunks = (chunk for encoded in batch for chunk in self.chunks(encoded.event))
-        return b"".join(write_sse(write(chunk)) for chunk in chunks) or HEARTBEAT
 
     def chunks(self, event: StreamEvent) -> Iterator[JsonObject]:
         """Yield the chunks of an event."""

@@ -1,80 +1,28 @@
-"""Read the events of a run of AG-UI, and write them.
-
-    run = read_run(response.iter_bytes())
-    messages = contentmodel.adapter("ag-ui").decode_request(run).messages
-
-A run calls a model several times, and has the results of tools. So its events make a conversation and not an answer:
-the input of a run (`RunAgentInput`) whose `messages` are those after the run.
-
-Source: ag_ui/_generated/models.py of ag-ui-protocol 1.0.0, and `defaultApplyEvents`, `transformChunks` and
-`CompatibilityBoundary` of the npm package @ag-ui/client 1.0.0 (seen 2026-11-23).
-"""
+"""Read the events of a run to the input of a run."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from contentmodel.adapter import JsonText, Payload, adapter, as_json
 from contentmodel.engine.json import JsonArray, JsonObject, kind_of, parse
 from contentmodel.engine.streams.framing import AnyFraming
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.events import ENDED
+from contentmodel.interop.ag_ui.events import (
+    API,
+    CALL,
+    GROWING,
+    INPUT,
+    OLDER,
+    PHASES,
+    REASONING,
+    TEXT,
+    Growing,
+    with_fields,
+)
 from contentmodel.interop.json_patch import PatchError, patched
-
-API = "ag-ui"
-
-# -- the events --------------------------------------------------------------------------------------------------------
-
-
-class Growing(NamedTuple):
-    """The events of a message or a call that is sent in pieces: the prefix of their types, and the field of its id."""
-
-    prefix: str
-    piece: str
-    key: str
-
-    def start(self, name: str, /, **fields: Any) -> JsonObject:
-        """Return the first event."""
-        return _with({"type": f"{self.prefix}_START", self.key: name}, fields)
-
-    def more(self, name: str, text: str) -> JsonObject:
-        """Return the event for more text."""
-        return {"type": f"{self.prefix}_{self.piece}", self.key: name, "delta": text}
-
-    def end(self, name: str) -> JsonObject:
-        """Return the last event."""
-        return {"type": f"{self.prefix}_END", self.key: name}
-
-    def whole(self, name: str, text: str, /, **fields: Any) -> list[JsonObject]:
-        """Return all events of a text in one piece."""
-        return [self.start(name, **fields), *([self.more(name, text)] if text else []), self.end(name)]
-
-
-def _with(own: JsonObject, rest: Mapping[str, Any]) -> JsonObject:
-    """Return an object with further fields, which replace none of its own."""
-    return {**own, **rest, **own}
-
-
-TEXT = Growing("TEXT_MESSAGE", "CONTENT", "messageId")
-REASONING = Growing("REASONING_MESSAGE", "CONTENT", "messageId")
-CALL = Growing("TOOL_CALL", "ARGS", "toolCallId")
-_GROWING = {
-    f"{growing.prefix}_{step}": (growing, step)
-    for growing in (TEXT, REASONING, CALL)
-    for step in ("START", growing.piece, "END", "CHUNK")
-}
-_OLDER = {f"THINKING_TEXT_MESSAGE_{step}": f"REASONING_MESSAGE_{step}" for step in ("START", "CONTENT", "END")}
-"""The events of reasoning before version 1.0, which have no ids."""
-_PHASES = frozenset({"REASONING_START", "REASONING_END", "THINKING_START", "THINKING_END"})
-"""The start and the end of a phase of reasoning. Before version 1.0, a phase may have a title."""
-_INPUT = ("state", "tools", "context", "forwardedProps", "resume")
-"""The fields of the input of a run besides its ids and its messages."""
-
-
-def is_event(value: object) -> bool:
-    """Return whether a JSON value is an event of a run."""
-    return isinstance(value, dict) and isinstance(value.get("type"), str) and value["type"] in EVENT_TYPES
 
 
 def read_run(events: JsonText | Iterable[Payload]) -> JsonObject:
@@ -171,12 +119,12 @@ class RunReader:
         kind = self._string(wire, "type")
         if self.is_over:
             self._fail("type", f"{kind} after the end of the run: read each run with a reader of its own")
-        growing = _GROWING.get(_OLDER.get(kind, kind))
+        growing = GROWING.get(OLDER.get(kind, kind))
         if growing is not None:
             self._read_piece(*growing, wire)
         elif kind in _READ:
             _READ[kind](self, wire)
-        elif kind in _PHASES:
+        elif kind in PHASES:
             self._title = _rest(wire, *(key for key in wire if key != "title"))
         else:
             self._kept.append({"at": self._size, "event": wire})
@@ -210,7 +158,7 @@ class RunReader:
         """Return the id in an event. A chunk may leave it out; older events of reasoning have none."""
         agent = event.get("subagentRunId")
         place = (growing.prefix, agent if isinstance(agent, str) else None)
-        if event["type"] in _OLDER:
+        if event["type"] in OLDER:
             self._reasoning += step == "START" or not self._reasoning
             name = f"reasoning-{self._reasoning}"
             if (growing.key, name) not in self._owners and step != "START":
@@ -234,7 +182,7 @@ class RunReader:
                 role = self._string(event, "role")
             rest = _rest(event, growing.key, "role", "delta")
             title, self._title = self._title if growing is REASONING else {}, {}
-            self._add(_with({"id": name, "role": role, "content": ""}, {**title, **rest}))
+            self._add(with_fields({"id": name, "role": role, "content": ""}, {**title, **rest}))
 
     def _start_call(self, name: str, event: JsonObject, call: JsonObject | None) -> None:
         function = self._string(event, "toolCallName")
@@ -245,7 +193,7 @@ class RunReader:
             return
         message = self._caller(name, event)
         rest = _rest(event, CALL.key, "toolCallName", "parentMessageId", "subagentRunId", "delta")
-        call = _with({"id": name, "type": "function", "function": {"name": function, "arguments": ""}}, rest)
+        call = with_fields({"id": name, "type": "function", "function": {"name": function, "arguments": ""}}, rest)
         if not isinstance(message.get("toolCalls"), list):
             message["toolCalls"] = []
         message["toolCalls"].append(call)
@@ -290,7 +238,7 @@ class RunReader:
     def _read_result(self, event: JsonObject) -> None:
         name, call = self._string(event, "messageId"), self._string(event, "toolCallId")
         rest = _rest(event, "messageId", "toolCallId", "content", "role")
-        message = _with({"id": name, "role": "tool", "toolCallId": call, "content": event.get("content")}, rest)
+        message = with_fields({"id": name, "role": "tool", "toolCallId": call, "content": event.get("content")}, rest)
         self._index(message)
         before = self._callers.get(call, self._messages[-1] if self._messages else None)
         if before is None:
@@ -323,7 +271,7 @@ class RunReader:
 
     def _read_activity(self, event: JsonObject) -> None:
         name = self._string(event, "messageId")
-        message = _with({"id": name, "role": "activity"}, _rest(event, "messageId", "replace", "metadata"))
+        message = with_fields({"id": name, "role": "activity"}, _rest(event, "messageId", "replace", "metadata"))
         known = self._owners.get(("messageId", name))
         if known is None:
             known = self._add(message)
@@ -355,7 +303,7 @@ class RunReader:
         self._has_started = True
         given = event.get("input")
         given = given if isinstance(given, dict) else {}
-        self._run = {**_rest(event, "input"), **{key: value for key, value in self._run.items() if key in _INPUT}}
+        self._run = {**_rest(event, "input"), **{key: value for key, value in self._run.items() if key in INPUT}}
         for key, value in given.items():
             if key != "messages":
                 self._run.setdefault(key, value)
@@ -398,9 +346,6 @@ _READ: dict[str, Callable[[RunReader, JsonObject], None]] = {
     "STATE_SNAPSHOT": RunReader._read_state,
     "STATE_DELTA": RunReader._read_state_changes,
 }
-_OTHERS = ("STEP_STARTED", "STEP_FINISHED", "SUBAGENT_STARTED", "SUBAGENT_FINISHED", "SUBAGENT_ERROR", "CUSTOM", "RAW")
-EVENT_TYPES = frozenset({*_GROWING, *_OLDER, *_PHASES, *_READ, *_OTHERS})
-"""The types of events that the protocol has, or had."""
 
 
 def _rest(event: Mapping[str, Any], *taken: str) -> JsonObject:
@@ -412,99 +357,3 @@ def _merge_metadata(owner: JsonObject, event: JsonObject) -> None:
     if isinstance(event.get("metadata"), dict):
         known = owner.get("metadata")
         owner["metadata"] = {**(known if isinstance(known, dict) else {}), **event["metadata"]}
-
-
-# -- writing -----------------------------------------------------------------------------------------------------------
-
-
-def write_run(run: JsonObject | JsonArray) -> list[JsonObject]:
-    """Return the events of a run, or of a list of its messages. `read_run` returns the same run for them.
-
-    The messages until the last one of a user are the input of the run, in RUN_STARTED. The messages after it have
-    events. If events cannot say what a message has, all messages are in the input.
-    """
-    given: JsonObject = run if isinstance(run, dict) else {"messages": run}
-    messages = given["messages"]
-    asked = [number for number, message in enumerate(messages, 1) if message.get("role") in _ASKING]
-    try:
-        events = list(_events(given, asked[-1] if asked else 0))
-        if read_run(events)["messages"] == messages:
-            return events
-    except (DecodeError, AttributeError, LookupError, TypeError):
-        # A message is malformed.
-        pass
-    return list(_events(given, len(messages)))
-
-
-def _events(run: JsonObject, count: int) -> Iterator[JsonObject]:
-    """Yield the events of a run. The first `count` messages are its input."""
-    names = {key: run.get(key, "") for key in ("threadId", "runId")}
-    own = (*names, *_INPUT, "messages", "finished", "error", "events")
-    given = {key: run[key] for key in _INPUT if key in run and key != "state"}
-    started = {"type": "RUN_STARTED", **names, **{key: value for key, value in run.items() if key not in own}}
-    if count or given:
-        started["input"] = {**names, "messages": run["messages"][:count], **given}
-    yield started
-    if "state" in run:
-        yield {"type": "STATE_SNAPSHOT", "snapshot": run["state"]}
-    kept = iter([(entry["at"], entry["event"]) for entry in run.get("events", ())])
-    waiting = next(kept, None)
-    for number, message in enumerate(run["messages"][count:], count):
-        while waiting is not None and waiting[0] <= number:
-            yield waiting[1]
-            waiting = next(kept, None)
-        yield from _MESSAGES.get(message.get("role"), _text_events)(message)
-    if waiting is not None:
-        yield waiting[1]
-    yield from (event for _, event in kept)
-    if "error" in run:
-        yield {"type": "RUN_ERROR", "message": "", **run["error"]}
-    else:
-        yield {"type": "RUN_FINISHED", **names, **run.get("finished", {})}
-
-
-def _text_events(message: JsonObject) -> Iterator[JsonObject]:
-    """Yield the events of a message of the assistant: its text, its state and its calls."""
-    name, content = message.get("id", ""), message.get("content")
-    if isinstance(content, str):
-        rest = {key: value for key, value in message.items() if key not in ("id", "content", "toolCalls", _SEALED)}
-        yield from TEXT.whole(name, content, **rest)
-    yield from _sealed(message, name, "message")
-    for call in message.get("toolCalls") or ():
-        function, call_id = call.get("function", {}), call.get("id", "")
-        rest = {key: value for key, value in call.items() if key not in ("id", "type", "function", _SEALED)}
-        parent = {} if name == call_id else {"parentMessageId": name}
-        agent = {"subagentRunId": message["subagentRunId"]} if "subagentRunId" in message else {}
-        fields = {"toolCallName": function.get("name", ""), **parent, **agent, **rest}
-        yield from CALL.whole(call_id, function.get("arguments", ""), **fields)
-        yield from _sealed(call, call_id, "tool-call")
-
-
-def _reasoning_events(message: JsonObject) -> Iterator[JsonObject]:
-    name, content = message.get("id", ""), message.get("content", "")
-    rest = {key: value for key, value in message.items() if key not in ("id", "content", _SEALED)}
-    yield {"type": "REASONING_START", "messageId": name}
-    yield from REASONING.whole(name, content, **rest)
-    yield from _sealed(message, name, "message")
-    yield {"type": "REASONING_END", "messageId": name}
-
-
-def _result_events(message: JsonObject) -> Iterator[JsonObject]:
-    rest = {key: value for key, value in message.items() if key != "id"}
-    yield {"type": "TOOL_CALL_RESULT", "messageId": message.get("id", ""), **rest}
-
-
-def _activity_events(message: JsonObject) -> Iterator[JsonObject]:
-    rest = {key: value for key, value in message.items() if key not in ("id", "role")}
-    yield {"type": "ACTIVITY_SNAPSHOT", "messageId": message.get("id", ""), **rest}
-
-
-_ASKING = ("user", "system", "developer")
-_SEALED = "encryptedValue"
-_MESSAGES = {"reasoning": _reasoning_events, "tool": _result_events, "activity": _activity_events}
-
-
-def _sealed(owner: JsonObject, name: str, subtype: str) -> Iterator[JsonObject]:
-    if owner.get(_SEALED) is not None:
-        fields = {"subtype": subtype, "entityId": name, _SEALED: owner[_SEALED]}
-        yield {"type": "REASONING_ENCRYPTED_VALUE", **fields}

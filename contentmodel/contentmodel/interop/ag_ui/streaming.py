@@ -1,10 +1,8 @@
-"""The events of AG-UI, the protocol between agents and front ends.
-
-Source: `ag_ui.core.events` and `types` of ag-ui-protocol 1.0.0, and `verifyEvents` of the npm package @ag-ui/client
-(seen 2026-11-23).
-"""
+"""Write the events of a turn as the events of a run while they arrive."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
 
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.reasoning import ReasoningContent
@@ -15,16 +13,29 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.engine.json import JsonObject
-from contentmodel.events import Notice, TurnComplete, TurnError
-from contentmodel.interop.ag_ui import CALL, REASONING, TEXT
+from contentmodel.events import Notice, StreamEvent, TurnComplete, TurnError
+from contentmodel.interop.ag_ui.events import CALL, REASONING, TEXT
+from contentmodel.interop.front_ends import STOPPED, BlockWriter, Chunks, OpenBlock, counts_of, message_of
 from contentmodel.response import ChatResponse
 from contentmodel.serialize import to_builtins
-from contentmodel.server.front_ends.writing import BlockWriter, Chunks, OpenBlock, counts_of, message_of
-from contentmodel.server.hub import INTERRUPTED
 
 
-class AgUiWriter(BlockWriter):
-    """Write the events of a run. Contents that AG-UI has no event for are events of the type CUSTOM."""
+def run_events(events: Iterable[StreamEvent], *, thread_id: str, run_id: str) -> Iterator[JsonObject]:
+    """Yield the events of a run for the events of one turn, as they arrive.
+
+    Send each as a server-sent event: `data: ` with its JSON. If the turn fails, the last one is RUN_ERROR. Opaque state
+    of providers is not sent.
+    """
+    writer = RunWriter(run_id, thread_id, run_id)
+    for event in events:
+        yield from writer.chunks(event)
+
+
+class RunWriter(BlockWriter):
+    """Write the events of a run. Contents that AG-UI has no event for are events of the type CUSTOM.
+
+    `turn` begins the ids of the messages; `thread` and `run` are the ids that the client gave.
+    """
 
     def __init__(self, turn: str, thread: str, run: str) -> None:
         super().__init__(turn)
@@ -93,7 +104,7 @@ class AgUiWriter(BlockWriter):
         return [*self._step_ended(self.step), self._finished(outcome, event.response)]
 
     def failed(self, event: TurnError) -> Chunks:
-        if event.error.code == INTERRUPTED.code:
+        if event.error.code in STOPPED:
             return [*self._step_ended(self.step), self._finished({"type": "cancelled"}, event.response)]
         coded = {"code": event.error.code} if event.error.code else {}
         return [{"type": "RUN_ERROR", "message": message_of(event.error), **coded}]

@@ -1,0 +1,103 @@
+"""Write the events of a run that has ended: the reverse of `read_run`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from contentmodel.engine.json import JsonArray, JsonObject
+from contentmodel.errors import DecodeError
+from contentmodel.interop.ag_ui.events import CALL, INPUT, REASONING, TEXT
+from contentmodel.interop.ag_ui.reading import read_run
+
+
+def write_run(run: JsonObject | JsonArray) -> list[JsonObject]:
+    """Return the events of a run, or of a list of its messages. `read_run` returns the same run for them.
+
+    The messages until the last one of a user are the input of the run, in RUN_STARTED. The messages after it have
+    events. If events cannot say what a message has, all messages are in the input.
+    """
+    given: JsonObject = run if isinstance(run, dict) else {"messages": run}
+    messages = given["messages"]
+    asked = [number for number, message in enumerate(messages, 1) if message.get("role") in _ASKING]
+    try:
+        events = list(_events(given, asked[-1] if asked else 0))
+        if read_run(events)["messages"] == messages:
+            return events
+    except (DecodeError, AttributeError, LookupError, TypeError):
+        # A message is malformed.
+        pass
+    return list(_events(given, len(messages)))
+
+
+def _events(run: JsonObject, count: int) -> Iterator[JsonObject]:
+    """Yield the events of a run. The first `count` messages are its input."""
+    names = {key: run.get(key, "") for key in ("threadId", "runId")}
+    own = (*names, *INPUT, "messages", "finished", "error", "events")
+    given = {key: run[key] for key in INPUT if key in run and key != "state"}
+    started = {"type": "RUN_STARTED", **names, **{key: value for key, value in run.items() if key not in own}}
+    if count or given:
+        started["input"] = {**names, "messages": run["messages"][:count], **given}
+    yield started
+    if "state" in run:
+        yield {"type": "STATE_SNAPSHOT", "snapshot": run["state"]}
+    kept = iter([(entry["at"], entry["event"]) for entry in run.get("events", ())])
+    waiting = next(kept, None)
+    for number, message in enumerate(run["messages"][count:], count):
+        while waiting is not None and waiting[0] <= number:
+            yield waiting[1]
+            waiting = next(kept, None)
+        yield from _MESSAGES.get(message.get("role"), _text_events)(message)
+    if waiting is not None:
+        yield waiting[1]
+    yield from (event for _, event in kept)
+    if "error" in run:
+        yield {"type": "RUN_ERROR", "message": "", **run["error"]}
+    else:
+        yield {"type": "RUN_FINISHED", **names, **run.get("finished", {})}
+
+
+def _text_events(message: JsonObject) -> Iterator[JsonObject]:
+    """Yield the events of a message of the assistant: its text, its state and its calls."""
+    name, content = message.get("id", ""), message.get("content")
+    if isinstance(content, str):
+        rest = {key: value for key, value in message.items() if key not in ("id", "content", "toolCalls", _SEALED)}
+        yield from TEXT.whole(name, content, **rest)
+    yield from _sealed(message, name, "message")
+    for call in message.get("toolCalls") or ():
+        function, call_id = call.get("function", {}), call.get("id", "")
+        rest = {key: value for key, value in call.items() if key not in ("id", "type", "function", _SEALED)}
+        parent = {} if name == call_id else {"parentMessageId": name}
+        agent = {"subagentRunId": message["subagentRunId"]} if "subagentRunId" in message else {}
+        fields = {"toolCallName": function.get("name", ""), **parent, **agent, **rest}
+        yield from CALL.whole(call_id, function.get("arguments", ""), **fields)
+        yield from _sealed(call, call_id, "tool-call")
+
+
+def _reasoning_events(message: JsonObject) -> Iterator[JsonObject]:
+    name, content = message.get("id", ""), message.get("content", "")
+    rest = {key: value for key, value in message.items() if key not in ("id", "content", _SEALED)}
+    yield {"type": "REASONING_START", "messageId": name}
+    yield from REASONING.whole(name, content, **rest)
+    yield from _sealed(message, name, "message")
+    yield {"type": "REASONING_END", "messageId": name}
+
+
+def _result_events(message: JsonObject) -> Iterator[JsonObject]:
+    rest = {key: value for key, value in message.items() if key != "id"}
+    yield {"type": "TOOL_CALL_RESULT", "messageId": message.get("id", ""), **rest}
+
+
+def _activity_events(message: JsonObject) -> Iterator[JsonObject]:
+    rest = {key: value for key, value in message.items() if key not in ("id", "role")}
+    yield {"type": "ACTIVITY_SNAPSHOT", "messageId": message.get("id", ""), **rest}
+
+
+_ASKING = ("user", "system", "developer")
+_SEALED = "encryptedValue"
+_MESSAGES = {"reasoning": _reasoning_events, "tool": _result_events, "activity": _activity_events}
+
+
+def _sealed(owner: JsonObject, name: str, subtype: str) -> Iterator[JsonObject]:
+    if owner.get(_SEALED) is not None:
+        fields = {"subtype": subtype, "entityId": name, _SEALED: owner[_SEALED]}
+        yield {"type": "REASONING_ENCRYPTED_VALUE", **fields}
