@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NoReturn
 
 from contentmodel.authoring import (
     EncodeContext,
@@ -10,6 +11,8 @@ from contentmodel.authoring import (
     message_pass,
     payload_pass,
 )
+from contentmodel.errors import DecodeError, Fault
+from contentmodel.interop.vercel_ui import is_chunk, read_message
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.shared import ai_sdk, documents
 from contentmodel_adapters.shared.provider_state import OF_ITEMS
@@ -64,6 +67,19 @@ class VercelUIMessages(documents.ListAdapter):
         documents.FITTING_CALLS,
     )
     request_payload_passes = (payload_pass(with_ids),)
+
+    def request_of_stream(self, stream: bytes) -> dict[str, Any]:
+        """Return a request with the message of a UI message stream. Raise DecodeError if a chunk is malformed."""
+        return {"messages": [read_message(stream)]}
+
+    def stream_decoder(self, *, deltas: bool = True) -> NoReturn:
+        """Raise DecodeError: a UI message has the results of tools."""
+        fix = "read it with contentmodel.interop.vercel_ui.read_message, and decode the request"
+        raise DecodeError(API, [Fault("$", f"a UI message is a conversation, and not an answer: {fix}")])
+
+    def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
+        """Return the confidence that it is a chunk of a UI message stream, or has UI messages."""
+        return {"stream": 0.97} if is_chunk(payload) else super().recognises(payload)
 
     def recognises_list(self, items: list[Any]) -> float:
         """Return the confidence that a list has UI messages: they have ids, and parts with types."""

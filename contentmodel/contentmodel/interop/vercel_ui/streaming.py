@@ -1,4 +1,4 @@
-"""Write the UI message stream of the Vercel AI SDK.
+"""Write the chunks of a UI message for the events of a turn.
 
 Source: `uiMessageChunkSchema`, `processUIMessageStream` and `DefaultChatTransport` of the npm package `ai`, versions
 5.0.277, 6.0.326 and 7.0.173 (seen 2026-11-23).
