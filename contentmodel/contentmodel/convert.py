@@ -64,8 +64,8 @@ def convert(
     """Convert `payload` from the API `source` to the API `target`, and report every loss.
 
     `source` and `kind` ("request", "response", "stream") are detected if they are not given. A stream is converted as a
-    whole, from bytes to bytes; use `StreamConverter` to convert it chunk by chunk. The events of a run of AG-UI are a
-    conversation: they become a request.
+    whole, from bytes to bytes; use `StreamConverter` to convert it chunk by chunk. The events of a run of AG-UI,
+    and the chunks of a UI message, are a conversation: they become a request.
 
     `model` is the model that will receive a converted request: the request is adapted to it. `maps` are the `maps` of
     the converted request that this response answers: the original ids and tool names are restored. `policies` chooses,

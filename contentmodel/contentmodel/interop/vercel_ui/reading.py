@@ -21,7 +21,7 @@ def read_message(chunks: JsonText | Iterable[Payload]) -> JsonObject:
     of a UI message, the message may have
 
     - `finishReason`, of the chunk `finish`;
-    - `error`: the text of the chunk `error`. If the chunks stop early, it says so;
+    - `error`: the text of the chunk `error`. If the chunks stop early, it reports that;
     - `chunks`: each chunk without a part, such as transient data, and the number of parts before it.
 
     Raise DecodeError if a chunk is malformed, or refers to a part that has not started.
