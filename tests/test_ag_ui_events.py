@@ -61,7 +61,7 @@ def run(*events: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 LOOP = [
-    {**STARTED, "input": {**RUN, "threadId": "t", "runId": "r", "messages": [HELLO], "resume": None}},
+    {**STARTED, "input": {**RUN, "threadId": "t", "runId": "r", "messages": [HELLO], "resume": []}},
     {"type": "STEP_STARTED", "stepName": "a"},
     *thought("r1", "Look", " it up."),
     {"type": "REASONING_ENCRYPTED_VALUE", "subtype": "message", "entityId": "r1", "encryptedValue": "eA=="},

@@ -46,7 +46,7 @@ LOOP = message(
     *called("c1", '{"city"', ': "Oslo"}'),
     *called("c2", "{}", dynamic=True, title="Now"),
     {"type": "tool-output-available", "toolCallId": "c1", "output": "Sunny."},
-    {"type": "tool-output-error", "toolCallId": "c2", "errorText": "It failed.", "providerMetadata": {"a": {"b": 1}}},
+    {"type": "tool-output-error", "toolCallId": "c2", "errorText": "It failed.", "dynamic": True},
     STEPPED,
     STEP,
     *text("1", "It is sunny."),

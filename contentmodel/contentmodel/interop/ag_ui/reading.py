@@ -305,7 +305,7 @@ class RunReader:
         given = given if isinstance(given, dict) else {}
         self._run = {**_rest(event, "input"), **{key: value for key, value in self._run.items() if key in INPUT}}
         for key, value in given.items():
-            if key != "messages":
+            if key != "messages" and value is not None:
                 self._run.setdefault(key, value)
         for message in self._listed(given) if given.get("messages") is not None else ():
             if ("messageId", message["id"]) not in self._owners:
