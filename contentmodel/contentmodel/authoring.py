@@ -34,7 +34,7 @@ from contentmodel.engine.objects import list_of, object_at, object_of, objects_o
 from contentmodel.engine.pipeline import media, passes, settings
 from contentmodel.engine.pipeline.added_tools import AddedTools
 from contentmodel.engine.pipeline.answer_roles import without_user_messages
-from contentmodel.engine.pipeline.chat_messages import AnswerMessage, ChatMessages
+from contentmodel.engine.pipeline.chat_messages import AnswerMessage, ChatMessages, ResultMessage
 from contentmodel.engine.pipeline.detached_media import BEHIND, with_detached_media, with_media_back
 from contentmodel.engine.pipeline.instructions import hoist_instructions, instructions_as_text, place_instructions
 from contentmodel.engine.pipeline.json_schemas import with_json_schemas
@@ -243,6 +243,7 @@ __all__ = [
     "RequestsOnly",
     "Required",
     "Rest",
+    "ResultMessage",
     "Roles",
     "Row",
     "Rules",

@@ -6,7 +6,6 @@ call of a tool is a field of the assistant message before it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from msgspec.structs import replace
@@ -14,10 +13,9 @@ from msgspec.structs import replace
 from contentmodel.authoring import (
     DecodeContext,
     EncodeContext,
-    Fields,
     MessageList,
     Pieces,
-    Place,
+    ResultMessage,
     hints,
     is_native,
     object_of,
@@ -50,15 +48,8 @@ _TEXT = Pieces({"text": "content", "protected": "encryptedValue"})
 _REASONING = Pieces({})
 
 
-class _OneContent(Fields):
-    """The layout of a message that is one content. The content has the path of the message."""
-
-    def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
-        content = value.contents[0]
-        yield content, path, wire, ACTIVITY if content.__class__ is ConfigurationContent else MESSAGES
-
-
-_ONE_CONTENT = _OneContent({"message_id": "id"})
+_RESULT = ResultMessage(MESSAGES, {"message_id": "id"})
+_ACTIVITY = ResultMessage(ACTIVITY, {"message_id": "id"})
 
 
 class Messages(MessageList):
@@ -153,7 +144,7 @@ class _Reading:
             message_id=wire["id"] if "id" in taken else None,
             origin=self._context.origin,
         )
-        return self._traced(_ONE_CONTENT, message, index)  # type: ignore[no-any-return]
+        return self._traced(_RESULT if role == "tool" else _ACTIVITY, message, index)  # type: ignore[no-any-return]
 
     def _sign(self, wire: dict[str, Any]) -> ErrorContent | None:
         """Return the error of a result as an output; None if it has no error, or it repeats the text."""

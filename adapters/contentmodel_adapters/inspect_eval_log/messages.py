@@ -12,12 +12,12 @@ from contentmodel.authoring import (
     Columns,
     DecodeContext,
     EncodeContext,
-    Fields,
     Filled,
     Hint,
     Implied,
     MessageList,
     Place,
+    ResultMessage,
     Roles,
     Row,
     Silent,
@@ -234,14 +234,7 @@ def repeats_error(wire: Mapping[str, Any]) -> bool:
     return _has_failed(wire) and wire["error"]["message"] == wire.get("content") != ""
 
 
-class ResultMessage(Fields):
-    """The layout of a message that is one result. The result has the path of the message."""
-
-    def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
-        yield value.contents[0], path, wire, RESULTS
-
-
-RESULT_MESSAGE = ResultMessage({"message_id": "id"})
+RESULT_MESSAGE = ResultMessage(RESULTS, {"message_id": "id"})
 
 
 class Messages(MessageList):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from contentmodel.authoring import (
@@ -10,12 +9,11 @@ from contentmodel.authoring import (
     Column,
     Columns,
     EncodeContext,
-    Fields,
     Filled,
     Hint,
     Implied,
-    Place,
     Record,
+    ResultMessage,
     Roles,
     Row,
     Silent,
@@ -222,14 +220,7 @@ RESULTS = TABLE.union(
 TABLE.known_values("message.type", *sorted(WORDS))
 
 
-class ResultMessage(Fields):
-    """The layout of a message that is one result. The result has the path of the message."""
-
-    def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
-        yield value.contents[0], path, wire, RESULTS
-
-
-RESULT_MESSAGE = ResultMessage({"message_id": "id"})
+RESULT_MESSAGE = ResultMessage(RESULTS, {"message_id": "id"})
 
 
 def is_own(message: ChatMessage) -> bool:

@@ -23,12 +23,12 @@ from contentmodel.authoring import (
     DataUri,
     DecodeContext,
     EncodeContext,
-    Fields,
     Filled,
     Hint,
     Implied,
     MessageList,
     Place,
+    ResultMessage,
     Roles,
     Row,
     Silent,
@@ -318,14 +318,7 @@ def _expanded(message: Any) -> Any:
     return message if calls is None else {**message, "value": calls if _is_list(value) else calls[0]}
 
 
-class _ResultMessage(Fields):
-    """The layout of a message that is one tool result. The result has the path of the message."""
-
-    def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
-        yield value.contents[0], path, wire, RESULT_MESSAGES
-
-
-_RESULT_MESSAGE = _ResultMessage({})
+_RESULT_MESSAGE = ResultMessage(RESULT_MESSAGES)
 
 
 def _layout_of(message: ChatMessage) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from contentmodel.engine.context import DecodeContext, EncodeContext
@@ -15,10 +15,13 @@ from contentmodel.message import ChatMessage
 
 
 class ResultMessage(Fields):
-    """The fields of a message that is one result. The result has the path of the message. `results` decodes it."""
+    """The fields of a message that is one content, such as a result. The content has the path of the message.
 
-    def __init__(self, results: Union) -> None:
-        super().__init__({})
+    `results` decodes the content. `paths` are the fields of the message by attribute, such as its id.
+    """
+
+    def __init__(self, results: Union | Row, paths: Mapping[str, str] | None = None) -> None:
+        super().__init__(paths or {})
         self._results = results
 
     def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
