@@ -179,4 +179,6 @@ USAGE = TABLE.record(
     },
     Silent("cached_inside", "reasoning_inside"),
 )
-ERROR = TABLE.record("error", ErrorContent, {"message": "message", "type": "code"}, Silent("kind"))
+ERROR = TABLE.record(
+    "error", ErrorContent, {"message": "message", "type": "code"}, Silent("kind"), Filled({"message": ""})
+)
