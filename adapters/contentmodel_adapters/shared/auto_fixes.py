@@ -24,6 +24,7 @@ AUTO_FIXES: Mapping[str, str] = {
     "call-ids-are-short": _MAPPED,
     "call-ids-are-unique": "A duplicate call id in a turn is replaced, and so is the id of its result.",
     "call-ids-match-pattern": _MAPPED,
+    "call-ids-have-nine-characters": _MAPPED,
     "calls-and-responses-are-complete": "A response that is not an object is sent under the key `output`; "
     "the name is taken from the call.",
     "calls-and-tools-have-types": "The type is always sent.",
@@ -56,6 +57,8 @@ AUTO_FIXES: Mapping[str, str] = {
     "results-follow-their-calls": _LATE,
     "results-have-calls": _LATE,
     "roles-are-known": "Unknown roles are replaced with roles of the API.",
+    "roles-in-order": "An answer is sent between a result and a user message; a system message after "
+    "an answer or a result becomes a user message.",
     "schemas-describe-objects": _SCHEMA,
     "statuses-are-known": "A failure is sent in the text of the result, and restored on decode.",
     "strict-objects-are-closed": _SCHEMA,
