@@ -222,3 +222,11 @@ def test_stream_reads_parts_texts_and_pieces_of_calls() -> None:
     assert (made.call_id, made.arguments_object) == ("Kx8sP2mQ1", {"a": 1})
     payload = MISTRAL.encode_response(answer).payload
     assert MISTRAL.decode_response(payload).messages[0].contents == answer.messages[0].contents
+
+
+@pytest.mark.parametrize(("model", "api"), [(MODEL, API), ("gpt-5.2", "openai-chat")])
+def test_detection_goes_by_the_name_of_the_model(model: str, api: str) -> None:
+    answer = {"id": "a", "object": "chat.completion", "created": 1, "model": model, "usage": {}}
+    answer["choices"] = [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "Hi."}}]
+    assert contentmodel.detect(answer) == (api, "response")
+    assert contentmodel.detect({"model": model, "messages": [{"role": "user", "content": "Hi."}]}) == (api, "request")

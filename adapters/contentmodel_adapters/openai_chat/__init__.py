@@ -283,12 +283,13 @@ class OpenAIChat(TableAdapter):
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
         """Return the kinds of payload of this API that it may be, each with a confidence.
 
-        Keys that only Chat has give a high confidence. Messages without them may be of any API.
+        Keys that only Chat has give a high confidence. Messages without them may be of any API. Providers with a format of
+        their own also send these values of `object`.
         """
         if payload.get("object") == "chat.completion":
-            return {"response": 1.0}
+            return {"response": 0.95}
         if payload.get("object") == "chat.completion.chunk":
-            return {"stream": 1.0}
+            return {"stream": 0.95}
         choices = payload.get("choices")
         if isinstance(choices, list):
             grows = any(isinstance(choice, dict) and "delta" in choice for choice in choices)
