@@ -114,9 +114,22 @@ _GOOGLE: dict[str, Paths] = {
     "grounding.fields": ("response:candidates.groundingMetadata",),
     "function_calling.mode": ("request:toolConfig.functionCallingConfig.mode",),
 }
+_MISTRAL: dict[str, Paths] = {
+    "message.roles": ("request:messages",),
+    "content": ("request:messages.content", "response:choices.message.content"),
+    "thinking": ("request:messages.content=thinking.thinking",),
+    "tools": ("request:tools",),
+    "tool_choice": ("request:tool_choice",),
+    "response_format": ("request:response_format",),
+    "finish_reason": ("response:choices.finish_reason",),
+    "usage.fields": ("response:usage",),
+    "request.fields": ("request:",),
+    "response.fields": ("response:",),
+}
 _POSITIONS: dict[str, dict[str, Paths]] = {
     "anthropic-messages": _ANTHROPIC,
     "google-generate-content": _GOOGLE,
+    "mistral-chat": _MISTRAL,
     "openai-chat": _CHAT,
     "openai-responses": _RESPONSES,
 }

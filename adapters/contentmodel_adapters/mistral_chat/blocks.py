@@ -145,6 +145,7 @@ PARTS = TABLE.union(
     foreign_types=(TextContent, ReasoningContent, DataContent, UriContent),
 )
 CONTENT = TextOrBlocks(PARTS, "string")
+TABLE.known_values("thinking", "text", "reference", "tool_reference")
 
 
 class Arguments(ArgumentsText):

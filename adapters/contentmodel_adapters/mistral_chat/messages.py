@@ -48,6 +48,7 @@ PLAIN = TABLE.record(
     Filled({"content": ""}),
 )
 TABLE.keep("assistant message", "prefix")
+TABLE.known_values("message.roles", "system", "user", "assistant", "tool")
 MESSAGES = ChatMessages(ASSISTANT, PLAIN, RESULTS)
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 REQUEST = TABLE.record(

@@ -30,7 +30,8 @@ FINISH = FinishReasons(
     "stop",
 )
 TABLE.known_values("finish_reason", *FINISH.reasons)
-
+TABLE.keep("response", "object")
+TABLE.keep("usage", "num_cached_tokens", "prompt_audio_seconds", "service_tier")
 
 ANSWER = AnswerMessage(ASSISTANT)
 CHOICE: dict[str, Spec] = {
