@@ -30,6 +30,7 @@ from contentmodel.authoring import (
     Implied,
     One,
     Opaque,
+    Required,
     Row,
     Silent,
     Spec,
@@ -169,16 +170,21 @@ RESULTS = TABLE.union(
     [Row("tool", FunctionResultContent, RESULT, Filled({"content": ""}), constants={"role": "tool"})],
     tag="role",
 )
-USAGE = TABLE.record(
+COUNTERS: dict[str, Spec] = {
+    "prompt_tokens": "input_tokens",
+    "completion_tokens": "output_tokens",
+    "total_tokens": "total_tokens",
+}
+INSIDE = Silent("cached_inside", "reasoning_inside")
+USAGES = TABLE.union(
     "usage",
-    Usage,
-    {
-        "prompt_tokens": "input_tokens",
-        "completion_tokens": "output_tokens",
-        "total_tokens": "total_tokens",
-        "prompt_tokens_details.cached_tokens": "cache_read_tokens",
-    },
-    Silent("cached_inside", "reasoning_inside"),
+    [
+        # Most recorded answers have this field instead of the details.
+        Row("usage.cached", Usage, {**COUNTERS, "num_cached_tokens": ("cache_read_tokens", Required(int))}, INSIDE),
+        Row("usage", Usage, {**COUNTERS, "prompt_tokens_details.cached_tokens": "cache_read_tokens"}, INSIDE),
+    ],
+    tag=None,
+    prefer=lambda usage, rows: rows[1],
 )
 ERROR = TABLE.record(
     "error", ErrorContent, {"message": "message", "type": "code"}, Silent("kind"), Filled({"message": ""})

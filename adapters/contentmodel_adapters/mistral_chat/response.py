@@ -14,13 +14,13 @@ from contentmodel.authoring import (
     ErrorTypes,
     Filled,
     FinishReasons,
+    OneOf,
     ProviderOnly,
-    Record,
     Row,
     Spec,
     whole_seconds,
 )
-from contentmodel_adapters.mistral_chat.blocks import ERROR, TABLE, USAGE
+from contentmodel_adapters.mistral_chat.blocks import ERROR, TABLE, USAGES
 from contentmodel_adapters.mistral_chat.messages import ASSISTANT
 
 SAME = ("stop", "length", "tool_calls", "error")
@@ -31,7 +31,7 @@ FINISH = FinishReasons(
 )
 TABLE.known_values("finish_reason", *FINISH.reasons)
 TABLE.keep("response", "object")
-TABLE.keep("usage", "num_cached_tokens", "prompt_audio_seconds", "service_tier")
+TABLE.keep("usage", "prompt_audio_seconds", "service_tier")
 
 ANSWER = AnswerMessage(ASSISTANT)
 CHOICE: dict[str, Spec] = {
@@ -63,7 +63,7 @@ RESPONSE = TABLE.record(
         "model": "model",
         "created": "created",
         "choices": ("choices", Blocks(CHOICES)),
-        "usage": ("usage", Record(USAGE)),
+        "usage": ("usage", OneOf(USAGES)),
     },
     ErrorFields(ErrorBody(ERROR, ERRORS), "message", "type"),
 )

@@ -16,7 +16,7 @@ from contentmodel.authoring import (
     merge_into,
     object_of,
 )
-from contentmodel_adapters.mistral_chat.blocks import CALLS, PARTS, USAGE, is_text
+from contentmodel_adapters.mistral_chat.blocks import CALLS, PARTS, USAGES, is_text
 
 ANSWER = "chat.completion"
 
@@ -68,7 +68,7 @@ class Decoder(StreamDecoder):
         head = {key: value for key, value in wire.items() if key not in ("choices", "object", "p")}
         merge_into(self.answer, head, ("id", "created", "model"))
         self.begin({"object": ANSWER, **self.answer})
-        self.count(USAGE, head.get("usage"))
+        self.count(USAGES, head.get("usage"))
         for choice in wire["choices"]:
             number = choice.get("index", 0)
             message = self._messages.setdefault(number, Message(len(self._messages)))

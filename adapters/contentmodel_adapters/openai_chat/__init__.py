@@ -283,8 +283,8 @@ class OpenAIChat(TableAdapter):
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
         """Return the kinds of payload of this API that it may be, each with a confidence.
 
-        Keys that only Chat has give a high confidence. Messages without them may be of any API. Providers with a format of
-        their own also send these values of `object`.
+        Keys that only Chat has give a high confidence. Messages without them may be of any API. Providers with a format
+        of their own also send these values of `object`.
         """
         if payload.get("object") == "chat.completion":
             return {"response": 0.95}

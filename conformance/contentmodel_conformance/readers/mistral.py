@@ -24,7 +24,6 @@ from contentmodel_conformance.readers.reading import (
     link,
     neutral,
     objects,
-    openai_usage,
     texts,
 )
 
@@ -45,7 +44,14 @@ def read(kind: str, payload: dict[str, Any]) -> Reading:
         reading.add(FINISH, neutral(_STOPS, choice.get("finish_reason")), f"{path}.finish_reason")
     usage = payload.get("usage")
     if isinstance(usage, dict):
-        openai_usage(reading, usage, "prompt_tokens", "completion_tokens")
+        reading.counters(
+            usage,
+            "$.usage",
+            input_tokens=("prompt_tokens",),
+            cached_tokens=("prompt_tokens_details.cached_tokens", "num_cached_tokens"),
+            output_tokens=("completion_tokens",),
+            total_tokens=("total_tokens",),
+        )
     return reading
 
 

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
     from contentmodel.engine.adapting import TableAdapter
     from contentmodel.engine.table.rows import Row
+    from contentmodel.engine.table.unions import Union
 
 DONE = b"[DONE]"
 _decode = msgspec.json.Decoder().decode
@@ -406,7 +407,7 @@ class StreamDecoder:
             block.emitted = content
             self.emit(BlockCatchUp(index=block.index, content=content, choice=block.choice))
 
-    def count(self, row: Row, wire: object) -> None:
+    def count(self, row: Row | Union, wire: object) -> None:
         """Emit the token counts so far."""
         if self.counts and wire.__class__ is dict:
             context = self.context()
