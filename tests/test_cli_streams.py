@@ -581,21 +581,17 @@ def test_convert_reads_events_of_a_run_as_a_request(options: tuple[str, ...]) ->
     result = run("convert", "--to", "openai-chat", *options, input=RUN)
     assert result.exit_code == 0, result.stderr
     assert json.loads(result.stdout)["messages"][-1] == {"role": "assistant", "content": "Hello."}
+    array = b"[%b]" % b",".join(line[6:] for line in RUN.splitlines() if line.startswith(b"data: "))
+    stored = run("convert", "--to", "openai-chat", "--kind", "stream", input=array)
+    assert stored.stdout == result.stdout
     assert run("detect", input=RUN).stdout == "ag-ui stream\n"
     assert "Hello." in run("show", input=RUN).stdout
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("convert", "--to", "openai-chat", "--kind", "stream"), "a conversation, and not an answer"),
-        (("convert", "--to", "openai-chat", "--kind", "response"), "this is a stream, not a response"),
-    ],
-)
-def test_convert_refuses_events_of_a_run_as_an_answer(arguments: tuple[str, ...], message: str) -> None:
-    result = run(*arguments, input=RUN)
+def test_convert_refuses_events_of_a_run_as_a_response() -> None:
+    result = run("convert", "--to", "openai-chat", "--kind", "response", input=RUN)
     assert result.exit_code == 2
-    assert message in result.stderr
+    assert "this is a stream, not a response" in result.stderr
 
 
 def test_commands_report_malformed_events_of_a_run() -> None:

@@ -37,7 +37,7 @@ class Document:
     """One document: its bytes, or its file, whose bytes are read each time. They are not kept: a file may be large.
 
     `line` is its line number if it is one line of a JSON Lines file. `api` is its API if it is a whole JSON Lines file.
-    `part` is its name in a file of several documents that have names.
+    `part` is its name in a file of several documents that have names. `kind` is its kind if it was a stream.
     """
 
     content: bytes | Path
@@ -45,6 +45,7 @@ class Document:
     line: int | None = None
     api: str | None = None
     part: str = ""
+    kind: PayloadKind | None = None
 
     @property
     def data(self) -> bytes:
@@ -130,23 +131,32 @@ def open_input(path: str | None, api: str | None, kind: str | None = None, *, fo
         raise Problem("no input", hint="name a file, or pipe JSON to standard input")
     name = "standard input" if path is None or path == "-" else path
     if kind == STREAM:
-        return Stream(name, chunks_of(path))
+        stream = Stream(name, chunks_of(path))
+        return _folded(stream, api) if folds else stream
     if Path(name).suffix.lower() == ".eval" and os.path.isfile(name):
         return Source(name, True, os.stat(name).st_size, _samples_of(name))
     # A pipe cannot be read twice: first to detect, then line by line.
     if Path(name).suffix.lower() in (".jsonl", ".ndjson") and os.path.isfile(name):
         return _open_lines(name, api, kind)
     is_stream, chunks = peek(chunks_of(path))
-    if is_stream and folds and kind != "response":
-        try:
-            request, chunks = request_in(Stream(name, chunks), api)
-        except DecodeError as error:
-            raise problem_of(error, name, "") from None
-        if request is not None:
-            return _whole(request, name)
-    if is_stream and kind is not None:
+    if not is_stream:
+        return _divide(b"".join(chunks), name, api, kind)
+    stream = Stream(name, chunks)
+    folded = _folded(stream, api) if folds and kind != "response" else stream
+    if kind is not None and isinstance(folded, Stream):
         raise Problem(f"{name}: this is a stream, not a {kind}", hint="remove --kind")
-    return Stream(name, chunks) if is_stream else _divide(b"".join(chunks), name, api, kind)
+    return folded
+
+
+def _folded(stream: Stream, api: str | None) -> Source | Stream:
+    """Return the request that a stream makes if streams of its API are conversations, else the stream."""
+    try:
+        request, chunks = request_in(stream, api)
+    except DecodeError as error:
+        raise problem_of(error, stream.name, "") from None
+    if request is None:
+        return Stream(stream.name, chunks)
+    return Source(stream.name, False, len(request), [Document(request, stream.name, kind="request")])
 
 
 def open_source(path: str | None, refusal: str, api: str | None, kind: str | None = None) -> Source:
@@ -239,6 +249,7 @@ def identify(document: Document, api: str | None, kind: PayloadKind | None) -> P
     """Parse a document, and detect its API and kind if they are None. Raise DecodeError or DetectError."""
     if document.api is not None:
         return Payload(document.lines(), document.api, kind or "request")
+    kind = document.kind or kind
     value = _parse(document)
     if api == STORED or (api is None and isinstance(value, dict) and STORED in value):
         return _identify_stored(value, kind)
