@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import anthropic
+import ollama
 import openai
 from google import genai
 from mistralai.client import Mistral, utils
@@ -164,6 +165,26 @@ class _Mistral(OfficialClient):
             return [event.data async for event in stream]
 
 
+class _Ollama(OfficialClient):
+    def __init__(self, url: str) -> None:
+        self.client = ollama.Client(host=url)
+        self.later = ollama.AsyncClient(host=url)
+        self.asked: Any = {"model": "m", "messages": QUESTION}
+
+    def plain(self) -> Any:
+        return self.client.chat(**self.asked)
+
+    def streamed(self) -> tuple[Any, str]:
+        chunks = list(self.client.chat(**self.asked, stream=True))
+        return chunks, "".join(chunk.message.content or "" for chunk in chunks)
+
+    async def plain_later(self) -> Any:
+        return await self.later.chat(**self.asked)
+
+    async def streamed_later(self) -> Any:
+        return [chunk async for chunk in await self.later.chat(**self.asked, stream=True)]
+
+
 # -- answers and streams of one text -----------------------------------------------------------------------------------
 
 
@@ -254,6 +275,19 @@ def mistral_answer(text: str) -> dict[str, Any]:
     return {**chat_answer(text), "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}}
 
 
+def ollama_answer(text: str) -> dict[str, Any]:
+    return {**ollama_line(text), "done": True, "done_reason": "stop"}
+
+
+def ollama_line(text: str) -> dict[str, Any]:
+    message = {"role": "assistant", "content": text}
+    return {"model": "m", "created_at": "2026-11-23T10:00:00Z", "message": message, "done": False}
+
+
+def ollama_stream(*texts: str) -> list[bytes]:
+    return [json.dumps(line).encode() + b"\n" for line in (*map(ollama_line, texts), ollama_answer(""))]
+
+
 # -- the table ---------------------------------------------------------------------------------------------------------
 
 
@@ -263,7 +297,7 @@ class Provider:
 
     `model` is a model of the provider. `request` is a small request. `answer` returns the body of an answer of one
     text, and `stream` the bytes of each event of an answer in several texts. `error` is the body of an error with the
-    message "No." and the code "no_way". `official` is the official client.
+    message "No.", and `error_code` its code, if it has one. `official` is the official client.
     """
 
     model: str
@@ -272,6 +306,7 @@ class Provider:
     stream: Callable[..., list[bytes]]
     error: dict[str, Any]
     official: type[OfficialClient]
+    error_code: str | None = "no_way"
 
 
 _OPENAI_ERROR = {"error": {"message": "No.", "type": "refusal", "param": None, "code": "no_way"}}
@@ -315,6 +350,16 @@ PROVIDERS = {
         stream=chat_stream,
         error={"object": "error", "message": "No.", "type": "no_way", "param": None, "code": None},
         official=_Mistral,
+    ),
+    "ollama-chat": Provider(
+        model="qwen3",
+        # Without `stream`, the server streams.
+        request={"model": "m", "messages": QUESTION, "stream": False},
+        answer=ollama_answer,
+        stream=ollama_stream,
+        error={"error": "No."},
+        official=_Ollama,
+        error_code=None,
     ),
 }
 

@@ -14,6 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import anthropic
+import httpx
 import msgspec
 import openai
 import pytest
@@ -314,7 +315,7 @@ def test_import_of_the_library_loads_no_sdk() -> None:
 @EVERY
 def test_client_module_reports_a_missing_sdk_with_its_extra(api: str, monkeypatch: pytest.MonkeyPatch) -> None:
     name = f"contentmodel_adapters.{api.replace('-', '_')}.client"
-    for sdk in ("openai", "anthropic", "google.genai", "google", "mistralai"):
+    for sdk in ("openai", "anthropic", "google.genai", "google", "mistralai", "ollama"):
         monkeypatch.setitem(sys.modules, sdk, None)
     monkeypatch.delitem(sys.modules, name, raising=False)
     with pytest.raises(ImportError, match=r'pip install "contentmodel\[\w+\]"'):
@@ -464,7 +465,9 @@ def test_client_sets_the_stream_field_if_the_api_has_one(api: str, loop: Loopbac
         assert request.options.stream is is_stream
         (_, _, asked), (_, _, complete) = loop.asked[-2:]
         assert asked.get("stream") is (None if api.startswith("google") else True)
-        assert complete.get("stream") is (False if is_stream is False and not api.startswith("google") else None)
+        # Ollama streams by default.
+        is_off = api == "ollama-chat" or (is_stream is False and not api.startswith("google"))
+        assert complete.get("stream") is (False if is_off else None)
 
 
 def test_chat_client_requests_usage_of_a_stream_unless_stream_options_are_set(loop: Loopback) -> None:
@@ -599,13 +602,20 @@ KINDS = {
     503: (ServerError, True),
     529: (ServerError, True),
 }
-SDK_ERRORS = (openai.APIStatusError, anthropic.APIStatusError, genai.errors.APIError, mistral_errors.MistralError)
+SDK_ERRORS = (
+    openai.APIStatusError,
+    anthropic.APIStatusError,
+    genai.errors.APIError,
+    mistral_errors.MistralError,
+    httpx.HTTPStatusError,
+)
 
 
 @pytest.mark.slow
 @WAYS
 @EVERY
 def test_error_status_raises_a_typed_error_with_all_details(api: str, how: str, loop: Loopback) -> None:
+    code = PROVIDERS[api].error_code
     for status, (kind, retryable) in KINDS.items():
         headers = {"retry_after": "7"} if status == 429 else {}
         body = json.dumps(PROVIDERS[api].error).encode()
@@ -616,13 +626,13 @@ def test_error_status_raises_a_typed_error_with_all_details(api: str, how: str, 
                 send(how, api, loop, HELLO)
             error = caught.value
             assert type(error) is kind
-            assert (error.api, error.status, error.code, error.retryable) == (api, status, "no_way", retryable)
+            assert (error.api, error.status, error.code, error.retryable) == (api, status, code, retryable)
             decoded = adapter(api).decode_response(body).error
             assert error.error == msgspec.structs.replace(decoded, kind=decoded.kind or kind_of_status(status))
             assert error.retry_after == (7.0 if status == 429 else None)
             assert error.request_id == "req_1"
             assert isinstance(error.__cause__, SDK_ERRORS)
-            assert str(error) == f"{api}: {status} no_way No."
+            assert str(error) == " ".join(filter(None, (f"{api}: {status}", code, "No.")))
 
 
 @EVERY
@@ -706,7 +716,7 @@ def test_answer_that_is_not_json_raises_decode_error(api: str, how: str, loop: L
         completed(how, api, loop, HELLO)
 
 
-@EVERY
+@pytest.mark.parametrize("api", [api for api in PROVIDERS if api != "ollama-chat"])
 def test_client_retries_with_the_retries_of_the_sdk(api: str, loop: Loopback) -> None:
     def answers(path: str, payload: Any) -> Answer:
         if len(loop.asked) < 2:

@@ -18,6 +18,7 @@ import framework_model_messages
 import framework_ui_messages
 import inspect_logs
 import mcp_sampling_payloads
+import ollama_payloads
 import otel_spans
 from conftest import PROFILE
 from contentmodel_conformance import AdapterConformance, bounds, trying
@@ -108,6 +109,11 @@ class TestAtif(Ours):
 
 class TestMistralChat(WithPartners):
     adapter = "mistral-chat"
+
+
+class TestOllamaChat(WithPartners):
+    adapter = "ollama-chat"
+    payloads: ClassVar = {"request": [ollama_payloads.REQUEST], "response": [ollama_payloads.ANSWER]}
 
 
 class TestMeai(OfFramework):

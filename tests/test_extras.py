@@ -80,6 +80,7 @@ ROWS: list[Row] = [
             ("anthropic_messages", "anthropic", "anthropic", "anthropic-messages"),
             ("google_generate_content", "google", "google", "google-generate-content"),
             ("mistral_chat", "mistralai", "mistral", "mistral-chat"),
+            ("ollama_chat", "ollama", "ollama", "ollama-chat"),
             ("openai_chat", "openai", "openai", "openai-chat"),
             ("openai_responses", "openai", "openai", "openai-responses"),
         ]

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+import ollama_payloads
 from conftest import records
 from contentmodel_conformance.coverage import sdk_types
 from contentmodel_conformance.oracles import APIS, judge
@@ -51,6 +52,8 @@ MINIMAL: dict[tuple[str, str], Payload] = {
         "usage": {"input_tokens": 1, "output_tokens": 1},
     },
     ("google-generate-content", "request"): GOOGLE,
+    ("ollama-chat", "request"): ollama_payloads.REQUEST,
+    ("ollama-chat", "response"): {"message": {"role": "assistant"}},
     ("google-generate-content", "response"): {
         "candidates": [{"content": {"role": "model", "parts": [{"text": "Hi"}]}, "finishReason": "STOP"}],
         "createTime": "2026-11-01T09:00:00.123456Z",

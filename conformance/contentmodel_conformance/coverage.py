@@ -126,10 +126,17 @@ _MISTRAL: dict[str, Paths] = {
     "request.fields": ("request:",),
     "response.fields": ("response:",),
 }
+_OLLAMA: dict[str, Paths] = {
+    "request.fields": ("request:",),
+    "options.fields": ("request:options",),
+    "message.fields": ("request:messages", "response:message"),
+    "response.fields": ("response:",),
+}
 _POSITIONS: dict[str, dict[str, Paths]] = {
     "anthropic-messages": _ANTHROPIC,
     "google-generate-content": _GOOGLE,
     "mistral-chat": _MISTRAL,
+    "ollama-chat": _OLLAMA,
     "openai-chat": _CHAT,
     "openai-responses": _RESPONSES,
 }

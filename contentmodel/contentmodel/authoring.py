@@ -34,6 +34,7 @@ from contentmodel.engine.objects import list_of, object_at, object_of, objects_o
 from contentmodel.engine.pipeline import media, passes, settings
 from contentmodel.engine.pipeline.added_tools import AddedTools
 from contentmodel.engine.pipeline.answer_roles import without_user_messages
+from contentmodel.engine.pipeline.call_ids import with_minted_ids
 from contentmodel.engine.pipeline.chat_messages import AnswerMessage, ChatMessages, ResultMessage
 from contentmodel.engine.pipeline.detached_media import BEHIND, with_detached_media, with_media_back
 from contentmodel.engine.pipeline.instructions import hoist_instructions, instructions_as_text, place_instructions
@@ -79,6 +80,7 @@ from contentmodel.engine.table.codecs import (
     DataUri,
     EnumString,
     MappedEnum,
+    MintedId,
     Opaque,
     Pair,
     Place,
@@ -89,13 +91,14 @@ from contentmodel.engine.table.codecs import (
 )
 from contentmodel.engine.table.error_types import ErrorBody, ErrorFields, ErrorTypes
 from contentmodel.engine.table.finish_reasons import FinishReasons
-from contentmodel.engine.table.hints import Hint, escaped, wire_fields
+from contentmodel.engine.table.hints import Hint, escaped, minted_id, wire_fields
 from contentmodel.engine.table.introspect import fields_of
 from contentmodel.engine.table.message_lists import MessageList
 from contentmodel.engine.table.nested import (
     Blocks,
     BlocksOrOne,
     CachePoints,
+    NonEmptyText,
     One,
     OneOf,
     Outputs,
@@ -118,6 +121,7 @@ from contentmodel.engine.table.tables import (
     Gathered,
     Group,
     Implied,
+    Inlined,
     Named,
     PairRow,
     ProtobufJson,
@@ -132,7 +136,7 @@ from contentmodel.engine.table.tables import (
     row,
 )
 from contentmodel.engine.table.tool_choices import Choice, custom_names
-from contentmodel.engine.times import date_of, seconds_of, whole_seconds
+from contentmodel.engine.times import date_of, seconds_of, whole_seconds, with_date
 from contentmodel.events import (
     ArgumentsDelta,
     CitationDelta,
@@ -205,6 +209,7 @@ __all__ = [
     "HttpMethod",
     "IdentifierRule",
     "Implied",
+    "Inlined",
     "InnerPayload",
     "InnerTrace",
     "JoinedTexts",
@@ -220,8 +225,10 @@ __all__ = [
     "MappedEnum",
     "MediaDelta",
     "MessageList",
+    "MintedId",
     "NO_RESULT",
     "Named",
+    "NonEmptyText",
     "OF_MESSAGES",
     "One",
     "OneOf",
@@ -303,6 +310,7 @@ __all__ = [
     "merge_entry_pieces",
     "merge_into",
     "message_pass",
+    "minted_id",
     "needs_error_mark",
     "number_of",
     "object_at",
@@ -335,6 +343,7 @@ __all__ = [
     "with_counted_calls",
     "with_custom_calls",
     "with_custom_results",
+    "with_date",
     "with_detached_media",
     "with_error_mark",
     "with_error_read",
@@ -342,6 +351,7 @@ __all__ = [
     "with_json_schemas",
     "with_known_tools",
     "with_media_back",
+    "with_minted_ids",
     "with_normalized_texts",
     "without_user_messages",
     "write",

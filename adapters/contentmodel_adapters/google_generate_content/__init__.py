@@ -21,7 +21,6 @@ from contentmodel.authoring import (
     StreamEncoder,
     TableAdapter,
     counted,
-    date_of,
     hoist_instructions,
     media,
     message_pass,
@@ -35,6 +34,7 @@ from contentmodel.authoring import (
     settings,
     with_counted_calls,
     with_custom_calls,
+    with_date,
     with_fitting_calls,
     with_known_tools,
     with_normalized_texts,
@@ -50,7 +50,6 @@ from contentmodel_adapters.google_generate_content.messages import (
     Contents,
     Instructions,
     id_of_answer,
-    names_of_results,
     with_begun,
     with_failures,
     with_signed_calls,
@@ -195,7 +194,7 @@ REQUEST_PASSES = (
     message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
     request_pass(_with_fitting_calls),
     request_pass(with_fitting_schemas, dialects=GOOGLE),
-    message_pass(names_of_results),
+    message_pass(passes.with_names_of_results),
     message_pass(with_failures),
     message_pass(with_begun),
     request_pass(passes.with_a_turn),
@@ -205,13 +204,7 @@ REQUEST_PASSES = (
 
 def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
     """Return the payload of an answer with the fields that the API requires."""
-    created = payload.get("createTime")
-    if created is not None and not isinstance(created, str):
-        date = date_of(created)
-        lost = reasons.TIME_DROPPED if date is None else reasons.TIME_REWRITTEN
-        context.report_loss(response, "created", lost, form="as a date in text")
-        del payload["createTime"]
-        payload |= {} if date is None else {"createTime": date}
+    payload = with_date(payload, "createTime", response, context)
     if "usageMetadata" in payload:
         payload["usageMetadata"] = complete_usage(payload["usageMetadata"])
     return payload

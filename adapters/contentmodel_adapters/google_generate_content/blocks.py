@@ -6,7 +6,7 @@ signature, a video's cut) may be beside it. Requests spell names with underscore
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, Literal
 
 from contentmodel.authoring import (
@@ -22,6 +22,7 @@ from contentmodel.authoring import (
     Gathered,
     Hint,
     Implied,
+    MintedId,
     Opaque,
     Place,
     ProtobufJson,
@@ -31,7 +32,6 @@ from contentmodel.authoring import (
     Spec,
     Table,
     TextField,
-    hints,
     parse,
     reasons,
     snake_name,
@@ -88,25 +88,6 @@ class Signature(Opaque):
 
 
 SIGNED: dict[str, Spec] = {"thoughtSignature": ("protected", Signature("google", "signature"))}
-
-
-class OwnId(Codec[str]):
-    """A call id. If the wire had none, the id that was generated for pairing is not written."""
-
-    classes = (str,)
-    identity = False
-
-    def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
-        return name
-
-    def quick_encode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
-        return f"{name} if value.extra is None else {call}"
-
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> str:
-        return str(value)
-
-    def encode(self, value: Any, context: EncodeContext, owner: Any) -> str | None:
-        return None if hints.MINTED.of(owner, API) == value else value
 
 
 class ResponseObject(Codec[list[AIContent]]):
@@ -200,7 +181,7 @@ def _object_of(text: str) -> dict[str, Any] | None:
 
 
 TEXT_FIELD = TextField(TextContent, "text")
-CALL_ID = OwnId()
+CALL_ID = MintedId()
 ARGUMENTS = ArgumentsObject()
 
 INLINE = Row(

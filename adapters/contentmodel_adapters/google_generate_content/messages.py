@@ -352,30 +352,6 @@ def _is_placeholder(messages: list[ChatMessage]) -> bool:
     return messages[0].contents == [TextContent(text=begun_before(messages[1].contents))]
 
 
-def names_of_results(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages whose results have the name of their call: this API requires it on both."""
-    names: dict[str | None, str | None] = {}
-    named_messages = []
-    for message in messages:
-        nameless = False
-        for content in message.contents:
-            if content.__class__ is FunctionCallContent or isinstance(content, ToolCallContent):
-                names[content.call_id] = content.name
-            elif content.__class__ is FunctionResultContent and content.name is None:
-                nameless = True
-        if nameless:
-            contents = [_with_name(content, names, context) for content in message.contents]
-            message = context.replace(message, contents=contents)
-        named_messages.append(message)
-    return named_messages
-
-
-def _with_name(content: Any, names: dict[str | None, str | None], context: EncodeContext) -> Any:
-    if content.__class__ is not FunctionResultContent or content.name is not None:
-        return content
-    return context.replace(content, name=names.get(content.call_id) or "tool")
-
-
 def with_failures(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Return messages in which failed results without text have an empty text: the key "error" needs a value."""
     result = []
@@ -404,7 +380,6 @@ __all__ = [
     "encode_content",
     "has",
     "id_of_answer",
-    "names_of_results",
     "with_failures",
     "without_grounding",
     "with_begun",

@@ -17,6 +17,7 @@ from contentmodel.authoring import (
     EncodeContext,
     Filled,
     Group,
+    NonEmptyText,
     PairRow,
     Row,
     Silent,
@@ -48,7 +49,6 @@ from contentmodel.content.text import TextContent
 from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent
 from contentmodel.errors import ContentModelError
 from contentmodel_adapters.inspect_eval_log.blocks import OUTPUTS, TABLE
-from contentmodel_adapters.shared.chat_rows import NonEmptyText
 
 FAILED = "error"
 """The error of a failed call without a message."""

@@ -16,6 +16,7 @@ from contentmodel.authoring import (
     Hint,
     Implied,
     MessageList,
+    NonEmptyText,
     Place,
     ResultMessage,
     Roles,
@@ -60,7 +61,6 @@ from contentmodel_adapters.inspect_eval_log.values import (
     kind_of_state,
     model_for,
 )
-from contentmodel_adapters.shared.chat_rows import NonEmptyText
 
 REPEATED = Hint[Literal[True]](API, "repeated", "the content of a failed result is the message of its error again")
 

@@ -12,6 +12,7 @@ from contentmodel.authoring import (
     Filled,
     Hint,
     Implied,
+    NonEmptyText,
     Record,
     ResultMessage,
     Roles,
@@ -36,7 +37,6 @@ from contentmodel_adapters.langchain_messages.blocks import (
     Status,
 )
 from contentmodel_adapters.langchain_messages.dialects import CONTENT as BLOCKS
-from contentmodel_adapters.shared.chat_rows import NonEmptyText
 
 AROUND = Hint[dict[str, Any]](API, "around", "the fields of the object that contains the message", fields=True)
 REPEATED = Hint[dict[str, Any]](

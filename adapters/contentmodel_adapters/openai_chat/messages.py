@@ -19,12 +19,12 @@ from contentmodel.authoring import (
     Hint,
     Implied,
     MessageList,
+    NonEmptyText,
     One,
     Place,
     Roles,
     Row,
     Silent,
-    TextField,
     TextOrBlocks,
     hints,
     is_native,
@@ -71,13 +71,6 @@ class NonEmptyObject(One[AIContent]):
 
     def holds(self, value: Any) -> bool:
         return value.__class__ is dict and any(value.values())
-
-
-class NonEmptyText(TextField):
-    """Non-empty text. Empty text is not content, for the same reason."""
-
-    def holds(self, value: Any) -> bool:
-        return value.__class__ is str and value != ""
 
 
 ROLE = Hint[SpelledRole](API, "role", "the role of the message of an answer, if it is not the usual one")

@@ -12,12 +12,13 @@ from contentmodel.authoring import (
     DataUri,
     EnumString,
     Implied,
+    NonEmptyText,
     Row,
 )
 from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.request import ChatRequest
-from contentmodel_adapters.shared.chat_rows import ChatRows, NonEmptyText, usual_row
+from contentmodel_adapters.shared.chat_rows import ChatRows, usual_row
 
 API = "openai-finetune"
 DETAIL = {"image_url.detail": ("detail", EnumString("detail", "auto", "low", "high"))}

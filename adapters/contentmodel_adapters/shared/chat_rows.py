@@ -15,13 +15,13 @@ from contentmodel.authoring import (
     EncodeContext,
     Filled,
     Implied,
+    NonEmptyText,
     ProviderOnly,
     Roles,
     Row,
     Silent,
     Spec,
     Table,
-    TextField,
     TextOrBlocks,
     row,
     with_detached_media,
@@ -44,13 +44,6 @@ FUNCTION: dict[str, Spec] = {
 }
 
 _IN_CONTENT = (TextContent, DataContent, UriContent, HostedFileContent, ErrorContent)
-
-
-class NonEmptyText(TextField):
-    """Non-empty text. Empty text is not content."""
-
-    def holds(self, value: Any) -> bool:
-        return value.__class__ is str and value != ""
 
 
 REASONING = NonEmptyText(ReasoningContent, "text", between="\n\n")

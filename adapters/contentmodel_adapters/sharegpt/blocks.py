@@ -27,6 +27,7 @@ from contentmodel.authoring import (
     Hint,
     Implied,
     MessageList,
+    NonEmptyText,
     Place,
     ResultMessage,
     Roles,
@@ -50,7 +51,7 @@ from contentmodel.content.tools import FunctionCallContent, FunctionResultConten
 from contentmodel.errors import DecodeError
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest, FunctionTool, HostedTool
-from contentmodel_adapters.shared.chat_rows import FUNCTION, NO_PARAMETERS, NonEmptyText, report_citations, usual_row
+from contentmodel_adapters.shared.chat_rows import FUNCTION, NO_PARAMETERS, report_citations, usual_row
 from contentmodel_adapters.shared.tools_text import objects_of_text
 from contentmodel_adapters.sharegpt.placeholders import (
     LISTS,

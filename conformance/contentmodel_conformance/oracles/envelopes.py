@@ -10,7 +10,18 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic.alias_generators import to_camel
 
-from contentmodel_conformance.oracles.shapes import NULL, Field, MapOf, OneOf, Record, Scalar, fields_of, shape_of
+from contentmodel_conformance.oracles.shapes import (
+    NULL,
+    Anything,
+    Field,
+    ListOf,
+    MapOf,
+    OneOf,
+    Record,
+    Scalar,
+    fields_of,
+    shape_of,
+)
 
 Kind: TypeAlias = Literal["request", "response"]
 
@@ -157,6 +168,41 @@ def google_response() -> Record:
     from google.genai.types import GenerateContentResponse
 
     return _response_record(GenerateContentResponse, without=_GOOGLE_CLIENT_FIELDS)
+
+
+def ollama_request() -> Record:
+    """Return the request of /api/chat."""
+    from ollama._types import ChatRequest, Message, Options, Tool
+
+    fields = {**fields_of(ChatRequest), "options": Field(Record("Options", lambda: fields_of(Options)), required=False)}
+    fields["messages"] = Field(ListOf(_ollama_message(Message)), required=True)
+    # The types of schemas have few keywords, and accept any.
+    function = {**fields_of(Tool.Function), "parameters": Field(MapOf(Anything()), required=False)}
+    tool = {**fields_of(Tool), "function": Field(Record("ToolFunction", lambda: function), required=False)}
+    fields["tools"] = Field(ListOf(Record("Tool", lambda: tool)), required=False)
+    return Record("ChatRequest", lambda: fields)
+
+
+def ollama_response() -> Record:
+    """Return the answer of /api/chat."""
+    from ollama._types import ChatResponse, Message
+
+    fields = {**fields_of(ChatResponse), "message": Field(_ollama_message(Message), required=True)}
+    return Record("ChatResponse", lambda: fields)
+
+
+def _ollama_message(message: Any) -> Record:
+    """Return a message with its images as base64, and with the ids that the types of ollama 0.6.3 do not have yet."""
+    text = Field(Scalar("str"), required=False)
+    function = {**fields_of(message.ToolCall.Function), "index": Field(Scalar("int"), required=False)}
+    call = {"function": Field(Record("Function", lambda: function), required=True), "id": text}
+    changed = {
+        "images": Field(ListOf(Scalar("bytes")), required=False),
+        "tool_calls": Field(ListOf(Record("ToolCall", lambda: call)), required=False),
+        "tool_call_id": text,
+    }
+    fields = {**fields_of(message), **changed}
+    return Record("Message", lambda: fields)
 
 
 def request_record(params: type) -> Record:

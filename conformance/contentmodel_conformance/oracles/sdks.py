@@ -97,6 +97,9 @@ SDKS = {
         request=envelopes.mistral_request,
         response=envelopes.mistral_response,
     ),
+    "ollama-chat": Sdk(
+        package="ollama", extra="ollama", request=envelopes.ollama_request, response=envelopes.ollama_response
+    ),
     "openai-chat": Sdk(
         package="openai",
         extra="openai",

@@ -69,6 +69,10 @@ def _mistral_error(status: int, code: str, message: str, retry_after: float | No
     return {"object": "error", "message": message, "type": code, "param": None, "code": None}
 
 
+def _ollama_error(status: int, code: str, message: str, retry_after: float | None) -> ErrorBody:
+    return {"error": message}
+
+
 OPENAI_CODES = {
     400: "invalid_request_error",
     401: "invalid_api_key",
@@ -154,5 +158,6 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         _mistral_error,
         error_fields=frozenset({"object", "message", "type", "param", "code", "raw_status_code"}),
     ),
+    *_endpoint("ollama-chat", dict.fromkeys((400, 500), ""), _ollama_error),
 )
 """The default APIs of a server."""

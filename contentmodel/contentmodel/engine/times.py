@@ -7,6 +7,7 @@ from math import isfinite
 from typing import Any
 
 from contentmodel.engine.context import EncodeContext
+from contentmodel.engine.json import JsonObject
 from contentmodel.engine.losses import reasons
 from contentmodel.response import ChatResponse
 
@@ -24,6 +25,18 @@ def whole_seconds(response: ChatResponse, context: EncodeContext) -> int:
     lost = reasons.TIME_DROPPED if seconds is None else found
     context.report_loss(response, "created", lost, form="in seconds since 1970")
     return 0 if seconds is None else int(seconds)
+
+
+def with_date(payload: JsonObject, key: str, response: ChatResponse, context: EncodeContext) -> JsonObject:
+    """Return an encoded answer with its creation time, the value at `key`, as a date in text; report what is lost."""
+    created = payload.get(key)
+    if created is None or isinstance(created, str):
+        return payload
+    date = date_of(created)
+    lost = reasons.TIME_DROPPED if date is None else reasons.TIME_REWRITTEN
+    context.report_loss(response, "created", lost, form="as a date in text")
+    rest = {name: value for name, value in payload.items() if name != key}
+    return rest if date is None else {**rest, key: date}
 
 
 def seconds_of(created: Any) -> float | int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -12,12 +12,13 @@ from contentmodel.content.tools import CustomToolCallContent, FunctionCallConten
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.reasons import Reason
 from contentmodel.engine.pipeline.origins import is_native
+from contentmodel.engine.table.hints import minted_id
 from contentmodel.message import ChatMessage
 from contentmodel.pairs import Place, TranscriptIndex, missing_ids, new_ids
 
 if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
-    from contentmodel.engine.context import EncodeContext
+    from contentmodel.engine.context import DecodeContext, EncodeContext
 
 _ROLES = frozenset({"assistant", "tool"})
 _CALLS = (FunctionCallContent, CustomToolCallContent)
@@ -29,6 +30,21 @@ def with_call_ids(messages: list[ChatMessage], context: EncodeContext) -> list[C
     if not given:
         return messages
     return [with_ids(message, index, given, reasons.CALL_ID, context) for index, message in enumerate(messages)]
+
+
+def with_minted_ids(
+    messages: list[ChatMessage], context: DecodeContext, answer_id: str | None = None
+) -> list[ChatMessage]:
+    """Return decoded messages with ids on the calls and results of an API without ids. Each result has its call's.
+
+    The API's encoder drops these ids. The ids of answers with another `answer_id` differ.
+    """
+    for (number, at), call_id in missing_ids(messages, answer_id).items():
+        contents: list[Any] = messages[number].contents
+        if contents[at].call_id is None:
+            # In place: the list is traced already.
+            contents[at] = minted_id(contents[at], context.api, call_id)
+    return messages
 
 
 def with_ids(

@@ -165,6 +165,30 @@ def without_names_of_results(messages: list[ChatMessage], context: EncodeContext
     return messages
 
 
+def with_names_of_results(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages whose results have the name of their call, for APIs that have it on both."""
+    names: dict[str | None, str | None] = {}
+    named_messages = []
+    for message in messages:
+        nameless = False
+        for content in message.contents:
+            if isinstance(content, ToolCallContent):
+                names[content.call_id] = content.name
+            elif isinstance(content, FunctionResultContent) and content.name is None:
+                nameless = True
+        if nameless:
+            contents = [_with_name(content, names, context) for content in message.contents]
+            message = context.replace(message, contents=contents)
+        named_messages.append(message)
+    return named_messages
+
+
+def _with_name(content: AIContent, names: dict[str | None, str | None], context: EncodeContext) -> AIContent:
+    if not isinstance(content, FunctionResultContent) or content.name is not None:
+        return content
+    return context.replace(content, name=names.get(content.call_id) or "tool")
+
+
 def _is_blank(content: AIContent) -> bool:
     return content.__class__ is TextContent and (not content.text or content.text.isspace())
 

@@ -16,6 +16,7 @@ from contentmodel.engine.json import Json, JsonArray, JsonObject, write
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.provenance import RowFinder
 from contentmodel.engine.losses.reasons import Reason
+from contentmodel.engine.table.hints import MINTED
 from contentmodel.engine.table.introspect import options_of
 from contentmodel.errors import ToolArgumentsError
 
@@ -283,6 +284,22 @@ class ProviderOnly(Codec[Json]):
         if not self.silent:
             context.report_loss(owner, self.field, reasons.PROVIDER_FORM)
         return None
+
+
+class MintedId(Codec[str]):
+    """An id of a call or result. If the wire had none, the id that an adapter made for pairing is not written."""
+
+    classes = (str,)
+    identity = False
+
+    def quick_decode(self, name: str, call: str, bind: Bind) -> str:
+        return name
+
+    def quick_encode(self, name: str, call: str, bind: Bind) -> str:
+        return f"{name} if value.extra is None else {call}"
+
+    def encode(self, value: str, context: EncodeContext, owner: Any) -> str | None:
+        return None if MINTED.of(owner, context.api) == value else value
 
 
 class ArgumentsText(Codec[JsonObject | str]):

@@ -251,6 +251,11 @@ def with_call_id(content: Call, call_id: str) -> Call:
     return msgspec.structs.replace(content, call_id=call_id, extra=extra)
 
 
+def minted_id(content: Call, api: str, call_id: str) -> Call:
+    """Return a call or result of an API without ids with an id, and a hint that the encoder of that API drops it."""
+    return MINTED.on(msgspec.structs.replace(content, call_id=call_id), api, call_id)
+
+
 def minted(call: ToolCallContent | ToolResultContent) -> dict[str, JsonObject] | None:
     """Return the `extra` for a result of a call if an adapter gave the call its id; else None."""
     apis: Iterable[str] = call.extra or ()

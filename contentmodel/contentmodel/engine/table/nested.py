@@ -369,3 +369,10 @@ class TextField(Codec[list[AIContent]]):
 
     def describe(self) -> str:
         return "str"
+
+
+class NonEmptyText(TextField):
+    """Non-empty text. Empty text is not content."""
+
+    def holds(self, value: object) -> bool:
+        return value.__class__ is str and value != ""

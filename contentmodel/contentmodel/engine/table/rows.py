@@ -70,7 +70,7 @@ class Row:
         failure: Failure | None = None,
         preferred_for: Callable[[Any], bool] | None = None,
     ) -> None:
-        """Create a row of `fields`, by dotted wire path, and `others`, at most one of each kind.
+        """Create a row of `fields`, by dotted wire path, and `others`, at most one of each kind but groups.
 
         Raise TypeError if two fields have the same path, or two of the others are of one kind.
         """
@@ -86,7 +86,8 @@ class Row:
         self.is_one_of = False
         all_fields = others if _find(Silent, others) else (*others, Silent())
         self.others = sorted(all_fields, key=_order)
-        if len({_order(field) for field in all_fields}) < len(all_fields):
+        single = [_order(field) for field in all_fields if not isinstance(field, Group)]
+        if len(set(single)) < len(single):
             raise TypeError(f"row {name}: two fields of the same class, expected at most one")
         self.columns = _find(Columns, all_fields)
         rest, implied, aliases = _find(Rest, all_fields), _find(Implied, all_fields), _find(Aliases, all_fields)

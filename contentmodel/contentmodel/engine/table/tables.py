@@ -25,6 +25,7 @@ from contentmodel.engine.table.fields import (
     Rest,
     Silent,
 )
+from contentmodel.engine.table.inlined import Inlined
 from contentmodel.engine.table.rows import Fields, PairRow, Row, Spec
 from contentmodel.engine.table.shapes import Named, Shape
 from contentmodel.engine.table.signs import Failure, Sign
@@ -42,6 +43,7 @@ __all__ = [
     "Gathered",
     "Group",
     "Implied",
+    "Inlined",
     "Named",
     "PairRow",
     "ProtobufJson",

@@ -1,0 +1,192 @@
+"""The adapter of Ollama's own chat API, /api/chat."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from contentmodel.authoring import (
+    LINES,
+    Blocks,
+    DecodeContext,
+    EncodeContext,
+    Hint,
+    Kinds,
+    Row,
+    SchemaMap,
+    StreamDecoder,
+    StreamEncoder,
+    TableAdapter,
+    counted,
+    media,
+    message_pass,
+    objects_of,
+    passes,
+    payload_pass,
+    place_instructions,
+    reasons,
+    request_pass,
+    response_pass,
+    settings,
+    with_counted_calls,
+    with_date,
+    with_fitting_calls,
+    with_known_tools,
+    with_normalized_texts,
+    without_user_messages,
+)
+from contentmodel.message import ChatMessage
+from contentmodel.request import ChatRequest
+from contentmodel.response import ChatResponse
+from contentmodel_adapters.ollama_chat.blocks import API, TABLE
+from contentmodel_adapters.ollama_chat.http import HTTP
+from contentmodel_adapters.ollama_chat.messages import ANSWER, MESSAGES
+from contentmodel_adapters.ollama_chat.response import RESPONSE, id_of_answer
+from contentmodel_adapters.ollama_chat.rules import CALL_IDS, RULES, TOOL_NAMES
+from contentmodel_adapters.ollama_chat.stream import Decoder
+from contentmodel_adapters.ollama_chat.stream_encoder import Encoder
+from contentmodel_adapters.ollama_chat.tools import TOOLS, Format, Think
+from contentmodel_adapters.shared.schema_adaptation import OPENAI, restored_arguments, with_fitting_schemas
+
+REQUEST = TABLE.record(
+    "request",
+    ChatRequest,
+    {
+        "model": "model",
+        "messages": ("messages", MESSAGES),
+        "tools": ("tools", Blocks(TOOLS)),
+        "stream": "options.stream",
+        "format": ("options.response_format", Format()),
+        "think": ("options.reasoning", Think()),
+        "logprobs": "options.logprobs",
+        "top_logprobs": "options.top_logprobs",
+        "options.num_predict": "options.max_output_tokens",
+        "options.temperature": "options.temperature",
+        "options.top_p": "options.top_p",
+        "options.top_k": "options.top_k",
+        "options.frequency_penalty": "options.frequency_penalty",
+        "options.presence_penalty": "options.presence_penalty",
+        "options.seed": "options.seed",
+        "options.stop": "options.stop_sequences",
+    },
+)
+TABLE.keep("request", "keep_alive", "truncate", "shift")
+TABLE.keep(
+    "options",
+    *("num_ctx", "num_keep", "num_batch", "num_gpu", "main_gpu", "num_thread", "use_mmap", "use_mlock", "low_vram"),
+    *("min_p", "tfs_z", "typical_p", "repeat_last_n", "repeat_penalty", "penalize_newline", "draft_num_predict"),
+    *("mirostat", "mirostat_tau", "mirostat_eta", "numa", "f16_kv", "logits_all", "vocab_only", "embedding_only"),
+)
+THINKING = settings.Form(off={"mode": "disabled"}, auto={"mode": "adaptive"})
+READS = media.MediaSupport(media_types=("image/*",), links=(), in_answers=True)
+STREAMED = Hint[dict[str, Any]](API, "stream", "the field `stream` of a request that streams by default")
+
+
+def read_stream(request: ChatRequest, wire: dict[str, Any]) -> ChatRequest:
+    """Return a request that is streamed if it does not state otherwise."""
+    if wire.get("stream") is not None:
+        return request
+    own = {key: value for key, value in (request.extra or {}).get(API, {}).items() if key != "stream"}
+    own |= STREAMED.entry({"stream": None} if "stream" in wire else {})
+    options = msgspec.structs.replace(request.options, stream=True)
+    return msgspec.structs.replace(request, options=options, extra={**(request.extra or {}), API: own})
+
+
+def with_stream(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+    """Return a payload that states whether it is streamed, unless the source left it to the default."""
+    streamed = STREAMED.read((request.extra or {}).get(API, {}))
+    if streamed is not None and request.options.stream is True:
+        return {**{key: value for key, value in payload.items() if key != "stream"}, **streamed}
+    return {"stream": False, **payload}
+
+
+def with_model(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+    """Return a payload with the required fields. A missing model becomes "" and is reported."""
+    if "model" not in payload:
+        context.report_loss(request, "model", reasons.NO_MODEL)
+    return {"model": "", "messages": [], **payload}
+
+
+def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
+    """Return the payload of an answer with the fields that the API always sends."""
+    if response.error is not None and not response.choices:
+        return {"error": payload["error"]}
+    payload = with_date(payload, "created_at", response, context)
+    return {"model": "", "message": {"role": "assistant", "content": ""}, **payload, "done": True}
+
+
+class OllamaChat(TableAdapter):
+    """The adapter of /api/chat: requests, answers, streams and errors."""
+
+    api = API
+    issuer = "ollama"
+    table = TABLE
+    rules = RULES
+    request = REQUEST
+    requires = {"messages": list}
+    also_takes = {"stop": (str,), "keep_alive": (int, float, str)}
+    response = RESPONSE
+    http = HTTP
+    stream_format = LINES
+    meaningless = {
+        "content": "",
+        "thinking": "",
+        "format": "",
+        "done": None,
+        **dict.fromkeys(("total_duration", "load_duration", "prompt_eval_duration", "eval_duration")),
+    }
+    request_passes = (
+        request_pass(settings.with_fitting_settings, native=True, form=THINKING),
+        request_pass(with_known_tools, native=True, kinds=Kinds()),
+        request_pass(with_counted_calls),
+        request_pass(place_instructions, native=True),
+        message_pass(passes.normalize_foreign),
+        message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
+        request_pass(passes.with_a_turn),
+        request_pass(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES),
+        request_pass(with_fitting_schemas, dialects=OPENAI),
+        message_pass(passes.with_names_of_results),
+    )
+    request_payload_passes = (payload_pass(with_model), payload_pass(with_stream, native=True))
+    answer_passes = (message_pass(without_user_messages), message_pass(with_normalized_texts, native=True))
+    response_passes = (response_pass(counted, cached_inside=True, reasoning_inside=True),)
+    response_payload_passes = (payload_pass(completed),)
+
+    def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
+        context.answer_id = id_of_answer(wire) if row is RESPONSE else None
+        value = super()._decode_row(row, wire, context)
+        return read_stream(value, wire) if isinstance(value, ChatRequest) else value
+
+    def stream_decoder(self, *, deltas: bool = True) -> StreamDecoder:
+        return Decoder(self, deltas=deltas)
+
+    def stream_encoder(self, policies: Mapping[str, str] | None = None) -> StreamEncoder:
+        return Encoder(self, policies)
+
+    def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
+        return restored_arguments(arguments, adapted)
+
+    def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> dict[str, Any]:
+        return ANSWER.encode(messages, context, None)
+
+    def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
+        """Return the kinds of payload of this API that it may be, each with a confidence.
+
+        Requests are like those of Chat: only fields that Ollama alone has give a high confidence.
+        """
+        if isinstance(payload.get("message"), dict) and isinstance(payload.get("done"), bool):
+            return {"response" if payload["done"] else "stream": 1.0}
+        if isinstance(payload.get("error"), str):
+            return {"response": 0.6, "stream": 0.6}
+        if not isinstance(payload.get("messages"), list):
+            return {}
+        own = any(key in payload for key in ("options", "keep_alive", "think", "format", "truncate", "shift"))
+        calls = (call for message in objects_of(payload, "messages") for call in objects_of(message, "tool_calls"))
+        has_objects = any(isinstance(call.get("function", {}).get("arguments"), dict) for call in calls)
+        own = own or has_objects or any("images" in m or "tool_name" in m for m in objects_of(payload, "messages"))
+        return {"request": 0.95 if own else 0.3}
+
+
+adapter = OllamaChat()

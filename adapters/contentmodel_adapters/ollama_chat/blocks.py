@@ -1,0 +1,110 @@
+"""The contents of messages: texts, images without a media type, and calls whose arguments are objects.
+
+The facts are those of the types of ollama 0.6.3 (_types.py), and of the server's api/types.go and docs.ollama.com/api
+(seen 2026-11-23).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from contentmodel.authoring import (
+    ArgumentsObject,
+    Blocks,
+    Codec,
+    Column,
+    DecodeContext,
+    EncodeContext,
+    Filled,
+    MintedId,
+    NonEmptyText,
+    Place,
+    Row,
+    Table,
+    reasons,
+    spread,
+)
+from contentmodel.content.media import DataContent
+from contentmodel.content.media_types import media_type_of_data
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import TextContent
+from contentmodel.content.tools import FunctionCallContent
+
+API = "ollama-chat"
+TABLE = Table(API)
+BETWEEN = "\n\n"
+"""The separator of several texts in one field."""
+
+
+SHOWN_TYPE = reasons.insignificant("ollama-chat-media-type", "{target} reads it from the first bytes of the image")
+
+
+class Images(Codec[list[DataContent]]):
+    """Images as base64. The media type is not sent: the first bytes show it."""
+
+    classes = (list,)
+    identity = False
+
+    def holds(self, value: object) -> bool:
+        return value.__class__ is list and bool(value) and all(item.__class__ is str for item in value)
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[DataContent]:
+        return [image(item) for item in value]
+
+    def count(self, wire: Any) -> int:
+        return len(wire)
+
+    def places(self, value: list[DataContent], wire: Any, path: str) -> Iterable[Place]:
+        return spread(value, wire, path, None)
+
+    def encode(self, value: list[DataContent], context: EncodeContext, owner: object) -> Any:
+        for content in value:
+            context.report_lost_attributes(content, ("name", "detail", "text", "transcript", "annotations"))
+            is_shown = content.media_type == media_type_of_data(content.data)
+            if content.media_type is not None and not (is_shown and context.native):
+                context.report_loss(content, "media_type", SHOWN_TYPE if is_shown else reasons.NO_FIELD)
+            context.leave_residue(content)
+        return [content.data for content in value] or None
+
+    def describe(self) -> str:
+        return "list of base64"
+
+
+def image(data: str) -> DataContent:
+    """Return an image with the media type that its first bytes show."""
+    return DataContent(data=data, media_type=media_type_of_data(data))
+
+
+class Text(NonEmptyText):
+    """The text of a message. Several texts of a request are separated; those of an answer are pieces of one text."""
+
+    def encode(self, value: Any, context: EncodeContext, owner: object) -> str | None:
+        if context.kind == "response":
+            return _PIECES.encode(value, context, owner)
+        return super().encode(value, context, owner)
+
+
+_PIECES = NonEmptyText(TextContent, "text")
+CALLS = TABLE.union(
+    "tool call",
+    [
+        Row(
+            "call",
+            FunctionCallContent,
+            {
+                "id": ("call_id", MintedId()),
+                "function.name": "name",
+                "function.arguments": ("arguments", ArgumentsObject()),
+            },
+            Filled({"function.arguments": {}}),
+        )
+    ],
+    tag=None,
+)
+TEXTS = {"thinking": ReasoningContent, "content": TextContent}
+"""The fields of a message that are one text."""
+THINKING = Column(NonEmptyText(ReasoningContent, "text", between=BETWEEN), ReasoningContent)
+CONTENT = Column(Text(TextContent, "text", between=BETWEEN), TextContent)
+IMAGES = Column(Images(), DataContent)
+TOOL_CALLS = Column(Blocks(CALLS), FunctionCallContent)

@@ -1,0 +1,101 @@
+"""Answers: the one message, its finish reason, the token counts, and errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from contentmodel.authoring import (
+    Codec,
+    DecodeContext,
+    EncodeContext,
+    FinishReasons,
+    Inlined,
+    ProviderOnly,
+    Silent,
+    reasons,
+)
+from contentmodel.content.outcomes import ErrorContent
+from contentmodel.failures import STATUSES, error_kind
+from contentmodel.response import ChatChoice, ChatResponse
+from contentmodel.usage import Usage
+from contentmodel_adapters.ollama_chat.blocks import TABLE
+from contentmodel_adapters.ollama_chat.messages import ANSWER
+from contentmodel_adapters.shared.answer import finished_by_calls
+
+# "stop" also ends an answer with calls. "load" and "unload" answer requests without messages (server/routes.go).
+FINISH = FinishReasons(
+    {"stop": "stop", "length": "length", "load": "other", "unload": "other"},
+    {"stop": "stop", "length": "length", "tool_calls": "stop"},
+    "stop",
+    implied=("tool_calls",),
+)
+TABLE.known_values("done_reason", *FINISH.reasons)
+CHOICE = TABLE.record(
+    "answer",
+    ChatChoice,
+    {
+        "message": ("messages", ANSWER),
+        "done_reason": ("finish_reason", FINISH),
+        "logprobs": ("logprobs", ProviderOnly("logprobs", list)),
+    },
+    Silent("index"),
+)
+USAGE = TABLE.record(
+    "usage",
+    Usage,
+    {"prompt_eval_count": "input_tokens", "eval_count": "output_tokens"},
+    Silent("cached_inside", "reasoning_inside"),
+)
+
+
+def id_of_answer(wire: dict[str, Any]) -> str | None:
+    """Return what identifies an answer, which has no id: its time."""
+    created = wire.get("created_at")
+    return created if isinstance(created, str) else None
+
+
+class ErrorText(Codec[ErrorContent]):
+    """An error: only a text. The HTTP status shows its kind."""
+
+    classes = (str,)
+    identity = False
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> ErrorContent:
+        return ErrorContent(message=value)
+
+    def encode(self, value: ErrorContent, context: EncodeContext, owner: object) -> str:
+        kind = error_kind(value)
+        context.status = STATUSES.get(kind or "server", 500)
+        context.report_lost_attributes(value, ("details",))
+        if value.code is not None:
+            context.report_loss(value, "code", reasons.NO_ERROR_TYPE)
+        context.leave_residue(value)
+        return value.message or value.code or ""
+
+
+class OnlyAnswer(Inlined):
+    """The only choice of an answer. Calls finish an answer with "stop"."""
+
+    def decode(self, wire: dict[str, Any], context: DecodeContext) -> Any:
+        return [_finished(choice, context) for choice in super().decode(wire, context)]
+
+
+def _finished(choice: ChatChoice, context: DecodeContext) -> ChatChoice:
+    finished = finished_by_calls(choice)
+    if finished is not choice:
+        context.replaced(choice, finished)
+    return finished
+
+
+RESPONSE = TABLE.record(
+    "response",
+    ChatResponse,
+    {"model": "model", "created_at": "created", "error": ("error", ErrorText())},
+    OnlyAnswer("choices", CHOICE, one_of_list=True),
+    Inlined("usage", USAGE),
+)
+TABLE.keep(
+    "response",
+    *("done", "total_duration", "load_duration", "prompt_eval_duration", "eval_duration"),
+    *("remote_model", "remote_host"),
+)

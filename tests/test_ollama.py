@@ -1,0 +1,246 @@
+"""Ollama's own API, /api/chat: ids of calls, images, settings, streams in lines, and errors."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+import ollama
+import pytest
+from ollama._types import ChatRequest as SdkRequest
+
+import contentmodel
+from contentmodel import (
+    ChatMessage,
+    ChatRequest,
+    DataContent,
+    ErrorContent,
+    FunctionCallContent,
+    ReasoningContent,
+    TextContent,
+    convert,
+)
+from contentmodel.authoring import significant
+from contentmodel.request import ChatOptions, ReasoningOptions
+from contentmodel_conformance.server import LoopbackServer
+from ollama_payloads import ANSWER, PNG, REQUEST
+
+API = "ollama-chat"
+ADAPTER: Any = contentmodel.adapter(API)
+
+
+def lines(*values: dict[str, Any]) -> bytes:
+    return b"".join(json.dumps(value).encode() + b"\n" for value in values)
+
+
+def line(content: str = "", **message: Any) -> dict[str, Any]:
+    """Return a line of a stream."""
+    head = {"model": "qwen3", "created_at": "2026-11-23T10:00:00Z"}
+    return {**head, "message": {"role": "assistant", "content": content, **message}, "done": False}
+
+
+END = {**line(), "done": True, "done_reason": "stop", "total_duration": 5, "prompt_eval_count": 3, "eval_count": 4}
+
+
+# -- requests ----------------------------------------------------------------------------------------------------------
+
+
+def test_request_and_answer_are_written_unchanged() -> None:
+    request, answer = ADAPTER.decode_request(REQUEST), ADAPTER.decode_response(ANSWER)
+    assert ADAPTER.encode_request(request).payload == REQUEST
+    assert ADAPTER.encode_response(answer).payload == ANSWER
+    assert not ADAPTER.check_request(REQUEST)
+
+
+def test_results_without_ids_are_paired_with_calls_by_name_and_order() -> None:
+    messages = ADAPTER.decode_request(REQUEST).messages
+    calls = [content.call_id for content in messages[2].contents if isinstance(content, FunctionCallContent)]
+    results: list[Any] = [messages[3].contents[0], messages[4].contents[0]]
+    assert calls == ["call_1", "call_2"]
+    assert [(result.call_id, result.text) for result in results] == [("call_1", "11 degrees"), ("call_2", "22 degrees")]
+
+
+def test_ids_of_answers_differ_between_answers() -> None:
+    later = {**ANSWER, "created_at": "2026-11-23T10:00:01Z"}
+    one, other = ([c.call_id for c in ADAPTER.decode_response(wire).tool_calls] for wire in (ANSWER, later))
+    assert len({*one, *other}) == 4
+
+
+def test_ids_of_other_apis_are_written_and_restored() -> None:
+    tool_call = {"id": "call_x", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    chat = {
+        "model": "m",
+        "messages": [
+            {"role": "user", "content": "?"},
+            {"role": "assistant", "content": None, "tool_calls": [tool_call]},
+            {"role": "tool", "tool_call_id": "call_x", "content": "1"},
+        ],
+    }
+    made = convert(chat, source="openai-chat", target=API, kind="request")
+    assert made.payload["messages"][1]["tool_calls"] == [{"id": "call_x", "function": {"name": "f", "arguments": {}}}]
+    assert made.payload["messages"][2] == {"role": "tool", "tool_call_id": "call_x", "tool_name": "f", "content": "1"}
+    back = convert(made.payload, source=API, target="openai-chat", kind="request").payload["messages"]
+    assert back[1]["tool_calls"] == chat["messages"][1]["tool_calls"]  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("wire", "streams"), [({}, True), ({"stream": None}, True), ({"stream": False}, False), ({"stream": True}, True)]
+)
+def test_request_without_stream_is_streamed(wire: dict[str, Any], streams: bool) -> None:
+    payload = {"model": "m", "messages": [{"role": "user", "content": "?"}], **wire}
+    request = ADAPTER.decode_request(payload)
+    assert request.options.stream is streams
+    assert ADAPTER.encode_request(request).payload == payload
+    edited = msgspec.structs.replace(request, options=ChatOptions(stream=False))
+    assert ADAPTER.encode_request(edited).payload["stream"] is False
+
+
+def test_request_of_other_apis_states_that_it_is_not_streamed() -> None:
+    request = ChatRequest(model="m", messages=[ChatMessage(role="user", contents=[TextContent(text="?")])])
+    encoded = ADAPTER.encode_request(request)
+    assert encoded.payload["stream"] is False
+    assert not significant(encoded.losses)
+
+
+@pytest.mark.parametrize(
+    ("think", "reasoning"),
+    [
+        (True, ReasoningOptions(mode="adaptive")),
+        (False, ReasoningOptions(mode="disabled")),
+        ("high", ReasoningOptions(effort="high")),
+    ],
+)
+def test_think_is_a_mode_or_a_level(think: Any, reasoning: ReasoningOptions) -> None:
+    request = ADAPTER.decode_request({"model": "m", "messages": [], "think": think})
+    assert request.options.reasoning == reasoning
+
+
+def test_effort_that_ollama_lacks_becomes_the_nearest_level() -> None:
+    chat = {"model": "m", "messages": [{"role": "user", "content": "?"}], "reasoning_effort": "xhigh"}
+    encoded = convert(chat, source="openai-chat", target=API, kind="request", model="gpt-oss:20b")
+    assert encoded.payload["think"] == "high"
+    assert "$.reasoning_effort" in [loss.path for loss in encoded.losses]
+
+
+def test_image_gets_the_media_type_of_its_first_bytes() -> None:
+    user = ADAPTER.decode_request(REQUEST).messages[1]
+    assert user.contents[1] == DataContent(data=PNG, media_type="image/png")
+    made = convert(REQUEST, source=API, target="anthropic-messages", kind="request")
+    images = [part for part in made.payload["messages"][0]["content"] if part["type"] == "image"]
+    assert images[0]["source"] == {"type": "base64", "media_type": "image/png", "data": PNG}
+
+
+TEXT_CALL = {"function": {"name": "f", "arguments": "{}"}}
+
+
+@pytest.mark.parametrize(
+    ("changed", "rule"),
+    [
+        ({"model": ""}, "model-required"),
+        ({"think": "huge"}, "thinking-is-known"),
+        ({"messages": [{"role": "user", "content": [{"type": "text", "text": "?"}]}]}, "content-is-text"),
+        ({"messages": [{"role": "user", "images": ["data:image/png;base64,AA=="]}]}, "images-are-base64"),
+        ({"messages": [{"role": "assistant", "tool_calls": [TEXT_CALL]}]}, "arguments-are-objects"),
+        ({"messages": [{"role": "tool", "content": "1", "tool_call_id": "a"}]}, "results-follow-their-calls"),
+    ],
+)
+def test_rules_find_what_the_server_refuses(changed: dict[str, Any], rule: str) -> None:
+    payload = {"model": "m", "messages": [{"role": "user", "content": "?"}], **changed}
+    assert rule in [violation.rule for violation in ADAPTER.check_request(payload)]
+
+
+def test_sdk_accepts_converted_requests() -> None:
+    chat = convert(REQUEST, source=API, target="openai-chat", kind="request").payload
+    made = convert(chat, source="openai-chat", target=API, kind="request").payload
+    read = SdkRequest(**made)
+    assert read.messages is not None
+    assert len(read.messages) == 7
+
+
+# -- streams -----------------------------------------------------------------------------------------------------------
+
+
+def test_stream_folds_to_the_answer_that_it_has_without_streaming() -> None:
+    message = ANSWER["message"]
+    raw = lines(
+        line(thinking="Two "),
+        line(thinking="cities."),
+        line("Let me "),
+        line("look."),
+        line(tool_calls=message["tool_calls"][:1]),
+        line(tool_calls=message["tool_calls"][1:]),
+        {**ANSWER, "message": {"role": "assistant", "content": ""}},
+    ).replace(b"2026-11-23T10:00:00Z", ANSWER["created_at"].encode())
+    assert contentmodel.fold_stream(raw, API) == ADAPTER.decode_response(ANSWER)
+
+
+def test_stream_without_last_line_break_is_complete() -> None:
+    assert contentmodel.fold_stream(lines(line("Hi"), END)[:-1], API).error is None
+
+
+def test_thinking_after_the_text_belongs_to_the_same_content() -> None:
+    answer = contentmodel.fold_stream(lines(line(thinking="a"), line("x"), line(thinking="b"), line("y"), END), API)
+    assert answer.messages[0].contents == [ReasoningContent(text="ab"), TextContent(text="xy")]
+
+
+def test_log_probabilities_of_all_lines_are_kept() -> None:
+    tokens = [{"token": text, "logprob": -0.5} for text in "ab"]
+    raw = lines({**line("a"), "logprobs": tokens[:1]}, {**line("b"), "logprobs": tokens[1:]}, END)
+    assert contentmodel.fold_stream(raw, API).choices[0].logprobs == tokens
+
+
+@pytest.mark.parametrize(
+    ("end", "code"),
+    [(b'{"error":"the model crashed"}\n', None), (b'{"mess', "stream_ended"), (b'{"mess\n', "stream_malformed")],
+)
+def test_stream_that_breaks_keeps_its_text(end: bytes, code: str | None) -> None:
+    answer = contentmodel.fold_stream(lines(line("Half")) + end, API)
+    assert answer.text == "Half"
+    assert answer.error is not None
+    assert answer.error.code == code
+
+
+def test_stream_of_another_api_is_written_in_lines() -> None:
+    chunk = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    chunks = [
+        {**chunk, "choices": [{"index": 0, "delta": {"role": "assistant", "content": text}, "finish_reason": reason}]}
+        for text, reason in (("He", None), ("llo", None), ("", "stop"))
+    ]
+    raw = b"".join(b"data: %b\n\n" % json.dumps(one).encode() for one in chunks) + b"data: [DONE]\n\n"
+    made = b"".join(contentmodel.convert_stream([raw], source="openai-chat", target=API))
+    wires = [json.loads(text) for text in made.splitlines()]
+    assert [wire["message"]["content"] for wire in wires] == ["He", "llo", ""]
+    assert [wire["done"] for wire in wires] == [False, False, True]
+    assert wires[-1]["done_reason"] == "stop"
+
+
+# -- errors and the official client ------------------------------------------------------------------------------------
+
+
+def test_error_is_a_text() -> None:
+    answer = ADAPTER.decode_response({"error": "model 'x' not found"})
+    assert answer.error == ErrorContent(message="model 'x' not found")
+    encoded = convert(
+        {"type": "error", "error": {"type": "not_found_error", "message": "No such model."}},
+        source="anthropic-messages",
+        target=API,
+        kind="response",
+    )
+    assert encoded.payload == {"error": "No such model."}
+    assert encoded.status == 404
+
+
+def test_official_client_reads_calls_and_images_of_answers() -> None:
+    answer = ADAPTER.decode_response(ANSWER)
+    with LoopbackServer([answer, answer]) as server:
+        client = ollama.Client(host=server.base_url(API))
+        whole = client.chat(model="m", messages=[{"role": "user", "content": "?"}])
+        assert ADAPTER.decode_response(whole).messages == answer.messages
+        chunks = list(client.chat(model="m", messages=[{"role": "user", "content": "?"}], stream=True))
+    decoder = ADAPTER.stream_decoder()
+    events = [event for chunk in chunks for event in decoder.feed_event(chunk)]
+    read = contentmodel.fold([*events, *decoder.close()])
+    assert read.messages == answer.messages
+    assert [record.is_stream for record in server.requests] == [False, True]
+    assert {record.status for record in server.requests} == {200}
