@@ -168,6 +168,11 @@ class OllamaChat(TableAdapter):
     def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
         return restored_arguments(arguments, adapted)
 
+    def expanded(self, payload: Any) -> Any:
+        """Return a payload whose format is an object: "json" is a type, which other APIs spell in another way."""
+        is_word = isinstance(payload, dict) and payload.get("format") == "json"
+        return {**payload, "format": {"type": "json"}} if is_word else payload
+
     def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> dict[str, Any]:
         return ANSWER.encode(messages, context, None)
 

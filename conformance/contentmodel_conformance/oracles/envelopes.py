@@ -177,8 +177,10 @@ def ollama_request() -> Record:
     fields = {**fields_of(ChatRequest), "options": Field(Record("Options", lambda: fields_of(Options)), required=False)}
     fields["messages"] = Field(ListOf(_ollama_message(Message)), required=True)
     # The types of schemas have few keywords, and accept any.
-    function = {**fields_of(Tool.Function), "parameters": Field(MapOf(Anything()), required=False)}
-    tool = {**fields_of(Tool), "function": Field(Record("ToolFunction", lambda: function), required=False)}
+    # A tool without a function, or a function without a name, is not one that a model can call.
+    named = {"name": Field(Scalar("str"), required=True), "parameters": Field(MapOf(Anything()), required=False)}
+    function = {**fields_of(Tool.Function), **named}
+    tool = {**fields_of(Tool), "function": Field(Record("ToolFunction", lambda: function), required=True)}
     fields["tools"] = Field(ListOf(Record("Tool", lambda: tool)), required=False)
     return Record("ChatRequest", lambda: fields)
 
