@@ -22,6 +22,7 @@ from contentmodel.authoring import (
     counted,
     media,
     message_pass,
+    object_of,
     objects_of,
     passes,
     payload_pass,
@@ -189,7 +190,7 @@ class OllamaChat(TableAdapter):
             return {}
         own = any(key in payload for key in ("options", "keep_alive", "think", "format", "truncate", "shift"))
         calls = (call for message in objects_of(payload, "messages") for call in objects_of(message, "tool_calls"))
-        has_objects = any(isinstance(call.get("function", {}).get("arguments"), dict) for call in calls)
+        has_objects = any(isinstance(object_of(call, "function").get("arguments"), dict) for call in calls)
         own = own or has_objects or any("images" in m or "tool_name" in m for m in objects_of(payload, "messages"))
         return {"request": 0.95 if own else 0.3}
 
