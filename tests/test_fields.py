@@ -12,8 +12,17 @@ from hypothesis import given
 
 import contentmodel
 from conftest import records
-from contentmodel import DataContent, ErrorContent, HostedTool, Origin, TextContent, UnknownContent, UriContent
-from contentmodel.authoring import DataUri, Filled, Gathered, Implied, Rest, Row, Silent, Table, dotted_key
+from contentmodel import (
+    Citation,
+    DataContent,
+    ErrorContent,
+    HostedTool,
+    Origin,
+    TextContent,
+    UnknownContent,
+    UriContent,
+)
+from contentmodel.authoring import Codec, DataUri, Filled, Gathered, Implied, Rest, Row, Silent, Table, dotted_key
 from contentmodel.content import CustomToolCallContent
 from contentmodel.engine.context import DecodeContext, EncodeContext
 from contentmodel.engine.table import compile as compiling
@@ -172,6 +181,30 @@ def test_comparison_finds_generated_code_that_differs() -> None:
 def test_row_rejects_path_that_is_mapped_twice() -> None:
     with pytest.raises(TypeError, match="row tool: source is mapped twice"):
         Row("tool", HostedTool, {"source.data": "kind", "source": "name"})
+
+
+class Spelled(Codec[str]):
+    """A text that is written to the field in which it was read, which it begins with."""
+
+    classes = (str,)
+    identity = False
+
+    def __init__(self, path: str) -> None:
+        super().__init__()
+        self.path = path
+
+    def encode(self, value: str, context: EncodeContext, owner: object) -> str | None:
+        return value if value.startswith(self.path) else None
+
+
+@pytest.mark.parametrize("path", ["a", "b", "c.d"])
+def test_row_reads_the_set_one_of_several_fields_of_an_attribute(path: str) -> None:
+    row = Row("source", Citation, {name: ("url", Spelled(name)) for name in ("a", "b", "c.d")}).bind("x")
+    decode, encode = both(row)
+    wire: dict[str, Any] = {"c": {"d": "c.d!"}} if path == "c.d" else {path: f"{path}!"}
+    value = decode(wire, DecodeContext("x", Origin(api="x", issuer="x")))
+    assert value == Citation(url=f"{path}!")
+    assert encode(value, EncodeContext("x", "x", "request", None, Origin(api="x", issuer="x"))) == wire
 
 
 def test_row_rejects_two_fields_of_same_class() -> None:

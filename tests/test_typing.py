@@ -12,7 +12,7 @@ from contentmodel.content.text import UNITS
 from contentmodel.convert import KINDS, ConvertOptions
 from contentmodel.engine.losses import loss as losses
 from contentmodel.engine.losses import reasons
-from contentmodel.engine.pipeline.lowering import SESSION_POLICIES
+from contentmodel.engine.pipeline.lowering import TEXT_POLICIES
 from contentmodel.failures import STATUSES
 from contentmodel.planning import COSTS
 from contentmodel.runner import report
@@ -47,7 +47,7 @@ def test_policies_type_has_the_choices_of_the_table() -> None:
     hints = get_type_hints(literals.Policies)
     assert hints.pop("capabilities") is str
     assert hints.pop("output_limit") is str
-    assert [hints.pop(name) for name in SESSION_POLICIES] == [str, str]
+    assert [hints.pop(name) for name in TEXT_POLICIES] == [str, str, str]
     assert {name: get_args(choices) for name, choices in hints.items()} == contentmodel.POLICIES
 
 

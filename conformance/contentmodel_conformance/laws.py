@@ -49,7 +49,7 @@ from contentmodel.engine.lines import parse_lines
 from contentmodel.serialize import to_builtins
 from contentmodel.vocabularies import Vocabulary, vocabulary_of
 from contentmodel_conformance.growth import conversation_of, has_grown, is_same, turns_in
-from contentmodel_conformance.opaque import opaque_marks, protected_in, with_marks
+from contentmodel_conformance.opaque import opaque_marks, protected_in, readable_by, with_marks
 
 
 class LawBroken(AssertionError):
@@ -434,13 +434,14 @@ def _are_unanswered(turn: Any, following: list[Any]) -> bool:
 
 
 def opacity(source: Any, target: Any, kind: str, payload: dict[str, Any]) -> None:
-    """No opaque value, such as a signature, is sent to another issuer."""
+    """No opaque value, such as a signature, is sent to a host that does not read the state of its issuer."""
     if source.issuer == target.issuer or not source.issuer or not target.issuer:
         # A store has no issuer: protected values in it have their own.
         raise Refused("opaque values may be sent to their issuer, and kept in a store")
     marked, marks = with_marks(payload, protected_in(decode(source, kind, payload)))
     value = decode(source, kind, marked)
-    opaque = opaque_marks(marks, protected_in(value))
+    readable = readable_by(target, value)
+    opaque = opaque_marks({mark: at for mark, at in marks.items() if mark not in readable}, protected_in(value))
     text = encode(target, kind, value).to_json().decode()
     for mark, path in opaque.items():
         if mark in text:

@@ -28,16 +28,23 @@ OPAQUE = frozenset(
 """The fields of all APIs whose values only their issuer can read."""
 
 
-def protected_in(value: Any) -> set[str]:
-    """Return the protected data in a model value, which only its issuer can read."""
-    return set(_protected(msgspec.to_builtins(value)))
+def protected_in(value: Any, issuers: Collection[str] | None = None) -> set[str]:
+    """Return the protected data in a model value, which only its issuer can read; if set, only that of `issuers`."""
+    found = _protected(msgspec.to_builtins(value))
+    return {protected["data"] for protected in found if issuers is None or protected["issuer"] in issuers}
 
 
-def _protected(value: Any) -> Iterator[str]:
-    """Yield the data of each `protected` in the JSON of a model value."""
+def readable_by(target: Any, value: Any) -> set[str]:
+    """Return the protected data in a model value that an adapter's API reads, or the host of the value's model."""
+    host = getattr(target, "host", None)
+    return protected_in(value, {target.issuer, *(() if host is None else host(value.model).issuers)})
+
+
+def _protected(value: Any) -> Iterator[dict[str, str]]:
+    """Yield each `protected` in the JSON of a model value."""
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     if isinstance(value, dict) and isinstance(value.get("protected"), dict):
-        yield value["protected"]["data"]
+        yield value["protected"]
     for item in inner:
         yield from _protected(item)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from contentmodel.capabilities import Capabilities, CapabilityTable, ListedModel, Range
 from contentmodel.engine.adapting import TableAdapter
 from contentmodel.engine.context import DecodeContext, EncodeContext
+from contentmodel.engine.host import Host
 from contentmodel.engine.json import (
     DUMPERS,
     camel_name,
@@ -205,6 +206,7 @@ __all__ = [
     "Gathered",
     "Group",
     "Hint",
+    "Host",
     "HttpApi",
     "HttpMethod",
     "IdentifierRule",

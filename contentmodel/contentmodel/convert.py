@@ -8,7 +8,7 @@ from contentmodel.adapter import FoldsStreams, Payload, PayloadObject, adapter, 
 from contentmodel.detecting import bytes_of, detect, detect_stream, identify, is_stream
 from contentmodel.engine.losses.encoded import Encoded, EncodedStream
 from contentmodel.engine.losses.loss import LossError, significant
-from contentmodel.engine.pipeline.lowering import check_choices
+from contentmodel.engine.pipeline.lowering import check_choices, check_policies
 from contentmodel.engine.pipeline.names import Renames
 from contentmodel.literals import OnLoss, PayloadKind, Policies
 from contentmodel.request import ChatRequest
@@ -121,19 +121,25 @@ def _convert_stream(
     return EncodedStream(converter.feed(data) + converter.close(), converter.losses)
 
 
-def check(payload: Payload, *, api: str | None = None, model: str | None = None) -> list[Violation]:
+def check(
+    payload: Payload, *, api: str | None = None, model: str | None = None, policies: Policies | None = None
+) -> list[Violation]:
     """Return the violations of a request payload (parts that `api` refuses, ignores or mishandles), or [].
 
     If `api` is None, detect it. `model` is the model of the request if the payload does not name one. If a rule does
     not apply to the model, or depends on a model that is missing or not one of the provider's, the rule is checked for
-    the provider's newest model, and its violations have the severity "unchecked".
+    the provider's newest model, and its violations have the severity "unchecked". The policy `capabilities` describes
+    the model, and `dialect` names its host.
     `adapter(api).look_up_model(model).unlisted()` returns a sentence if no table lists the model, else None.
 
-    Raise DecodeError if the payload is not a document of the API's form, DetectError, UnknownApiError.
+    Raise DecodeError if the payload is not a document of the API's form, DetectError, UnknownApiError, and ValueError
+    for an unknown policy.
     """
     if api is None:
         payload, api, _ = identify(payload, None, "request")
-    violations: list[Violation] = adapter(api).check_request(payload, model)
+    # Adapters of other authors may take no policies.
+    arguments = () if policies is None else (check_policies(policies),)
+    violations: list[Violation] = adapter(api).check_request(payload, model, *arguments)
     return violations
 
 

@@ -59,10 +59,11 @@ class Policies(TypedDict, total=False):
     `capabilities` describes the target's model: the name of a listed model, "any" (no limits), or a JSON object with
     fields of `contentmodel.capabilities.Capabilities`. `output_limit` is a number: the limit of output tokens
     for an API that requires one, if the request has none. `session` and `directory` are the id and the working
-    directory of a session of a coding agent.
+    directory of a session of a coding agent. `dialect` is the host of an API that has several, such as Chat
+    Completions.
     """
 
-    reasoning: Literal["drop", "text", "reasoning_content", "reasoning"]
+    reasoning: Literal["drop", "text", "reasoning_content", "reasoning", "reasoning_details"]
     hosted_tools: Literal["function", "text", "drop"]
     compaction: Literal["text", "drop"]
     stream_usage: Literal["last", "chunk"]
@@ -71,6 +72,7 @@ class Policies(TypedDict, total=False):
     output_limit: str
     session: str
     directory: str
+    dialect: str
 
 
 TextUnit: TypeAlias = Literal["codepoint", "utf16", "byte"]

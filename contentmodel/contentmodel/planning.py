@@ -85,7 +85,7 @@ def _plan(value: Any, trace: Any, target: str, model: str | None, policies: Mapp
     if isinstance(value, ChatRequest):
         encoded: Encoded = writer.encode_request(value, policies, model)
         # Adapters that are not made of tables need not accept policies here.
-        arguments = (policies,) if policies and "capabilities" in policies else ()
+        arguments = (policies,) if policies and policies.keys() & {"capabilities", "dialect"} else ()
         violations = tuple(
             v for v in writer.check_request(encoded.payload, model, *arguments) if v.severity != "unchecked"
         )

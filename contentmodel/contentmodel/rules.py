@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from contentmodel.capabilities import UNLIMITED, Capabilities, CapabilityTable, Known
+from contentmodel.engine.host import NO_HOST, Host
 from contentmodel.engine.json import child_path
 
 Severity: TypeAlias = Literal["refused", "ignored", "harmful", "unchecked"]
@@ -24,6 +25,7 @@ Broken: TypeAlias = tuple[str, str]
 
 Find: TypeAlias = Callable[[dict[str, Any]], Iterator[Broken]]
 FindByModel: TypeAlias = Callable[[dict[str, Any], Capabilities], Iterator[Broken]]
+FindByHost: TypeAlias = Callable[[dict[str, Any], Host], Iterator[Broken]]
 Applies: TypeAlias = Callable[[dict[str, Any]], bool]
 
 
@@ -43,9 +45,9 @@ class Violation(msgspec.Struct, frozen=True, kw_only=True):
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
     """One rule of an API: its `text`, its severity, the fix, and the source.
 
-    `find` yields the violations of a request. `find_by_model` does the same, given the capabilities of the model. A
-    rule has one of the two. `applies` returns whether the rule applies to the model of a request; None means it applies
-    to every model.
+    `find` yields the violations of a request. `find_by_model` does the same, given the capabilities of the model, and
+    `find_by_host`, given its host. A rule has one of the three. `applies` returns whether the rule applies to the model
+    of a request; None means it applies to every model.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     source: str
     find: Find | None = None
     find_by_model: FindByModel | None = None
+    find_by_host: FindByHost | None = None
     applies: Applies | None = None
 
     def broken(self, payload: dict[str, Any], capabilities: Capabilities) -> Iterator[Broken]:
@@ -63,8 +66,12 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
             return iter(())
         return self.find_anywhere(payload, capabilities)
 
-    def find_anywhere(self, payload: dict[str, Any], capabilities: Capabilities) -> Iterator[Broken]:
+    def find_anywhere(
+        self, payload: dict[str, Any], capabilities: Capabilities, host: Host = NO_HOST
+    ) -> Iterator[Broken]:
         """Yield the violations of a request, even if the rule does not apply to the model of the request."""
+        if self.find_by_host is not None:
+            return self.find_by_host(payload, host)
         if self.find_by_model is not None:
             return self.find_by_model(payload, capabilities)
         assert self.find is not None
@@ -113,6 +120,15 @@ class Rules(Sequence[Rule]):
 
         return declare
 
+    def by_host(self, severity: Severity, *, fix: str, source: str) -> Callable[[FindByHost], FindByHost]:
+        """Declare the decorated function as a rule that also takes the Host of the request's model."""
+
+        def declare(find: FindByHost) -> FindByHost:
+            self._add(find, severity=severity, fix=fix, source=source, find_by_host=find)
+            return find
+
+        return declare
+
     def _add(self, function: Callable[..., Any], **fields: Any) -> None:
         name = getattr(function, "__name__", "")
         text = " ".join((function.__doc__ or "").partition("\n\n")[0].split())
@@ -136,24 +152,24 @@ class Rules(Sequence[Rule]):
                 return rule, broken[::-1]
         return None
 
-    def check(self, payload: dict[str, Any], known: Known | None = None) -> list[Violation]:
+    def check(self, payload: dict[str, Any], known: Known | None = None, host: Host = NO_HOST) -> list[Violation]:
         """Return all violations of a request payload, rule by rule.
 
         If a rule does not apply to the model, or needs the capabilities of an unknown model, check it for the
         provider's newest model. Its violations then have the severity "unchecked". `known` overrides the
-        capabilities that the table has for the model of the payload.
+        capabilities that the table has for the model of the payload. `host` is the host of the model.
         """
         known = self._known(payload) if known is None else known
-        return [violation for rule in self._rules for violation in self._violations(rule, payload, known)]
+        return [violation for rule in self._rules for violation in self._violations(rule, payload, known, host)]
 
-    def _violations(self, rule: Rule, payload: dict[str, Any], known: Known) -> Iterator[Violation]:
+    def _violations(self, rule: Rule, payload: dict[str, Any], known: Known, host: Host) -> Iterator[Violation]:
         is_guess = known.status in ("guessed", "other", "unlimited") and rule.find_by_model is not None
         is_uncertain = is_guess or (rule.applies is not None and not rule.applies(payload))
         capabilities = self.capabilities.newest if is_guess and self.capabilities is not None else known.capabilities
         is_newest = known.status == "newest" and rule.find_by_model is not None
         note = f"; {known.unsure()}" if is_uncertain or is_newest else ""
         severity: Severity = "unchecked" if is_uncertain else rule.severity
-        for path, description in rule.find_anywhere(payload, capabilities):
+        for path, description in rule.find_anywhere(payload, capabilities, host):
             yield Violation(path=path, rule=rule.name, severity=severity, message=description + note, fix=rule.fix)
 
     def _known(self, payload: dict[str, Any]) -> Known:

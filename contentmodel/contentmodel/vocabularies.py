@@ -47,6 +47,7 @@ _WORDS = {
     "tool_choice",
     "mode",
     "effort",
+    "include",
     "modalities",
     "status",
     "parallel_tool_calls",

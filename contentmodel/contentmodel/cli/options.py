@@ -7,10 +7,11 @@ from typing import Annotated, cast
 
 import typer
 
+from contentmodel.adapter import adapters
 from contentmodel.capabilities import check_choice
 from contentmodel.cli.errors import Problem
 from contentmodel.cli.installed import check_api
-from contentmodel.engine.pipeline.lowering import POLICIES, SESSION_POLICIES, output_limit_of
+from contentmodel.engine.pipeline.lowering import POLICIES, TEXT_POLICIES, output_limit_of
 from contentmodel.literals import Policies
 
 
@@ -79,13 +80,22 @@ def _parse_policy(text: str) -> tuple[str, str]:
         _check_capabilities(choice)
     elif family == "output_limit":
         _check_limit(choice)
-    elif family not in SESSION_POLICIES and choice not in POLICIES.get(family, ()):
+    elif family == "dialect":
+        _check_dialect(choice)
+    elif family not in TEXT_POLICIES and choice not in POLICIES.get(family, ()):
         known = "; ".join(f"{name}={'|'.join(choices)}" for name, choices in POLICIES.items())
         raise Problem(
             f"--policy: unknown policy {text!r}",
-            hint=f"use one of: {known}; capabilities=MODEL|any|JSON; output_limit=N; session=ID; directory=PATH",
+            hint=f"use one of: {known}; capabilities=MODEL|any|JSON; output_limit=N; session=ID; directory=PATH; "
+            "dialect=HOST",
         )
     return family, choice
+
+
+def _check_dialect(choice: str) -> None:
+    known = sorted({name for loaded in adapters().values() for name in getattr(loaded, "dialects", ())})
+    if choice not in known:
+        raise Problem(f"--policy: unknown policy {f'dialect={choice}'!r}", hint=f"use one of: {', '.join(known)}")
 
 
 def _check_limit(choice: str) -> None:

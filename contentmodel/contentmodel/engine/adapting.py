@@ -12,6 +12,7 @@ from contentmodel.adapter import Payload, as_json
 from contentmodel.capabilities import UNLIMITED, Known
 from contentmodel.content.base import AIContent
 from contentmodel.engine.context import DecodeContext, EncodeContext
+from contentmodel.engine.host import NO_HOST, Host
 from contentmodel.engine.json import Json, JsonArray, JsonObject, child_path, kind_of, name_of, steps_of, without_path
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.encoded import Encoded
@@ -81,6 +82,9 @@ class TableAdapter:
     reasoning_fields: tuple[str, ...] = ()
     """The fields of a message that contain reasoning of any issuer. Each is the name of a policy."""
 
+    dialects: tuple[str, ...] = ()
+    """The names of hosts that the policy `dialect` selects, if the API has several."""
+
     results_in_calls = False
     """True if a call and its result are one object: the results have the order of their calls."""
     keeps_approvals = False
@@ -127,11 +131,26 @@ class TableAdapter:
         """
         for content in contents if context.has_no_origin else ():
             require_valid(content)
-        context.reasoning_fields = self.reasoning_fields
+        self._aim(context, None if context.origin is None else context.origin.model)
         report_result_records(contents, self.records, context)
         contents = contents_with_json_as_text(contents, context, takes_json=self.takes_json)
         message = ChatMessage(role="assistant", contents=contents, origin=context.origin)
         return self.encode_messages(fitted([message], self.answer_passes, context), context)
+
+    def _aim(self, context: EncodeContext, model: str | None) -> None:
+        """Set what a context holds of the target: the format's features, the model, and the host that serves it."""
+        context.keeps_state, context.keeps_approvals = self.keeps_state, self.keeps_approvals
+        context.reasoning_fields = self.reasoning_fields
+        context.host = host = self.host(model, context.policies)
+        context.issuers = host.issuers | {self.issuer}
+        if host.policies:
+            context.policies = {**host.policies, **context.policies}
+        if host.cache_points and not context.known.capabilities.cache_points:
+            context.known = replace(context.known, capabilities=replace(context.known.capabilities, cache_points=True))
+
+    def host(self, model: str | None, policies: Mapping[str, str] | None = None) -> Host:
+        """Return what the host of a model adds to the API. An API of several hosts overrides this."""
+        return NO_HOST
 
     def origin_of(self, payload: Mapping[str, object]) -> Origin:
         """Return the origin of a payload, with the model if the payload names one."""
@@ -232,8 +251,7 @@ class TableAdapter:
                 context.report_loss(request, "model", reasons.OTHER_MODEL)
             request = context.replace(request, model=model)
         context.model = model
-        context.keeps_state, context.keeps_approvals = self.keeps_state, self.keeps_approvals
-        context.reasoning_fields = self.reasoning_fields
+        self._aim(context, request.model)
         report_request_records(request, self.records, context)
         messages = with_json_as_text(request.messages, context, takes_json=self.takes_json)
         instructions = contents_with_json_as_text(request.instructions, context, takes_json=self.takes_json)
@@ -302,8 +320,7 @@ class TableAdapter:
         require_valid_parts(response, ChatResponse)
         context = EncodeContext(self.api, self.issuer, "response", policies, response.origin)
         context.answer_id = response.id
-        context.keeps_state, context.keeps_approvals = self.keeps_state, self.keeps_approvals
-        context.reasoning_fields = self.reasoning_fields
+        self._aim(context, response.model)
         for choice in response.choices:
             report_records(choice.messages, self.records, context)
         payload = self.response.encode(self._fitted(response, context), context)
@@ -331,13 +348,15 @@ class TableAdapter:
         """Return the violations of a request: parts that this API refuses, ignores or mishandles.
 
         `model` is used if the payload names no model. The policy `capabilities` in `policies` overrides the
-        capabilities of the model. Violations of rules that do not apply to the model have the severity "unchecked".
+        capabilities of the model, and `dialect` names its host. Violations of rules that do not apply to the model have
+        the severity "unchecked".
         Raise DecodeError if the payload is not a JSON object.
         """
         wire, is_list = self._as_request(payload)
         with_model = wire if model is None else {**wire, "model": model}
-        known = self.look_up_model(_text_of(with_model, "model"), policies)
-        violations = self.rules.check(with_model, known)
+        named = _text_of(with_model, "model")
+        known = self.look_up_model(named, policies)
+        violations = self.rules.check(with_model, known, self.host(named, policies))
         certain_paths = {violation.path for violation in violations if violation.severity != "unchecked"}
         misshapen = [v for v in self._misshapen(wire, known) if v.path not in certain_paths]
         misshapen_paths = {v.path for v in misshapen}

@@ -11,6 +11,7 @@ import msgspec
 from contentmodel.capabilities import UNLIMITED
 from contentmodel.content.base import AIContent
 from contentmodel.content.caching import CachePoint
+from contentmodel.engine.host import NO_HOST
 from contentmodel.engine.json import Json, JsonArray, JsonObject, kind_of
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.loss import RESIDUE
@@ -181,8 +182,10 @@ class EncodeContext:
         "cache_points",
         "completes",
         "has_no_origin",
+        "host",
         "is_open",
         "issuer",
+        "issuers",
         "keeps_approvals",
         "keeps_state",
         "kind",
@@ -208,6 +211,8 @@ class EncodeContext:
     ) -> None:
         self.api = api
         self.issuer = issuer
+        self.issuers: frozenset[str] = frozenset({issuer})
+        """The issuers whose opaque state the target reads: its own, and those that its host passes the state on to."""
         self.kind = kind
         # A request without an origin is adapted like one of another API. But its provider-specific values (such as
         # the settings of a hosted tool) are assumed to be for this API.
@@ -233,6 +238,8 @@ class EncodeContext:
         self.maps: Renames | None = None
         self.reasoning_fields: tuple[str, ...] = ()
         """The fields of a message that contain reasoning of any issuer. Each is the name of a policy."""
+        self.host = NO_HOST
+        """The host of the model, if the API has several."""
         self.keeps_approvals = False
         """True if the target stores approvals of the application's own calls."""
         self.keeps_state = False

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from contentmodel.engine.table.tables import Union
 
 POLICIES = {
-    "reasoning": ("drop", "text", "reasoning_content", "reasoning"),
+    "reasoning": ("drop", "text", "reasoning_content", "reasoning", "reasoning_details"),
     "hosted_tools": ("function", "text", "drop"),
     "compaction": ("text", "drop"),
     "stream_usage": ("last", "chunk"),
@@ -45,17 +45,18 @@ POLICIES = {
 }
 """The policies for foreign targets, with their values. The first value is the default.
 
-`reasoning_content` and `reasoning` are fields of assistant messages that some hosts of Chat Completions support. An API
-without them gets no reasoning. `stream_usage` is for streams of Chat Completions: "last" puts the usage in the last
-chunk with a choice, "chunk" in a separate chunk without choices, as `stream_options.include_usage` does. `ai_sdk`
-is the version of Vercel's AI SDK that reads the messages.
+`reasoning_content`, `reasoning` and `reasoning_details` are fields of assistant messages that some hosts of Chat
+Completions support. An API without them gets no reasoning. `stream_usage` is for streams of Chat Completions: "last"
+puts the usage in the last chunk with a choice, "chunk" in a separate chunk without choices, as
+`stream_options.include_usage` does. `ai_sdk` is the version of Vercel's AI SDK that reads the messages.
 
 The additional policy `capabilities` sets the capabilities of the target's model: the name of a listed model, "any", or
 a JSON object with fields of `contentmodel.capabilities.Capabilities`. The policy `output_limit` is a number: the limit
-of output tokens for an API that requires one, if the request has none. The policies of SESSION_POLICIES are texts: the
-id and the working directory of a session of a coding agent.
+of output tokens for an API that requires one, if the request has none. The policies of TEXT_POLICIES are texts: the id
+and the working directory of a session of a coding agent, and the name of the host of an API that has several, such as
+Chat Completions (`dialects` of its adapter).
 """
-SESSION_POLICIES = ("session", "directory")
+TEXT_POLICIES = ("session", "directory", "dialect")
 
 
 def check_choices(policies: Policies | None, on_loss: OnLoss) -> Mapping[str, str] | None:
@@ -73,9 +74,9 @@ def check_policies(policies: Policies | None) -> Mapping[str, str] | None:
             check_choice(policy)
         elif family == "output_limit":
             output_limit_of(policy)
-        elif family not in SESSION_POLICIES and policy not in POLICIES.get(family, ()):
+        elif family not in TEXT_POLICIES and policy not in POLICIES.get(family, ()):
             choices = "; ".join(f"{name}: {' | '.join(options)}" for name, options in POLICIES.items())
-            more = "capabilities: MODEL | any | JSON; output_limit: N; session: ID; directory: PATH"
+            more = "capabilities: MODEL | any | JSON; output_limit: N; session: ID; directory: PATH; dialect: HOST"
             raise ValueError(f"unknown policy {family}={policy}: expected {choices}; {more}")
     return chosen
 
@@ -171,6 +172,31 @@ def reasoning_by_policy(content: ReasoningContent, context: EncodeContext, *, is
     context.degrade(content, reasons.REASONING_AS_TEXT, "text", "kind")
     between = "" if content.text.endswith("\n\n") or (is_last and context.kind == "request") else "\n\n"
     return [context.replaced(content, TextContent(text=content.text + between))]
+
+
+def reasoning(content: ReasoningContent, context: EncodeContext, *, is_last: bool = False) -> list[AIContent]:
+    """Return reasoning as the target has it: unchanged, with its state in a field of the host, or by the policy."""
+    is_readable = content.protected is not None and content.protected.issuer in context.issuers
+    if context.keeps_state or (is_readable and not context.reasoning_fields):
+        return [content]
+    if is_readable and context.host.state_field is not None:
+        return [_with_state(content, context, context.host.state_field)]
+    if context.policies:
+        lowered = reasoning_by_policy(content, context, is_last=is_last)
+        if lowered:
+            return lowered
+    if is_readable:
+        return [content]
+    context.report_loss(content, None, reasons.FOREIGN_REASONING)
+    return []
+
+
+def _with_state(content: ReasoningContent, context: EncodeContext, field: str) -> ReasoningContent:
+    """Return reasoning for the field that holds it with its opaque state."""
+    api, extra = context.api, content.extra or {}
+    residue = {**extra.get(api, {}), **context.host.state_residue, **COLUMN.entry(field)}
+    changed: ReasoningContent = context.replace(content, extra={**extra, api: residue})
+    return changed
 
 
 def crosses_as_function(content: ToolCallContent | ToolResultContent, context: EncodeContext) -> bool:

@@ -364,7 +364,7 @@ def _normalized(message: ChatMessage, context: EncodeContext, cited: frozenset[S
         elif kind is TextContent or kind is FunctionCallContent:
             normalized.append(content)
         elif kind is ReasoningContent:
-            normalized += _reasoning(content, context, is_last=content is message.contents[-1])
+            normalized += lowering.reasoning(content, context, is_last=content is message.contents[-1])
         elif kind is FunctionResultContent or kind is CustomToolResultContent:
             normalized.append(_with_texts_of_errors(_without_stored(content, message, context), context))
         elif _is_stored(content, message, context):
@@ -444,7 +444,7 @@ def _normalized_content(content: AIContent, context: EncodeContext, cited: froze
     if isinstance(content, ToolCallContent | ToolResultContent):
         return _hosted(content, context, cited)
     if isinstance(content, ReasoningContent):
-        return _reasoning(content, context)
+        return lowering.reasoning(content, context)
     if isinstance(content, CompactionContent) and not _readable(content, context) and not context.keeps_state:
         lowered = lowering.compaction_as_text(content, context)
         if not lowered:
@@ -458,17 +458,6 @@ def _normalized_content(content: AIContent, context: EncodeContext, cited: froze
 
 def _readable(content: AIContent, context: EncodeContext) -> bool:
     return content.protected is not None and content.protected.issuer == context.issuer
-
-
-def _reasoning(content: ReasoningContent, context: EncodeContext, *, is_last: bool = False) -> Iterable[AIContent]:
-    if context.keeps_state or (content.protected is not None and content.protected.issuer == context.issuer):
-        return (content,)
-    if context.policies:
-        lowered = lowering.reasoning_by_policy(content, context, is_last=is_last)
-        if lowered:
-            return lowered
-    context.report_loss(content, None, reasons.FOREIGN_REASONING)
-    return ()
 
 
 def _hosted(

@@ -361,6 +361,8 @@ class StreamEncoder:
             return
         self._has_begun = True
         self._origin, self._answer_id = response.origin, response.id
+        if response.origin is not None and response.origin.model is None and response.model is not None:
+            self._origin = msgspec.structs.replace(response.origin, model=response.model)
         self.is_native = response.origin is None or response.origin.api == self.api
         # Same as `EncodeContext.completes`.
         self.completes = response.origin is None or not self.is_native

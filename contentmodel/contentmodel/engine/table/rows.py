@@ -117,7 +117,9 @@ class Row:
             attributes = (target,) if isinstance(target, str) else target
             kind, required, default = attribute_of(self.model, attributes[0])
             is_required = required or bool(codec and codec.mandatory)
-            self.put(path, Plain(path, attributes, codec or codec_for(kind), is_required, default))
+            is_other = attributes[0] in self.attributes
+            made = Plain(path, attributes, codec or codec_for(kind), is_required, default, is_alternative=is_other)
+            self.put(path, made)
 
     def put(self, path: str, field: Plain | Column) -> None:
         """Add a field to the tree. Raise TypeError if its path is taken, or leads through another field."""

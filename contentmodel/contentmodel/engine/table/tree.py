@@ -26,11 +26,23 @@ if TYPE_CHECKING:
 class Plain:
     """One wire field and the attribute, or the attributes together, that hold its value."""
 
-    __slots__ = ("attribute", "attributes", "codec", "default", "required", "wire")
+    __slots__ = ("attribute", "attributes", "codec", "default", "is_alternative", "required", "wire")
 
     def __init__(
-        self, wire: str, attributes: tuple[str, ...], codec: AnyCodec, required: bool, default: object
+        self,
+        wire: str,
+        attributes: tuple[str, ...],
+        codec: AnyCodec,
+        required: bool,
+        default: object,
+        *,
+        is_alternative: bool = False,
     ) -> None:
+        """Create a field. If `is_alternative`, an earlier field has the same attribute: only a set value is read.
+
+        The codecs of both fields then decide which one is written.
+        """
+        self.is_alternative = is_alternative
         self.wire, self.attributes, self.attribute, self.codec = wire, attributes, attributes[0], codec
         self.required, self.default = required, default
 
@@ -45,7 +57,8 @@ class Plain:
         """Read the attributes. Return the path of the field if it is required and missing."""
         value = wire.get(key)
         if not self.holds(value):
-            read.update((attribute, self._default()) for attribute in self.attributes)
+            if not self.is_alternative:
+                read.update((attribute, self._default()) for attribute in self.attributes)
             return self.wire if self.required else None
         made: Any = value if self.codec.identity else self.codec.decode(value, context, wire, key)
         read.update(zip(self.attributes, made if len(self.attributes) > 1 else (made,), strict=True))
@@ -53,12 +66,14 @@ class Plain:
 
     def read_source(self, wire: str, key: str, count: str, code: Code, pad: str) -> None:
         """Generate the code of `read`. It also counts the field if its value is held."""
-        name = code.variable(self.attribute)
+        name = code.fresh("other") if self.is_alternative else code.variable(self.attribute)
         targets = [code.variable(attribute) for attribute in self.attributes]
         code.add(f"{pad}{name} = {wire}.get({key!r})", f"{pad}if {self._test(name, code)}:", f"{pad}    {count} += 1")
         if not self.codec.identity:
             call = f"{code.name('decode', self.codec.decode)}({name}, context, {wire}, {key!r})"
             code.add(f"{pad}    {', '.join(targets)} = {self.codec.quick_decode(name, call, code.name)}")
+        if self.is_alternative:
+            return
         code.add(f"{pad}else:")
         if self.required:
             code.add(*missing_source(self.wire, code, pad))
@@ -263,7 +278,8 @@ class Nested:
         if inner.__class__ is dict:
             return self.read_fields(inner, read, context)
         for leaf in self.leaves():
-            read.update((attribute, leaf._default()) for attribute in leaf.attributes)
+            if not leaf.is_alternative:
+                read.update((attribute, leaf._default()) for attribute in leaf.attributes)
         return next((leaf.wire for leaf in self.leaves() if leaf.required), None)
 
     def read_fields(self, wire: JsonObject, read: JsonObject, context: DecodeContext) -> str | None:
