@@ -24,8 +24,9 @@ ORDER = {
         with_readable_media _with_fitting_calls with_fitting_schemas names_of_results with_failures with_begun
         with_a_turn _with_signed_calls;""",
     "openai-chat": """
-        *with_fitting_settings *with_known_tools *place_instructions normalize_foreign _with_readable_media with_a_turn
-        with_fitting_calls with_fitting_schemas; with_model with_voice *with_aliases""",
+        *with_fitting_settings *with_known_tools *place_instructions normalize_foreign without_unread_state
+        _with_readable_media with_a_turn with_fitting_calls with_fitting_schemas;
+        with_model with_voice with_rules_of_host *with_aliases *with_reported_settings""",
     "openai-responses": """
         *with_fitting_settings *_with_separate_added_tools *with_known_tools with_sendable_tools normalize_foreign
         with_readable_media _with_a_turn _with_fitting_calls with_fitting_schemas;""",
@@ -36,7 +37,7 @@ ANSWERS = {
         without_user_messages normalize_answer without_names_of_results without_media without_blank_texts
         *without_broken_status; counted; completed""",
     "google-generate-content": "without_user_messages *with_normalized_texts; counted; completed",
-    "openai-chat": "without_user_messages *with_normalized_texts; counted; completed",
+    "openai-chat": "without_user_messages *with_normalized_texts; counted; completed *with_listed_sources",
     "openai-responses": "normalize_answer without_media; counted; completed",
 }
 """The same for an answer: over the messages of a choice; over the response; over its payload."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any, Literal
 
 import msgspec
@@ -16,6 +17,7 @@ from contentmodel.authoring import (
     EncodeContext,
     EnumString,
     Hint,
+    Host,
     Kinds,
     OneOf,
     Row,
@@ -24,6 +26,7 @@ from contentmodel.authoring import (
     StreamEncoder,
     TableAdapter,
     counted,
+    is_native,
     media,
     message_pass,
     passes,
@@ -40,12 +43,28 @@ from contentmodel.authoring import (
     with_normalized_texts,
     without_user_messages,
 )
-from contentmodel.message import ChatMessage
+from contentmodel.content.tools import FunctionCallContent
+from contentmodel.message import ChatMessage, contents_of
 from contentmodel.request import ChatRequest, CustomTool, FunctionTool, HostedTool, ToolChoice, ToolGroup
 from contentmodel.response import ChatResponse
 from contentmodel_adapters.openai_chat.blocks import API, TABLE
+from contentmodel_adapters.openai_chat.dialects import (
+    DIALECTS,
+    SETTING_FIELDS,
+    form_of,
+    host_of,
+    with_reported_settings,
+    with_rules_of_host,
+    with_setting_fields,
+)
 from contentmodel_adapters.openai_chat.http import HTTP
-from contentmodel_adapters.openai_chat.messages import REASONING_FIELDS, Messages, encode_answer
+from contentmodel_adapters.openai_chat.messages import (
+    REASONING_FIELDS,
+    Messages,
+    encode_answer,
+    sources_of,
+    with_sources,
+)
 from contentmodel_adapters.openai_chat.response import RESPONSE
 from contentmodel_adapters.openai_chat.rules import CALL_IDS, RULES, TOOL_NAMES
 from contentmodel_adapters.openai_chat.stream import Decoder
@@ -95,10 +114,7 @@ REQUEST = TABLE.record(
         ),
         "verbosity": "options.verbosity",
         "modalities": ("options.modalities", Modalities(str.lower, "text", "audio")),
-        "reasoning_effort": (
-            "options.reasoning.effort",
-            EnumString("options.reasoning.effort", "none", "minimal", "low", "medium", "high", "xhigh", "max"),
-        ),
+        **SETTING_FIELDS,
     },
     Columns(
         "tools",
@@ -180,11 +196,41 @@ def _with_readable_media(messages: list[ChatMessage], context: EncodeContext) ->
     return media.with_readable_media(messages, context, READS_AUDIO if kinds is None or "audio" in kinds else READS)
 
 
+def with_fitting_settings(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Return a request of another API whose settings the target's model and its host take."""
+    return settings.with_fitting_settings(request, context, form_of(context))
+
+
+_STATE = attrgetter("protected")
+
+
+def without_unread_state(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return the messages. Calls of other APIs lose the opaque state that the host does not read."""
+    return [
+        _without_state(message, context)
+        if any(map(_STATE, message.contents)) and not is_native(message, context)
+        else message
+        for message in messages
+    ]
+
+
+def _without_state(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+    contents = []
+    for content in message.contents:
+        protected = content.protected if content.__class__ is FunctionCallContent else None
+        if protected is not None and protected.issuer not in context.issuers:
+            context.report_loss(content, "protected", reasons.OPAQUE_STATE, issuer=protected.issuer)
+            content = context.replace(content, protected=None)
+        contents.append(content)
+    return context.with_contents(message, contents)
+
+
 REQUEST_PASSES = (
-    request_pass(settings.with_fitting_settings, native=True, form=settings.OPENAI),
+    request_pass(with_fitting_settings, native=True),
     request_pass(with_known_tools, native=True, kinds=Kinds(custom=True)),
     request_pass(place_instructions, native=True),
     message_pass(passes.normalize_foreign),
+    message_pass(without_unread_state, needs=(FunctionCallContent,)),
     message_pass(_with_readable_media, needs=media.TYPES),
     request_pass(passes.with_a_turn),
     request_pass(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES, detach_media="always"),
@@ -231,6 +277,12 @@ def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeCo
     return filled
 
 
+def with_listed_sources(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
+    """Return the payload of an answer with the sources that its host lists beside the choices."""
+    listed = sources_of(contents_of(response.messages), context) if context.native else {}
+    return {**payload, **listed} if listed else payload
+
+
 class OpenAIChat(TableAdapter):
     """The adapter of Chat Completions, requests and responses."""
 
@@ -248,21 +300,29 @@ class OpenAIChat(TableAdapter):
     limit_headers = LIMIT_HEADERS
     meaningless = {"object": "chat.completion"}
     reasoning_fields = REASONING_FIELDS
+    dialects = tuple(DIALECTS)
     request_passes = REQUEST_PASSES
     request_payload_passes = (
         payload_pass(with_model),
         payload_pass(with_voice),
+        payload_pass(with_rules_of_host),
         payload_pass(with_aliases, native=True),
+        payload_pass(with_reported_settings, native=True),
     )
     answer_passes = (message_pass(without_user_messages), message_pass(with_normalized_texts, native=True, cites=True))
     response_passes = (response_pass(counted, cached_inside=True, reasoning_inside=True),)
-    response_payload_passes = (payload_pass(completed),)
+    response_payload_passes = (payload_pass(completed), payload_pass(with_listed_sources, native=True))
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         value = super()._decode_row(row, wire, context)
         if not isinstance(value, ChatRequest):
-            return value
-        return with_custom_results(value if value.extra is None else read_aliases(value), context)
+            has_fields = isinstance(value, ChatResponse) and value.extra is not None
+            return with_sources(value, wire, context) if has_fields else value
+        request = with_setting_fields(value if value.extra is None else read_aliases(value), wire)
+        return with_custom_results(request, context)
+
+    def host(self, model: str | None, policies: Mapping[str, str] | None = None) -> Host:
+        return host_of(model, policies)
 
     def stream_decoder(self, *, deltas: bool = True) -> StreamDecoder:
         return Decoder(self, deltas=deltas)

@@ -5,30 +5,49 @@ Sources: openai 3.52 (types/chat), and recorded traffic for the hosts' own field
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
+
+import msgspec
 
 from contentmodel.authoring import (
     ArgumentsText,
+    Blocks,
     CachePoints,
+    Column,
+    Columns,
     DataUri,
+    DecodeContext,
+    EncodeContext,
     EnumString,
     Field,
     Filled,
+    Hint,
     Implied,
     Opaque,
+    PairRow,
     ProviderOnly,
     Row,
     Shape,
     Silent,
     Spec,
     Table,
+    TextField,
     TextOrBlocks,
     reasons,
     row,
     write,
 )
+from contentmodel.content.base import Protected
 from contentmodel.content.caching import CachePoint
 from contentmodel.content.citations import Citation
+from contentmodel.content.hosted import (
+    CodeInterpreterToolCallContent,
+    CodeInterpreterToolResultContent,
+    WebFetchToolCallContent,
+    WebFetchToolResultContent,
+    WebSearchToolCallContent,
+    WebSearchToolResultContent,
+)
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.reasoning import ReasoningContent
@@ -38,15 +57,44 @@ from contentmodel.content.tools import (
     FunctionCallContent,
     FunctionResultContent,
     HostedToolCallContent,
+    HostedToolResultContent,
 )
 from contentmodel.usage import Usage
+from contentmodel_adapters.openai_chat.dialects import API as API
+from contentmodel_adapters.openai_chat.dialects import maker_of
 from contentmodel_adapters.shared.media import AUDIO
 from contentmodel_adapters.shared.usage import ReasoningInside
 
-API = "openai-chat"
 TABLE = Table(API)
 
 DATA_URI = DataUri()
+
+
+class PassedOn(Opaque):
+    """Opaque state that a host passes on between its clients and another issuer.
+
+    If `issuer` is "", the state is of the maker of the model that the payload names. It is written for hosts that read
+    the state of its issuer, and back into payloads of this API.
+    """
+
+    def holds(self, value: object) -> bool:
+        return value.__class__ is str and value != ""
+
+    def quick_decode(self, name: str, call: str, bind: Any) -> str:
+        return call
+
+    def quick_encode(self, name: str, call: str, bind: Any) -> str:
+        return call
+
+    def decode(self, value: str, context: DecodeContext, container: Any, key: str) -> Protected:
+        return Protected(issuer=self.issuer or maker_of(context.origin.model) or API, kind=self.kind, data=value)
+
+    def encode(self, value: Protected, context: EncodeContext, owner: object) -> str | None:
+        is_read = context.native or value.issuer in context.issuers
+        if is_read and value.kind == self.kind and self.issuer in ("", value.issuer):
+            return value.data
+        context.report_loss(owner, "protected", reasons.OPAQUE_STATE, issuer=value.issuer)
+        return None
 
 
 def _refusal(message: str) -> dict[str, Any]:
@@ -71,8 +119,49 @@ CACHE_POINT = TABLE.record(
     {"ttl": ("ttl", EnumString("ttl", "30m", "12h", reason=reasons.CACHE_LIFETIME))},
     constants={"mode": "explicit"},
 )
-CACHED: dict[str, Spec] = {"prompt_cache_breakpoint": ("cache_point", CachePoints(CACHE_POINT))}
-"""The field of content parts that end a prompt to cache."""
+# Anthropic's field, which OpenRouter and LiteLLM pass on (openrouter.ai/docs/features/prompt-caching,
+# docs.litellm.ai/docs/completion/prompt_caching, seen 2026-11-23).
+CACHE_CONTROL = TABLE.record(
+    "cache_control",
+    CachePoint,
+    {"ttl": ("ttl", EnumString("ttl", "5m", "1h", reason=reasons.CACHE_LIFETIME))},
+    constants={"type": "ephemeral"},
+)
+CACHE_FIELD = Hint[Literal["cache_control"]](API, "cache_field", "the field of the cache point, if it is a host's")
+OTHER_POINT = Hint[dict[str, Any]](API, "other_point", "the field prompt_cache_breakpoint beside a host's cache point")
+
+
+class Breakpoint(CachePoints):
+    """A cache point in the field of OpenAI. It is not written if the point is in the field of a host."""
+
+    def encode(self, value: CachePoint, context: EncodeContext, owner: object) -> dict[str, Any] | None:
+        if not _in_field_of_host(value, context):
+            return super().encode(value, context, owner)
+        return OTHER_POINT.of(value, API)
+
+
+class CacheControl(CachePoints):
+    """A cache point in the field of a host."""
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> CachePoint:
+        point = CACHE_FIELD.on(super().decode(value, context, container, key), API, "cache_control")
+        other = container.get("prompt_cache_breakpoint")
+        return OTHER_POINT.on(point, API, other) if BREAKPOINT.holds(other) else point
+
+    def encode(self, value: CachePoint, context: EncodeContext, owner: object) -> dict[str, Any] | None:
+        return super().encode(value, context, owner) if _in_field_of_host(value, context) else None
+
+
+def _in_field_of_host(value: CachePoint, context: EncodeContext) -> bool:
+    return CACHE_FIELD.of(value, API) is not None or (context.host.cache_points and not context.native)
+
+
+BREAKPOINT = Breakpoint(CACHE_POINT)
+CACHED: dict[str, Spec] = {
+    "prompt_cache_breakpoint": ("cache_point", BREAKPOINT),
+    "cache_control": ("cache_point", CacheControl(CACHE_CONTROL)),
+}
+"""The fields of content parts that end a prompt to cache."""
 
 
 def _part(name: str, tag: str, model: type[Any], fields: dict[str, Any], *others: Field) -> Row:
@@ -147,7 +236,14 @@ TOOL_CALLS = TABLE.union(
         row(
             "function",
             FunctionCallContent,
-            {"id": "call_id", "function.name": "name", "function.arguments": ("arguments", ArgumentsText())},
+            {
+                "id": "call_id",
+                "function.name": "name",
+                "function.arguments": ("arguments", ArgumentsText()),
+                # Google's endpoint for clients of OpenAI (ai.google.dev/gemini-api/docs/thought-signatures, seen
+                # 2026-11-23).
+                "extra_content.google.thought_signature": ("protected", PassedOn("google", "signature")),
+            },
             Filled({"function.arguments": "{}"}),
         ),
         row(
@@ -177,20 +273,101 @@ TOOL_CALLS = TABLE.union(
     prefer=_usual_call,
 )
 
-# reasoning_details is OpenRouter's (openrouter.ai/docs, "Reasoning tokens", seen November 2026). The signatures in it
-# are those of the model's maker, under a format name: they are sent back to the same API only.
+
+class StateOfDetail(PassedOn):
+    """The opaque state of a detail: of the issuer that its `format` names, or else only for this API.
+
+    Anthropic's state that is not a signature is redacted reasoning.
+    """
+
+    def decode(self, value: str, context: DecodeContext, container: Any, key: str) -> Protected:
+        form = container.get("format")
+        issuer = FORMATS.get(form, API) if form.__class__ is str else API
+        is_redacted = self.kind == "encrypted" and issuer == "anthropic"
+        return Protected(issuer=issuer, kind="redacted" if is_redacted else self.kind, data=value)
+
+    def encode(self, value: Protected, context: EncodeContext, owner: object) -> str | None:
+        is_redacted = self.kind == "encrypted" and value.kind == "redacted"
+        made = msgspec.structs.replace(value, kind=self.kind) if is_redacted else value
+        return super().encode(made, context, owner)
+
+
+# reasoning_details is OpenRouter's: the format of a detail shows the maker of its state (openrouter.ai/docs, "Reasoning
+# tokens"). Claude's signatures are valid at all of its hosts (platform.claude.com/docs, "Extended thinking"; both seen
+# 2026-11-23). The state of other formats is sent back to the same API only.
+FORMATS = {"anthropic-claude-v1": "anthropic"}
 REASONING_DETAILS = TABLE.union(
     "reasoning detail",
     [
         row(
             "reasoning.text",
             ReasoningContent,
-            {"text": "text", "signature": ("protected", Opaque(API, "signature"))},
+            {"text": "text", "signature": ("protected", StateOfDetail("", "signature"))},
         ),
         row("reasoning.summary", ReasoningContent, {"summary": "text"}, Implied({"kind": "summary"})),
-        row("reasoning.encrypted", ReasoningContent, {"data": ("protected", Opaque(API, "encrypted"))}),
+        row("reasoning.encrypted", ReasoningContent, {"data": ("protected", StateOfDetail("", "encrypted"))}),
     ],
+    prefer=lambda made, rows: rows[2 if made.protected is not None and made.protected.kind == "redacted" else 0],
 )
+TABLE.known_values("reasoning format", *FORMATS)
+
+# LiteLLM's: blocks of the Messages API, also for Gemini (docs.litellm.ai/docs/reasoning_content, seen 2026-11-23). It
+# sends the signatures to the maker of the model.
+THINKING_BLOCKS = TABLE.union(
+    "thinking block",
+    [
+        row(
+            "thinking",
+            ReasoningContent,
+            {"thinking": "text", "signature": ("protected", PassedOn("", "signature"))},
+            Silent("kind"),
+            Filled({"thinking": ""}),
+        ),
+        row("redacted_thinking", ReasoningContent, {"data": ("protected", PassedOn("", "redacted"))}, Silent("kind")),
+    ],
+    prefer=lambda made, rows: rows[made.protected is not None and made.protected.kind == "redacted"],
+)
+
+# Tools that Groq runs: call and result are one object (groq 1.7, types/chat/chat_completion_message.py, seen
+# 2026-11-23).
+FOUND = TABLE.union(
+    "search result",
+    [Row("found", UriContent, {"url": "uri", "title": "title", "content": "text"})],
+    find=lambda wire: "found" if wire.get("url").__class__ is str else None,
+)
+CODE_OUTPUTS = TABLE.union(
+    "code result",
+    [
+        Row("png", DataContent, {"png": "data"}, Implied({"media_type": "image/png"})),
+        Row("text", TextContent, {"text": "text"}),
+    ],
+    find=lambda wire: next((name for name in ("png", "text") if wire.get(name).__class__ is str), None),
+)
+_EXECUTED: dict[str, Spec] = {"type": "name", "arguments": ("arguments", ArgumentsText())}
+_OUTPUTS = {
+    "output": Column(TextField(TextContent, "text"), TextContent),
+    "search_results.results": Column(Blocks(FOUND), UriContent),
+    "browser_results": Column(Blocks(FOUND), UriContent, hinted=True),
+    "code_results": Column(Blocks(CODE_OUTPUTS), DataContent, TextContent, hinted=True),
+}
+
+
+def _executed(name: str, call: type[Any], result: type[Any]) -> PairRow:
+    return TABLE.pair(
+        Row(f"executed.{name}", call, _EXECUTED, Silent("status", "caller", "call_id")),
+        Row(f"executed.{name}.result", result, {}, Columns("outputs", _OUTPUTS), Silent("call_id", "name", "status")),
+        ("output", "search_results", "browser_results", "code_results"),
+    )
+
+
+EXECUTED = {
+    "search": _executed("search", WebSearchToolCallContent, WebSearchToolResultContent),
+    "visit": _executed("visit", WebFetchToolCallContent, WebFetchToolResultContent),
+    "python": _executed("python", CodeInterpreterToolCallContent, CodeInterpreterToolResultContent),
+    "other": _executed("other", HostedToolCallContent, HostedToolResultContent),
+}
+"""The rows of executed tools, by the type of the tool. Any other tool has the row `other`."""
+TABLE.known_values("executed tool", *(name for name in EXECUTED if name != "other"))
 
 AUDIO_ANSWER = TABLE.union(
     "audio",
@@ -221,6 +398,15 @@ CITATIONS = TABLE.union(
             },
         ),
         # Groq's (groq 1.7, types/chat/chat_completion_message.py, seen 2026-11-23).
+        row(
+            "document_citation",
+            Citation,
+            {
+                "document_citation.document_id": "file_id",
+                "document_citation.start_index": "span.start",
+                "document_citation.end_index": "span.end",
+            },
+        ),
         row(
             "function_citation",
             Citation,
@@ -254,24 +440,58 @@ FUNCTION_RESULT = Row(
 )
 RESULTS = TABLE.union("result message", [TOOL_RESULT, FUNCTION_RESULT], tag="role")
 
-USAGE = TABLE.record(
-    "usage",
-    Usage,
-    {
-        "prompt_tokens": "input_tokens",
-        "completion_tokens": "output_tokens",
-        "total_tokens": "total_tokens",
-        "prompt_tokens_details.cached_tokens": "cache_read_tokens",
-        "prompt_tokens_details.cache_write_tokens": "cache_write_tokens",
-        "prompt_tokens_details.audio_tokens": "input_audio_tokens",
-        "completion_tokens_details.reasoning_tokens": "reasoning_tokens",
-        "completion_tokens_details.audio_tokens": "output_audio_tokens",
-        "completion_tokens_details.accepted_prediction_tokens": "accepted_prediction_tokens",
-        "completion_tokens_details.rejected_prediction_tokens": "rejected_prediction_tokens",
-    },
-    ReasoningInside("prompt_tokens", "completion_tokens"),
-    Silent("cached_inside"),
+# The answer as a whole refers to these (docs.perplexity.ai/api-reference/chat-completions-post and
+# docs.x.ai/docs/guides/live-search, seen 2026-11-23). Perplexity has search_results instead of citations since 2025.
+SOURCES = TABLE.union(
+    "search source",
+    [Row("search_result", Citation, {"url": "url", "title": "title", "snippet": "cited_text"})],
+    find=lambda wire: "search_result",
 )
+SOURCE = Hint[Literal["citations", "search_results"]](
+    API, "source", "the field of the answer that lists the source, if it is not an annotation"
+)
+
+
+_TOKEN_DETAILS: dict[str, Spec] = {
+    "prompt_tokens_details.cache_write_tokens": "cache_write_tokens",
+    "prompt_tokens_details.audio_tokens": "input_audio_tokens",
+    "completion_tokens_details.reasoning_tokens": "reasoning_tokens",
+    "completion_tokens_details.audio_tokens": "output_audio_tokens",
+    "completion_tokens_details.accepted_prediction_tokens": "accepted_prediction_tokens",
+    "completion_tokens_details.rejected_prediction_tokens": "rejected_prediction_tokens",
+}
+
+# Hosts with another counter of cached tokens: Moonshot and Together, and DeepSeek's own (recorded traffic; see also
+# api-docs.deepseek.com/guides/kv_cache, seen 2026-11-23).
+CACHED_TOKENS = ("prompt_tokens_details.cached_tokens", "prompt_cache_hit_tokens", "cached_tokens")
+
+
+def _usage_row(cached: str) -> Row:
+    return Row(
+        f"usage.{cached}",
+        Usage,
+        {
+            "prompt_tokens": "input_tokens",
+            "completion_tokens": "output_tokens",
+            "total_tokens": "total_tokens",
+            cached: "cache_read_tokens",
+            **_TOKEN_DETAILS,
+        },
+        ReasoningInside("prompt_tokens", "completion_tokens"),
+        Silent("cached_inside"),
+    )
+
+
+def _cached_field(usage: dict[str, Any]) -> str:
+    """Return the row of a usage: that of the field with the cached tokens, by default OpenAI's."""
+    usual, *others = CACHED_TOKENS
+    details = usage.get("prompt_tokens_details")
+    if details.__class__ is dict and details.get("cached_tokens").__class__ is int:
+        return f"usage.{usual}"
+    return f"usage.{next((name for name in others if usage.get(name).__class__ is int), usual)}"
+
+
+USAGE = TABLE.union("usage", [_usage_row(cached) for cached in CACHED_TOKENS], find=_cached_field)
 
 ERROR = TABLE.record("error", ErrorContent, {"message": "message", "code": "code"}, Silent("kind"))
 

@@ -21,6 +21,7 @@ from contentmodel.authoring import (
     MessageList,
     NonEmptyText,
     One,
+    PairRow,
     Place,
     Roles,
     Row,
@@ -37,6 +38,7 @@ from contentmodel.authoring import (
     with_media_back,
 )
 from contentmodel.content.base import AIContent
+from contentmodel.content.citations import Citation
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.reasoning import ReasoningContent
@@ -46,18 +48,25 @@ from contentmodel.content.tools import (
     FunctionCallContent,
     FunctionResultContent,
     HostedToolCallContent,
+    HostedToolResultContent,
+    ToolCallContent,
     ToolResultContent,
 )
 from contentmodel.message import ChatMessage, contents_of
+from contentmodel.response import ChatResponse
 from contentmodel_adapters.openai_chat.blocks import (
     API,
     AUDIO_ANSWER,
     CITATIONS,
     CONTENT,
+    EXECUTED,
     FUNCTION_CALL,
     REASONING_DETAILS,
     RESULTS,
+    SOURCE,
+    SOURCES,
     TABLE,
+    THINKING_BLOCKS,
     TOOL_CALLS,
 )
 from contentmodel_adapters.shared.answer import misfits
@@ -74,18 +83,91 @@ class NonEmptyObject(One[AIContent]):
 
 
 ROLE = Hint[SpelledRole](API, "role", "the role of the message of an answer, if it is not the usual one")
-REASONING_FIELDS = ("reasoning_content", "reasoning")
+REASONING_FIELDS = ("reasoning_content", "reasoning", "reasoning_details")
+"""The fields for reasoning of any issuer."""
+REASONING_TEXTS = ("reasoning_content", "reasoning")
+"""Those that hold one text."""
+REASONING_LISTS = {"thinking_blocks": THINKING_BLOCKS, "reasoning_details": REASONING_DETAILS}
+"""The fields that hold parts of the reasoning. A message with one of them may repeat its text in other fields."""
 BETWEEN = "\n\n"
 """The separator of several reasoning texts, or of several refusals, in one field."""
 
 TEXT_COLUMN = Column(TextOrBlocks(CONTENT, "string", annotated=True), TextContent)
 REFUSAL_COLUMN = Column(NonEmptyText(ErrorContent, "message", between=BETWEEN, code="refusal"), ErrorContent)
+
+
+class ExecutedTools(Codec[list[AIContent]]):
+    """The tools that the host ran: a call and its result for each."""
+
+    classes = (list,)
+    identity = False
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is list and bool(value) and all(map(_is_executed, value))
+
+    def count(self, wire: Any) -> int:
+        return 2 * len(wire)
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[AIContent]:
+        contents = []
+        for wire in value:
+            pair = EXECUTED.get(wire["type"], EXECUTED["other"])
+            call, result = pair.decode(wire, context)
+            contents += [call, msgspec.structs.replace(result, name=call.name)]
+        return contents
+
+    def places(self, value: list[AIContent], wire: Any, path: str) -> Iterator[Place]:
+        for at, content in enumerate(value):
+            number = at // 2
+            if number < len(wire):
+                yield content, f"{path}[{number}]", wire[number], _pair_of(content)
+
+    def encode(self, value: list[AIContent], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
+        wires = []
+        waiting: Any = None
+        content: Any
+        for content in value:
+            if isinstance(waiting, ToolCallContent) and _is_half(content, _pair_of(waiting).result):
+                wires.append(_pair_of(waiting).encode(waiting, content, context))
+                waiting = None
+                continue
+            wires += self._alone(waiting, context)
+            waiting = content
+        return wires + self._alone(waiting, context)
+
+    def _alone(self, content: Any, context: EncodeContext) -> list[dict[str, Any]]:
+        """Return the object of a call without a result, or of a result without a call."""
+        if content is None:
+            return []
+        is_call = isinstance(content, ToolCallContent)
+        return [_pair_of(content).encode(content if is_call else None, None if is_call else content, context)]
+
+    def describe(self) -> str:
+        return "list of executed tool"
+
+
+def _is_executed(wire: Any) -> bool:
+    return wire.__class__ is dict and wire.get("type").__class__ is str
+
+
+def _is_half(content: Any, row: Row) -> bool:
+    return content.__class__ is row.model
+
+
+def _pair_of(content: Any) -> PairRow:
+    pairs = EXECUTED.values()
+    return next(
+        (pair for pair in pairs if content.__class__ in (pair.call.model, pair.result.model)), EXECUTED["other"]
+    )
+
+
 COLUMNS = {
     # OpenAI's own types have no reasoning. DeepSeek, xAI, Moonshot and others use reasoning_content, Groq and
     # OpenRouter reasoning.
     "reasoning_content": Column(NonEmptyText(ReasoningContent, "text", between=BETWEEN), ReasoningContent, hinted=True),
     "reasoning": Column(NonEmptyText(ReasoningContent, "text", between=BETWEEN), ReasoningContent, hinted=True),
-    "reasoning_details": Column(Blocks(REASONING_DETAILS), ReasoningContent, hinted=True),
+    **{name: Column(Blocks(union), ReasoningContent, hinted=True) for name, union in REASONING_LISTS.items()},
+    "executed_tools": Column(ExecutedTools(), HostedToolCallContent, HostedToolResultContent, hinted=True),
     "content": TEXT_COLUMN,
     "refusal": REFUSAL_COLUMN,
     "audio": Column(NonEmptyObject(AUDIO_ANSWER), DataContent, HostedFileContent, hinted=True),
@@ -93,27 +175,27 @@ COLUMNS = {
     "tool_calls": Column(Blocks(TOOL_CALLS), FunctionCallContent, CustomToolCallContent, HostedToolCallContent),
     "function_call": Column(NonEmptyObject(FUNCTION_CALL), FunctionCallContent, hinted=True),
 }
-# If there are reasoning_details, `reasoning` repeats their text.
-DETAILED = {name: column for name, column in COLUMNS.items() if name not in ("reasoning", "reasoning_content")}
 
-ASSISTANT = TABLE.record(
-    "assistant message",
-    ChatMessage,
-    {"name": "author_name"},
-    Columns("contents", COLUMNS),
-    Implied({"role": "assistant"}),
-    Silent("message_id"),
-    constants={"role": "assistant"},
-)
-DETAILED_ASSISTANT = TABLE.record(
-    "assistant message with reasoning_details",
-    ChatMessage,
-    {"name": "author_name"},
-    Columns("contents", DETAILED),
-    Implied({"role": "assistant"}),
-    Silent("message_id"),
-    constants={"role": "assistant"},
-)
+
+def _assistant(name: str, *without: str) -> Row:
+    """Return the row of an assistant's message, whose columns `without` stay in the residue."""
+    return TABLE.record(
+        name,
+        ChatMessage,
+        {"name": "author_name"},
+        Columns("contents", {name: column for name, column in COLUMNS.items() if name not in without}),
+        Implied({"role": "assistant"}),
+        Silent("message_id"),
+        constants={"role": "assistant"},
+    )
+
+
+ASSISTANT = _assistant("assistant message")
+DETAILED = {
+    name: _assistant(f"assistant message with {name}", *REASONING_TEXTS, *(REASONING_LISTS.keys() - {name}))
+    for name in REASONING_LISTS
+}
+"""The rows of messages with a list of parts of the reasoning. Other fields repeat its text."""
 # The other roles have separate records.
 ROLES = Roles(
     API,
@@ -154,12 +236,17 @@ def decode_assistant(wire: dict[str, Any], context: DecodeContext) -> ChatMessag
 
 def row_of_wire(wire: dict[str, Any]) -> Row:
     """Return the row that reads an assistant's message."""
-    details = wire.get("reasoning_details")
-    return DETAILED_ASSISTANT if details.__class__ is list and details else ASSISTANT
+    for name, row in DETAILED.items():
+        if wire.get(name).__class__ is list and wire[name]:
+            return row
+    return ASSISTANT
 
 
 REPLAY = Replay(
-    fields={"": Change(drops=("annotations", "index"), nulls=("tool_calls",)), "audio": Change(keeps=("id",))},
+    fields={
+        "": Change(drops=("annotations", "executed_tools", "index"), nulls=("tool_calls",)),
+        "audio": Change(keeps=("id",)),
+    },
     verbatim=("arguments", "input"),
 )
 """The fields of an answer's message that a request must not have. A request only has the id of audio."""
@@ -262,10 +349,56 @@ def _collect_citations(message: ChatMessage, context: EncodeContext) -> list[Any
             continue
         converter = SpanConverter(content.text)
         for citation in content.annotations or ():
+            if SOURCE.of(citation, API) is not None:
+                if context.kind == "request":
+                    context.report_loss(citation, None, reasons.NO_CITATION_IN_REQUEST)
+                continue
             own = context.native and before == 0
             collected.append(citation if own else moved_citation(citation, converter, before, context))
         before += len(content.text)
     return CITATIONS.encode_list(collected, context)
+
+
+def with_sources(response: ChatResponse, wire: dict[str, Any], context: DecodeContext) -> ChatResponse:
+    """Return an answer with its sources, which Perplexity and xAI list beside the choices, as citations of its text.
+
+    They have no span. If the answer has no text, the lists stay in the residue.
+    """
+    own = (response.extra or {}).get(API) or {}
+    field, citations = _sources_in(own, context)
+    message = response.messages[0] if field is not None and response.messages else None
+    at = next((i for i, c in enumerate(message.contents) if c.__class__ is TextContent), None) if message else None
+    if message is None or at is None or field is None:
+        return response
+    context.trace(SOURCES if field == "search_results" else None, citations, wire, field, spread=True)
+    text = message.contents[at]
+    # In place: the contents are traced.
+    message.contents[at] = msgspec.structs.replace(text, annotations=[*(text.annotations or ()), *citations])
+    rest = {name: value for name, value in own.items() if name != field}
+    return msgspec.structs.replace(response, extra={API: rest} if rest else None)
+
+
+def _sources_in(own: dict[str, Any], context: DecodeContext) -> tuple[str | None, list[Citation]]:
+    """Return the field of an answer that lists its sources, and the sources."""
+    results, links = own.get("search_results"), own.get("citations")
+    if results.__class__ is list and results and all(result.__class__ is dict for result in results):
+        listed = SOURCES.decode_list(results, context)
+        return "search_results", [SOURCE.on(citation, API, "search_results") for citation in listed]
+    if links.__class__ is list and links and all(link.__class__ is str for link in links):
+        return "citations", [Citation(url=link, extra=SOURCE.extra(API, "citations")) for link in links]
+    return None, []
+
+
+def sources_of(contents: Iterable[AIContent], context: EncodeContext) -> dict[str, list[Any]]:
+    """Return the sources of an answer by the fields that list them: the inverse of `with_sources`."""
+    fields: dict[str, list[Any]] = {}
+    for content in contents:
+        for citation in content.annotations or ():
+            field = SOURCE.of(citation, API)
+            if field is not None:
+                source = citation.url if field == "citations" else SOURCES.encode_one(citation, context)
+                fields.setdefault(field, []).append(source)
+    return fields
 
 
 class Messages(MessageList):
@@ -354,5 +487,5 @@ def _row_of(message: ChatMessage) -> Row | Fields:
         return RESULT_MESSAGE
     if message.role != "assistant":
         return PLAIN
-    detailed = any(hints.COLUMN.of(content, API) == "reasoning_details" for content in message.contents)
-    return DETAILED_ASSISTANT if detailed else ASSISTANT
+    columns = (hints.COLUMN.of(content, API) for content in message.contents)
+    return next((DETAILED[column] for column in columns if column in DETAILED), ASSISTANT)

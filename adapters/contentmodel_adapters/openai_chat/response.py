@@ -12,9 +12,9 @@ from contentmodel.authoring import (
     ErrorBody,
     Filled,
     FinishReasons,
+    OneOf,
     Place,
     ProviderOnly,
-    Record,
     spread,
 )
 from contentmodel.response import ChatChoice, ChatResponse
@@ -94,7 +94,7 @@ RESPONSE = TABLE.record(
         "model": "model",
         "created": "created",
         "choices": ("choices", Choices()),
-        "usage": ("usage", Record(USAGE)),
+        "usage": ("usage", OneOf(USAGE)),
         "error": ("error", ErrorBody(ERROR, ERRORS)),
     },
 )

@@ -22,6 +22,7 @@ from contentmodel.authoring import (
 )
 from contentmodel.request import ReasoningOptions
 from contentmodel_adapters.openai_chat.capabilities import CAPABILITIES
+from contentmodel_adapters.openai_chat.dialects import declare_rules
 from contentmodel_adapters.shared.rule_helpers import (
     bad_base64,
     declares,
@@ -480,6 +481,9 @@ def no_conflicting_fields(request: dict[str, Any]) -> Iterator[Broken]:
         excluded = [key for key in ("tools", "logprobs", "max_completion_tokens", "audio") if request.get(key)]
         excluded += ["n"] if request.get("n") not in (None, 1) else []
         yield from ((f"$.{key}", "with prediction") for key in excluded)
+
+
+declare_rules(RULES)
 
 
 _HARMLESS: dict[str, Any] = {"logit_bias": {}, "logprobs": False}

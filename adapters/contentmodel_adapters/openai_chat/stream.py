@@ -25,7 +25,6 @@ from contentmodel.authoring import (
     merge_entry_pieces,
     merge_into,
     object_of,
-    parse,
 )
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.errors import DecodeError, Fault
@@ -43,16 +42,21 @@ from contentmodel.message import Origin, contents_of
 from contentmodel_adapters.openai_chat.blocks import (
     API,
     CITATIONS,
-    REASONING_DETAILS,
     TABLE,
     TOOL_CALLS,
     USAGE,
     detail_names,
 )
-from contentmodel_adapters.openai_chat.messages import decode_assistant, row_of_wire
+from contentmodel_adapters.openai_chat.messages import (
+    REASONING_LISTS,
+    REASONING_TEXTS,
+    decode_assistant,
+    row_of_wire,
+)
 from contentmodel_adapters.shared.streamed_calls import (
     StreamedCalls,
     is_another,
+    is_complete_call,
     is_named,
     merge_call,
     split_delta,
@@ -70,7 +74,7 @@ TEXTS: dict[str, Any] = {
     "reasoning_content": ReasoningDelta,
 }
 TABLE.known_values(
-    "stream delta", "role", *TEXTS, "reasoning_details", "audio", "tool_calls", "function_call", "annotations"
+    "stream delta", "role", *TEXTS, *REASONING_LISTS, "audio", "tool_calls", "function_call", "annotations"
 )
 
 Key = tuple[str, int]
@@ -190,7 +194,7 @@ class Decoder(StreamDecoder):
         delta = wire["delta"] if "delta" in wire else wire.get("message")
         choice.has_message = "delta" not in wire and "message" in wire
         if delta.__class__ is dict:
-            if delta.get("reasoning_details"):
+            if any(map(delta.get, REASONING_LISTS)):
                 choice.is_detailed = True
             for key, value in delta.items():
                 if value.__class__ is str and key in TEXTS:
@@ -283,9 +287,9 @@ class Decoder(StreamDecoder):
                     self._grow_call(choice, entry)
         elif key == "function_call" and value.__class__ is dict:
             self._grow_function_call(choice, value)
-        elif key == "reasoning_details" and value.__class__ is list:
+        elif key in REASONING_LISTS and value.__class__ is list:
             for entry in value:
-                self._grow_detail(choice, entry)
+                self._grow_part(choice, key, entry)
         elif key == "audio" and value.__class__ is dict:
             self._grow_audio(choice, value)
         elif key == "annotations" and value.__class__ is list:
@@ -307,8 +311,8 @@ class Decoder(StreamDecoder):
     # -- blocks ------------------------------------------------------------------------------------------------
 
     def _open_text(self, choice: Choice, column: str) -> BlockState | None:
-        if choice.is_detailed and column in ("reasoning", "reasoning_content"):
-            # The reasoning details have the same text.
+        if choice.is_detailed and column in REASONING_TEXTS:
+            # The parts of the reasoning have the same text.
             return None
         return self._open(choice, (column, 0), {}, _blank(column))
 
@@ -332,7 +336,7 @@ class Decoder(StreamDecoder):
         elif column == "tool_calls":
             merge_entry_pieces(block)
             content = self._decode_call(block.wire)
-            if _is_complete_call(content):
+            if is_complete_call(content):
                 self.stop(block, content)
                 choice.stopped.add(key)
 
@@ -372,27 +376,31 @@ class Decoder(StreamDecoder):
             block.grow("arguments", text)
             self.emit(ArgumentsDelta(index=block.index, text=text))
 
-    def _grow_detail(self, choice: Choice, entry: Any) -> None:
-        details = choice.message.setdefault("reasoning_details", [])
+    def _grow_part(self, choice: Choice, column: str, entry: Any) -> None:
+        """Append to a list of parts of the reasoning, or to the part that the entry continues."""
+        parts = choice.message.setdefault(column, [])
         if entry.__class__ is not dict:
-            details.append(entry)
+            parts.append(entry)
             return
         names = detail_names(entry)
-        place = choice.details.get(names["id" in entry]) if names else None
+        place = _place_of_thinking(parts, entry) if column == "thinking_blocks" else None
+        if column == "reasoning_details" and names:
+            place = choice.details.get(names["id" in entry])
         if place is None:
-            place = len(details)
+            place = len(parts)
             for name in names:
                 choice.details.setdefault(name, place)
-            details.append({key: value for key, value in entry.items() if key not in _DETAIL_TEXTS})
-            blank = {**details[place], **{key: "" for key in _DETAIL_TEXTS if entry.get(key).__class__ is str}}
-            content = REASONING_DETAILS.decode_list([blank], self.context())[0]
-            block = self._open(choice, ("reasoning_details", place), details[place], content)
+            parts.append({key: value for key, value in entry.items() if key not in _PART_TEXTS})
+            blank = {**parts[place], **{key: "" for key in _PART_TEXTS if entry.get(key).__class__ is str}}
+            block = self._open(choice, (column, place), parts[place], self._decode_part(column, blank))
         else:
-            block = choice.blocks["reasoning_details", place]
-            merge_into(block.wire, {key: value for key, value in entry.items() if key not in _DETAIL_TEXTS})
-            if entry.get("signature") and not any(entry.get(key) for key in _DETAIL_TEXTS):
-                self._sign(block)
-        for key in _DETAIL_TEXTS:
+            block = choice.blocks[column, place]
+            merge_into(block.wire, {key: value for key, value in entry.items() if key not in _PART_TEXTS})
+            if entry.get("signature") and not any(entry.get(key) for key in _PART_TEXTS):
+                content = self._decode_part(column, {"text": "", **block.wire})
+                if content.protected is not None:
+                    self.emit(SignatureDelta(index=block.index, protected=content.protected))
+        for key in _PART_TEXTS:
             if entry.get(key).__class__ is str:
                 block.grow(key, entry[key])
                 if key != "data" and entry[key]:
@@ -400,10 +408,8 @@ class Decoder(StreamDecoder):
             elif key in entry:
                 block.wire.setdefault(key, entry[key])
 
-    def _sign(self, block: BlockState) -> None:
-        content = REASONING_DETAILS.decode_list([{"text": "", **block.wire}], self.context())[0]
-        if content.protected is not None:
-            self.emit(SignatureDelta(index=block.index, protected=content.protected))
+    def _decode_part(self, column: str, wire: dict[str, Any]) -> Any:
+        return REASONING_LISTS[column].decode_list([wire], self.context())[0]
 
     def _grow_audio(self, choice: Choice, value: dict[str, Any]) -> None:
         wire = choice.message.setdefault("audio", {})
@@ -506,7 +512,15 @@ class Decoder(StreamDecoder):
         return indices
 
 
-_DETAIL_TEXTS = ("text", "summary", "data")
+_PART_TEXTS = ("text", "summary", "data", "thinking")
+
+
+def _place_of_thinking(blocks: list[Any], entry: dict[str, Any]) -> int | None:
+    """Return the index of the last block if a block continues it: it has no signature yet. Blocks have no numbers."""
+    last = blocks[-1] if blocks else None
+    if not isinstance(last, dict) or last.get("signature"):
+        return None
+    return len(blocks) - 1 if last.get("type") == entry.get("type") == "thinking" else None
 
 
 def _clashes(choice: Choice, column: str, value: Any) -> bool:
@@ -531,17 +545,6 @@ def _only_grew(wire: dict[str, Any]) -> bool:
     if sum(1 for key, value in object_of(wire, "delta").items() if value and key != "role") != 1:
         return False
     return all(key == "delta" or (key != "text" and value.__class__ not in (list, dict)) for key, value in wire.items())
-
-
-def _is_complete_call(content: Any) -> bool:
-    """Return whether a call's arguments are complete."""
-    text = content.arguments
-    if text.__class__ is not str or not text:
-        return False
-    try:
-        return parse(text, API).__class__ is dict
-    except DecodeError:
-        return False
 
 
 @cache

@@ -14,6 +14,7 @@ from contentmodel.authoring import (
     Written,
     family_of,
     growing,
+    hints,
     is_incomplete_call,
     list_of,
     loss_of,
@@ -24,17 +25,17 @@ from contentmodel.authoring import (
     write,
 )
 from contentmodel.content.text import SpanConverter, TextContent
-from contentmodel.content.tools import ToolCallContent
+from contentmodel.content.tools import ToolCallContent, ToolResultContent
 from contentmodel.events import Layout, TurnComplete, TurnError, WireEvent
 from contentmodel.literals import LossFamily
 from contentmodel.response import ChatChoice
-from contentmodel_adapters.openai_chat.messages import BETWEEN, COLUMNS, REASONING_FIELDS
+from contentmodel_adapters.openai_chat.messages import BETWEEN, COLUMNS, REASONING_TEXTS, sources_of
 from contentmodel_adapters.openai_chat.stream import TEXTS
 from contentmodel_adapters.shared.citations import placed
 
 ORDER = {name: number for number, name in enumerate(COLUMNS)}
 GROWN = {"function": "arguments", "custom": "input"}
-_SEPARATED = (*REASONING_FIELDS, "refusal")
+_SEPARATED = (*REASONING_TEXTS, "refusal")
 """The columns that separate several texts of another API."""
 
 
@@ -52,6 +53,12 @@ class Encoder(JoiningEncoder):
         self._columns: dict[int, tuple[str, LossFamily, list[str]]] = {}
         """The name and the family of each content that was written, for its losses, and its columns."""
         self._citations: dict[int, list[Any]] = {}
+        self._executed: dict[int, list[tuple[int, Any]]] = {}
+        """The tools that the host ran and that are not written, by choice."""
+        self._cited: dict[int, Any] = {}
+        """The texts with citations, by number."""
+        self._live_calls: dict[int, tuple[int, dict[str, Any]]] = {}
+        """The number of each live call, and its fields that were written."""
         self._begun_columns: set[tuple[int, str]] = set()
         """The separated columns that were begun, each with its choice."""
         self._head: dict[str, Any] = {}
@@ -110,6 +117,7 @@ class Encoder(JoiningEncoder):
         # Some hosts begin the arguments with null.
         own = object_of((block.content.extra or {}).get(self.api, {}), kind)
         inner = {**wire[kind], grown: own.get(grown, "")} if grown in wire[kind] else wire[kind]
+        self._live_calls[block.index] = number, wire
         start = {"index": number, **wire, kind: inner}
         self._chunk(block.choice, {"tool_calls": [start]})
         prefix = b'"tool_calls":[{"index":%d,"%b":{"%b":' % (number, kind.encode(), grown.encode())
@@ -130,6 +138,9 @@ class Encoder(JoiningEncoder):
         if is_incomplete_call(block) and block.grow is None:
             self.report_loss((block.choice, block.index), content, reasons.INTERRUPTED_CALL)
             return
+        if hints.COLUMN.of(content, self.api) == "executed_tools":
+            self._close_executed(block)
+            return
         texts = self.texts_of(block)
         block.place = texts.size + len(texts.before(getattr(content, "text", None) or ""))
         placed_content = self._placed(content, block.place)
@@ -148,7 +159,24 @@ class Encoder(JoiningEncoder):
         for column in [] if block.grow is None else [*TEXTS, "tool_calls"]:
             message.pop(column, None)
         self._write_message(block.choice, message)
+        self._note_citations(block.index, content)
         block.cited = len(content.annotations or ())
+
+    def _close_executed(self, block: OutgoingBlock) -> None:
+        """Hold a tool that the host ran until its result is complete: both are one object."""
+        self._executed.setdefault(block.choice, []).append((block.index, block.content))
+        if isinstance(block.content, ToolResultContent):
+            self._write_executed(block.choice)
+
+    def _write_executed(self, choice: int) -> None:
+        waiting = self._executed.pop(choice, [])
+        if waiting:
+            places = [(choice, index) for index, _ in waiting]
+            self._write_message(choice, self.encode([content for _, content in waiting], places=places))
+
+    def _note_citations(self, index: int, content: Any) -> None:
+        if content.annotations and self.is_native:
+            self._cited[index] = content
 
     def _report_order(self, layout: Layout) -> None:
         """Report the contents whose column is before that of an earlier content."""
@@ -169,6 +197,11 @@ class Encoder(JoiningEncoder):
         for wire in objects_of(message, "tool_calls"):
             kind = _kind_of(wire)
             text = None if kind is None else wire[kind].get(GROWN[kind])
+            number, written = self._live_calls.pop(block.index, (0, wire))
+            added = {key: value for key, value in wire.items() if key not in written}
+            if added:
+                # A signature may follow the arguments.
+                self._chunk(block.choice, {"tool_calls": [{"index": number, **added}]})
         if isinstance(text, str) and (block.left(text) or not text):
             self.write_text(block, block.left(text))
 
@@ -193,6 +226,7 @@ class Encoder(JoiningEncoder):
 
     def amend(self, index: int, content: Any, written: Written) -> None:
         place = (written.choice, index)
+        self._note_citations(index, content)
         message = self.encode([self._placed(content, written.place)], places=[place])
         for column in TEXTS:
             text = message.pop(column, None)
@@ -220,7 +254,10 @@ class Encoder(JoiningEncoder):
 
     def _end_choices(self, event: TurnComplete | TurnError) -> None:
         """Write the end of every choice, and the fields of the whole answer."""
+        for choice in list(self._executed):
+            self._write_executed(choice)
         payload = self.encode_envelope(event)
+        payload |= sources_of((self._cited[index] for index in sorted(self._cited)), self._context())
         self._report_order(event.layout)
         is_failed = isinstance(event, TurnError)
         ends = [

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from contentmodel.authoring import canonical, merge_into, object_of
+from contentmodel.authoring import canonical, merge_into, object_of, parse
+from contentmodel.errors import DecodeError
 
 
 class StreamedCalls:
@@ -95,3 +96,14 @@ def merge_call(old: dict[str, Any], new: dict[str, Any]) -> None:
             merge_into(old[name], value, tuple(value))
         else:
             merge_into(old, {name: value}, ("id", "type"))
+
+
+def is_complete_call(content: Any) -> bool:
+    """Return whether a call's arguments are complete."""
+    text = content.arguments
+    if text.__class__ is not str or not text:
+        return False
+    try:
+        return parse(text).__class__ is dict
+    except DecodeError:
+        return False

@@ -1,0 +1,402 @@
+"""The hosts of Chat Completions: one row for each, with what it takes and returns besides the API of OpenAI.
+
+The passes and codecs below read the rows. No code depends on the name of a host.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from contentmodel.authoring import Broken, Codec, EncodeContext, Hint, Host, Rules, Spec, object_of, objects, reasons
+from contentmodel.authoring import settings as forms
+from contentmodel.request import ChatRequest
+
+API = "openai-chat"
+SEEN = "2026-11-23"
+
+
+class Dialect(msgspec.Struct, frozen=True, kw_only=True):
+    """A host.
+
+    - `models`: the names of models that only this host serves, as a regular expression. A request to such a model
+      needs no policy.
+    - `reasoning`: the field of assistant messages that takes reasoning of any issuer.
+    - `thinks`: the names of models that think by default, if the host refuses a message with calls that lacks this
+      field while the model thinks.
+    - `developer`: whether it has the role developer.
+    - `limit`: the name of the limit of tokens.
+    - `state_field`: the field of assistant messages that takes reasoning with the opaque state of the model's maker.
+    - `reads`: the issuers whose opaque state it reads. It also reads that of the maker of the model, if it is one of
+      `makers`: each with the format of the state, if the host names it.
+    - `cache_control`: whether parts take cache points in this field.
+    - `settings`: the fields of requests for settings of the reasoning, by attribute of ReasoningOptions. `form` is the
+      form in which they express the amount of thinking.
+    - `source`: the documentation, seen on the day SEEN.
+    """
+
+    name: str
+    models: str | None = None
+    reasoning: str | None = None
+    thinks: str | None = None
+    developer: bool = True
+    limit: str = "max_completion_tokens"
+    state_field: str | None = None
+    reads: frozenset[str] = frozenset()
+    makers: Mapping[str, str | None] = {}
+    cache_control: bool = False
+    settings: Mapping[str, str] = {}
+    form: forms.Form = forms.OPENAI
+    source: str
+
+
+SWITCH = forms.Form(off={"mode": "disabled"}, auto={"mode": "enabled"})
+"""The form of hosts that turn thinking on and off."""
+BUDGETED = forms.Form(off={"mode": "disabled"}, auto={"mode": "enabled"}, within={"mode": "enabled"})
+"""The form of hosts that also take a budget."""
+
+
+DIALECTS: dict[str, Dialect] = {
+    dialect.name: dialect
+    for dialect in (
+        Dialect(name="openai", source="developers.openai.com/api/reference/resources/chat"),
+        Dialect(
+            name="deepseek",
+            models=r"deepseek-(?:chat|reasoner|flash|pro|v\d.*)",
+            reasoning="reasoning_content",
+            thinks=r"deepseek-(?!chat$).*",
+            developer=False,
+            limit="max_tokens",
+            settings={"mode": "thinking.type"},
+            form=SWITCH,
+            source="api-docs.deepseek.com/guides/thinking_mode, Tool Calls",
+        ),
+        Dialect(
+            name="moonshot",
+            models=r"(?:kimi|moonshot)-.*",
+            reasoning="reasoning_content",
+            thinks=r"kimi-k(?:2-thinking|2\.\d|[3-9]).*",
+            settings={"mode": "thinking.type"},
+            form=SWITCH,
+            source="platform.moonshot.ai/docs/guide/use-kimi-k2-thinking-model; anomalyco/opencode#10996",
+        ),
+        Dialect(
+            name="zai",
+            models=r"glm-.*",
+            reasoning="reasoning_content",
+            limit="max_tokens",
+            settings={"mode": "thinking.type"},
+            form=SWITCH,
+            source="docs.z.ai/guides/capabilities/thinking-mode",
+        ),
+        Dialect(
+            name="alibaba",
+            reasoning="reasoning_content",
+            settings={"mode": "enable_thinking", "budget_tokens": "thinking_budget"},
+            form=BUDGETED,
+            source="alibabacloud.com/help/en/model-studio/deep-thinking",
+        ),
+        Dialect(
+            name="minimax",
+            models=r"(?i:minimax)-.*",
+            reasoning="reasoning_details",
+            source="platform.minimax.io/docs/api-reference/text-openai-api",
+        ),
+        Dialect(
+            name="groq",
+            models=r"groq/.*",
+            reasoning="reasoning",
+            settings={"include": "reasoning_format"},
+            source="console.groq.com/docs/reasoning",
+        ),
+        Dialect(name="cerebras", reasoning="reasoning", source="inference-docs.cerebras.ai/capabilities/reasoning"),
+        Dialect(
+            name="openrouter",
+            reasoning="reasoning_details",
+            state_field="reasoning_details",
+            makers={"anthropic": "anthropic-claude-v1"},
+            cache_control=True,
+            settings={
+                "effort": "reasoning.effort",
+                "budget_tokens": "reasoning.max_tokens",
+                "mode": "reasoning.enabled",
+                "include": "reasoning.exclude",
+            },
+            form=forms.Form(off={"mode": "disabled"}, auto={"mode": "enabled"}, within={}),
+            source="openrouter.ai/docs/use-cases/reasoning-tokens",
+        ),
+        Dialect(
+            name="litellm",
+            reasoning="reasoning_content",
+            state_field="thinking_blocks",
+            makers={"anthropic": None, "google": None},
+            cache_control=True,
+            settings={"mode": "thinking.type", "budget_tokens": "thinking.budget_tokens"},
+            form=forms.Form(off={"mode": "disabled"}, auto={}, within={"mode": "enabled"}, budget_below_limit=True),
+            source="docs.litellm.ai/docs/reasoning_content",
+        ),
+        Dialect(
+            name="google",
+            models=r"(?:models/)?gemini-.*",
+            reads=frozenset({"google"}),
+            source="ai.google.dev/gemini-api/docs/thought-signatures, OpenAI compatibility",
+        ),
+    )
+}
+
+MAKERS = {"anthropic": r"(?:^|[/.@:])claude-", "google": r"(?:^|[/.@:])gemini-"}
+"""The makers of models whose opaque state proxies pass on, with the pattern of the names of their models."""
+
+
+def maker_of(model: str | None) -> str | None:
+    """Return the maker of a model whose state proxies pass on; None for any other model."""
+    return next((maker for maker, names in MAKERS.items() if model and re.search(names, model)), None)
+
+
+def dialect_for(name: str | None, model: str | None) -> Dialect | None:
+    """Return the dialect of this name, or of the host that alone serves a model; None if neither is known.
+
+    Raise ValueError if there is no dialect of this name.
+    """
+    if name is not None:
+        if name not in DIALECTS:
+            raise ValueError(f"unknown policy dialect={name}: expected {' | '.join(DIALECTS)}")
+        return DIALECTS[name]
+    if model is None:
+        return None
+    return next((d for d in DIALECTS.values() if d.models is not None and re.fullmatch(d.models, model)), None)
+
+
+def host_of(model: str | None, policies: Mapping[str, str] | None) -> Host:
+    """Return what the host of a model adds to the API: that of the policy `dialect`, or that of the model."""
+    return _host_for((policies or {}).get("dialect"), model)
+
+
+@lru_cache(maxsize=256)
+def _host_for(name: str | None, model: str | None) -> Host:
+    dialect = dialect_for(name, model)
+    if dialect is None:
+        return Host()
+    maker = maker_of(model)
+    form = dialect.makers.get(maker or "")
+    return Host(
+        issuers=dialect.reads | (dialect.makers.keys() & {maker or ""}),
+        state_field=dialect.state_field,
+        state_residue={} if form is None else {"format": form},
+        fields=_fields_of(dialect),
+        cache_points=dialect.cache_control,
+        dialect=dialect,
+        policies={} if dialect.reasoning is None else {"reasoning": dialect.reasoning},
+    )
+
+
+def _fields_of(dialect: Dialect) -> frozenset[str]:
+    """Return the fields of a host that OpenAI does not have."""
+    fields = {dialect.reasoning, dialect.state_field, *(path.partition(".")[0] for path in dialect.settings.values())}
+    if "google" in dialect.reads or "google" in dialect.makers:
+        fields.add("extra_content")
+    if dialect.cache_control:
+        fields.add("cache_control")
+    return frozenset(field for field in fields if field is not None)
+
+
+def form_of(context: EncodeContext) -> forms.Form:
+    """Return the form in which the host of a model expresses the amount of thinking."""
+    dialect = context.host.dialect
+    return forms.OPENAI if dialect is None else dialect.form
+
+
+def required_reasoning(request: Mapping[str, Any], host: Host) -> str | None:
+    """Return the field that each message with calls must have at a host; None if there is none."""
+    dialect: Dialect | None = host.dialect
+    if dialect is None or dialect.thinks is None:
+        return None
+    switch = object_of(request, "thinking").get("type")
+    if switch == "disabled" or request.get("reasoning_effort") == "none":
+        return None
+    model = request.get("model")
+    thinks = switch == "enabled" or (isinstance(model, str) and re.fullmatch(dialect.thinks, model) is not None)
+    return dialect.reasoning if thinks else None
+
+
+def with_rules_of_host(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+    """Return a payload with the roles, the names and the required fields of its host."""
+    dialect: Dialect | None = context.host.dialect
+    if dialect is None:
+        return payload
+    if dialect.limit != "max_completion_tokens" and "max_completion_tokens" in payload:
+        payload[dialect.limit] = payload.pop("max_completion_tokens")
+    field = required_reasoning(payload, context.host)
+    for message in payload.get("messages", ()):
+        if message.get("role") == "developer" and not dialect.developer:
+            context.report_loss(request, "messages", NO_DEVELOPER)
+            message["role"] = "system"
+        if field is not None and message.get("tool_calls") and not isinstance(message.get(field), str):
+            context.report_loss(request, "messages", EMPTY_REASONING, name=field)
+            message[field] = ""
+    return payload
+
+
+NO_DEVELOPER = reasons.degraded("openai-chat-no-developer", "the host has no role developer: it is sent as system")
+EMPTY_REASONING = reasons.synthesized(
+    "openai-chat-empty-reasoning", "the host requires {name} beside calls, and the source has none: it is empty"
+)
+
+
+def calls_have_reasoning(request: dict[str, Any], host: Host) -> Iterator[Broken]:
+    """A message with calls must have its reasoning at DeepSeek and Moonshot while the model thinks."""
+    field = required_reasoning(request, host)
+    for at, message in objects(request, "messages") if field is not None else ():
+        if message.get("tool_calls") and not isinstance(message.get(field or ""), str):
+            yield f"{at}.{field}", f"no {field} beside the calls"
+
+
+def roles_known_to_host(request: dict[str, Any], host: Host) -> Iterator[Broken]:
+    """The role of a message must be one of the host: DeepSeek has no developer."""
+    for at, message in objects(request, "messages") if host.dialect and not host.dialect.developer else ():
+        if message.get("role") == "developer":
+            yield f"{at}.role", f"developer at {host.dialect.name}"
+
+
+def limit_has_name_of_host(request: dict[str, Any], host: Host) -> Iterator[Broken]:
+    """The limit of tokens must have the name of the host: max_tokens at DeepSeek and Z.ai."""
+    if host.dialect and host.dialect.limit == "max_tokens" and request.get("max_completion_tokens") is not None:
+        yield "$.max_completion_tokens", f"max_completion_tokens at {host.dialect.name}"
+
+
+def declare_rules(rules: Rules) -> None:
+    """Add the rules of hosts to those of the API."""
+    rules.by_host(
+        "refused",
+        fix="send the reasoning of the answer back, or an empty text",
+        source="api-docs.deepseek.com/guides/thinking_mode; anomalyco/opencode#16318, Lapis0x0/obsidian-yolo#243; "
+        "seen 2026-11-23",
+    )(calls_have_reasoning)
+    rules.by_host(
+        "refused", fix="use system", source="earendil-works/pi#1048, eclipse-theia/theia#15144; seen 2026-11-23"
+    )(roles_known_to_host)
+    rules.by_host("ignored", fix="rename it", source="the documentation of the host; seen 2026-11-23")(
+        limit_has_name_of_host
+    )
+
+
+# -- settings of the reasoning -----------------------------------------------------------------------------------------
+
+FIELDS = Hint[dict[str, Any]](
+    API, "reasoning_fields", "the fields of the settings of the reasoning, if one of them is a host's"
+)
+
+
+class Setting(Codec[Any]):
+    """One of the fields for a setting of the reasoning. `names` are the values of the model, by those of the wire.
+
+    The fields of one attribute are alternatives: `fields_to_write` chooses among them.
+    """
+
+    identity = False
+
+    def __init__(
+        self,
+        path: str,
+        attribute: str,
+        *classes: type,
+        names: Mapping[Any, Any] | None = None,
+        known: Collection[str] | None = None,
+    ) -> None:
+        super().__init__(*classes)
+        self.path, self.attribute, self._names = path, attribute, names
+        self._wires = None if names is None else {value: wire for wire, value in names.items()}
+        self.known_values = None if known is None else frozenset(known)
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ in self.classes and (self._names is None or value in self._names)
+
+    def decode(self, value: Any, context: Any, container: Any, key: str) -> Any:
+        return value if self._names is None else self._names[value]
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        fields = fields_to_write(self.attribute, owner, context)
+        if self.path not in fields:
+            return None
+        own = FIELDS.of(owner, API) or {}
+        last = SETTINGS[fields[-1]]
+        # If the setting was not edited, each of its fields keeps its value.
+        if last.holds(own.get(last.path)) and last.decode(own[last.path], None, own, "") == value:
+            return own[self.path] if self.holds(own[self.path]) else None
+        wire = value if self._wires is None else self._wires.get(value)
+        is_known = self.known_values is None or context.native or wire in self.known_values
+        if wire is None or not is_known:
+            context.report_loss(owner, f"options.reasoning.{self.attribute}", reasons.UNSUPPORTED_VALUE, value=value)
+            return None
+        return wire
+
+
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+_MODES = {name: name for name in ("enabled", "disabled", "adaptive")}
+_SWITCH = {True: "enabled", False: "disabled"}
+SETTINGS: dict[str, Setting] = {
+    setting.path: setting
+    for setting in (
+        Setting("reasoning_effort", "effort", str, known=EFFORTS),
+        Setting("reasoning.effort", "effort", str, known=EFFORTS),
+        Setting("reasoning.max_tokens", "budget_tokens", int),
+        Setting("reasoning.enabled", "mode", bool, names=_SWITCH),
+        Setting("reasoning.exclude", "include", bool, names={True: False, False: True}),
+        Setting("thinking.type", "mode", str, names=_MODES),
+        Setting("thinking.budget_tokens", "budget_tokens", int),
+        Setting("enable_thinking", "mode", bool, names=_SWITCH),
+        Setting("thinking_budget", "budget_tokens", int),
+        Setting("include_reasoning", "include", bool),
+        Setting("reasoning_format", "include", str, names={"parsed": True, "hidden": False}),
+    )
+}
+"""The fields of requests for settings of the reasoning. The first one is OpenAI's; the hosts' rows name the sources."""
+ATTRIBUTES = tuple(dict.fromkeys(setting.attribute for setting in SETTINGS.values()))
+_OF_ATTRIBUTE = {
+    attribute: [path for path, setting in SETTINGS.items() if setting.attribute == attribute]
+    for attribute in ATTRIBUTES
+}
+_USUAL = {"effort": "reasoning_effort"}
+"""The fields of OpenAI, by attribute."""
+_KEYS_OF_HOSTS = frozenset(path.partition(".")[0] for path in SETTINGS) - set(_USUAL.values())
+
+SETTING_FIELDS: dict[str, Spec] = {
+    path: (f"options.reasoning.{setting.attribute}", setting) for path, setting in SETTINGS.items()
+}
+"""The fields of the settings in the table of requests."""
+
+
+def fields_to_write(attribute: str, request: ChatRequest, context: EncodeContext) -> list[str]:
+    """Return the fields for a setting: those that it was read from, else that of the host, else that of OpenAI."""
+    own = FIELDS.of(request, API)
+    read_from = [path for path in _OF_ATTRIBUTE[attribute] if path in own] if own else []
+    if read_from:
+        return read_from
+    dialect = context.host.dialect
+    usual = _USUAL.get(attribute) if dialect is None else dialect.settings.get(attribute, _USUAL.get(attribute))
+    return [] if usual is None else [usual]
+
+
+def with_setting_fields(request: ChatRequest, wire: dict[str, Any]) -> ChatRequest:
+    """Return a decoded request with a hint of the fields of its settings, if one of them is a host's."""
+    if _KEYS_OF_HOSTS.isdisjoint(wire):
+        return request
+    found = {}
+    for path, setting in SETTINGS.items():
+        outer, _, inner = path.partition(".")
+        value = object_of(wire, outer).get(inner) if inner else wire.get(outer)
+        if setting.holds(value):
+            found[path] = value
+    return FIELDS.on(request, API, found) if found.keys() - set(_USUAL.values()) else request
+
+
+def with_reported_settings(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+    """Return the payload unchanged. Report the settings of the reasoning for which the host has no field."""
+    for attribute in ATTRIBUTES if request.options.reasoning is not None else ():
+        if not fields_to_write(attribute, request, context):
+            context.report_lost_attributes(request, (f"options.reasoning.{attribute}",))
+    return payload

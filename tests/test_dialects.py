@@ -1,0 +1,459 @@
+"""Hosts of Chat Completions: what they add to the API reaches other APIs and is restored."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+import contentmodel
+from contentmodel import FunctionCallContent, ReasoningContent, ReasoningOptions, convert
+from contentmodel.cli.errors import Problem
+from contentmodel.cli.options import parse_policies
+from contentmodel.content import (
+    CodeInterpreterToolResultContent,
+    HostedToolCallContent,
+    TextContent,
+    UnknownContent,
+    UriContent,
+    WebSearchToolCallContent,
+    WebSearchToolResultContent,
+)
+from contentmodel.content.base import Protected
+from contentmodel.events import TurnComplete, fold
+from test_chat_streams import chat
+from test_events import chunk, sse
+
+CHAT = contentmodel.adapter("openai-chat")
+ANTHROPIC, GOOGLE = "anthropic-messages", "google-generate-content"
+LITELLM: Any = {"dialect": "litellm"}
+
+THINKING = [
+    {"type": "thinking", "thinking": "Look it up.", "signature": "EqRfc2ln"},
+    {"type": "redacted_thinking", "data": "RW5jcnlwdGVk"},
+]
+CALL = {"id": "call_1", "type": "function", "function": {"name": "look_up", "arguments": '{"name": "cat"}'}}
+SIGNED_CALL = {**CALL, "extra_content": {"google": {"thought_signature": "c2lnbmF0dXJl"}}}
+RESULT = {"role": "tool", "tool_call_id": "call_1", "content": "A small animal."}
+TOOLS = [{"type": "function", "function": {"name": "look_up", "parameters": {"type": "object", "properties": {}}}}]
+
+
+def request(model: str, **answer: Any) -> dict[str, Any]:
+    """Return a request in the middle of a loop of tools."""
+    messages = [{"role": "user", "content": "What is a cat?"}, {"role": "assistant", **answer}, RESULT]
+    return {"model": model, "messages": messages, "tools": TOOLS}
+
+
+def answer(**message: Any) -> dict[str, Any]:
+    """Return an answer with a message."""
+    choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": "stop"}
+    return {"id": "a", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+
+
+# -- opaque state ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("model", "issuer"),
+    [
+        ("claude-opus-4-8", "anthropic"),
+        ("anthropic/claude-sonnet-4-5", "anthropic"),
+        ("us.anthropic.claude-sonnet-4-5-v1:0", "anthropic"),
+        ("gemini/gemini-3-pro-preview", "google"),
+        ("my-alias", "openai-chat"),
+    ],
+)
+def test_state_of_thinking_blocks_is_of_the_maker_of_the_model(model: str, issuer: str) -> None:
+    payload = request(model, content=None, reasoning_content="Look it up.", thinking_blocks=THINKING, tool_calls=[CALL])
+    decoded = CHAT.decode_request(payload)
+    thought, redacted, _ = decoded.messages[1].contents
+    assert isinstance(thought, ReasoningContent)
+    assert thought.text == "Look it up."
+    assert thought.protected == Protected(issuer=issuer, kind="signature", data="EqRfc2ln")
+    assert redacted.protected == Protected(issuer=issuer, kind="redacted", data="RW5jcnlwdGVk")
+    assert CHAT.encode_request(decoded).payload == payload
+
+
+def test_thinking_blocks_reach_anthropic_and_come_back() -> None:
+    payload = request("claude-opus-4-8", content=None, thinking_blocks=THINKING, tool_calls=[CALL])
+    there = convert(payload, source="openai-chat", target=ANTHROPIC).payload
+    assert there["messages"][1]["content"][:2] == THINKING
+    back = convert(there, source=ANTHROPIC, target="openai-chat", policies=LITELLM).payload
+    assert back["messages"][1]["thinking_blocks"] == THINKING
+
+
+def test_state_is_not_sent_to_a_host_that_does_not_read_it() -> None:
+    payload = request("claude-opus-4-8", content=None, thinking_blocks=THINKING, tool_calls=[CALL])
+    there = convert(payload, source="openai-chat", target=ANTHROPIC).payload
+    for model, policies in [
+        ("gpt-5.2", LITELLM),
+        ("claude-opus-4-8", None),
+        ("claude-opus-4-8", {"dialect": "google"}),
+    ]:
+        lossy = convert(there, source=ANTHROPIC, target="openai-chat", model=model, policies=policies)
+        assert b"EqRfc2ln" not in lossy.to_json()
+        assert "$.messages[1].content[0]" in {loss.path.partition(".signature")[0] for loss in lossy.losses}
+
+
+DETAILS = [
+    {"type": "reasoning.text", "text": "Look it up.", "signature": "EqRfc2ln", "format": "anthropic-claude-v1"},
+    {"type": "reasoning.encrypted", "data": "RW5jcnlwdGVk", "format": "anthropic-claude-v1"},
+]
+
+
+def test_details_of_claude_reach_anthropic_and_come_back() -> None:
+    payload = request("anthropic/claude-opus-4-8", content=None, reasoning_details=DETAILS, tool_calls=[CALL])
+    there = convert(payload, source="openai-chat", target=ANTHROPIC, model="claude-opus-4-8").payload
+    assert there["messages"][1]["content"][:2] == THINKING
+    policies: Any = {"dialect": "openrouter"}
+    back = convert(there, source=ANTHROPIC, target="openai-chat", policies=policies).payload
+    assert back["messages"][1]["reasoning_details"] == DETAILS
+
+
+def test_details_of_other_formats_go_back_to_the_same_api_only() -> None:
+    details = [{**detail, "format": "openai-responses-v1"} for detail in DETAILS]
+    payload = request("claude-opus-4-8", content=None, reasoning_details=details, tool_calls=[CALL])
+    assert b"EqRfc2ln" not in convert(payload, source="openai-chat", target=ANTHROPIC).to_json()
+    decoded = CHAT.decode_request(payload)
+    assert CHAT.encode_request(decoded).payload == payload
+
+
+def test_thought_signature_reaches_google_and_comes_back() -> None:
+    payload = request("gemini-3-pro-preview", content=None, tool_calls=[SIGNED_CALL])
+    decoded = CHAT.decode_request(payload)
+    assert decoded.messages[1].contents[0].protected == Protected(
+        issuer="google", kind="signature", data="c2lnbmF0dXJl"
+    )
+    there = convert(payload, source="openai-chat", target=GOOGLE).payload
+    part = there["contents"][1]["parts"][0]
+    assert part["thoughtSignature"] == "c2lnbmF0dXJl"
+    back = convert(there, source=GOOGLE, target="openai-chat", model="gemini-3-pro-preview")
+    assert back.payload["messages"][1]["tool_calls"][0]["extra_content"] == SIGNED_CALL["extra_content"]
+    elsewhere = convert(there, source=GOOGLE, target="openai-chat", model="gpt-5.2")
+    assert b"c2lnbmF0dXJl" not in elsewhere.to_json()
+
+
+def test_calls_of_another_api_in_a_native_request_keep_no_foreign_state() -> None:
+    google = convert(request("m", content=None, tool_calls=[SIGNED_CALL]), source="openai-chat", target=GOOGLE).payload
+    turn = contentmodel.adapter(GOOGLE).decode_request(google).messages[1]
+    native = CHAT.decode_request({"model": "gpt-5.2", "messages": [{"role": "user", "content": "Hi"}]})
+    mixed = contentmodel.ChatRequest(model="gpt-5.2", messages=[*native.messages, turn], origin=native.origin)
+    encoded = CHAT.encode_request(mixed)
+    assert b"c2lnbmF0dXJl" not in encoded.to_json()
+    assert [loss.code for loss in encoded.losses if "protected" in loss.path] == ["opaque-state"]
+
+
+def test_stream_of_thinking_blocks_is_the_whole_answer() -> None:
+    deltas = [
+        {
+            "reasoning_content": "Look ",
+            "thinking_blocks": [{"type": "thinking", "thinking": "Look ", "signature": None}],
+        },
+        {"reasoning_content": "it up.", "thinking_blocks": [{"type": "thinking", "thinking": "it up."}]},
+        {"thinking_blocks": [{"type": "thinking", "thinking": "", "signature": "EqRfc2ln"}]},
+        {"thinking_blocks": [THINKING[1]]},
+        {"content": "A cat."},
+    ]
+    events = chat(*deltas)
+    assert isinstance(events[-1], TurnComplete)
+    thought, redacted, text = fold(events).messages[0].contents
+    assert (thought.text, thought.protected.data) == ("Look it up.", "EqRfc2ln")
+    assert (redacted.protected.data, text.text) == ("RW5jcnlwdGVk", "A cat.")
+
+
+def test_stream_encoder_writes_the_signature_of_a_call_for_google_models() -> None:
+    parts = [{"functionCall": {"id": "c", "name": "f", "args": {"x": 1}}, "thoughtSignature": "c2lnbmF0dXJl"}]
+    wire = {"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}]}
+    decoder = contentmodel.adapter(GOOGLE).stream_decoder()
+    encoder, again = CHAT.stream_encoder(), CHAT.stream_decoder()
+    events = [*decoder.feed(sse({**wire, "modelVersion": "gemini-3-pro-preview"})), *decoder.close()]
+    out = b"".join(map(encoder.feed, events)) + encoder.close()
+    (call,) = fold([*again.feed(out), *again.close()]).messages[0].contents
+    assert isinstance(call, FunctionCallContent)
+    assert call.protected == Protected(issuer="google", kind="signature", data="c2lnbmF0dXJl")
+
+
+# -- tools of the host -------------------------------------------------------------------------------------------------
+
+FOUND = {"title": "Cats", "url": "https://example.org/cats", "content": "Cats are small.", "score": 0.9}
+EXECUTED = [
+    {
+        "index": 0,
+        "type": "search",
+        "arguments": '{"query": "cats"}',
+        "output": "Title: Cats",
+        "search_results": {"images": [], "results": [FOUND, {"score": 0.1}]},
+    },
+    {"index": 1, "type": "python", "arguments": '{"code": "1"}', "code_results": [{"text": "1"}, {"png": "iVBORw0K"}]},
+    {"index": 2, "type": "wolfram", "arguments": "{}", "output": None},
+]
+
+
+def test_executed_tools_are_calls_with_results() -> None:
+    payload = answer(content="A cat.", executed_tools=EXECUTED)
+    decoded = CHAT.decode_response(payload)
+    search, found, _, computed, other, nothing, _ = decoded.messages[0].contents
+    assert isinstance(search, WebSearchToolCallContent)
+    assert search.arguments == '{"query": "cats"}'
+    assert isinstance(found, WebSearchToolResultContent)
+    assert [type(output) for output in found.outputs] == [TextContent, UriContent, UnknownContent]
+    assert found.outputs[1].uri == FOUND["url"]
+    assert isinstance(computed, CodeInterpreterToolResultContent)
+    assert [type(output).__name__ for output in computed.outputs] == ["TextContent", "DataContent"]
+    assert (type(other), other.name, nothing.outputs) == (HostedToolCallContent, "wolfram", [])
+    assert CHAT.encode_response(decoded).payload == payload
+
+
+def test_streamed_executed_tools_are_written_as_one_object() -> None:
+    started = {key: value for key, value in EXECUTED[0].items() if key not in ("output", "search_results")}
+    events = chat({"executed_tools": [started]}, {"executed_tools": [EXECUTED[0]]}, {"content": "A cat."})
+    contents = fold(events).messages[0].contents
+    assert [type(content).__name__ for content in contents[:2]] == [
+        "WebSearchToolCallContent",
+        "WebSearchToolResultContent",
+    ]
+    encoder, again = CHAT.stream_encoder(), CHAT.stream_decoder()
+    out = b"".join(map(encoder.feed, events)) + encoder.close()
+    assert fold([*again.feed(out), *again.close()]).messages == fold(events).messages
+
+
+def test_an_answer_with_executed_tools_is_sent_back_without_them() -> None:
+    decoded = CHAT.decode_response(answer(content="A cat.", executed_tools=EXECUTED))
+    encoded = CHAT.encode_request(contentmodel.ChatRequest(model="m", messages=decoded.messages, origin=decoded.origin))
+    assert encoded.payload["messages"] == [{"role": "assistant", "content": "A cat."}]
+    assert "answer-field" in {loss.code for loss in encoded.losses}
+
+
+# -- sources -----------------------------------------------------------------------------------------------------------
+
+LINKS = ["https://example.org/a", "https://example.org/b"]
+RESULTS = [{"title": "A", "url": LINKS[0], "date": "2026-11-01", "snippet": "An A."}, {"title": "B", "url": LINKS[1]}]
+
+
+@pytest.mark.parametrize("lists", [{"citations": LINKS}, {"search_results": RESULTS, "citations": LINKS}], ids=str)
+def test_sources_of_the_answer_are_citations_without_a_span(lists: dict[str, Any]) -> None:
+    payload = {**answer(content="See [1] and [2]."), **lists}
+    decoded = CHAT.decode_response(payload)
+    annotations = decoded.messages[0].contents[0].annotations or []
+    assert [(citation.url, citation.span) for citation in annotations] == [(link, None) for link in LINKS]
+    assert CHAT.encode_response(decoded).payload == payload
+    other = convert(payload, kind="response", source="openai-chat", target="openai-responses").payload
+    cited = other["output"][0]["content"][0]["annotations"]
+    assert [annotation["url"] for annotation in cited] == LINKS
+
+
+def test_streamed_sources_are_those_of_the_whole_answer() -> None:
+    raw = sse({**chunk({"content": "See "}), "citations": LINKS}, {**chunk({"content": "[1]."}), "citations": LINKS})
+    raw += sse({**chunk(finish="stop"), "citations": LINKS}) + b"data: [DONE]\n\n"
+    decoder, encoder, again = CHAT.stream_decoder(), CHAT.stream_encoder(), CHAT.stream_decoder()
+    events = [*decoder.feed(raw), *decoder.close()]
+    text = fold(events).messages[0].contents[0]
+    assert [citation.url for citation in text.annotations or []] == LINKS
+    out = b"".join(map(encoder.feed, events)) + encoder.close()
+    assert fold([*again.feed(out), *again.close()]).messages == fold(events).messages
+
+
+# -- counters and cache points -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("usage", "cached"),
+    [
+        ({"cached_tokens": 7}, 7),
+        ({"prompt_cache_hit_tokens": 5, "prompt_cache_miss_tokens": 4}, 5),
+        ({"prompt_cache_hit_tokens": 5, "prompt_tokens_details": {"cached_tokens": 5}}, 5),
+        ({"cached_tokens": None, "prompt_tokens_details": None}, None),
+    ],
+    ids=str,
+)
+def test_cached_tokens_are_read_from_each_field(usage: dict[str, Any], cached: int | None) -> None:
+    counters = {"prompt_tokens": 9, "completion_tokens": 1, "total_tokens": 10, **usage}
+    payload = {**answer(content="A cat."), "usage": counters}
+    decoded = CHAT.decode_response(payload)
+    assert decoded.usage is not None
+    assert decoded.usage.cache_read_tokens == cached
+    assert CHAT.encode_response(decoded).payload == payload
+
+
+@pytest.mark.parametrize("ttl", [{}, {"ttl": "1h"}], ids=str)
+def test_cache_control_of_a_part_is_a_cache_point(ttl: dict[str, str]) -> None:
+    part = {"type": "text", "text": "A long text.", "cache_control": {"type": "ephemeral", **ttl}}
+    payload = {"model": "anthropic/claude-sonnet-4-5", "messages": [{"role": "user", "content": [part]}]}
+    decoded = CHAT.decode_request(payload)
+    point = decoded.messages[0].contents[0].cache_point
+    assert point is not None
+    assert point.ttl == ttl.get("ttl")
+    assert CHAT.encode_request(decoded).payload == payload
+    there = convert(payload, source="openai-chat", target=ANTHROPIC).payload
+    assert there["messages"][0]["content"] == [part]
+
+
+def test_both_fields_of_cache_points_are_kept() -> None:
+    part = {
+        "type": "text",
+        "text": "A",
+        "prompt_cache_breakpoint": {"mode": "explicit", "ttl": "30m"},
+        "cache_control": {"type": "ephemeral"},
+    }
+    payload = {"model": "m", "messages": [{"role": "user", "content": [part]}]}
+    assert CHAT.encode_request(CHAT.decode_request(payload)).payload == payload
+
+
+# -- settings of the reasoning -----------------------------------------------------------------------------------------
+
+SETTINGS: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({"reasoning": {"effort": "high", "exclude": True}}, {"effort": "high", "include": False}),
+    ({"reasoning": {"max_tokens": 2000, "enabled": True}}, {"budget_tokens": 2000, "mode": "enabled"}),
+    ({"reasoning_effort": "low", "reasoning": {"effort": "high"}}, {"effort": "high"}),
+    ({"thinking": {"type": "disabled"}}, {"mode": "disabled"}),
+    ({"thinking": {"type": "enabled", "clear_thinking": False}}, {"mode": "enabled"}),
+    ({"thinking": {"clear_thinking": False}}, {}),
+    ({"enable_thinking": True, "thinking_budget": 50}, {"mode": "enabled", "budget_tokens": 50}),
+    ({"enable_thinking": False, "thinking": {"type": "enabled"}}, {"mode": "disabled"}),
+    ({"reasoning_format": "hidden"}, {"include": False}),
+    ({"reasoning_format": "raw"}, {}),
+    ({"include_reasoning": True}, {"include": True}),
+]
+
+
+def asked(**settings: Any) -> dict[str, Any]:
+    return {"model": "m", "messages": [{"role": "user", "content": "Hi"}], **settings}
+
+
+@pytest.mark.parametrize(("fields", "expected"), SETTINGS, ids=str)
+def test_settings_of_hosts_are_reasoning_options(fields: dict[str, Any], expected: dict[str, Any]) -> None:
+    decoded = CHAT.decode_request(asked(**fields))
+    assert (decoded.options.reasoning or ReasoningOptions()) == ReasoningOptions(**expected)
+    encoded = CHAT.encode_request(decoded)
+    assert encoded.payload == asked(**fields)
+    assert encoded.losses == ()
+
+
+def test_an_edited_setting_is_written_to_the_field_that_it_was_read_from() -> None:
+    decoded = CHAT.decode_request(asked(thinking={"type": "enabled", "clear_thinking": False}))
+    edited = msgspec.structs.replace(decoded.options, reasoning=ReasoningOptions(mode="disabled"))
+    payload = CHAT.encode_request(msgspec.structs.replace(decoded, options=edited)).payload
+    assert payload["thinking"] == {"type": "disabled", "clear_thinking": False}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "thinking", "expected"),
+    [
+        ("openrouter", {"type": "enabled", "budget_tokens": 2000}, {"reasoning": {"max_tokens": 2000}}),
+        ("openrouter", {"type": "disabled"}, {"reasoning": {"enabled": False}}),
+        ("zai", {"type": "disabled"}, {"thinking": {"type": "disabled"}}),
+        ("alibaba", {"type": "disabled"}, {"enable_thinking": False}),
+        (
+            "alibaba",
+            {"type": "enabled", "budget_tokens": 2000},
+            {"enable_thinking": True, "thinking_budget": 2000},
+        ),
+        (
+            "litellm",
+            {"type": "enabled", "budget_tokens": 2000},
+            {"thinking": {"type": "enabled", "budget_tokens": 2000}},
+        ),
+        ("openai", {"type": "disabled"}, {"reasoning_effort": "none"}),
+    ],
+)
+def test_thinking_of_anthropic_is_a_setting_of_the_host(
+    dialect: Any, thinking: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    payload = {"model": "m", "max_tokens": 4000, "messages": [{"role": "user", "content": "Hi"}], "thinking": thinking}
+    encoded = convert(payload, source=ANTHROPIC, target="openai-chat", model="m2", policies={"dialect": dialect})
+    fields = ("reasoning", "thinking", "enable_thinking", "thinking_budget", "reasoning_effort")
+    assert {key: value for key, value in encoded.payload.items() if key in fields} == expected
+
+
+def test_settings_of_hosts_reach_anthropic() -> None:
+    wire = asked(reasoning={"max_tokens": 2000}, max_tokens=4000)
+    encoded = convert(wire, source="openai-chat", target=ANTHROPIC, model="claude-sonnet-4-5")
+    assert encoded.payload["thinking"] == {"type": "enabled", "budget_tokens": 2000}
+
+
+# -- hosts -------------------------------------------------------------------------------------------------------------
+
+
+def claude_loop(**answer: Any) -> dict[str, Any]:
+    """Return a loop of tools with Claude, whose signatures no other model reads."""
+    chat_loop = request("claude-opus-4-8", content=None, tool_calls=[CALL], **answer)
+    payload: dict[str, Any] = convert(chat_loop, source="openai-chat", target=ANTHROPIC).payload
+    return payload
+
+
+@pytest.mark.parametrize(
+    ("model", "policies", "field", "value"),
+    [
+        ("deepseek-v4-pro", None, "reasoning_content", "Look it up."),
+        ("kimi-k2-thinking", None, "reasoning_content", "Look it up."),
+        ("qwen/qwen3-32b", {"dialect": "groq"}, "reasoning", "Look it up."),
+        ("m", {"dialect": "openrouter"}, "reasoning_details", [{"type": "reasoning.text", "text": "Look it up."}]),
+        ("deepseek-v4-pro", {"reasoning": "drop"}, "reasoning_content", ""),
+        ("gpt-5.2", None, "reasoning_content", None),
+    ],
+)
+def test_reasoning_goes_to_the_field_of_the_host(model: str, policies: Any, field: str, value: Any) -> None:
+    encoded = convert(
+        claude_loop(thinking_blocks=THINKING[:1]),
+        source=ANTHROPIC,
+        target="openai-chat",
+        model=model,
+        policies=policies,
+    )
+    assert encoded.payload["messages"][1].get(field) == value
+    assert b"EqRfc2ln" not in encoded.to_json()
+
+
+def test_missing_reasoning_beside_calls_is_empty_if_the_host_requires_it() -> None:
+    encoded = convert(claude_loop(), source=ANTHROPIC, target="openai-chat", model="deepseek-v4-pro")
+    assert encoded.payload["messages"][1]["reasoning_content"] == ""
+    assert "openai-chat-empty-reasoning" in {loss.code for loss in encoded.losses}
+    assert [v.rule for v in contentmodel.check(encoded.payload) if v.severity == "refused"] == []
+
+
+def test_check_finds_what_a_host_refuses() -> None:
+    payload = {**request("deepseek-v4-pro", content=None, tool_calls=[CALL]), "max_completion_tokens": 9}
+    payload["messages"].insert(0, {"role": "developer", "content": "Be brief."})
+    certain = {v.rule: v.path for v in contentmodel.check(payload) if v.severity != "unchecked"}
+    assert certain == {
+        "calls-have-reasoning": "$.messages[2].reasoning_content",
+        "roles-known-to-host": "$.messages[0].role",
+        "limit-has-name-of-host": "$.max_completion_tokens",
+    }
+    elsewhere = {**payload, "thinking": {"type": "disabled"}}
+    found = contentmodel.check(elsewhere, api="openai-chat", policies={"dialect": "moonshot"})
+    assert [violation for violation in found if violation.severity != "unchecked"] == []
+    with pytest.raises(ValueError, match="unknown policy dialect=x: expected openai"):
+        contentmodel.check(payload, api="openai-chat", policies={"dialect": "x"})
+
+
+def test_command_takes_a_dialect() -> None:
+    assert parse_policies(["dialect=litellm"]) == LITELLM
+    with pytest.raises(Problem, match="unknown policy 'dialect=x'"):
+        parse_policies(["dialect=x"])
+
+
+def test_instructions_and_limit_have_the_names_of_the_host() -> None:
+    payload = {
+        "model": "gpt-5.2",
+        "max_output_tokens": 100,
+        "input": [
+            {"type": "message", "role": "developer", "content": "Be brief."},
+            {"type": "message", "role": "user", "content": "Hi"},
+        ],
+    }
+    encoded = convert(payload, source="openai-responses", target="openai-chat", model="deepseek-chat")
+    assert encoded.payload["messages"][0]["role"] == "system"
+    assert encoded.payload["max_tokens"] == 100
+    assert "max_completion_tokens" not in encoded.payload
+
+
+@pytest.mark.parametrize("dialect", ["openrouter", "litellm"])
+def test_cache_points_of_anthropic_are_those_of_the_host(dialect: Any) -> None:
+    part = {"type": "text", "text": "A long text.", "cache_control": {"type": "ephemeral", "ttl": "1h"}}
+    payload = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": [part]}]}
+    encoded = convert(payload, source=ANTHROPIC, target="openai-chat", policies={"dialect": dialect})
+    assert encoded.payload["messages"][0]["content"] == [part]
+    elsewhere = convert(payload, source=ANTHROPIC, target="openai-chat")
+    assert elsewhere.payload["messages"][0]["content"] == "A long text."
