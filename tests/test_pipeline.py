@@ -21,7 +21,7 @@ ORDER = {
     "google-generate-content": """
         *report_url *with_fitting_settings *with_known_tools with_counted_calls with_sendable_tools hoist_instructions
         with_media_type without_cited_instructions normalize_foreign join_results join_assistant without_citations
-        with_readable_media _with_fitting_calls with_fitting_schemas names_of_results with_failures with_begun
+        with_readable_media _with_fitting_calls with_fitting_schemas with_names_of_results with_failures with_begun
         with_a_turn _with_signed_calls;""",
     "openai-chat": """
         *with_fitting_settings *with_known_tools *place_instructions normalize_foreign without_unread_state
