@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import ollama
 import pytest
 from ollama._types import ChatRequest as SdkRequest
+from typer.testing import CliRunner
 
 import contentmodel
 from contentmodel import (
@@ -22,7 +24,9 @@ from contentmodel import (
     convert,
 )
 from contentmodel.authoring import significant
+from contentmodel.cli.app import app
 from contentmodel.request import ChatOptions, ReasoningOptions
+from contentmodel.serialize import loads
 from contentmodel_conformance.server import LoopbackServer
 from ollama_payloads import ANSWER, PNG, REQUEST
 
@@ -213,6 +217,21 @@ def test_stream_of_another_api_is_written_in_lines() -> None:
     assert [wire["message"]["content"] for wire in wires] == ["He", "llo", ""]
     assert [wire["done"] for wire in wires] == [False, False, True]
     assert wires[-1]["done_reason"] == "stop"
+
+
+def test_stream_is_detected_by_its_first_line() -> None:
+    raw = lines(line("Hi"), END)
+    assert contentmodel.detect(raw) == (API, "stream")
+    assert contentmodel.detect(lines(ANSWER)) == (API, "response")
+    assert contentmodel.detect(json.dumps(REQUEST, indent=1)) == (API, "request")
+
+
+@pytest.mark.parametrize("name", ["answer.ndjson", "answer"])
+def test_command_converts_lines_as_one_stream(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(lines(line("Hel"), line("lo"), END))
+    made = CliRunner().invoke(app, ["convert", str(path), "--to", "contentmodel", "--quiet"])
+    assert loads(made.stdout).text == "Hello"
 
 
 # -- errors and the official client ------------------------------------------------------------------------------------

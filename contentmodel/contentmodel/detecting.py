@@ -10,6 +10,7 @@ from contentmodel.adapter import Adapter, JsonText, Payload, RecognisesLists, ad
 from contentmodel.engine.json import Json, JsonArray, JsonObject, child_path, kind_of, parse
 from contentmodel.engine.lines import PROBED, probe_lines
 from contentmodel.engine.requests_only import RequestsOnly
+from contentmodel.engine.streams.formats import LINES, stream_format_of
 from contentmodel.engine.streams.framing import AnyFraming, begins_like_sse
 from contentmodel.errors import DecodeError, DetectError, Fault
 from contentmodel.literals import PayloadKind
@@ -207,11 +208,45 @@ def _scores_of_lines(values: JsonArray, candidates: Mapping[str, Adapter]) -> di
     return {name: score for name, score in scores.items() if score}
 
 
+LONGEST_LINE = 1 << 20
+"""The number of bytes in which the first line of a stream in lines must end."""
+
+
 def is_stream(payload: Payload) -> bool:
-    """Return whether a payload consists of server-sent events. JSON starts with other characters."""
+    """Return whether a payload consists of the events of a stream: server-sent events, or lines."""
     if not isinstance(payload, bytes | bytearray | memoryview | str):
         return False
-    return begins_like_sse(bytes_of(payload[:64])) is True
+    return begins_stream(bytes_of(payload[:LONGEST_LINE])) is True
+
+
+def begins_stream(data: bytes) -> bool | None:
+    """Return whether this is the start of a stream; None if it is too short to decide.
+
+    JSON starts in another way than server-sent events. It is a stream if its first line is an event of an API whose
+    streams are lines.
+    """
+    begun = begins_like_sse(data)
+    if begun is not False or not data.lstrip().startswith(b"{"):
+        return begun
+    line, end, _ = data.lstrip().partition(b"\n")
+    if not end:
+        return None if len(data) < LONGEST_LINE else False
+    return is_line_of_stream(line)
+
+
+def is_line_of_stream(line: bytes) -> bool:
+    """Return whether a line is an event of an API whose streams are lines, and not a payload of its own."""
+    if not line.rstrip().endswith(b"}"):
+        return False
+    try:
+        event = parse(line)
+    except DecodeError:
+        return False
+    return any(
+        [*candidate.recognises(event)] == ["stream"]
+        for candidate in adapters().values()
+        if stream_format_of(candidate) is LINES and isinstance(event, dict)
+    )
 
 
 def bytes_of(payload: Payload) -> bytes:

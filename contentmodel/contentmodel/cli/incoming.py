@@ -13,9 +13,9 @@ from contentmodel.adapter import FoldsStreams
 from contentmodel.cli.errors import BAD_INPUT, Problem, naming, print_problem
 from contentmodel.cli.installed import STORED, load, load_all
 from contentmodel.content.outcomes import ErrorContent
-from contentmodel.detecting import detect
+from contentmodel.detecting import begins_stream, detect
 from contentmodel.engine.json import parse, write
-from contentmodel.engine.streams.framing import AnyFraming, Frame, begins_like_sse
+from contentmodel.engine.streams.framing import AnyFraming, Frame
 from contentmodel.errors import DecodeError, DetectError
 from contentmodel.events import ENDED, MALFORMED, StreamEvent
 from contentmodel.response import ChatResponse
@@ -67,11 +67,11 @@ def chunks_of(path: str | None) -> Iterator[bytes]:
 
 
 def peek(chunks: Iterator[bytes]) -> tuple[bool, Iterator[bytes]]:
-    """Return whether the bytes begin like server-sent events, and an iterator over all bytes."""
+    """Return whether the bytes begin like a stream, and an iterator over all bytes."""
     head: list[bytes] = []
     for chunk in chunks:
         head.append(chunk)
-        is_stream = begins_like_sse(b"".join(head))
+        is_stream = begins_stream(b"".join(head))
         if is_stream is not None:
             return is_stream, chain(head, chunks)
     return False, iter(head)

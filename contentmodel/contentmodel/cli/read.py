@@ -21,7 +21,7 @@ from contentmodel.cli.errors import BAD_DOCUMENT, NAMED_BY, Problem, print_probl
 from contentmodel.cli.incoming import STREAM, Stream, chunks_of, peek, request_in
 from contentmodel.cli.installed import STORED, has_lines, load, load_all
 from contentmodel.convert import KINDS
-from contentmodel.detecting import api_of_lines, identify_value, kind_of_all
+from contentmodel.detecting import LONGEST_LINE, api_of_lines, begins_stream, identify_value, kind_of_all
 from contentmodel.engine.json import kind_of, parse, write
 from contentmodel.engine.lines import PROBED, Lines, ParsedLines, line_numbers, parse_lines
 from contentmodel.errors import DecodeError, DetectError, Fault
@@ -136,7 +136,7 @@ def open_input(path: str | None, api: str | None, kind: str | None = None, *, fo
     if Path(name).suffix.lower() == ".eval" and os.path.isfile(name):
         return Source(name, True, os.stat(name).st_size, _samples_of(name))
     # A pipe cannot be read twice: first to detect, then line by line.
-    if Path(name).suffix.lower() in (".jsonl", ".ndjson") and os.path.isfile(name):
+    if Path(name).suffix.lower() in (".jsonl", ".ndjson") and os.path.isfile(name) and not _is_stream(name):
         return _open_lines(name, api, kind)
     is_stream, chunks = peek(chunks_of(path))
     if not is_stream:
@@ -146,6 +146,12 @@ def open_input(path: str | None, api: str | None, kind: str | None = None, *, fo
     if kind is not None and isinstance(folded, Stream):
         raise Problem(f"{name}: this is a stream, not a {kind}", hint="remove --kind")
     return folded
+
+
+def _is_stream(path: str) -> bool:
+    """Return whether the first line of a file is an event of a stream."""
+    with open(path, "rb") as file:
+        return begins_stream(file.readline(LONGEST_LINE)) is True
 
 
 def _folded(stream: Stream, api: str | None) -> Source | Stream:
