@@ -176,8 +176,13 @@ TOOLS = {
     "image_generation": "ImageGeneration",
     "tool_search": "ToolSearch",
     "advisor": "Advisor",
+    "shell": "Shell",
+    "google_maps": "Maps",
 }
 """The names of tools that providers run. Applications may choose other names: those calls have the base class."""
+_USUAL_NAMES = {kind: name for name, kind in reversed(TOOLS.items())}
+_OTHER_NAMES = {"openai": {"CodeInterpreter": "code_interpreter"}, "google": {"WebSearch": "google_search"}}
+"""The usual name of the tool of each purpose, and other names of some providers."""
 HOSTED_CALLS: dict[str, type[Any]] = {
     "Hosted": HostedToolCallContent,
     **{kind: getattr(hosted, f"{kind}ToolCallContent") for kind in TOOLS.values()},
@@ -206,6 +211,22 @@ def report_kind(content: Any, name: object, context: EncodeContext) -> None:
     """Report a call or a result of a hosted tool if the name of the tool does not lead to its class."""
     if KIND_OF.get(content.__class__, "Hosted") != kind_of_tool(name):
         context.report_loss(content, None, reasons.TOOL_BY_NAME)
+
+
+def with_tool_names(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages of other APIs in which each call of a hosted tool has the name that the AI SDK has for it."""
+    return [
+        context.with_contents(message, [_with_tool_name(content, message, context) for content in message.contents])
+        for message in messages
+    ]
+
+
+def _with_tool_name(content: Any, message: ChatMessage, context: EncodeContext) -> Any:
+    if content.__class__ not in KIND_OF or content.name is not None or isinstance(content, HostedToolResultContent):
+        return content
+    kind, issuer = KIND_OF[content.__class__], "" if message.origin is None else message.origin.issuer
+    name = _OTHER_NAMES.get(issuer, {}).get(kind) or _USUAL_NAMES.get(kind)
+    return content if name is None else context.replace(content, name=name)
 
 
 APPROVAL_ID = Hint[str](

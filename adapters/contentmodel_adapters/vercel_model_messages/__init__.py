@@ -39,6 +39,7 @@ class VercelModelMessages(documents.ListAdapter):
         message_pass(ai_sdk.with_media_types, needs=media.TYPES),
         documents.WITH_A_TURN,
         documents.FITTING_CALLS,
+        message_pass(ai_sdk.with_tool_names),
     )
 
     def recognises_list(self, items: list[Any]) -> float:

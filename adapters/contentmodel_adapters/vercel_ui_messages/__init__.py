@@ -65,6 +65,7 @@ class VercelUIMessages(documents.ListAdapter):
         message_pass(ai_sdk.with_base64, native=True, needs=media.TYPES),
         documents.WITH_A_TURN,
         documents.FITTING_CALLS,
+        message_pass(ai_sdk.with_tool_names),
     )
     request_payload_passes = (payload_pass(with_ids),)
 
