@@ -396,3 +396,69 @@ def test_request_is_the_one_that_the_sdk_sends(api: str) -> None:
     (answer,) = sent(api, [TALK])
     ours = convert(TALK, source=API, target=api, model=MODELS[api]).payload
     assert facts_of(api, ours) == facts_of(api, answer["body"])
+
+
+# -- hosted tools ------------------------------------------------------------------------------------------------------
+
+
+def of_anthropic() -> list[dict[str, Any]]:
+    found = {"type": "web_search_result", "url": "https://a.b", "title": "T", "page_age": "1d"}
+    ran = {"type": "bash_code_execution_result", "stdout": "x", "stderr": "", "return_code": 0, "content": []}
+    failed = {"type": "web_search_tool_result_error", "error_code": "max_uses_exceeded"}
+    calls = (("web_search", {"query": "q"}), ("bash_code_execution", {"command": "ls"}), ("web_search", {"query": "r"}))
+    outputs = ([{**found, "encrypted_content": "sealed"}], ran, failed)
+    blocks: list[dict[str, Any]] = []
+    for number, ((name, given_input), output) in enumerate(zip(calls, outputs, strict=True)):
+        call_id = f"srvtoolu_{number}"
+        blocks.append({"type": "server_tool_use", "id": call_id, "name": name, "input": given_input})
+        blocks.append({"type": f"{name}_tool_result", "tool_use_id": call_id, "content": output})
+    server = {"type": "mcp_tool_use", "id": "mcptoolu_1", "name": "echo", "server_name": "s", "input": {"a": 1}}
+    echoed = [{"type": "text", "text": "1"}]
+    answer = {"type": "mcp_tool_result", "tool_use_id": "mcptoolu_1", "is_error": False, "content": echoed}
+    return [*blocks, server, answer, {"type": "text", "text": "Done."}]
+
+
+def asked_of(blocks: list[dict[str, Any]]) -> dict[str, Any]:
+    messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": blocks}]
+    return {"model": "m", "max_tokens": 9, "messages": [*messages, {"role": "user", "content": "go on"}]}
+
+
+@needs_node
+def test_sdk_sends_results_of_hosted_tools_back_to_anthropic() -> None:
+    document = convert(asked_of(of_anthropic()), source="anthropic-messages", target=API, kind="request").payload
+    (answer,) = sent("anthropic-messages", [document])
+    (written,) = [message["content"] for message in answer["body"]["messages"] if message["role"] == "assistant"]
+    assert written == of_anthropic()
+
+
+@pytest.mark.parametrize("target", [API, "vercel-ui-messages"])
+def test_every_value_of_hosted_tools_of_anthropic_is_written_or_a_loss(target: str) -> None:
+    payload = asked_of(of_anthropic())
+    assert audit(payload, convert(payload, source="anthropic-messages", target=target, kind="request")) == []
+
+
+@pytest.mark.parametrize(
+    ("item", "name"),
+    [
+        ({"type": "web_search_call", "action": {"type": "search", "query": "q"}}, "web_search"),
+        ({"type": "code_interpreter_call", "code": "1", "container_id": "c", "outputs": []}, "code_interpreter"),
+        ({"type": "file_search_call", "queries": ["q"]}, "file_search"),
+    ],
+)
+def test_calls_of_hosted_tools_without_a_name_get_one(item: dict[str, Any], name: str) -> None:
+    payload = {"input": [{**item, "id": "ws_1", "status": "completed"}]}
+    encoded = convert(payload, source="openai-responses", target=API, kind="request")
+    (call, result) = encoded.payload[-1]["content"]
+    assert call["toolName"] == result["toolName"] == name
+    assert "tool-by-name" not in {loss.code for loss in encoded.losses}
+
+
+def test_code_of_google_is_written_as_its_provider_has_it() -> None:
+    code = {"language": "PYTHON", "code": "1+1"}
+    parts = [{"executableCode": code}, {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "2"}}]
+    payload = {"contents": [{"role": "user", "parts": [{"text": "hi"}]}, {"role": "model", "parts": parts}]}
+    encoded = convert(payload, source="google-generate-content", target=API, kind="request")
+    (call, result) = encoded.payload[-1]["content"]
+    assert (call["toolName"], call["input"]) == ("code_execution", code)
+    assert result["output"] == {"type": "json", "value": {"outcome": "OUTCOME_OK", "output": "2"}}
+    assert encoded.losses == () or {loss.kind for loss in encoded.losses} <= {"synthesized", "insignificant"}

@@ -7,6 +7,7 @@ from typing import Any
 from contentmodel.authoring import media, message_pass, objects_of
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.shared import ai_sdk, documents
+from contentmodel_adapters.shared.ai_sdk_results import with_provider_results
 from contentmodel_adapters.shared.provider_state import OF_ITEMS
 from contentmodel_adapters.vercel_model_messages.blocks import API, OPTIONS, TABLE
 from contentmodel_adapters.vercel_model_messages.messages import Messages
@@ -33,6 +34,7 @@ class VercelModelMessages(documents.ListAdapter):
     request_passes = (
         documents.KNOWN_TOOLS,
         documents.INSTRUCTIONS,
+        message_pass(with_provider_results, at=OPTIONS, errors=True),
         documents.NORMALIZED,
         message_pass(ai_sdk.with_openai_ids, needs=OF_ITEMS, api=API, at=OPTIONS),
         message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),

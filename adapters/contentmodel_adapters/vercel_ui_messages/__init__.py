@@ -15,6 +15,7 @@ from contentmodel.errors import DecodeError, Fault
 from contentmodel.interop.vercel_ui import is_chunk, read_message
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.shared import ai_sdk, documents
+from contentmodel_adapters.shared.ai_sdk_results import with_provider_results
 from contentmodel_adapters.shared.provider_state import OF_ITEMS
 from contentmodel_adapters.vercel_ui_messages.blocks import API, METADATA, TABLE
 from contentmodel_adapters.vercel_ui_messages.messages import Messages
@@ -58,6 +59,7 @@ class VercelUIMessages(documents.ListAdapter):
     request_passes = (
         documents.KNOWN_TOOLS,
         documents.INSTRUCTIONS,
+        message_pass(with_provider_results, at="callProviderMetadata", errors=False),
         documents.NORMALIZED,
         message_pass(ai_sdk.with_openai_ids, needs=OF_ITEMS, api=API, at=METADATA),
         message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
