@@ -15,7 +15,7 @@ from contentmodel.engine.host import NO_HOST
 from contentmodel.engine.json import Json, JsonArray, JsonObject, kind_of
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.loss import RESIDUE
-from contentmodel.engine.losses.provenance import Layout, Table, Trace, WirePaths
+from contentmodel.engine.losses.provenance import Layout, Move, Table, Trace, WirePaths
 from contentmodel.engine.losses.reasons import Reason, unlisted
 from contentmodel.engine.losses.records import OF_RESULTS
 from contentmodel.engine.table.hints import HasExtra
@@ -65,7 +65,7 @@ class DecodeContext:
         self.is_respelled = False
         """True if the payload spells a name differently from the rows."""
         self._copies: list[tuple[object, object]] = []
-        self._moved: list[tuple[object, str, str]] = []
+        self._moved: list[Move] = []
         self._replaced: list[tuple[object, object]] = []
         self._faults: dict[tuple[int, str | int | None], tuple[object, str | int | None, str]] = {}
         self.traces: list[Trace] = []
@@ -105,14 +105,17 @@ class DecodeContext:
         """Record that `new` replaced `old` and has the same origin."""
         self._replaced.append((old, new))
 
-    def copied(self, copy: object, original: object, moved: tuple[str, str] | None = None) -> None:
+    def copied(
+        self, copy: object, original: object, moved: tuple[str, str | tuple[Json, str | int]] | None = None
+    ) -> None:
         """Trace `copy`, which is decoded in place of `original`.
 
-        `moved` is a field of the copy, and the dotted path of its value in the original.
+        `moved` is a field of the copy, and the place of its value in the payload: the dotted path in the original, or a
+        container and the key in it. An original may have several copies if their fields come from containers.
         """
         self._copies.append((copy, original))
         if moved is not None:
-            self._moved.append((original, *moved))
+            self._moved.append((copy, original, *moved))
 
     def adopt(
         self, inner: DecodeContext, places: Mapping[tuple[int, str | int | None], tuple[Json, str | int]]

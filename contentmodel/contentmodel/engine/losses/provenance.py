@@ -42,6 +42,10 @@ Trace: TypeAlias = tuple[Table, Sequence[object], Json, str | int | None, bool]
 
 If the last element is true, each object came from its own element of that value.
 """
+Move: TypeAlias = tuple[object, object, str, str | tuple[Json, str | int]]
+"""A copy of a wire object, the original, a field of the copy, and the place of its value.
+
+The place is a dotted path in the original, or a container and a key."""
 
 
 # -- trees -------------------------------------------------------------------------------------------------------------
@@ -231,7 +235,7 @@ class WirePaths:
         traces: list[Trace],
         replaced: Iterable[tuple[object, object]],
         copies: Sequence[tuple[object, object]],
-        moved: Sequence[tuple[object, str, str]],
+        moved: Sequence[Move],
         *,
         is_respelled: bool,
     ) -> None:
@@ -245,11 +249,14 @@ class WirePaths:
         self._roots = [copy for copy, _ in copies]
         self._inside = Positions(self._roots, containers_of)
         copy_of = {id(original): copy for copy, original in copies}
-        self._copies = {id(original): copy_of[id(original)] for original, _, _ in moved if id(original) in copy_of}
+        within = [(original, field, origin) for _, original, field, origin in moved if isinstance(origin, str)]
+        self._copies = {id(original): copy_of[id(original)] for original, _, _ in within if id(original) in copy_of}
         self._moved: dict[str, str] = {}
-        for original, field, origin in moved:
+        for original, field, origin in within:
             path = self.path(original)
             self._moved[wire_path(path, field)] = wire_path(path, origin)
+        self._elsewhere = {(id(copy), field): origin for copy, _, field, origin in moved if isinstance(origin, tuple)}
+        """The containers and keys of moved fields, by the identity of the copy and the field."""
         self._traces: dict[int, tuple[Trace, int]] = {}
         for trace in traces:
             for index, item in enumerate(trace[1]):
@@ -358,7 +365,7 @@ class WirePaths:
         name = what_of(pending)
         for path, inside, exact in self._paths(pending, place, field):
             named = name + inside if pending.api else name
-            yield pending.at(self._spelled(path + inside), model.target, named, exact=exact and has_place)
+            yield pending.at(self._actual(path + inside, place), model.target, named, exact=exact and has_place)
 
     def _find(self, owner: object, field: str | None, model: ModelPaths) -> tuple[Place, str | None, bool] | None:
         """Return the origin of an object or its closest owner with one, the field in it, and whether the path is exact.
@@ -414,7 +421,7 @@ class WirePaths:
             if residue.__class__ is not dict or not residue:
                 yield path, "", True
                 return
-            for inside in residue_places(residue, value_at(self._payload, self._spelled(path)), ""):
+            for inside in residue_places(residue, value_at(self._payload, self._actual(path, place)), ""):
                 yield path, inside, True
         elif field is None or pending.api is not None:
             # A degraded object is still in the target. Its lost parts have their own losses.
@@ -427,6 +434,14 @@ class WirePaths:
                 yield place.path, "", exact and pieces is None
         else:
             yield from _field_paths(place, field)
+
+    def _actual(self, path: str, place: Place) -> str:
+        """Return a path in the payload for a path in an object, which may be a copy with fields from elsewhere."""
+        field = steps_of(path[len(place.path) :])[:1] if self._elsewhere else []
+        origin = self._elsewhere.get((id(place.wire), str(field[0]))) if field else None
+        if origin is None:
+            return self._spelled(path)
+        return self.locate(*origin) + path[len(child_path(place.path, str(field[0]))) :]
 
     def _spelled(self, path: str) -> str:
         """Return a path as the payload has it: moved fields at their origin, names in the payload's spelling."""

@@ -6,7 +6,7 @@ a row's functions. A property test checks that both agree (tests/test_fields.py)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
@@ -60,6 +60,10 @@ class Field:
         """Generate the code of `write`. By default, it calls `write`."""
         if type(self).write is not Field.write:
             code.add(f"    {code.name('write', self.write)}(value, wire, context)")
+
+    def taken(self, wire: JsonObject) -> Collection[str]:
+        """Return the keys of a wire object that the field consumes."""
+        return self.keys
 
     def finish(self, value: object, wire: JsonObject, context: EncodeContext) -> None:
         """Complete the wire object after the residue, and report losses."""
@@ -172,7 +176,7 @@ class Gathered(Field):
 
 
 class Group(Field):
-    """One attribute that `decode` makes of several wire fields (`keys`).
+    """One attribute that `decode` makes of several wire fields (`keys`). A row may have several groups.
 
     `parts` maps a key to the nested attribute that it holds. It is used for documentation and the paths of losses.
     """
@@ -191,6 +195,13 @@ class Group(Field):
         """Write the fields into `wire`."""
         raise TypeError(f"{type(self).__name__} has no `encode`: implement it")
 
+    def taken(self, wire: JsonObject) -> Collection[str]:
+        """Return the keys of a wire object that `decode` reads completely. The others are residue, or another field's.
+
+        By default, these are all of `keys` that it has.
+        """
+        return [key for key in self.keys if key in wire]
+
     def keys_of(self, attribute: str) -> Sequence[str]:
         return [dotted_key(key) for key in self.keys if attribute in (self.attribute, self.parts.get(key))]
 
@@ -203,7 +214,7 @@ class Group(Field):
 
     def read_source(self, count: str, code: Code) -> None:
         group = code.name("group", self)
-        code.add(f"    {count} += sum(k in wire for k in {group}.keys)")
+        code.add(f"    {count} += len({group}.taken(wire))")
         code.add(f"    {code.variable(self.attribute)} = {group}.decode(wire, context)")
 
     def write(self, value: object, wire: JsonObject, context: EncodeContext) -> None:

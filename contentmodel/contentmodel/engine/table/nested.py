@@ -328,7 +328,7 @@ class TextField(Codec[list[AIContent]]):
     If there are several contents (of another API, or after an edit), they are joined by `between`.
     """
 
-    classes = (str,)
+    classes: tuple[type, ...] = (str,)
     identity = False
 
     def __init__(self, model: type[AIContent], field: str, *, between: str = "", **sets: object) -> None:

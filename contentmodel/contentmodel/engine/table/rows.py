@@ -187,7 +187,7 @@ class Row:
 
     # -- slow paths of the compiled functions ----------------------------------------------------------------------
 
-    def residue(self, wire: Mapping[str, Json]) -> JsonObject:
+    def residue(self, wire: JsonObject) -> JsonObject:
         """Return the parts of `wire` that no field, constant or column consumes."""
         holds = self._holds
         if holds is None:
@@ -195,7 +195,7 @@ class Row:
         else:
             rest = {key: value for key, value in wire.items() if key not in holds or not holds[key](value)}
         for field in self.others:
-            for key in field.keys:
+            for key in field.taken(wire):
                 rest.pop(key, None)
         return rest
 
