@@ -158,8 +158,8 @@ Effort: TypeAlias = Literal["none", "minimal", "low", "medium", "high", "xhigh",
 ThinkingMode: TypeAlias = Literal["enabled", "disabled", "adaptive"]
 """The reasoning mode of a model."""
 
-ReasoningKind: TypeAlias = Literal["text", "summary"]
-"""The text of a reasoning content: the reasoning itself, or a summary of it."""
+ReasoningKind: TypeAlias = Literal["text", "summary", "plan"]
+"""The text of a reasoning content: the reasoning itself, a summary of it, or the plan of calls that follow."""
 
 ProtectedKind: TypeAlias = Literal["signature", "encrypted", "redacted"]
 """The kind of opaque state."""

@@ -41,6 +41,8 @@ class OnlyChoice(Group):
     """Decode and encode the one choice of an envelope that has no list of choices."""
 
     attribute = "choices"
+    lost: tuple[str, ...] = ("logprobs",)
+    """The attributes of the choice that the envelope has no field for."""
 
     def encode(
         self, value: list[ChatChoice], wire: dict[str, Any], context: EncodeContext, owner: ChatResponse
@@ -48,7 +50,7 @@ class OnlyChoice(Group):
         for choice in value[1:]:
             context.report_loss(choice, None, reasons.ONE_CHOICE)
         for choice in value[:1]:
-            context.report_lost_attributes(choice, ("logprobs",))
+            context.report_lost_attributes(choice, self.lost)
             context.leave_residue(choice)
             self.write_choice(choice, (choice.extra or {}).get(context.api, {}), wire, context)
 

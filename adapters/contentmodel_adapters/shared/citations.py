@@ -23,23 +23,26 @@ def whole_citations(content: Any, context: EncodeContext) -> Any:
     return context.replace(content, annotations=citations)
 
 
-def moved_citation(citation: Citation, converter: SpanConverter, before: int, context: EncodeContext) -> Citation:
+def moved_citation(
+    citation: Citation, converter: SpanConverter, before: int, context: EncodeContext, *, titled: bool = True
+) -> Citation:
     """Return the citation as `placed` makes it; report a span whose numbers change."""
-    positioned = placed(citation, converter, before)
+    positioned = placed(citation, converter, before, titled=titled)
     if citation.span is not None and positioned.span is not None and positioned.span != citation.span:
         context.report_loss(citation, "span", reasons.CITATION_UNITS)
     moved: Citation = context.replaced(citation, positioned)
     return moved
 
 
-def placed(citation: Citation, converter: SpanConverter, before: int) -> Citation:
-    """Return the citation in code points of a text in which the text of `converter` begins at `before`."""
-    span = citation.span
+def placed(citation: Citation, converter: SpanConverter, before: int, *, titled: bool = True) -> Citation:
+    """Return the citation in code points of a text in which the text of `converter` begins at `before`.
+
+    `titled`: a missing title becomes an empty one.
+    """
+    span, title = citation.span, citation.title or "" if titled else citation.title
     if span is None:
-        return msgspec.structs.replace(
-            citation, span=Span(start=before, end=before + len(converter.text)), title=citation.title or ""
-        )
+        return msgspec.structs.replace(citation, span=Span(start=before, end=before + len(converter.text)), title=title)
     points = converter.convert(span, "codepoint")
     start = (points.start or 0) + before
     end = start if points.end is None else points.end + before
-    return msgspec.structs.replace(citation, span=Span(start=start, end=end), title=citation.title or "")
+    return msgspec.structs.replace(citation, span=Span(start=start, end=end), title=title)

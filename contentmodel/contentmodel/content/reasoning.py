@@ -13,4 +13,4 @@ class ReasoningContent(AIContent, frozen=True, kw_only=True):
     """The text of the reasoning; empty if the API only returned opaque state (`protected`)."""
     kind: Open[ReasoningKind | None] = None
     """`summary` if the API marks the text as a summary of hidden reasoning, `text` if it marks it as the reasoning
-    itself, None if it marks neither."""
+    itself, `plan` if it is the plan of the calls that follow (Cohere), None if the API marks none of them."""

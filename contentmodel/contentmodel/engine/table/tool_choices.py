@@ -28,8 +28,8 @@ class Choice(Codec[ToolChoice]):
     would spell a choice in another way than the payload, the hint `RAW` keeps the payload's form, and an edit of the
     choice overrides it. If the choice has all that the payload had, it has the hint `WHOLE`. A choice among several
     tools falls back to its mode, any other one to `fallback`. `modes` maps the modes of the API whose names differ to
-    those of the model. `tagged` is the field of an object that names its form or
-    mode, and the API's values of it. `usual` returns a choice in the form of `write`.
+    those of the model. `tagged` is the field of an object that names its form or mode, and the API's values of it. It is
+    None if the API has no objects; `modes` then has all of its strings. `usual` returns a choice in the form of `write`.
     """
 
     identity = False
@@ -40,14 +40,15 @@ class Choice(Codec[ToolChoice]):
         write: Callable[[ToolChoice, list[Any]], Any],
         *,
         strings: bool = True,
-        tagged: tuple[str, Iterable[str]],
+        tagged: tuple[str, Iterable[str]] | None = None,
         fallback: Any = "auto",
         modes: Mapping[str, str] = NO_MODES,
         usual: Callable[[Any], Any] = lambda value: value,
     ) -> None:
-        super().__init__(*((str, dict) if strings else (dict,)))
-        self.known_values = frozenset(("auto", "none", "required", *modes)) if strings else None
-        self.tagged = tagged[0], frozenset(tagged[1])
+        super().__init__(*((str,) if strings else ()), *((dict,) if tagged else ()))
+        usual_modes = ("auto", "none", "required") if tagged else ()
+        self.known_values = frozenset((*usual_modes, *modes)) if strings else None
+        self.tagged = (tagged[0], frozenset(tagged[1])) if tagged else None
         self._read, self._write, self._fallback, self._usual = read, write, fallback, usual
         self._modes = modes
 

@@ -1,0 +1,170 @@
+"""The adapter of Cohere's Chat API v2."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from contentmodel.authoring import (
+    EncodeContext,
+    EnumString,
+    Kinds,
+    OneOf,
+    SchemaMap,
+    StreamDecoder,
+    StreamEncoder,
+    TableAdapter,
+    media,
+    message_pass,
+    passes,
+    payload_pass,
+    place_instructions,
+    reasons,
+    request_pass,
+    response_pass,
+    with_fitting_calls,
+    with_known_tools,
+)
+from contentmodel.message import ChatMessage
+from contentmodel.request import ChatRequest
+from contentmodel_adapters.cohere_chat.blocks import API, TABLE
+from contentmodel_adapters.cohere_chat.http import HTTP
+from contentmodel_adapters.cohere_chat.messages import Conversation, encode_answer
+from contentmodel_adapters.cohere_chat.response import ERRORS, RESPONSE, completed
+from contentmodel_adapters.cohere_chat.rules import CALL_IDS, RULES, TOOL_NAMES
+from contentmodel_adapters.cohere_chat.stream import Decoder
+from contentmodel_adapters.cohere_chat.stream_encoder import Encoder
+from contentmodel_adapters.cohere_chat.tools import RESPONSE_FORMAT, TOOL_CHOICE, Tools
+from contentmodel_adapters.shared import settings
+from contentmodel_adapters.shared.answer import without_user_messages
+from contentmodel_adapters.shared.media import GOOGLE_FILES
+from contentmodel_adapters.shared.schema_adaptation import OPENAI, restored_arguments, with_fitting_schemas
+from contentmodel_adapters.shared.settings import with_fitting_settings
+from contentmodel_adapters.shared.usage import counted
+
+REQUEST = TABLE.record(
+    "request",
+    ChatRequest,
+    {
+        "model": "model",
+        "tool_choice": ("options.tool_choice", TOOL_CHOICE),
+        "response_format": ("options.response_format", OneOf(RESPONSE_FORMAT)),
+        "max_tokens": "options.max_output_tokens",
+        "stop_sequences": "options.stop_sequences",
+        "temperature": "options.temperature",
+        "seed": "options.seed",
+        "frequency_penalty": "options.frequency_penalty",
+        "presence_penalty": "options.presence_penalty",
+        "k": "options.top_k",
+        "p": "options.top_p",
+        "logprobs": "options.logprobs",
+        "stream": "options.stream",
+        "thinking.type": (
+            "options.reasoning.mode",
+            EnumString("options.reasoning.mode", "enabled", "disabled"),
+        ),
+        "thinking.token_budget": "options.reasoning.budget_tokens",
+    },
+    Conversation(),
+    Tools(),
+)
+TABLE.keep("request", "citation_options", "priority", "safety_mode")
+SETTINGS = settings.Form(
+    off={"mode": "disabled"}, auto={"mode": "enabled"}, within={"mode": "enabled"}, efforts_as_budgets=True
+)
+READS = media.MediaSupport(("image/*",), ("image/*",), ("http", "https", "data"), GOOGLE_FILES)
+READS_NOTHING = media.MediaSupport((), ())
+
+
+def _with_readable_media(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    kinds = context.known.capabilities.media
+    return media.with_readable_media(messages, context, READS if kinds is None or "image" in kinds else READS_NOTHING)
+
+
+def with_model(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+    """Return a payload with the required fields. A missing model becomes "" and is reported."""
+    if "model" not in payload:
+        context.report_loss(request, "model", reasons.NO_MODEL)
+    return {"model": "", "messages": [], **payload}
+
+
+class CohereChat(TableAdapter):
+    """The adapter of the Chat API v2: requests, responses, streams and errors."""
+
+    api = API
+    issuer = "cohere"
+    table = TABLE
+    rules = RULES
+    request = REQUEST
+    requires = {"messages": list}
+    response = RESPONSE
+    conversation = "messages"
+    errors = ERRORS
+    http = HTTP
+    # The text and the place of a citation follow from its span and its content.
+    meaningless = {"text": None, "content_index": None}
+    request_passes = (
+        request_pass(with_fitting_settings, native=True, form=SETTINGS),
+        request_pass(with_known_tools, native=True, kinds=Kinds()),
+        request_pass(place_instructions, native=True),
+        message_pass(passes.normalize_foreign),
+        message_pass(passes.without_citations),
+        message_pass(_with_readable_media, needs=media.TYPES),
+        request_pass(passes.with_a_turn),
+        request_pass(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES, detach_media="always"),
+        request_pass(with_fitting_schemas, dialects=OPENAI),
+    )
+    request_payload_passes = (payload_pass(with_model),)
+    answer_passes = (
+        message_pass(without_user_messages),
+        message_pass(passes.normalize_answer, cites=True),
+        message_pass(passes.without_names_of_results),
+        message_pass(media.without_media),
+    )
+    response_passes = (response_pass(counted, cached_inside=True, reasoning_inside=True),)
+    response_payload_passes = (payload_pass(completed),)
+
+    def stream_decoder(self, *, deltas: bool = True) -> StreamDecoder:
+        return Decoder(self, deltas=deltas)
+
+    def stream_encoder(self, policies: Mapping[str, str] | None = None) -> StreamEncoder:
+        return Encoder(self, policies)
+
+    def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
+        return restored_arguments(arguments, adapted)
+
+    def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> dict[str, Any]:
+        return encode_answer(messages, context)
+
+    def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
+        """Return the kinds of payload of this API that it may be, each with a confidence."""
+        if isinstance(payload.get("type"), str) and payload["type"] in EVENTS and "message" not in payload:
+            return {"stream": 1.0}
+        message = payload.get("message")
+        if isinstance(message, dict):
+            return {"response": 1.0} if "finish_reason" in payload and message.get("role") == "assistant" else {}
+        if isinstance(message, str) and payload.keys() <= {"id", "message"}:
+            return {"response": 0.6}
+        messages = payload.get("messages")
+        if not isinstance(messages, list):
+            return {}
+        if any(key in payload for key in OWN) or any(map(_is_own, messages)):
+            return {"request": 0.95}
+        return {"request": 0.6 if str(payload.get("model")).startswith("command") else 0.2}
+
+
+EVENTS = frozenset(
+    {
+        *("message-start", "content-start", "content-delta", "content-end", "tool-plan-delta", "tool-call-start"),
+        *("tool-call-delta", "tool-call-end", "citation-start", "citation-end", "message-end"),
+    }
+)
+OWN = ("strict_tools", "citation_options", "safety_mode", "documents", "p", "k")
+"""Fields of requests that other APIs with messages do not have."""
+
+
+def _is_own(message: Any) -> bool:
+    return isinstance(message, dict) and ("tool_plan" in message or "citations" in message)
+
+
+adapter = CohereChat()

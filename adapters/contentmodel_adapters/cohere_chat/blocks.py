@@ -1,0 +1,223 @@
+"""The table of Cohere's Chat API v2: content parts, documents, calls, results, citations, usage, errors.
+
+Sources: cohere 7.3.1 (types), docs.cohere.com/v2/reference/chat, and recorded traffic; seen November 2026.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from contentmodel.authoring import (
+    ArgumentsText,
+    Codec,
+    DataUri,
+    DecodeContext,
+    EncodeContext,
+    EnumString,
+    Filled,
+    Implied,
+    Row,
+    Silent,
+    Spec,
+    Table,
+    TextField,
+    TextOrBlocks,
+    parse,
+    row,
+    write,
+)
+from contentmodel.content.base import AIContent
+from contentmodel.content.citations import Citation
+from contentmodel.content.documents import DocumentContent
+from contentmodel.content.media import DataContent, UriContent
+from contentmodel.content.outcomes import ErrorContent
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import TextContent
+from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
+from contentmodel.errors import DecodeError
+from contentmodel.usage import Usage
+
+API = "cohere-chat"
+TABLE = Table(API)
+
+# -- documents ---------------------------------------------------------------------------------------------------------
+
+
+class DocumentText(TextField):
+    """The text of a document. Without it, the document has another row."""
+
+    mandatory = True
+
+
+class DocumentData(DocumentText):
+    """The data of a document that has no text: compact JSON, as the model gets it."""
+
+    classes: tuple[type, ...] = (dict,)
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[AIContent]:
+        return [TextContent(text=write(value).decode("utf-8", "surrogatepass"))]
+
+    def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> Any:
+        text = super().encode(value, context, owner) or ""
+        try:
+            data = parse(text, API)
+        except DecodeError:
+            data = None
+        return data if isinstance(data, dict) else {"text": text}
+
+    def describe(self) -> str:
+        return "dict"
+
+
+_TEXT = DocumentText(TextContent, "text", between="\n\n")
+_DATA = DocumentData(TextContent, "text", between="\n\n")
+
+
+def document_rows(prefix: str, constants: Mapping[str, Any]) -> list[Row]:
+    """Return the rows of a document at `prefix`: with a text or a snippet, as a plain text, or with other data.
+
+    The data of a document are an object of any keys; these are the ones of docs.cohere.com/v2/docs, seen 2026-11-23.
+    """
+    named: dict[str, Spec] = {f"{prefix}id": "uri", f"{prefix}data.title": "title"}
+    forms: dict[str, dict[str, Spec]] = {
+        "text": {**named, f"{prefix}data.text": ("parts", _TEXT)},
+        "snippet": {**named, f"{prefix}data.snippet": ("parts", _TEXT)},
+        "string": {f"{prefix}id": "uri", f"{prefix}data": ("parts", _TEXT)},
+        "data": {f"{prefix}id": "uri", f"{prefix}data": ("parts", _DATA)},
+    }
+    filled = {"text": Filled({f"{prefix}data.text": ""})}
+    return [
+        Row(f"document.{name}", DocumentContent, fields, *filter(None, [filled.get(name)]), constants=constants)
+        for name, fields in forms.items()
+    ]
+
+
+DOCUMENTS = TABLE.union("document", document_rows("", {}), tag=None)
+
+# -- content -----------------------------------------------------------------------------------------------------------
+
+TEXT = row("text", TextContent, {"text": "text"}, Silent("annotations"))
+DATA = (("media_type", "data"), DataUri())
+DETAIL: dict[str, Spec] = {"image_url.detail": ("detail", EnumString("detail", "auto", "low", "high"))}
+IMAGES = [
+    Row("image_url.data", DataContent, {"image_url.url": DATA, **DETAIL}, constants={"type": "image_url"}),
+    Row(
+        "image_url",
+        UriContent,
+        {"image_url.url": "uri", **DETAIL},
+        Implied({"kind": "image"}),
+        constants={"type": "image_url"},
+    ),
+]
+USER_CONTENT = TABLE.union("user content", [TEXT, *IMAGES])
+ANSWER_CONTENT = TABLE.union(
+    "assistant content",
+    [
+        TEXT,
+        row("thinking", ReasoningContent, {"thinking": "text"}, Silent("annotations"), Filled({"thinking": ""})),
+    ],
+)
+RESULT_CONTENT = TABLE.union("tool content", [TEXT, *document_rows("document.", {"type": "document"})])
+
+# -- calls and results -------------------------------------------------------------------------------------------------
+
+CALL: dict[str, Spec] = {
+    "id": "call_id",
+    "function.name": "name",
+    "function.arguments": ("arguments", ArgumentsText()),
+}
+CALLS = TABLE.union(
+    "tool call",
+    [row("function", FunctionCallContent, CALL, Filled({"function.arguments": "{}"}))],
+    default="function",
+)
+RESULT = Row(
+    "tool",
+    FunctionResultContent,
+    {"tool_call_id": "call_id", "content": ("outputs", TextOrBlocks(RESULT_CONTENT, "string"))},
+    Silent("name"),
+    Filled({"content": ""}),
+    constants={"role": "tool"},
+)
+RESULTS = TABLE.union("result message", [RESULT], tag="role")
+
+# -- citations ---------------------------------------------------------------------------------------------------------
+
+
+class ResultPart(Codec[tuple[str, int | None, int | None]]):
+    """The id of a source that is a tool result: the id of its call, and the number of the part, as in `call_1:0`."""
+
+    classes = (str,)
+    identity = False
+    mandatory = True
+
+    def holds(self, value: object) -> bool:
+        call_id, colon, number = value.rpartition(":") if isinstance(value, str) else ("", "", "")
+        return bool(call_id and colon) and number.isascii() and number.isdecimal() and str(int(number)) == number
+
+    def decode(self, value: str, context: DecodeContext, container: Any, key: str) -> tuple[str, int, int]:
+        call_id, _, number = value.rpartition(":")
+        return call_id, int(number), int(number) + 1
+
+    def encode(self, value: tuple[str, int | None, int | None], context: EncodeContext, owner: object) -> str:
+        return f"{value[0]}:{value[1] or 0}"
+
+    def describe(self) -> str:
+        return "call id"
+
+
+SPAN: dict[str, Spec] = {"start": "span.start", "end": "span.end"}
+CITATIONS = TABLE.union(
+    "citation",
+    [
+        Row(
+            "tool",
+            Citation,
+            {**SPAN, "source.id": (("call_id", "location.start", "location.end"), ResultPart())},
+            Implied({"location.unit": "block"}),
+            constants={"source.type": "tool"},
+        ),
+        Row(
+            "document",
+            Citation,
+            {**SPAN, "source.id": "url", "source.document.title": "title", "source.document.text": "cited_text"},
+            constants={"source.type": "document"},
+        ),
+        Row("plain", Citation, SPAN),
+    ],
+    find=lambda wire: _row_of_source(wire.get("source")),
+    prefer=lambda citation, rows: rows[_form_of(citation)],
+)
+"""A citation with one of its sources in the field `source`. A citation of the API has a list of `sources`."""
+
+
+def _row_of_source(source: Any) -> str:
+    kind = source.get("type") if isinstance(source, dict) else None
+    if kind == "tool" and ResultPart().holds(source.get("id")):
+        return "tool"
+    return "document" if kind == "document" else "plain"
+
+
+def _form_of(citation: Citation) -> int:
+    """Return the index of the usual row of a citation."""
+    if citation.call_id:
+        return 0
+    return 2 if citation.url is citation.title is citation.cited_text is None else 1
+
+
+# -- answers -----------------------------------------------------------------------------------------------------------
+
+USAGE = TABLE.record(
+    "usage",
+    Usage,
+    {
+        "tokens.input_tokens": "input_tokens",
+        "tokens.output_tokens": "output_tokens",
+        "cached_tokens": "cache_read_tokens",
+    },
+    # Cached tokens are part of `tokens.input_tokens`: 1,683 and 992 of them in a recorded answer.
+    Silent("cached_inside", "reasoning_inside"),
+)
+TABLE.keep("usage", "billed_units")
+ERROR = TABLE.record("error", ErrorContent, {"message": "message"}, Silent("kind", "code"))

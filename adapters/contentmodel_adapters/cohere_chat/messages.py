@@ -1,0 +1,394 @@
+"""Messages of the Chat API v2: the columns of an answer with its citations, results, and documents beside messages."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any, Literal
+
+import msgspec
+
+from contentmodel.authoring import (
+    Blocks,
+    Column,
+    Columns,
+    DecodeContext,
+    EncodeContext,
+    Fields,
+    Filled,
+    Group,
+    Hint,
+    Implied,
+    Place,
+    Roles,
+    Row,
+    Silent,
+    TextField,
+    TextOrBlocks,
+    hints,
+    is_native,
+    needs_error_mark,
+    passes,
+    reasons,
+    with_detached_media,
+    with_error_mark,
+    with_error_read,
+    with_media_back,
+)
+from contentmodel.content.base import AIContent
+from contentmodel.content.citations import Citation
+from contentmodel.content.documents import DocumentContent
+from contentmodel.content.outcomes import UnknownContent
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import SpanConverter, TextContent
+from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
+from contentmodel.message import ChatMessage
+from contentmodel_adapters.cohere_chat.blocks import (
+    ANSWER_CONTENT,
+    API,
+    CALLS,
+    CITATIONS,
+    DOCUMENTS,
+    RESULTS,
+    TABLE,
+    USER_CONTENT,
+)
+from contentmodel_adapters.shared.citations import moved_citation
+from contentmodel_adapters.shared.message_lists import MessageList
+
+PLAN = "tool_plan"
+
+
+class Plan(TextField):
+    """The plan of the calls: reasoning beside the content. An empty one is no content."""
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is str and value != ""
+
+
+COLUMNS = {
+    PLAN: Column(Plan(ReasoningContent, "text", between="\n\n", kind="plan"), ReasoningContent, hinted=True),
+    "content": Column(TextOrBlocks(ANSWER_CONTENT, "list"), TextContent, ReasoningContent),
+    "tool_calls": Column(Blocks(CALLS), FunctionCallContent),
+}
+ASSISTANT = TABLE.record(
+    "assistant message",
+    ChatMessage,
+    {},
+    Columns("contents", COLUMNS),
+    Implied({"role": "assistant"}),
+    Silent("message_id"),
+    constants={"role": "assistant"},
+)
+_OWN_ROLES = {"system": "system", "user": "user"}
+PLAIN = TABLE.record(
+    "message",
+    ChatMessage,
+    {
+        "role": (
+            "role",
+            Roles(API, _OWN_ROLES, {**_OWN_ROLES, "developer": "system"}, elsewhere=("assistant", "tool")),
+        ),
+        "content": ("contents", TextOrBlocks(USER_CONTENT, "string")),
+    },
+    Silent("message_id"),
+    Filled({"content": ""}),
+)
+TABLE.known_values("message.roles", "system", "user", "assistant", "tool")
+
+# -- citations ---------------------------------------------------------------------------------------------------------
+
+JOINED = Hint[Literal[True]](API, "joined", "the citation before it has the same text and another source")
+POSITION = Hint[int](API, "position", "the position in the list of citations, if it is not the order of the texts")
+TAGS = {"TEXT_CONTENT": "text", "THINKING_CONTENT": "thinking", "PLAN": PLAN}
+"""The type of the content that each type of citation belongs to."""
+TYPES = {tag: name for name, tag in TAGS.items()}
+TABLE.known_values("citation.type", *TAGS)
+AT_PLAN = -1
+
+
+def tags_of(wire: dict[str, Any]) -> list[Any]:
+    """Return the types of the contents of a message, as citations count them."""
+    content = wire.get("content")
+    if isinstance(content, list):
+        return [part.get("type") if isinstance(part, dict) else None for part in content]
+    return ["text"] if isinstance(content, str) else []
+
+
+def place_of(citation: dict[str, Any], tags: list[Any], *, has_plan: bool) -> int | None:
+    """Return the index of the content that a citation belongs to, or `AT_PLAN`; None if there is no such content.
+
+    If the citation names neither, it belongs to the first text.
+    """
+    kind = citation.get("type", "TEXT_CONTENT")
+    tag = TAGS.get(kind) if isinstance(kind, str) else None
+    if tag == PLAN:
+        return AT_PLAN if has_plan and "content_index" not in citation else None
+    if "content_index" not in citation:
+        return tags.index(tag) if tag in tags else None
+    index = citation["content_index"]
+    return index if index.__class__ is int and 0 <= index < len(tags) and tags[index] == tag is not None else None
+
+
+def decode_citation(wire: dict[str, Any], context: DecodeContext) -> list[Citation]:
+    """Return a citation for each source of a wire citation; one without a source if it has none."""
+    sources = wire.get("sources")
+    if not isinstance(sources, list) or not sources or not all(isinstance(source, dict) for source in sources):
+        copies = [dict(wire)]
+        context.copied(copies[0], wire)
+    else:
+        rest = {key: value for key, value in wire.items() if key != "sources"}
+        copies = [{**rest, "source": source} for source in sources]
+        for index, copy in enumerate(copies):
+            context.copied(copy, wire, ("source", (sources, index)))
+    citations = [CITATIONS.decode(copy, context) for copy in copies]
+    citations[1:] = [JOINED.on(citation, API, True) for citation in citations[1:]]
+    for citation, copy in zip(citations, copies, strict=True):
+        context.trace(CITATIONS, [citation], copy, None, spread=False)
+    return citations
+
+
+def _with_citations(message: ChatMessage, wire: dict[str, Any], context: DecodeContext) -> ChatMessage:
+    """Return a message with its citations at their contents; without change if one belongs to no content."""
+    listed, tags = wire["citations"], tags_of(wire)
+    has_plan = COLUMNS[PLAN].holds(wire.get(PLAN))
+    if not isinstance(listed, list) or not listed or any(c.__class__ is not dict or "source" in c for c in listed):
+        return message
+    places = [place_of(citation, tags, has_plan=has_plan) for citation in listed]
+    if None in places or len(message.contents) < has_plan + len(tags):
+        return message
+    contents: dict[int, list[Citation]] = {}
+    is_usual = places == sorted(places, key=lambda place: place or 0)
+    for position, (place, citation) in enumerate(zip(places, listed, strict=True)):
+        decoded = decode_citation(citation, context)
+        if not is_usual:
+            placed = [POSITION.on(c, API, position) for c in decoded]
+            for old, new in zip(decoded, placed, strict=True):
+                context.replaced(old, new)
+            decoded = placed
+        contents.setdefault((place or 0) + has_plan, []).extend(decoded)
+    for index, citations in contents.items():
+        message.contents[index] = msgspec.structs.replace(message.contents[index], annotations=citations)
+    own = {key: value for key, value in (message.extra or {}).get(API, {}).items() if key != "citations"}
+    return msgspec.structs.replace(message, extra={API: own} if own else None)
+
+
+def _encode_citations(message: ChatMessage, wire: dict[str, Any], context: EncodeContext) -> list[dict[str, Any]]:
+    """Return the citations of the contents of a message, in the order of the contents or of the payload."""
+    tags, has_plan = tags_of(wire), PLAN in wire
+    listed: list[tuple[int, dict[str, Any]]] = []
+    index = -1
+    for content in message.contents:
+        is_plan = is_plan_content(content)
+        index += not is_plan and content.__class__ in (TextContent, ReasoningContent, UnknownContent)
+        place = AT_PLAN if is_plan else index
+        latest: dict[str, Any] | None = None
+        converter = SpanConverter(getattr(content, "text", ""))
+        for citation in content.annotations or ():
+            made = _encode_citation(citation, converter, context)
+            if context.native and JOINED.of(citation, API) and latest is not None and _is_same_span(latest, made):
+                latest["sources"] += made.get("sources", [])
+                continue
+            latest = made if made.get("sources") else None
+            if not context.native or place_of(made, tags, has_plan=has_plan) != place:
+                made["type"] = TYPES[PLAN if is_plan else tags[index]]
+                made.pop("content_index", None)
+                if not is_plan:
+                    made["content_index"] = index
+            position = POSITION.of(citation, API) if context.native else None
+            listed.append((len(listed) if position is None else position, made))
+    return [made for _, made in sorted(listed, key=lambda item: item[0])]
+
+
+def _is_same_span(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    return (one.get("start"), one.get("end")) == (other.get("start"), other.get("end"))
+
+
+def _encode_citation(citation: Citation, converter: SpanConverter, context: EncodeContext) -> dict[str, Any]:
+    """Return a wire citation with one source, or without any."""
+    if context.completes:
+        citation = moved_citation(citation, converter, 0, context, titled=False)
+    wire: dict[str, Any] = CITATIONS.encode_list([citation], context)[0]
+    source = wire.pop("source", None)
+    if source is not None:
+        wire["sources"] = [source]
+    if context.completes and citation.span is not None:
+        wire["text"] = converter.text[citation.span.start : citation.span.end]
+    return wire
+
+
+def is_plan_content(content: AIContent) -> bool:
+    """Return whether a content is the plan of calls."""
+    return isinstance(content, ReasoningContent) and (content.kind == "plan" or hints.COLUMN.of(content, API) == PLAN)
+
+
+# -- messages ----------------------------------------------------------------------------------------------------------
+
+
+def decode_assistant(wire: dict[str, Any], context: DecodeContext) -> ChatMessage:
+    """Decode a message of the assistant."""
+    message: ChatMessage = ASSISTANT.decode(wire, context)
+    return _with_citations(message, wire, context) if "citations" in wire else message
+
+
+def encode_assistant(message: ChatMessage, context: EncodeContext) -> dict[str, Any]:
+    """Encode a message of the assistant."""
+    cites = context.kind == "response" or is_native(message, context)
+    is_cited = any(content.annotations for content in message.contents)
+    if is_cited or any(map(is_plan_content, message.contents)):
+        contents = [_column_content(content, context) for content in message.contents]
+        wire = ASSISTANT.encode(context.with_contents(message, contents), context)
+    else:
+        wire = ASSISTANT.encode(message, context)
+    if is_cited and cites:
+        wire["citations"] = [*wire.get("citations", []), *_encode_citations(message, wire, context)]
+    return wire
+
+
+def _column_content(content: Any, context: EncodeContext) -> Any:
+    """Return a content without its citations, which are in a field of the message, and with the column of a plan."""
+    if content.annotations:
+        content = context.replace(content, annotations=None)
+    if is_plan_content(content) and hints.COLUMN.of(content, API) is None:
+        content = context.replaced(content, hints.COLUMN.on(content, API, PLAN))
+    return content
+
+
+def encode_answer(messages: list[ChatMessage], context: EncodeContext) -> dict[str, Any]:
+    """Return the message of an answer. Several messages become one."""
+    return encode_assistant(passes.joined_messages(messages, context), context)
+
+
+class _ResultMessage(Fields):
+    """The layout of a message that is one tool result. The result has the path of the message."""
+
+    def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
+        yield value.contents[0], path, wire, RESULTS
+
+
+_RESULT_MESSAGE = _ResultMessage({})
+
+
+def row_of(message: ChatMessage) -> Row | Fields:
+    """Return the row of a decoded message."""
+    if message.role == "tool":
+        return _RESULT_MESSAGE
+    return ASSISTANT if message.role == "assistant" else PLAIN
+
+
+class Messages(MessageList):
+    """The list of messages of a request."""
+
+    tag = "role"
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
+        messages = [self._decode_message(wire, context) for _, wire in self.objects(value, context)]
+        context.trace_messages(messages, value, row_of)
+        return with_media_back(messages, context)
+
+    def _decode_message(self, wire: dict[str, Any], context: DecodeContext) -> ChatMessage:
+        if wire["role"] == "tool":
+            result = with_error_read(RESULTS.decode(wire, context))
+            return ChatMessage(role="tool", contents=[result], origin=context.origin)
+        decoded: ChatMessage = (
+            decode_assistant(wire, context) if wire["role"] == "assistant" else PLAIN.decode(wire, context)
+        )
+        return decoded
+
+    def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
+        return [wire for message in with_detached_media(value, API) for wire in self._encode_message(message, context)]
+
+    def _encode_message(self, message: ChatMessage, context: EncodeContext) -> list[dict[str, Any]]:
+        if not context.native and not message.contents:
+            # An empty message of another API is not sent.
+            passes.leave_empty(message, context)
+            return []
+        if message.role != "tool":
+            return [(encode_assistant if message.role == "assistant" else PLAIN.encode)(message, context)]
+        if message.message_id or message.author_name or message.extra:
+            passes.leave_empty(message, context)
+        return RESULTS.encode_list([_marked(content, context) for content in message.contents], context)
+
+
+def _marked(content: AIContent, context: EncodeContext) -> AIContent:
+    """Return a result with its failure in its text: results have no flag for it."""
+    if not isinstance(content, FunctionResultContent) or not needs_error_mark(content):
+        return content
+    return with_error_mark(content, context)
+
+
+# -- documents ---------------------------------------------------------------------------------------------------------
+
+BESIDE = Hint[Literal[True]](API, "documents", "the message has the documents of the request, which are beside it")
+DOCUMENTS_APART = reasons.moved("cohere-chat-documents", "{target} has documents in a separate field of the request")
+
+
+class Conversation(Group):
+    """The messages, and the documents of the request.
+
+    The documents are contents of a user message before all other turns, because they are data with no more authority
+    than the user's own text, and because other APIs take documents there.
+    """
+
+    attribute = "messages"
+    keys = ("messages", "documents")
+    messages = Messages()
+
+    def taken(self, wire: dict[str, Any]) -> Collection[str]:
+        if not self.messages.holds(wire.get("messages")):
+            return ()
+        documents = wire.get("documents")
+        fits = isinstance(documents, list) and documents and all(d.__class__ in (str, dict) for d in documents)
+        return self.keys if fits else ("messages",)
+
+    def decode(self, wire: dict[str, Any], context: DecodeContext) -> list[ChatMessage]:
+        keys = self.taken(wire)
+        messages = self.messages.decode(wire["messages"], context, wire, "messages") if keys else []
+        if "documents" in keys:
+            contents = [self._decode_document(document, context) for document in wire["documents"]]
+            context.trace(DOCUMENTS, contents, wire, "documents", spread=True)
+            message = ChatMessage(role="user", contents=contents, origin=context.origin, extra=BESIDE.extra(API, True))
+            context.trace(None, [message], wire, "documents", spread=False)
+            before = next((at for at, other in enumerate(messages) if other.role != "system"), len(messages))
+            messages = [*messages[:before], message, *messages[before:]]
+        return messages
+
+    def _decode_document(self, document: Any, context: DecodeContext) -> AIContent:
+        if isinstance(document, str):
+            return hints.FORM.on(DocumentContent(parts=[TextContent(text=document)]), API, "string")
+        decoded: AIContent = DOCUMENTS.decode(document, context)
+        return decoded
+
+    def encode(self, value: list[ChatMessage], wire: dict[str, Any], context: EncodeContext, owner: Any) -> None:
+        documents: list[Any] = []
+        messages: list[ChatMessage] = []
+        turns = sum(message.role == "user" and not all(map(_is_document, message.contents)) for message in value)
+        for message in value:
+            if message.role != "user" or not any(map(_is_document, message.contents)):
+                messages.append(message)
+                continue
+            is_beside = context.native and BESIDE.of(message, API)
+            moved = [content for content in message.contents if _is_document(content, unknown=bool(is_beside))]
+            for content in () if is_beside else moved:
+                context.report_loss(content, None, DOCUMENTS_APART)
+            documents += moved
+            rest = [content for content in message.contents if not any(content is other for other in moved)]
+            if rest:
+                messages.append(context.with_contents(message, rest))
+            elif not is_beside and not turns:
+                turns = 1
+                messages.append(passes.left_out(message, context))
+            elif not is_beside:
+                passes.leave_empty(message, context)
+        if messages:
+            wire["messages"] = self.messages.encode(messages, context, owner)
+        if documents:
+            wire["documents"] = [made for document in documents for made in self._encode_document(document, context)]
+
+    def _encode_document(self, document: Any, context: EncodeContext) -> list[Any]:
+        if context.native and hints.FORM.of(document, API) == "string" and document.uri is document.title is None:
+            return [DOCUMENTS.encode_list([document], context)[0]["data"]["text"]]
+        return DOCUMENTS.encode_list([document], context)
+
+
+def _is_document(content: AIContent, *, unknown: bool = False) -> bool:
+    return isinstance(content, DocumentContent) or (unknown and isinstance(content, UnknownContent))

@@ -1,0 +1,131 @@
+"""Tool definitions, tool choice and response format of the Chat API v2 (cohere 7.3.1, types; November 2026)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, Literal
+
+from contentmodel.authoring import (
+    DecodeContext,
+    EncodeContext,
+    Filled,
+    Group,
+    Hint,
+    Implied,
+    Required,
+    Row,
+    Silent,
+    reasons,
+    row,
+)
+from contentmodel.request import FunctionTool, HostedTool, ResponseFormat, Tool, ToolChoice
+from contentmodel_adapters.cohere_chat.blocks import API, TABLE
+from contentmodel_adapters.shared.choice import Choice
+
+TOOLS = TABLE.union(
+    "tool",
+    [
+        row(
+            "function",
+            FunctionTool,
+            {
+                "function.name": "name",
+                "function.description": "description",
+                "function.parameters": "parameters",
+                "strict": "strict",
+            },
+            Filled({"function.parameters": {"type": "object", "properties": {}}}),
+        )
+    ],
+    other=Row("other", HostedTool, {"type": "kind"}),
+    foreign_types=[FunctionTool],
+)
+LIFTED = Hint[Literal[True]](API, "strict", "the request, not the tool, says whether arguments follow the schema")
+
+
+class Tools(Group):
+    """The tools. The field `strict_tools` of the request makes all of them strict."""
+
+    attribute = "tools"
+    keys = ("tools", "strict_tools")
+
+    def taken(self, wire: dict[str, Any]) -> Collection[str]:
+        tools = wire.get("tools")
+        if not isinstance(tools, list) or not tools:
+            return ()
+        # Only functions without a setting of their own can hold that of the request.
+        fits = all(isinstance(t, dict) and t.get("type") == "function" and "strict" not in t for t in tools)
+        return self.keys if fits and wire.get("strict_tools").__class__ is bool else ("tools",)
+
+    def decode(self, wire: dict[str, Any], context: DecodeContext) -> list[Tool]:
+        keys = self.taken(wire)
+        tools: list[Any] = wire["tools"] if keys else []
+        if "strict_tools" not in keys:
+            decoded = TOOLS.decode_list(tools, context)
+        else:
+            copies = [{**tool, "strict": wire["strict_tools"]} for tool in tools]
+            context.copied(copies, tools)
+            for copy, tool in zip(copies, tools, strict=True):
+                context.copied(copy, tool, ("strict", (wire, "strict_tools")))
+            tools = copies
+            decoded = [
+                LIFTED.on(tool, API, True) if isinstance(tool, FunctionTool) else tool
+                for tool in TOOLS.decode_list(tools, context)
+            ]
+        context.trace(TOOLS, decoded, tools, None, spread=len(decoded) == len(tools))
+        return decoded
+
+    def encode(self, value: list[Tool], wire: dict[str, Any], context: EncodeContext, owner: Any) -> None:
+        tools = TOOLS.encode_list(value, context)
+        if tools:
+            wire["tools"] = tools
+        functions = [tool for tool in value if isinstance(tool, FunctionTool)]
+        if context.native and not any(LIFTED.of(tool, API) for tool in functions):
+            return
+        settings = {tool.pop("strict", None) for tool in tools if tool.get("type") == "function"}
+        if len(settings) == 1 and settings != {None}:
+            wire["strict_tools"] = settings.pop()
+            return
+        for tool in functions:
+            # There is one setting for all tools, and they differ.
+            context.report_lost_attributes(tool, ("strict",))
+
+
+class OwnChoice(Choice):
+    """The tool choice. If it is missing, the model decides."""
+
+    def _written(self, value: ToolChoice, context: EncodeContext, owner: Any) -> Any:
+        if value.mode == "auto" and not value.tools and value.hosted is None:
+            context.report_loss(owner, "options.tool_choice", reasons.USUAL_VALUE)
+            return None
+        return super()._written(value, context, owner)
+
+
+MODES = {"REQUIRED": "required", "NONE": "none"}
+_WRITTEN = {mode: value for value, mode in MODES.items()}
+
+
+def write_choice(choice: ToolChoice, tools: list[Any]) -> str | None:
+    """Encode a tool choice; None if the API cannot express it: it has no choice of one tool."""
+    return None if choice.tools or choice.hosted is not None else _WRITTEN.get(choice.mode)
+
+
+TOOL_CHOICE = OwnChoice(lambda value: None, write_choice, modes=MODES, fallback=None)
+
+RESPONSE_FORMAT = TABLE.union(
+    "response_format",
+    [
+        Row(
+            "json_object.schema",
+            ResponseFormat,
+            {"json_schema": ("schema", Required(dict))},
+            Implied({"kind": "json_schema"}),
+            Silent("media_type"),
+            constants={"type": "json_object"},
+        ),
+        row("json_object", ResponseFormat, {}, Implied({"kind": "json"}), Silent("media_type")),
+        row("text", ResponseFormat, {}, Implied({"kind": "text"}), Silent("media_type")),
+    ],
+    other=Row("other", ResponseFormat, {"type": "kind"}),
+    prefer=lambda made, rows: next((r for r in rows if r.implied.get("kind") == made.kind), rows[0]),
+)
