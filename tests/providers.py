@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import anthropic
+import cohere
 import ollama
 import openai
 from google import genai
@@ -185,6 +186,30 @@ class _Ollama(OfficialClient):
         return [chunk async for chunk in await self.later.chat(**self.asked, stream=True)]
 
 
+class _Cohere(OfficialClient):
+    def __init__(self, url: str) -> None:
+        self.client = cohere.ClientV2(api_key="none", base_url=url, max_retries=0)
+        self.later = cohere.AsyncClientV2(api_key="none", base_url=url, max_retries=0)
+        self.asked: Any = {"model": "m", "messages": QUESTION}
+
+    def plain(self) -> Any:
+        return self.client.chat(**self.asked)
+
+    def streamed(self) -> tuple[Any, str]:
+        events = list(self.client.chat_stream(**self.asked))
+        deltas = [event.delta.message.content for event in events if event.type == "content-delta"]
+        return events, "".join(content.text or "" for content in deltas)
+
+    def streamed_error(self) -> Any:
+        return self.streamed()[0][-1]
+
+    async def plain_later(self) -> Any:
+        return await self.later.chat(**self.asked)
+
+    async def streamed_later(self) -> Any:
+        return [event async for event in self.later.chat_stream(**self.asked)]
+
+
 # -- answers and streams of one text -----------------------------------------------------------------------------------
 
 
@@ -288,6 +313,27 @@ def ollama_stream(*texts: str) -> list[bytes]:
     return [json.dumps(line).encode() + b"\n" for line in (*map(ollama_line, texts), ollama_answer(""))]
 
 
+def cohere_answer(text: str) -> dict[str, Any]:
+    message = {"role": "assistant", "content": [{"type": "text", "text": text}]}
+    return {"id": "c1", "message": message, "finish_reason": "COMPLETE"}
+
+
+def cohere_stream(*texts: str) -> list[bytes]:
+    empty = {"role": "assistant", "content": [], "tool_plan": "", "tool_calls": [], "citations": []}
+
+    def delta(kind: str, content: dict[str, Any]) -> dict[str, Any]:
+        return {"type": kind, "index": 0, "delta": {"message": {"content": content}}}
+
+    return frames(
+        {"id": "c1", "type": "message-start", "delta": {"message": empty}},
+        delta("content-start", {"type": "text", "text": ""}),
+        *(delta("content-delta", {"text": part}) for part in texts),
+        {"type": "content-end", "index": 0},
+        {"type": "message-end", "delta": {"finish_reason": "COMPLETE"}},
+        "[DONE]",
+    )
+
+
 # -- the table ---------------------------------------------------------------------------------------------------------
 
 
@@ -360,6 +406,15 @@ PROVIDERS = {
         error={"error": "No."},
         official=_Ollama,
         error_code=None,
+    ),
+    "cohere-chat": Provider(
+        model="command-a-03-2025",
+        request={"model": "m", "messages": QUESTION},
+        answer=cohere_answer,
+        stream=cohere_stream,
+        error={"id": "e1", "message": "No."},
+        error_code=None,
+        official=_Cohere,
     ),
 }
 

@@ -18,6 +18,7 @@ import httpx
 import msgspec
 import openai
 import pytest
+from cohere.core.api_error import ApiError
 from google import genai
 from google.auth.credentials import Credentials
 from google.auth.exceptions import RefreshError
@@ -315,7 +316,7 @@ def test_import_of_the_library_loads_no_sdk() -> None:
 @EVERY
 def test_client_module_reports_a_missing_sdk_with_its_extra(api: str, monkeypatch: pytest.MonkeyPatch) -> None:
     name = f"contentmodel_adapters.{api.replace('-', '_')}.client"
-    for sdk in ("openai", "anthropic", "google.genai", "google", "mistralai", "ollama"):
+    for sdk in ("openai", "anthropic", "google.genai", "google", "mistralai", "ollama", "cohere"):
         monkeypatch.setitem(sys.modules, sdk, None)
     monkeypatch.delitem(sys.modules, name, raising=False)
     with pytest.raises(ImportError, match=r'pip install "contentmodel\[\w+\]"'):
@@ -496,16 +497,16 @@ def test_client_adds_the_max_tokens_that_anthropic_requires(loop: Loopback) -> N
 @EVERY
 def test_client_reports_losses_or_raises_and_ignores_the_model_of_another_api(api: str, loop: Loopback) -> None:
     loop.answers = lambda path, payload: Answer(answer_of(api, "Hi."))
-    other = Origin(api="cohere-chat", issuer="cohere")
+    other = Origin(api="smoke-signals", issuer="fire")
     plain = msgspec.structs.replace(HELLO, model="command", origin=other, options=ChatOptions(max_output_tokens=9))
-    lossy = msgspec.structs.replace(plain, extra={"cohere-chat": {"k": 3}})
+    lossy = msgspec.structs.replace(plain, extra={"smoke-signals": {"k": 3}})
     reported: list[Any] = []
     client = client_of(api, loop, on_losses=reported.append)
     client.complete(plain)
     assert reported == []
     client.complete(lossy)
-    assert [[loss.path for loss in losses] for losses in reported] == [["$.extra['cohere-chat'].k"]]
-    assert [loss.path for loss in client.stream(lossy).losses] == ["$.extra['cohere-chat'].k"]
+    assert [[loss.path for loss in losses] for losses in reported] == [["$.extra['smoke-signals'].k"]]
+    assert [loss.path for loss in client.stream(lossy).losses] == ["$.extra['smoke-signals'].k"]
     strict = client_of(api, loop, on_loss="raise")
     strict.complete(plain)
     asked = len(loop.asked)
@@ -608,6 +609,7 @@ SDK_ERRORS = (
     genai.errors.APIError,
     mistral_errors.MistralError,
     httpx.HTTPStatusError,
+    ApiError,
 )
 
 

@@ -82,6 +82,10 @@ class TestGoogleGenerateContent(Ours):
     adapter = "google-generate-content"
 
 
+class TestCohereChat(WithPartners):
+    adapter = "cohere-chat"
+
+
 class TestTurnBlocks(Ours):
     adapter = "turn-blocks"
     payloads: ClassVar = {"request": values.transcripts_of_rows(), "response": values.rows()}

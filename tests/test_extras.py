@@ -81,6 +81,7 @@ ROWS: list[Row] = [
             ("google_generate_content", "google", "google", "google-generate-content"),
             ("mistral_chat", "mistralai", "mistral", "mistral-chat"),
             ("ollama_chat", "ollama", "ollama", "ollama-chat"),
+            ("cohere_chat", "cohere", "cohere", "cohere-chat"),
             ("openai_chat", "openai", "openai", "openai-chat"),
             ("openai_responses", "openai", "openai", "openai-responses"),
         ]
@@ -99,6 +100,7 @@ ROWS: list[Row] = [
     ("conformance/contentmodel_conformance/oracles/", "google", "google", JUDGE.format("google-generate-content")),
     ("conformance/contentmodel_conformance/oracles/", "mistralai", "mistral", JUDGE.format("mistral-chat")),
     ("conformance/contentmodel_conformance/oracles/", "openai", "openai", JUDGE.format("openai-chat")),
+    ("conformance/contentmodel_conformance/oracles/", "cohere", "cohere", JUDGE.format("cohere-chat")),
     ("conformance/contentmodel_conformance/coverage.py", "anthropic", "anthropic",
      "from contentmodel_conformance.coverage import sdk_types; sdk_types('anthropic-messages')"),
 ]  # fmt: skip

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from contentmodel import ChatMessage, ChatRequest, FunctionResultContent, TextContent
+from contentmodel.authoring import DecodeContext, Row, Table
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.loss import Loss, PendingLoss
 from contentmodel.engine.losses.provenance import (
@@ -18,6 +19,7 @@ from contentmodel.engine.losses.provenance import (
     stepped,
     with_distinct_parts,
 )
+from contentmodel.message import Origin
 
 
 def request(*contents: Any) -> ChatRequest:
@@ -156,3 +158,29 @@ def test_loss_of_residue_names_the_api_and_the_field() -> None:
     content = TextContent(text="a", extra={"other": {"b.c": 1}})
     found = losses(request(content)).loss(pending(content, "b.c", api="other"))
     assert found.path == "$.messages[0].contents[0].extra.other['b.c']"
+
+
+# -- copies ------------------------------------------------------------------------------------------------------------
+
+
+def test_fields_of_copies_have_the_paths_of_their_origins() -> None:
+    payload = {"list": [{"own": 1, "parts": [{"id": "a"}, {"id": "b"}]}], "setting": True}
+    (item,) = payload["list"]
+    context = DecodeContext("copies", Origin(api="copies", issuer="copies"))
+    table = Table("copies")
+    rows = table.union("part", [Row("part", TextContent, {"part.id": "text", "set": "protected.kind"})], tag=None)
+    values = []
+    for index, part in enumerate(item["parts"]):
+        copy = {"own": 1, "part": part, "set": True}
+        context.copied(copy, item, ("part", (item["parts"], index)))
+        context.copied(copy, item, ("set", (payload, "setting")))
+        values.append(TextContent(text=part["id"]))
+        context.trace(rows, values[-1:], copy, None, spread=False)
+    model = ModelPaths(values, [], "copies")
+    paths = context.paths(payload)
+    fields = ["text", "protected.kind", None]
+    lost = [PendingLoss(value, field, reasons.NO_FIELD) for value in values for field in fields]
+    assert [loss.path for pending in lost for loss in paths.losses(pending, model)] == [
+        *("$.list[0].parts[0].id", "$.setting", "$.list[0]"),
+        *("$.list[0].parts[1].id", "$.setting", "$.list[0]"),
+    ]

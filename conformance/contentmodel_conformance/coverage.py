@@ -126,6 +126,22 @@ _MISTRAL: dict[str, Paths] = {
     "request.fields": ("request:",),
     "response.fields": ("response:",),
 }
+_COHERE: dict[str, Paths] = {
+    "message.roles": ("request:messages",),
+    "user.content": ("request:messages=user.content",),
+    "assistant.content": ("request:messages=assistant.content", "response:message.content"),
+    "tool.content": ("request:messages=tool.content",),
+    "tool_calls": ("request:messages.tool_calls", "response:message.tool_calls"),
+    "citation.sources": ("request:messages.citations.sources", "response:message.citations.sources"),
+    "citation.type": ("request:messages.citations.type", "response:message.citations.type"),
+    "tools": ("request:tools",),
+    "tool_choice": ("request:tool_choice",),
+    "response_format": ("request:response_format",),
+    "finish_reason": ("response:finish_reason",),
+    "usage.fields": ("response:usage",),
+    "request.fields": ("request:",),
+    "response.fields": ("response:",),
+}
 _OLLAMA: dict[str, Paths] = {
     "request.fields": ("request:",),
     "options.fields": ("request:options",),
@@ -134,6 +150,7 @@ _OLLAMA: dict[str, Paths] = {
 }
 _POSITIONS: dict[str, dict[str, Paths]] = {
     "anthropic-messages": _ANTHROPIC,
+    "cohere-chat": _COHERE,
     "google-generate-content": _GOOGLE,
     "mistral-chat": _MISTRAL,
     "ollama-chat": _OLLAMA,

@@ -94,6 +94,30 @@ def _answer(usage: Usage, **fields: Any) -> ChatResponse:
 _COUNTS: dict[str, Any] = {"cache_read_tokens": 200, "output_tokens": 50, "reasoning_tokens": 7}
 
 EXAMPLES: dict[str, Sequence[Example]] = {
+    "cohere-chat": [
+        (
+            {
+                "id": "a",
+                "finish_reason": "MAX_TOKENS",
+                "message": {"role": "assistant", "content": [{"type": "text", "text": "The sky is"}]},
+                "usage": {
+                    "billed_units": {"input_tokens": 2, "output_tokens": 4},
+                    "tokens": {"input_tokens": 3210, "output_tokens": 50},
+                    "cached_tokens": 200,
+                },
+            },
+            ChatResponse(
+                id="a",
+                choices=[
+                    ChatChoice(
+                        messages=[ChatMessage(role="assistant", contents=[TextContent(text="The sky is")])],
+                        finish_reason=FinishReason(reason="length"),
+                    )
+                ],
+                usage=Usage(input_tokens=3210, output_tokens=50, cache_read_tokens=200),
+            ),
+        )
+    ],
     "anthropic-messages": [
         (
             {

@@ -20,7 +20,7 @@ from contentmodel.adapter import Payload, adapter, as_json
 from contentmodel.containment import occurrences, pieces
 from contentmodel.content.media import standard_base64
 from contentmodel.content.media_types import OTHER_NAMES
-from contentmodel.engine.json import child_path
+from contentmodel.engine.json import child_path, write
 from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.engine.losses.loss import Loss
 from contentmodel.engine.losses.reasons import AS_TEXT
@@ -416,17 +416,17 @@ class _OutputValues:
 
     def look_for(self, values: Iterable[Any]) -> None:
         """Count the occurrences of all values in longer texts that are not taken as values themselves."""
-        wanted = [value if isinstance(value, str) else json.dumps(value) for value in values]
+        wanted = [form for value in values for form in _spellings(value)]
         texts = {*wanted, *(part for value in wanted for part in _inside(value) or () if isinstance(part, str))}
         left = {text: self._counts[text] for text, inner in self._inner.items() if not inner and self._counts[text] > 0}
-        self._parts = occurrences(texts | {unmarked(text) for text in texts}, left)
+        forms = {form for text in texts for form in (text, unmarked(text), _escaped(text))}
+        self._parts = occurrences(forms, left)
 
     def take_in_text(self, value: Any) -> bool:
         """Take a text, or all parts of its JSON, from longer texts. Return whether they were found."""
         if not isinstance(value, str):
-            spelled = json.dumps(value)
-            return self._take_part(spelled) or self.take(spelled)
-        if self._take_part(value) or self._take_part(unmarked(value)):
+            return any(self._take_part(spelled) or self.take(spelled) for spelled in _spellings(value))
+        if self._take_part(value) or self._take_part(unmarked(value)) or self._take_part(_escaped(value)):
             return True
         parts = [part for part in _inside(value) or () if not _is_blank(part)]
         return bool(parts) and all(self._take_part(part) or self.take(part) for part in parts)
@@ -469,6 +469,16 @@ def _take(counts: Counter[Any], key: Any) -> bool:
 
 def _key(value: Any) -> Any:
     return ("bool", value) if isinstance(value, bool) else value
+
+
+def _spellings(value: Any) -> Collection[str]:
+    """Return the texts of a scalar: Python and this library write large numbers differently (1e+16, 1e16)."""
+    return (value,) if isinstance(value, str) else dict.fromkeys((json.dumps(value), write(value).decode()))
+
+
+def _escaped(text: str) -> str:
+    """Return a text as it is in JSON, without quotes: a longer text may contain JSON."""
+    return write(text).decode()[1:-1]
 
 
 def _inside(text: str) -> list[Any] | None:

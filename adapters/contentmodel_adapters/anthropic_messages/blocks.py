@@ -196,7 +196,6 @@ NESTED = [
         "document.content",
         DocumentContent,
         {"source.content": ("parts", TextOrBlocks(TEXT_PARTS, "list")), "title": "title", **CACHED},
-        Silent("uri"),
         constants={"type": "document", "source.type": "content"},
     ),
 ]

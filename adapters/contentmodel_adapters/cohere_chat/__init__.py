@@ -14,6 +14,7 @@ from contentmodel.authoring import (
     StreamDecoder,
     StreamEncoder,
     TableAdapter,
+    counted,
     media,
     message_pass,
     passes,
@@ -22,12 +23,14 @@ from contentmodel.authoring import (
     reasons,
     request_pass,
     response_pass,
+    settings,
     with_fitting_calls,
     with_known_tools,
+    without_user_messages,
 )
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
-from contentmodel_adapters.cohere_chat.blocks import API, TABLE
+from contentmodel_adapters.cohere_chat.blocks import API, TABLE, Whole
 from contentmodel_adapters.cohere_chat.http import HTTP
 from contentmodel_adapters.cohere_chat.messages import Conversation, encode_answer
 from contentmodel_adapters.cohere_chat.response import ERRORS, RESPONSE, completed
@@ -35,12 +38,8 @@ from contentmodel_adapters.cohere_chat.rules import CALL_IDS, RULES, TOOL_NAMES
 from contentmodel_adapters.cohere_chat.stream import Decoder
 from contentmodel_adapters.cohere_chat.stream_encoder import Encoder
 from contentmodel_adapters.cohere_chat.tools import RESPONSE_FORMAT, TOOL_CHOICE, Tools
-from contentmodel_adapters.shared import settings
-from contentmodel_adapters.shared.answer import without_user_messages
 from contentmodel_adapters.shared.media import GOOGLE_FILES
 from contentmodel_adapters.shared.schema_adaptation import OPENAI, restored_arguments, with_fitting_schemas
-from contentmodel_adapters.shared.settings import with_fitting_settings
-from contentmodel_adapters.shared.usage import counted
 
 REQUEST = TABLE.record(
     "request",
@@ -55,7 +54,7 @@ REQUEST = TABLE.record(
         "seed": "options.seed",
         "frequency_penalty": "options.frequency_penalty",
         "presence_penalty": "options.presence_penalty",
-        "k": "options.top_k",
+        "k": ("options.top_k", Whole()),
         "p": "options.top_p",
         "logprobs": "options.logprobs",
         "stream": "options.stream",
@@ -104,7 +103,7 @@ class CohereChat(TableAdapter):
     # The text and the place of a citation follow from its span and its content.
     meaningless = {"text": None, "content_index": None}
     request_passes = (
-        request_pass(with_fitting_settings, native=True, form=SETTINGS),
+        request_pass(settings.with_fitting_settings, native=True, form=SETTINGS),
         request_pass(with_known_tools, native=True, kinds=Kinds()),
         request_pass(place_instructions, native=True),
         message_pass(passes.normalize_foreign),
@@ -149,7 +148,7 @@ class CohereChat(TableAdapter):
         if not isinstance(messages, list):
             return {}
         if any(key in payload for key in OWN) or any(map(_is_own, messages)):
-            return {"request": 0.95}
+            return {"request": 0.97}
         return {"request": 0.6 if str(payload.get("model")).startswith("command") else 0.2}
 
 

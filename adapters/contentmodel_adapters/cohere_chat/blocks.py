@@ -17,6 +17,7 @@ from contentmodel.authoring import (
     EnumString,
     Filled,
     Implied,
+    Required,
     Row,
     Silent,
     Spec,
@@ -24,6 +25,7 @@ from contentmodel.authoring import (
     TextField,
     TextOrBlocks,
     parse,
+    reasons,
     row,
     write,
 )
@@ -40,6 +42,22 @@ from contentmodel.usage import Usage
 
 API = "cohere-chat"
 TABLE = Table(API)
+
+
+class Whole(Codec[int | float]):
+    """A whole number. A number of another API is rounded."""
+
+    classes = (int, float)
+    identity = False
+
+    def encode(self, value: int | float, context: EncodeContext, owner: object) -> int | float:
+        if context.completes and isinstance(value, float):
+            context.report_loss(owner, "options.top_k", ROUNDED)
+            return round(value)
+        return value
+
+
+ROUNDED = reasons.insignificant("cohere-chat-rounded", "{target} accepts whole numbers only: it is rounded")
 
 # -- documents ---------------------------------------------------------------------------------------------------------
 
@@ -124,7 +142,7 @@ RESULT_CONTENT = TABLE.union("tool content", [TEXT, *document_rows("document.", 
 
 CALL: dict[str, Spec] = {
     "id": "call_id",
-    "function.name": "name",
+    "function.name": ("name", Required()),
     "function.arguments": ("arguments", ArgumentsText()),
 }
 CALLS = TABLE.union(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from contentmodel.authoring import write
@@ -14,6 +16,8 @@ from contentmodel_adapters.shared.calls import AsyncChunks, Call, Chunks
 
 with needs_extra("cohere"):
     import cohere
+    import httpx
+    from cohere.core.api_error import ApiError
 
 ASYNC = (cohere.AsyncClientV2, cohere.AsyncClient)
 
@@ -27,84 +31,95 @@ def sender_of(sdk: Any) -> Any:
     return sdk._client_wrapper.httpx_client
 
 
-def arguments(call: Call, timeout: float | None) -> dict[str, Any]:
-    """Return the arguments of a request. If `timeout` is None, the SDK's own timeout applies."""
-    return {
-        "method": "POST",
-        "content": write(call.payload),
-        "headers": {"content-type": "application/json"},
-        "request_options": {} if timeout is None else {"timeout": timeout},
-    }
+def check_status(response: httpx.Response, content: bytes) -> None:
+    """Raise the SDK's error if a response is one."""
+    if response.status_code >= 400:
+        raise ApiError(status_code=response.status_code, headers=dict(response.headers), body=content)
 
 
-def options_of(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of the SDK's client."""
-    return {name: str(value) if name == "base_url" else value for name, value in options.items() if value is not None}
-
-
-class Client(clients.SyncClient):
-    """A ChatClient over `cohere.ClientV2`."""
+class Common(clients.BaseClient):
+    """The common part of sync and async clients: options, requests, and errors of the SDK."""
 
     api = API
+    headers: Mapping[str, str] | None = None
+
+    def options_of(self, options: dict[str, Any]) -> dict[str, Any]:
+        """Return the options of the SDK's client. `default_headers` are sent with each request."""
+        self.headers = options.pop("default_headers", None)
+        given = {name: value for name, value in options.items() if value is not None}
+        return {**given, "base_url": str(given["base_url"])} if "base_url" in given else given
+
+    def arguments(self, call: Call, timeout: float | None) -> dict[str, Any]:
+        """Return the arguments of a request. If `timeout` is None, the SDK's own timeout applies."""
+        return {
+            "path": HTTP.generate.path,
+            "method": "POST",
+            "content": write(call.payload),
+            "headers": {"content-type": "application/json", **(self.headers or {})},
+            "request_options": {} if timeout is None else {"timeout": timeout},
+        }
+
+    def failure_of(self, error: Exception) -> ClientError | None:
+        if isinstance(error, ApiError) and error.status_code is not None:
+            return self.refused(error.status_code, error.body, error.headers or {})
+        return self.unanswered(error)
+
+
+class Client(Common, clients.SyncClient):
+    """A ChatClient over `cohere.ClientV2`."""
 
     def check_sdk(self) -> None:
         if isinstance(self.sdk, ASYNC):
             raise TypeError(f"{type(self.sdk).__name__} is asynchronous: use async_chat_client")
 
     def make_sdk(self, options: dict[str, Any]) -> cohere.ClientV2:
-        return cohere.ClientV2(**options_of(options))
-
-    def failure_of(self, error: Exception) -> ClientError | None:
-        return self.unanswered(error)
+        return cohere.ClientV2(**self.options_of(options))
 
     def send(self, call: Call, timeout: float | None) -> bytes:
-        response = sender_of(self.sdk).request(HTTP.generate.path, **arguments(call, timeout))
-        content: bytes = response.content
-        if response.status_code >= 400:
-            raise self.refused(response.status_code, content, response.headers)
-        return content
+        response: httpx.Response = sender_of(self.sdk).request(**self.arguments(call, timeout))
+        check_status(response, response.content)
+        return response.content
 
     def open(self, call: Call, timeout: float | None) -> Chunks:
-        opened = sender_of(self.sdk).stream(HTTP.generate.path, **arguments(call, timeout))
-        response = opened.__enter__()
+        opened = sender_of(self.sdk).stream(**self.arguments(call, timeout))
+        response: httpx.Response = opened.__enter__()
+        close = partial(opened.__exit__, None, None, None)
         if response.status_code >= 400:
-            with opened:
-                raise self.refused(response.status_code, response.read(), response.headers)
-        return response.iter_bytes(), response.close
+            try:
+                check_status(response, response.read())
+            finally:
+                close()
+        return response.iter_bytes(), close
 
     def close_sdk(self) -> None:
         sender_of(self.sdk).httpx_client.close()
 
 
-class AsyncClient(clients.AsyncClient):
+class AsyncClient(Common, clients.AsyncClient):
     """An AsyncChatClient over `cohere.AsyncClientV2`."""
-
-    api = API
 
     def check_sdk(self) -> None:
         if not isinstance(self.sdk, ASYNC):
             raise TypeError(f"{type(self.sdk).__name__} is not asynchronous: use chat_client")
 
     def make_sdk(self, options: dict[str, Any]) -> cohere.AsyncClientV2:
-        return cohere.AsyncClientV2(**options_of(options))
-
-    def failure_of(self, error: Exception) -> ClientError | None:
-        return self.unanswered(error)
+        return cohere.AsyncClientV2(**self.options_of(options))
 
     async def send(self, call: Call, timeout: float | None) -> bytes:
-        response = await sender_of(self.sdk).request(HTTP.generate.path, **arguments(call, timeout))
-        content: bytes = response.content
-        if response.status_code >= 400:
-            raise self.refused(response.status_code, content, response.headers)
-        return content
+        response: httpx.Response = await sender_of(self.sdk).request(**self.arguments(call, timeout))
+        check_status(response, response.content)
+        return response.content
 
     async def open(self, call: Call, timeout: float | None) -> AsyncChunks:
-        opened = sender_of(self.sdk).stream(HTTP.generate.path, **arguments(call, timeout))
-        response = await opened.__aenter__()
+        opened = sender_of(self.sdk).stream(**self.arguments(call, timeout))
+        response: httpx.Response = await opened.__aenter__()
+        close = partial(opened.__aexit__, None, None, None)
         if response.status_code >= 400:
-            async with opened:
-                raise self.refused(response.status_code, await response.aread(), response.headers)
-        return response.aiter_bytes(), response.aclose
+            try:
+                check_status(response, await response.aread())
+            finally:
+                await close()
+        return response.aiter_bytes(), close
 
     async def close_sdk(self) -> None:
         await sender_of(self.sdk).httpx_client.aclose()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -18,6 +18,7 @@ from contentmodel.authoring import (
     Group,
     Hint,
     Implied,
+    MessageList,
     Place,
     Roles,
     Row,
@@ -53,7 +54,6 @@ from contentmodel_adapters.cohere_chat.blocks import (
     USER_CONTENT,
 )
 from contentmodel_adapters.shared.citations import moved_citation
-from contentmodel_adapters.shared.message_lists import MessageList
 
 PLAN = "tool_plan"
 
@@ -104,6 +104,7 @@ TAGS = {"TEXT_CONTENT": "text", "THINKING_CONTENT": "thinking", "PLAN": PLAN}
 TYPES = {tag: name for name, tag in TAGS.items()}
 TABLE.known_values("citation.type", *TAGS)
 AT_PLAN = -1
+CITED = (TextContent, ReasoningContent)
 
 
 def tags_of(wire: dict[str, Any]) -> list[Any]:
@@ -182,14 +183,14 @@ def _encode_citations(message: ChatMessage, wire: dict[str, Any], context: Encod
         index += not is_plan and content.__class__ in (TextContent, ReasoningContent, UnknownContent)
         place = AT_PLAN if is_plan else index
         latest: dict[str, Any] | None = None
-        converter = SpanConverter(getattr(content, "text", ""))
-        for citation in content.annotations or ():
+        converter = SpanConverter(content.text if isinstance(content, CITED) else "")
+        for citation in (content.annotations or ()) if isinstance(content, CITED) else ():
             made = _encode_citation(citation, converter, context)
             if context.native and JOINED.of(citation, API) and latest is not None and _is_same_span(latest, made):
                 latest["sources"] += made.get("sources", [])
                 continue
             latest = made if made.get("sources") else None
-            if not context.native or place_of(made, tags, has_plan=has_plan) != place:
+            if context.completes or place_of(made, tags, has_plan=has_plan) != place:
                 made["type"] = TYPES[PLAN if is_plan else tags[index]]
                 made.pop("content_index", None)
                 if not is_plan:
@@ -246,7 +247,7 @@ def encode_assistant(message: ChatMessage, context: EncodeContext) -> dict[str, 
 
 def _column_content(content: Any, context: EncodeContext) -> Any:
     """Return a content without its citations, which are in a field of the message, and with the column of a plan."""
-    if content.annotations:
+    if content.annotations and isinstance(content, CITED):
         content = context.replace(content, annotations=None)
     if is_plan_content(content) and hints.COLUMN.of(content, API) is None:
         content = context.replaced(content, hints.COLUMN.on(content, API, PLAN))
@@ -333,7 +334,7 @@ class Conversation(Group):
     keys = ("messages", "documents")
     messages = Messages()
 
-    def taken(self, wire: dict[str, Any]) -> Collection[str]:
+    def taken(self, wire: Mapping[str, Any]) -> Collection[str]:
         if not self.messages.holds(wire.get("messages")):
             return ()
         documents = wire.get("documents")

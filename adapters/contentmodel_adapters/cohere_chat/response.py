@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import msgspec
@@ -14,6 +14,7 @@ from contentmodel.authoring import (
     ErrorBody,
     ErrorTypes,
     Fields,
+    FinishReasons,
     Hint,
     Record,
     reasons,
@@ -24,7 +25,6 @@ from contentmodel.usage import Usage
 from contentmodel_adapters.cohere_chat.blocks import API, ERROR, TABLE, USAGE
 from contentmodel_adapters.cohere_chat.messages import decode_assistant, encode_answer, row_of
 from contentmodel_adapters.shared.answer import OnlyChoice, misfits
-from contentmodel_adapters.shared.finish_reasons import FinishReasons
 from contentmodel_adapters.shared.role import SpelledRole, restore_role, role_of
 
 FINISH = FinishReasons(
@@ -54,7 +54,7 @@ class Answer(OnlyChoice):
     parts = {"finish_reason": "choices.finish_reason", "logprobs": "choices.logprobs"}
     lost = ()
 
-    def taken(self, wire: dict[str, Any]) -> Collection[str]:
+    def taken(self, wire: Mapping[str, Any]) -> Collection[str]:
         kinds = {"message": dict, "finish_reason": str, "logprobs": list}
         return [key for key in self.keys if wire.get(key).__class__ is kinds[key]]
 
@@ -85,7 +85,7 @@ class Answer(OnlyChoice):
     def encode(
         self, value: list[ChatChoice], wire: dict[str, Any], context: EncodeContext, owner: ChatResponse
     ) -> None:
-        if value and owner.error is not None:
+        if any(choice.messages for choice in value) and owner.error is not None:
             context.report_loss(owner, "error", reasons.NO_FIELD)
         super().encode(value, wire, context, owner)
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from contentmodel.authoring import Broken, Capabilities, IdentifierRule, Rules, objects, one_object
+from contentmodel.authoring import Broken, Capabilities, IdentifierRule, Rules, objects, one_object, settings
 from contentmodel.request import ReasoningOptions
 from contentmodel_adapters.cohere_chat.blocks import API
 from contentmodel_adapters.cohere_chat.capabilities import CAPABILITIES
 from contentmodel_adapters.shared.rule_helpers import declares, declares_by_model, unsampled
-from contentmodel_adapters.shared.settings import thinks
 
 RULES = Rules(API, CAPABILITIES)
 CALL_IDS = IdentifierRule(r"[\x21-\x7e]", 128)
@@ -174,7 +173,9 @@ def settings_supported(request: dict[str, Any], capabilities: Capabilities) -> I
     if not capabilities.forced_tools and request.get("tool_choice") is not None:
         yield "$.tool_choice", f"{request['tool_choice']!r:.60} for {request.get('model')}"
     requested = ReasoningOptions(mode="enabled" if request.get("thinking") else None)
-    for key, value in unsampled(request, _SAMPLING, capabilities.sampled(thinks=thinks(requested, capabilities))):
+    for key, value in unsampled(
+        request, _SAMPLING, capabilities.sampled(thinks=settings.thinks(requested, capabilities))
+    ):
         yield f"$.{key}", f"{value} for {request.get('model')}"
 
 

@@ -96,6 +96,8 @@ class Decoder(StreamDecoder):
         merge_into(self._message, message)
         self.count(USAGE, delta.get("usage"))
         if isinstance(delta.get("error"), str):
+            # The error replaces the finish reason.
+            self.answer.pop("finish_reason", None)
             self.fail_with({"message": delta["error"]})
         else:
             self.finish()

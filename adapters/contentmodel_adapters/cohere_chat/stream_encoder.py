@@ -154,14 +154,15 @@ class Encoder(StreamEncoder):
     # -- the end -----------------------------------------------------------------------------------------------
 
     def finish(self, event: TurnComplete) -> None:
-        self._end_message(self.encode_envelope(event))
+        payload = self.encode_envelope(event)
+        if event.response.finish_reason is None and self._calls and self.completes:
+            payload["finish_reason"] = "TOOL_CALL"
+        self._end_message(payload)
         self.put_raw(b"data: [DONE]\n\n")
 
     def fail(self, event: TurnError, payload: dict[str, Any]) -> None:
         known = self.encode_envelope(event) if self._head else {}
-        if event.response.finish_reason is None:
-            known["finish_reason"] = "ERROR"
-        self._end_message(known, error=payload.get("message", ""))
+        self._end_message({**known, "finish_reason": "ERROR"}, error=payload.get("message", ""))
 
     def _end_message(self, payload: dict[str, Any], **more: Any) -> None:
         """Write the finish reason, the usage, and the fields that belong to no block."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any, Literal
 
 from contentmodel.authoring import (
+    Choice,
     DecodeContext,
     EncodeContext,
     Filled,
@@ -20,7 +21,6 @@ from contentmodel.authoring import (
 )
 from contentmodel.request import FunctionTool, HostedTool, ResponseFormat, Tool, ToolChoice
 from contentmodel_adapters.cohere_chat.blocks import API, TABLE
-from contentmodel_adapters.shared.choice import Choice
 
 TOOLS = TABLE.union(
     "tool",
@@ -40,6 +40,7 @@ TOOLS = TABLE.union(
     other=Row("other", HostedTool, {"type": "kind"}),
     foreign_types=[FunctionTool],
 )
+STRICT_TOOLS = reasons.insignificant("cohere-chat-strict", "{target} has one setting for all tools: it is set")
 LIFTED = Hint[Literal[True]](API, "strict", "the request, not the tool, says whether arguments follow the schema")
 
 
@@ -49,12 +50,12 @@ class Tools(Group):
     attribute = "tools"
     keys = ("tools", "strict_tools")
 
-    def taken(self, wire: dict[str, Any]) -> Collection[str]:
+    def taken(self, wire: Mapping[str, Any]) -> Collection[str]:
         tools = wire.get("tools")
         if not isinstance(tools, list) or not tools:
             return ()
         # Only functions without a setting of their own can hold that of the request.
-        fits = all(isinstance(t, dict) and t.get("type") == "function" and "strict" not in t for t in tools)
+        fits = all(isinstance(t, dict) and _is_function(t) and "strict" not in t for t in tools)
         return self.keys if fits and wire.get("strict_tools").__class__ is bool else ("tools",)
 
     def decode(self, wire: dict[str, Any], context: DecodeContext) -> list[Tool]:
@@ -85,10 +86,16 @@ class Tools(Group):
         settings = {tool.pop("strict", None) for tool in tools if tool.get("type") == "function"}
         if len(settings) == 1 and settings != {None}:
             wire["strict_tools"] = settings.pop()
+            for tool in functions if not context.native else ():
+                context.report_loss(tool, "strict", STRICT_TOOLS)
             return
         for tool in functions:
             # There is one setting for all tools, and they differ.
             context.report_lost_attributes(tool, ("strict",))
+
+
+def _is_function(tool: dict[str, Any]) -> bool:
+    return tool.get("type") == "function" and TOOLS.rows[0].fits(tool)
 
 
 class OwnChoice(Choice):
@@ -110,6 +117,7 @@ def write_choice(choice: ToolChoice, tools: list[Any]) -> str | None:
     return None if choice.tools or choice.hosted is not None else _WRITTEN.get(choice.mode)
 
 
+TABLE.known_values("tool_choice", *MODES)
 TOOL_CHOICE = OwnChoice(lambda value: None, write_choice, modes=MODES, fallback=None)
 
 RESPONSE_FORMAT = TABLE.union(

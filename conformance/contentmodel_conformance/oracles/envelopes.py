@@ -6,7 +6,8 @@ request type. Each function imports the SDK when it is called.
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from inspect import Parameter, signature
+from typing import Any, Literal, TypeAlias, get_type_hints
 
 from pydantic.alias_generators import to_camel
 
@@ -205,6 +206,28 @@ def _ollama_message(message: Any) -> Record:
     }
     fields = {**fields_of(message), **changed}
     return Record("Message", lambda: fields)
+
+
+def cohere_request() -> Record:
+    """Return the request of Cohere's Chat API v2: the parameters of the method that sends it."""
+    from cohere.v2.client import V2Client
+
+    hints = get_type_hints(V2Client.chat)
+    parameters = signature(V2Client.chat).parameters
+    fields = {
+        name: Field(shape_of(hint), required=parameters[name].default is Parameter.empty)
+        for name, hint in hints.items()
+        if name not in ("request_options", "return")
+    }
+    stream = Field(Scalar("bool"), required=False)
+    return Record("V2ChatRequest", lambda: {**fields, "stream": stream})
+
+
+def cohere_response() -> Record:
+    """Return the answer of Cohere's Chat API v2."""
+    from cohere.v2.types.v2chat_response import V2ChatResponse
+
+    return _response_record(V2ChatResponse)
 
 
 def request_record(params: type) -> Record:

@@ -69,6 +69,12 @@ def _responses_response() -> tuple[Check, ...]:
     return (check,)
 
 
+def _cohere_response() -> tuple[Check, ...]:
+    from cohere.v2.types.v2chat_response import V2ChatResponse
+
+    return (type_check(V2ChatResponse),)
+
+
 def _without_status(item: Any) -> Any:
     if not isinstance(item, dict) or item.get("type") != "custom_tool_call":
         return item
@@ -83,6 +89,13 @@ SDKS = {
         request=envelopes.anthropic_request,
         response=envelopes.anthropic_response,
         checks={"request": _anthropic_request, "response": _anthropic_response},
+    ),
+    "cohere-chat": Sdk(
+        package="cohere",
+        extra="cohere",
+        request=envelopes.cohere_request,
+        response=envelopes.cohere_response,
+        checks={"response": _cohere_response},
     ),
     "google-generate-content": Sdk(
         package="google-genai",

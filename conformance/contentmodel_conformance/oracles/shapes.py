@@ -18,6 +18,7 @@ from typing import Annotated, Any, Literal, NotRequired, Required, TypeAlias, Un
 import typing_extensions
 from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
+from pydantic.fields import FieldInfo
 
 
 @dataclass(frozen=True)
@@ -121,6 +122,13 @@ _EXCLUSIVE: dict[str, frozenset[str]] = {
 }
 # Wire names that differ from those of the SDK's TypedDicts (mistralai 3.7, models/jsonschema.py).
 _RENAMED = {"JSONSchemaTypedDict": {"schema_definition": "schema"}}
+
+# Fields that an API requires, though the SDK's class has a default for them (cohere 7.3, types).
+_REQUIRED: dict[str, frozenset[str]] = {
+    "ToolV2": frozenset({"function"}),
+    "ToolCallV2": frozenset({"function"}),
+    "ToolCallV2Function": frozenset({"name", "arguments"}),
+}
 
 
 def shape_of(annotation: Any) -> Shape:
@@ -240,10 +248,16 @@ def _model_fields(source: Any) -> dict[str, Field]:
     source.model_rebuild()  # resolves forward references of recursive models
     shapes = ((name, info, _shape(info.annotation, params=False)) for name, info in source.model_fields.items())
     return {
-        info.alias or _generated_alias(source, name): Field(shape, info.is_required())
+        info.alias or _generated_alias(source, name): Field(shape, _is_sent(source, name, info))
         for name, info, shape in shapes
         if shape is not None
     }
+
+
+def _is_sent(source: Any, name: str, info: FieldInfo) -> bool:
+    """Return whether a field is required. A constant that selects a member of a union is, though it has a default."""
+    is_tag = get_origin(info.annotation) is Literal and get_args(info.annotation) == (info.default,)
+    return info.is_required() or is_tag or name in _REQUIRED.get(source.__name__, ())
 
 
 def _generated_alias(source: Any, name: str) -> str:

@@ -13,6 +13,7 @@ from contentmodel_conformance.readers import (
     ai_sdk,
     anthropic,
     chat,
+    cohere,
     data_sets,
     frameworks,
     gemini,
@@ -35,6 +36,7 @@ Reader = Callable[[str, dict[str, Any]], Reading]
 READERS: dict[str, Reader] = {
     "anthropic-messages": anthropic.read,
     "openai-chat": chat.read,
+    "cohere-chat": cohere.read,
     "openai-responses": responses.read,
     "google-generate-content": gemini.read,
     "mistral-chat": mistral.read,

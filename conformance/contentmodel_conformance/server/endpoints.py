@@ -73,6 +73,10 @@ def _ollama_error(status: int, code: str, message: str, retry_after: float | Non
     return {"error": message}
 
 
+def _cohere_error(status: int, code: str, message: str, retry_after: float | None) -> ErrorBody:
+    return {"message": message}
+
+
 OPENAI_CODES = {
     400: "invalid_request_error",
     401: "invalid_api_key",
@@ -110,6 +114,7 @@ MISTRAL_CODES = {
     500: "internal_server_error",
     503: "service_unavailable",
 }
+COHERE_CODES = {400: "bad_request", 500: "internal_server_error"}
 _ALSO = {"insufficient_quota": 429, "server_is_overloaded": 503, "overloaded": 529, "rate_limit": 429, "timeout": 504}
 STATUSES: dict[str, int] = {
     **_ALSO,
@@ -159,5 +164,6 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         error_fields=frozenset({"object", "message", "type", "param", "code", "raw_status_code"}),
     ),
     *_endpoint("ollama-chat", dict.fromkeys((400, 500), ""), _ollama_error),
+    *_endpoint("cohere-chat", COHERE_CODES, _cohere_error, id_prefix="", error_fields=frozenset({"id", "message"})),
 )
 """The default APIs of a server."""

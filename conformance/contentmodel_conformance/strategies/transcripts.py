@@ -142,6 +142,18 @@ LIMITS = {
         media=frozenset({"images", "documents", "unnamed", "image links", "document links"}),
         tools=frozenset({"bare", "choices"}),
     ),
+    "cohere-chat": Limits(
+        issuer="cohere",
+        model="command-a-reasoning-08-2025",
+        older="command-r-plus-08-2024",
+        settings_of=("command-a-03-2025", "command-a-vision-07-2025", "command-r7b-12-2024", "command-z-2030", "m"),
+        signs=False,
+        hosted_search=False,
+        images_in_results=False,
+        media=frozenset({"images", "image links"}),
+        cites="openai-chat",
+        tools=frozenset({"bare", "choices"}),
+    ),
     # A store has no issuer: its protected values have their own.
     "turn-blocks": Limits(
         issuer="anthropic",

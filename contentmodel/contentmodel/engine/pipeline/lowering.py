@@ -188,6 +188,9 @@ def reasoning(content: ReasoningContent, context: EncodeContext, *, is_last: boo
     if is_readable:
         return [content]
     context.report_loss(content, None, reasons.FOREIGN_REASONING)
+    for citation in content.annotations or ():
+        # Citations have their own paths: some APIs keep them beside the reasoning.
+        context.report_loss(citation, None, reasons.FOREIGN_REASONING)
     return []
 
 

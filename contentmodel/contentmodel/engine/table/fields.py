@@ -61,7 +61,7 @@ class Field:
         if type(self).write is not Field.write:
             code.add(f"    {code.name('write', self.write)}(value, wire, context)")
 
-    def taken(self, wire: JsonObject) -> Collection[str]:
+    def taken(self, wire: Mapping[str, Json]) -> Collection[str]:
         """Return the keys of a wire object that the field consumes."""
         return self.keys
 
@@ -195,7 +195,7 @@ class Group(Field):
         """Write the fields into `wire`."""
         raise TypeError(f"{type(self).__name__} has no `encode`: implement it")
 
-    def taken(self, wire: JsonObject) -> Collection[str]:
+    def taken(self, wire: Mapping[str, Json]) -> Collection[str]:
         """Return the keys of a wire object that `decode` reads completely. The others are residue, or another field's.
 
         By default, these are all of `keys` that it has.

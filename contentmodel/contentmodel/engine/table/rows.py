@@ -187,7 +187,7 @@ class Row:
 
     # -- slow paths of the compiled functions ----------------------------------------------------------------------
 
-    def residue(self, wire: JsonObject) -> JsonObject:
+    def residue(self, wire: Mapping[str, Json]) -> JsonObject:
         """Return the parts of `wire` that no field, constant or column consumes."""
         holds = self._holds
         if holds is None:

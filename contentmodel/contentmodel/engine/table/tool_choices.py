@@ -28,8 +28,8 @@ class Choice(Codec[ToolChoice]):
     would spell a choice in another way than the payload, the hint `RAW` keeps the payload's form, and an edit of the
     choice overrides it. If the choice has all that the payload had, it has the hint `WHOLE`. A choice among several
     tools falls back to its mode, any other one to `fallback`. `modes` maps the modes of the API whose names differ to
-    those of the model. `tagged` is the field of an object that names its form or mode, and the API's values of it. It is
-    None if the API has no objects; `modes` then has all of its strings. `usual` returns a choice in the form of `write`.
+    those of the model. `tagged` is the field of an object that names its form or mode, and the API's values of it;
+    None if the API has no objects, and `modes` all of its strings. `usual` returns a choice in the form of `write`.
     """
 
     identity = False
