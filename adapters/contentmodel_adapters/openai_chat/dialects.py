@@ -104,7 +104,7 @@ DIALECTS: dict[str, Dialect] = {
             name="minimax",
             models=r"(?i:minimax)-.*",
             reasoning="reasoning_details",
-            source="platform.minimax.io/docs/api-reference/text-openai-api",
+            source="novita.ai/docs/guides/llm-interleaved-thinking",
         ),
         Dialect(
             name="groq",
@@ -113,7 +113,6 @@ DIALECTS: dict[str, Dialect] = {
             settings={"include": "reasoning_format"},
             source="console.groq.com/docs/reasoning",
         ),
-        Dialect(name="cerebras", reasoning="reasoning", source="inference-docs.cerebras.ai/capabilities/reasoning"),
         Dialect(
             name="openrouter",
             reasoning="reasoning_details",
