@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from contentmodel import (
-    Citation,
     DataContent,
     DocumentContent,
     ErrorContent,
@@ -79,22 +78,6 @@ def text_of_parts(wire: dict[str, Any]) -> str:
     return "".join(part["text"] for part in list_of(wire, "thinking") if is_text(part))
 
 
-class ReferenceIds(Codec[list[Citation]]):
-    """The numbers of the sources of the text before a reference: one citation. Other ids are kept unchanged."""
-
-    classes = (list,)
-    identity = False
-
-    def holds(self, value: object) -> bool:
-        return isinstance(value, list) and bool(value) and all(item.__class__ is int for item in value)
-
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[Citation]:
-        return [Citation(source_indices=value)]
-
-    def encode(self, value: list[Citation], context: EncodeContext, owner: object) -> Any:
-        return [index for citation in value for index in citation.source_indices or ()]
-
-
 def is_text(part: Any) -> bool:
     """Return whether a part is a text and nothing else."""
     is_plain = isinstance(part, dict) and part.keys() == {"type", "text"}
@@ -131,7 +114,7 @@ PARTS = TABLE.union(
     "part",
     [
         TEXT,
-        row("reference", TextContent, {"reference_ids": ("annotations", ReferenceIds())}, Implied({"text": ""})),
+        row("reference", TextContent, {}, Implied({"text": ""})),
         row("thinking", ReasoningContent, {"thinking": ("text", Thinking()), **THINKING}, Filled({"thinking": []})),
         medium("thinking.parts", ReasoningContent, THINKING, ThinkingParts()),
         *IMAGES,
@@ -146,6 +129,7 @@ PARTS = TABLE.union(
     foreign_types=(TextContent, ReasoningContent, DataContent, UriContent),
 )
 CONTENT = TextOrBlocks(PARTS, "string")
+TABLE.keep("reference", "reference_ids")
 TABLE.known_values("thinking", "text", "reference", "tool_reference")
 
 

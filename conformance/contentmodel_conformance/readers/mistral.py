@@ -11,6 +11,8 @@ from typing import Any
 
 from contentmodel_conformance.readers.reading import (
     ASSISTANT,
+    CALL,
+    ENDED,
     FAILURE,
     FINISH,
     LENGTH,
@@ -41,7 +43,8 @@ def read(kind: str, payload: dict[str, Any]) -> Reading:
     for path, choice in [*objects(payload.get("choices"), "$.choices")][:1]:
         for message_path, message in objects(choice.get("message"), f"{path}.message"):
             _message(reading, message, message_path)
-        reading.add(FINISH, neutral(_STOPS, choice.get("finish_reason")), f"{path}.finish_reason")
+        reason = neutral(_STOPS, choice.get("finish_reason"))
+        reading.add(FINISH, ENDED if reason == STOP and reading.of(CALL) else reason, f"{path}.finish_reason")
     usage = payload.get("usage")
     if isinstance(usage, dict):
         reading.counters(
