@@ -20,8 +20,8 @@ def is_same(one: Any, other: Any) -> bool:
 def has_grown(one: Any, other: Any) -> bool:
     """Return whether `other` is `one`, or `one` with more blocks at the end of its lists.
 
-    The reasoning of joined messages is one text, to which paragraphs are added. A part that is both a call and its
-    result has a new state, and more fields, when it gets the result.
+    The text or reasoning of joined messages may be one text, to which paragraphs are added. A part that is both a call
+    and its result has a new state, and more fields, when it gets the result.
     """
     if isinstance(one, list) and isinstance(other, list):
         return len(one) <= len(other) and all(
@@ -29,7 +29,7 @@ def has_grown(one: Any, other: Any) -> bool:
         )
     if isinstance(one, dict) and isinstance(other, dict) and list(one) == [key for key in other if key in one]:
         return all(
-            has_grown(value, other[key]) or (key == "reasoning_content" and f"{other[key]}".startswith(f"{value}\n\n"))
+            has_grown(value, other[key]) or (key in _TEXTS and f"{other[key]}".startswith(f"{value}\n\n"))
             for key, value in one.items()
         )
     if one == "" and isinstance(other, str | list):
@@ -92,3 +92,7 @@ def turns_in(payload: dict[str, Any] | list[Any]) -> list[Any]:
 
 def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
+
+
+_TEXTS = ("reasoning_content", "content", "thinking")
+"""The fields of a message that are one text, to which paragraphs are added."""

@@ -263,7 +263,9 @@ def _sort_of_name(place: _Place, vocabulary: Vocabulary) -> str:
 
 
 _KINDS_OF_MEDIA = ("image", "image/*", "audio", "audio/*", "video", "video/*")
-_COUNTS = frozenset({"usage", "usageMetadata", "usage_metadata", "created", "created_at"})
+_COUNTS = frozenset(
+    {"usage", "usageMetadata", "usage_metadata", "created", "created_at", "eval_count", "prompt_eval_count"}
+)
 """Fields whose zeros are not counted: some APIs require them."""
 _OUTPUTS = frozenset({"content", "output", "outputs", "response"})
 _CHOICES = frozenset({"tool_choice", "toolConfig", "tool_config"})

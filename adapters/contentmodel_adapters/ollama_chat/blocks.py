@@ -22,6 +22,7 @@ from contentmodel.authoring import (
     Place,
     Row,
     Table,
+    passes,
     reasons,
     spread,
 )
@@ -82,7 +83,9 @@ class Text(NonEmptyText):
     def encode(self, value: Any, context: EncodeContext, owner: object) -> str | None:
         if context.kind == "response":
             return _PIECES.encode(value, context, owner)
-        return super().encode(value, context, owner)
+        # An empty text needs no separator.
+        texts = [content for content in value if not passes.is_empty_text(content)]
+        return super().encode(texts or value, context, owner)
 
 
 _PIECES = NonEmptyText(TextContent, "text")

@@ -67,7 +67,7 @@ class Answer(AnswerMessage):
     """The message of an answer, whose calls get ids."""
 
     def holds(self, value: object) -> bool:
-        return isinstance(value, dict) and value.get("role", "assistant") == "assistant"
+        return isinstance(value, dict) and value.get("role") == "assistant"
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
         return with_minted_ids(super().decode(value, context, container, key), context, context.answer_id)

@@ -63,7 +63,7 @@ class Decoder(StreamDecoder):
             self.finish()
 
     def _read_message(self, message: dict[str, Any]) -> None:
-        fields = self._message = {} if self._message is None else self._message
+        fields = self._message = {"role": "assistant"} if self._message is None else self._message
         for key, value in message.items():
             if key in TEXTS and value.__class__ is str:
                 self._add_text(fields, key, value)
