@@ -52,6 +52,8 @@ MINIMAL: dict[tuple[str, str], Payload] = {
         "usage": {"input_tokens": 1, "output_tokens": 1},
     },
     ("google-generate-content", "request"): GOOGLE,
+    ("cohere-chat", "request"): CHAT,
+    ("cohere-chat", "response"): {"id": "c", "finish_reason": "COMPLETE", "message": {"role": "assistant"}},
     ("ollama-chat", "request"): ollama_payloads.REQUEST,
     ("ollama-chat", "response"): {"message": {"role": "assistant"}},
     ("google-generate-content", "response"): {

@@ -537,7 +537,7 @@ def test_server_listens_while_its_context_is_open() -> None:
     with server:
         assert is_open(server.url)
         with pytest.raises(LookupError, match="it has those of openai-chat"):
-            server.base_url("cohere-chat")
+            server.base_url("smoke-signals")
         with pytest.raises(RuntimeError, match="has already started"):
             server.start()
     assert not is_open(server.url)
