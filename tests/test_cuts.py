@@ -26,6 +26,7 @@ from contentmodel import (
 from contentmodel.content import CustomToolCallContent, ToolApprovalRequestContent, ToolApprovalResponseContent
 from contentmodel.split_points import split_points
 from contentmodel_conformance.strategies.transcripts import transcripts
+from providers import PROVIDERS
 
 
 def message(role: str, *contents: Any) -> ChatMessage:
@@ -114,7 +115,7 @@ def test_plan_counts_losses_by_family_and_sorts_by_cost() -> None:
 
 def test_plan_accepts_model_value() -> None:
     request = contentmodel.adapter("anthropic-messages").decode_request(ASKED)
-    assert {made.target for made in plan(request)} == set(APIS) - {"anthropic-messages"}
+    assert {made.target for made in plan(request)} == set(PROVIDERS) - {"anthropic-messages"}
 
 
 def test_plan_lists_violations_of_output() -> None:

@@ -101,6 +101,7 @@ ROWS: list[Row] = [
     ("conformance/contentmodel_conformance/oracles/", "mistralai", "mistral", JUDGE.format("mistral-chat")),
     ("conformance/contentmodel_conformance/oracles/", "openai", "openai", JUDGE.format("openai-chat")),
     ("conformance/contentmodel_conformance/oracles/", "cohere", "cohere", JUDGE.format("cohere-chat")),
+    ("conformance/contentmodel_conformance/oracles/", "ollama", "ollama", JUDGE.format("ollama-chat")),
     ("conformance/contentmodel_conformance/coverage.py", "anthropic", "anthropic",
      "from contentmodel_conformance.coverage import sdk_types; sdk_types('anthropic-messages')"),
 ]  # fmt: skip
@@ -126,7 +127,9 @@ EXEMPT = {
         "adapters/contentmodel_adapters/shared/clients.py",
         "httpx2",
     ): "a dependency of the SDKs, which are imported first",
+    ("adapters/contentmodel_adapters/cohere_chat/client.py", "httpx"): "a dependency of the SDK",
     ("adapters/contentmodel_adapters/mistral_chat/client.py", "httpx2"): "a dependency of the SDK",
+    ("adapters/contentmodel_adapters/ollama_chat/client.py", "httpx"): "a dependency of the SDK",
     ("conformance/contentmodel_conformance/oracles/accumulators.py", "httpx2"): "a dependency of the SDKs",
     ("conformance/contentmodel_conformance/oracles/shapes.py", "typing_extensions"): "a dependency of pydantic",
     ("conformance/contentmodel_conformance/oracles/validators.py", "typing_extensions"): "a dependency of pydantic",

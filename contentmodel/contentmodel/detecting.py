@@ -142,13 +142,17 @@ def _misfits(payload: Mapping[str, Any], candidates: Mapping[str, Adapter], kind
             yield (f"{child_path('$', key)}: expected {' or '.join(classes)} as in {' or '.join(owners)}, got {given}")
 
 
+_LIKELY = 0.5
+"""The confidence below which a document is more likely one of another API with the same keys."""
+
+
 def _owners(payload: dict[str, Any], candidates: Mapping[str, Adapter], kind: PayloadKind | None) -> list[str]:
     """Return what a document may be: "a request of openai-chat"."""
     return [
         f"a {found} of {name}"
         for name, candidate in candidates.items()
-        for found in candidate.recognises(payload)
-        if found != "stream" and kind in (None, found)
+        for found, confidence in candidate.recognises(payload).items()
+        if confidence >= _LIKELY and found != "stream" and kind in (None, found)
     ]
 
 

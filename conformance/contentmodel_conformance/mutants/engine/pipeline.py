@@ -10,8 +10,10 @@ import msgspec
 from contentmodel.content.text import TextContent
 from contentmodel.engine.pipeline import (
     call_ids,
+    chat_messages,
     detached_media,
     instructions,
+    json_schemas,
     json_values,
     lowering,
     media,
@@ -20,12 +22,14 @@ from contentmodel.engine.pipeline import (
     pairing,
     passes,
     sentinels,
+    settings,
     steps,
+    token_counts,
     toolsets,
 )
 from contentmodel.engine.pipeline.added_tools import AddedTools
 from contentmodel_conformance.mutants.broken import ANTHROPIC, CHAT, GOOGLE
-from contentmodel_conformance.mutants.engine.changes import RESPONSES, change
+from contentmodel_conformance.mutants.engine.changes import MISTRAL, RESPONSES, change
 
 replace = msgspec.structs.replace
 
@@ -218,3 +222,32 @@ def takes_references_for_added_tools(original: Any, content: Any) -> list[Any]:
 def drops_namespaces_of_calls(original: Any, self: Any, call: Any) -> Any:
     """Drop the namespace of a call, also if another tool has the remaining name."""
     return original(self, call) if self._kinds.namespaces else replace(call, namespace=None)
+
+
+# -- messages and settings of several APIs -----------------------------------------------------------------------------
+
+
+@change(chat_messages.ChatMessages, "encode_message", MISTRAL, "accounting/crossing", other=ANTHROPIC)
+def sends_one_result_of_a_message(original: Any, self: Any, message: Any, context: Any) -> Any:
+    """Write only the first of several results."""
+    return original(self, message, context)[:1]
+
+
+@change(json_schemas, "with_json_schemas", MISTRAL, "accounting/crossing", other=GOOGLE)
+def forgets_schemas_of_other_spelling(original: Any, request: Any, context: Any) -> Any:
+    """Drop the schemas whose types are in upper case."""
+    changed = original(request, context)
+    pairs = zip(changed.tools, request.tools, strict=True)
+    return replace(changed, tools=[new if new is old else replace(new, parameters=None) for new, old in pairs])
+
+
+@change(settings, "with_fitting_settings", ANTHROPIC, "rules/settings")
+def sends_settings_as_they_are(original: Any, request: Any, context: Any, form: Any) -> Any:
+    """Send settings that the target's model refuses."""
+    return request
+
+
+@change(token_counts, "counted", CHAT, "agreement/crossing")
+def counts_tokens_as_the_source(original: Any, response: Any, context: Any, **counting: Any) -> Any:
+    """Leave the counters of tokens as the source counts them."""
+    return response

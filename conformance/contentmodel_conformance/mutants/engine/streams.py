@@ -6,7 +6,8 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.engine.streams import decoder, framing, outgoing
+from contentmodel.engine.pipeline import passes
+from contentmodel.engine.streams import decoder, framing, joined_texts, outgoing
 from contentmodel.engine.streams.decoder import BlockState, StreamDecoder
 from contentmodel.engine.streams.encoder import StreamEncoder
 from contentmodel.events import BlockStop
@@ -116,3 +117,12 @@ def keeps_the_last_piece(original: Any, self: Any) -> Any:
     """Keep only the last piece of a block."""
     self.pieces = {field: pieces[-1:] for field, pieces in self.pieces.items()}
     return original(self)
+
+
+# -- texts -------------------------------------------------------------------------------------------------------------
+
+
+@change(joined_texts, "with_normalized_texts", CHAT, "texts-apart/foreign")
+def joins_separate_texts(original: Any, messages: Any, context: Any, *, cites: bool = False, blocks: Any = None) -> Any:
+    """Write separate texts of an answer without an empty line between them."""
+    return passes.normalize_answer(messages, context, cites=cites)

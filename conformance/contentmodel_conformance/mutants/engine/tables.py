@@ -9,14 +9,18 @@ import msgspec
 from contentmodel.engine.table import compile as compiling
 from contentmodel.engine.table import fields, hints, respelling, tree
 from contentmodel.engine.table.codecs import ArgumentsObject, EnumString
+from contentmodel.engine.table.finish_reasons import FinishReasons
+from contentmodel.engine.table.inlined import Inlined
+from contentmodel.engine.table.message_lists import MessageList
 from contentmodel.engine.table.nested import CachePoints, Outputs, TextOrBlocks
 from contentmodel.engine.table.roles import Roles
 from contentmodel.engine.table.rows import PairRow, Row
 from contentmodel.engine.table.shapes import Shape
 from contentmodel.engine.table.signs import Failure
+from contentmodel.engine.table.tool_choices import Choice
 from contentmodel.engine.table.unions import Union
 from contentmodel_conformance.mutants.broken import ANTHROPIC, CHAT, GOOGLE
-from contentmodel_conformance.mutants.engine.changes import RESPONSES, change
+from contentmodel_conformance.mutants.engine.changes import OLLAMA, RESPONSES, change
 
 replace = msgspec.structs.replace
 
@@ -151,3 +155,29 @@ def writes_names_as_usual(original: Any, wire: Any, residue: Any) -> None:
 def counts_contents_of_columns_wrong(original: Any, self: Any, wire: Any) -> Any:
     """Use the next column's content when the path of a loss is determined."""
     yield from ((key, count - 1) for key, count in original(self, wire))
+
+
+# -- codecs of several APIs --------------------------------------------------------------------------------------------
+
+
+@change(FinishReasons, "decode", CHAT, "agreement/crossing")
+def ends_every_answer_normally(original: Any, self: Any, value: Any, *rest: Any) -> Any:
+    """Decode every finish reason as the normal end of an answer."""
+    return replace(original(self, value, *rest), reason="stop", raw=None)
+
+
+@change(Inlined, "encode", OLLAMA, "identity/sdk")
+def writes_no_inlined_fields(original: Any, self: Any, value: Any, wire: Any, context: Any, owner: Any) -> None:
+    """Leave out the fields of a value that are in the outer object."""
+
+
+@change(MessageList, "objects", CHAT, "identity/table")
+def skips_the_last_message(original: Any, self: Any, value: Any, context: Any) -> Any:
+    """Decode all messages of a list but the last."""
+    return original(self, value[:-1], context)
+
+
+@change(Choice, "encode", CHAT, "identity/sdk")
+def writes_tool_choices_as_usual(original: Any, self: Any, value: Any, context: Any, owner: Any) -> Any:
+    """Write a tool choice in its usual spelling instead of the original one."""
+    return original(self, replace(value, extra=None), context, owner)
