@@ -13,7 +13,10 @@ _SPEECH = Capabilities(efforts=(), thinking=(), media=("audio", "document"), cac
 _THINKS = Capabilities(efforts=(), thinking=("adaptive",), media=_VISUAL, cache_points=False)
 # The API accepts more levels, and treats each of them as one of these two.
 _EFFORTS = ("none", "high")
-_NEWEST = Capabilities(efforts=_EFFORTS, thinking=("disabled", "adaptive"), media=_VISUAL, cache_points=False)
+_SWITCHED = Capabilities(efforts=_EFFORTS, thinking=("disabled", "adaptive"), media=_VISUAL, cache_points=False)
+# Mistral Large 4 takes more levels (docs.mistral.ai/inference/conversations/reasoning, seen 2026-11-24).
+_LEVELS = ("none", "low", "medium", "high")
+_NEWEST = Capabilities(efforts=_LEVELS, thinking=("disabled", "adaptive"), media=_VISUAL, cache_points=False)
 
 
 def _row(shown: str, names: str, capabilities: Capabilities, page: str) -> ListedModel:
@@ -24,8 +27,8 @@ def _row(shown: str, names: str, capabilities: Capabilities, page: str) -> Liste
 CAPABILITIES = CapabilityTable(
     API,
     [
-        _row("Mistral Medium 3.5", r"mistral-medium(?:-3[.-]5|-2604)?", _NEWEST, "capabilities/reasoning"),
-        _row("Mistral Small 4", r"mistral-small(?:-4|-2603)?", _NEWEST, "capabilities/reasoning"),
+        _row("Mistral Medium 3.5", r"mistral-medium(?:-3[.-]5|-2604)?", _SWITCHED, "capabilities/reasoning"),
+        _row("Mistral Small 4", r"mistral-small(?:-4|-2603)?", _SWITCHED, "capabilities/reasoning"),
         _row("Magistral", r"magistral-.*", _THINKS, "capabilities/reasoning"),
         _row("Voxtral", r"voxtral-.*", _SPEECH, "capabilities/audio"),
         _row("Codestral, Devstral", r"(?:code|dev)stral.*", _TEXT, "getting-started/models"),
