@@ -17,6 +17,7 @@ from contentmodel.errors import DetectError
 from contentmodel.streams import StreamConverter
 from contentmodel_conformance import laws
 from contentmodel_conformance.oracles import judge
+from providers import PROVIDERS
 
 KINDS = ("request", "response")
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -65,6 +66,14 @@ def test_detect_with_api_names_key_with_value_of_wrong_class() -> None:
         contentmodel.detect({"contents": 7}, api="openai-chat")
     with pytest.raises(DetectError, match=r"the keys messages: pass its API"):
         contentmodel.detect({"messages": 7}, kind="response")
+
+
+@pytest.mark.parametrize("target", PROVIDERS)
+@pytest.mark.parametrize("name", ["agent_turns.anthropic.json", "answer.responses.json"])
+def test_detect_with_api_returns_kind_of_converted_example(name: str, target: str) -> None:
+    payload = json.loads((EXAMPLES / name).read_text())
+    _, kind = contentmodel.detect(payload)
+    assert contentmodel.detect(convert(payload, target=target).payload, api=target) == (target, kind)
 
 
 @pytest.mark.parametrize("name", ["agent_turns.anthropic.json", "chat.openai.json", "answer.responses.json"])

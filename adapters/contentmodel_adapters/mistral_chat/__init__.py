@@ -92,15 +92,14 @@ class MistralChat(TableAdapter):
     response_payload_passes = (payload_pass(completed),)
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
-        """Return the kind of a payload that has a model or a field of Mistral: the format is much like OpenAI's."""
+        """Return the kind of a payload, with a low confidence if it has no model and no field of Mistral."""
         if payload.get("object") == "error" and "message" in payload:
             return {"response": 1.0}
-        if not str(payload.get("model")).startswith(OWN_MODELS) and payload.keys().isdisjoint(OWN_FIELDS):
-            return {}
         kinds = {"chat.completion": "response", "chat.completion.chunk": "stream"}
         usual = "request" if isinstance(payload.get("messages"), list) else ""
         kind = kinds.get(str(payload.get("object")), usual)
-        return {kind: 1.0} if kind else {}
+        is_own = str(payload.get("model")).startswith(OWN_MODELS) or not payload.keys().isdisjoint(OWN_FIELDS)
+        return {kind: 1.0 if is_own else 0.1} if kind else {}
 
     def stream_decoder(self, *, deltas: bool = True) -> StreamDecoder:
         return Decoder(self, deltas=deltas)
