@@ -76,7 +76,12 @@ def vocabulary_of(reader: Any) -> Vocabulary:
     return Vocabulary(
         structure=_steps(kinds | tags | _holding(_WORDS, rows)) - _steps(_holding({"uri", "media_type"}, rows)),
         references=_steps(_holding(_NAMES, rows)),
-        data=_steps(_holding({"arguments"}, calls, "dict") | _holding({"parameters", "schema"}, rows, "dict")),
+        data=_steps(
+            _holding({"arguments"}, calls, "dict")
+            | _holding({"parameters", "schema"}, rows, "dict")
+            # A format that is a word or an object: the object is the schema.
+            | _holding({"response_format"}, rows, "str or dict")
+        ),
         arguments=_steps(arguments),
         aliases={key: value for row in rows for key, value in row.get("aliases", {}).items() if "." not in key},
         prefixes=_before(rows, is_name=True),
