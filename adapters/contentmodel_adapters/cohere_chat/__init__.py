@@ -30,7 +30,7 @@ from contentmodel.authoring import (
 )
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
-from contentmodel_adapters.cohere_chat.blocks import API, TABLE, Whole
+from contentmodel_adapters.cohere_chat.blocks import API, ROUNDED, TABLE
 from contentmodel_adapters.cohere_chat.http import HTTP
 from contentmodel_adapters.cohere_chat.messages import Conversation, encode_answer
 from contentmodel_adapters.cohere_chat.response import ERRORS, RESPONSE, completed
@@ -40,6 +40,7 @@ from contentmodel_adapters.cohere_chat.stream_encoder import Encoder
 from contentmodel_adapters.cohere_chat.tools import RESPONSE_FORMAT, TOOL_CHOICE, Tools
 from contentmodel_adapters.shared.media import GOOGLE_FILES
 from contentmodel_adapters.shared.schema_adaptation import OPENAI, restored_arguments, with_fitting_schemas
+from contentmodel_adapters.shared.whole_numbers import WholeTopK
 
 REQUEST = TABLE.record(
     "request",
@@ -54,7 +55,7 @@ REQUEST = TABLE.record(
         "seed": "options.seed",
         "frequency_penalty": "options.frequency_penalty",
         "presence_penalty": "options.presence_penalty",
-        "k": ("options.top_k", Whole()),
+        "k": ("options.top_k", WholeTopK(ROUNDED)),
         "p": "options.top_p",
         "logprobs": "options.logprobs",
         "stream": "options.stream",

@@ -44,19 +44,6 @@ API = "cohere-chat"
 TABLE = Table(API)
 
 
-class Whole(Codec[int | float]):
-    """A whole number. A number of another API is rounded."""
-
-    classes = (int, float)
-    identity = False
-
-    def encode(self, value: int | float, context: EncodeContext, owner: object) -> int | float:
-        if context.completes and isinstance(value, float):
-            context.report_loss(owner, "options.top_k", ROUNDED)
-            return round(value)
-        return value
-
-
 ROUNDED = reasons.insignificant("cohere-chat-rounded", "{target} accepts whole numbers only: it is rounded")
 
 # -- documents ---------------------------------------------------------------------------------------------------------
