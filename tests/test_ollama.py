@@ -27,6 +27,7 @@ from contentmodel.authoring import significant
 from contentmodel.cli.app import app
 from contentmodel.request import ChatOptions, ReasoningOptions
 from contentmodel.serialize import loads
+from contentmodel_conformance import laws
 from contentmodel_conformance.server import LoopbackServer
 from ollama_payloads import ANSWER, PNG, REQUEST
 
@@ -135,6 +136,53 @@ def test_image_gets_the_media_type_of_its_first_bytes() -> None:
     assert images[0]["source"] == {"type": "base64", "media_type": "image/png", "data": PNG}
 
 
+def converted(source: str, payload: dict[str, Any]) -> contentmodel.Encoded:
+    """Return a request of another API, converted with an audit."""
+    made = convert(payload, source=source, target=API, kind="request")
+    assert not contentmodel.audit(payload, made)
+    return made
+
+
+def test_schema_of_the_answer_is_the_format() -> None:
+    schema = {"type": "object", "properties": {name: {"type": "string"} for name in ("city", "land")}}
+    response_format = {"type": "json_schema", "json_schema": {"name": "place", "schema": schema}}
+    chat = {"model": "m", "messages": [{"role": "user", "content": "?"}], "response_format": response_format}
+    assert converted("openai-chat", chat).payload["format"] == schema
+
+
+def test_any_json_is_the_format_json() -> None:
+    chat = {"model": "m", "messages": [{"role": "user", "content": "?"}], "response_format": {"type": "json_object"}}
+    made = converted("openai-chat", chat)
+    assert made.payload["format"] == "json"
+    back = convert(made.payload, source=API, target="openai-chat", kind="request")
+    assert back.payload["response_format"] == chat["response_format"]
+    assert not contentmodel.audit(made.payload, back)
+
+
+def test_top_k_of_another_api_is_a_whole_number() -> None:
+    google = {"contents": [{"role": "user", "parts": [{"text": "?"}]}], "generationConfig": {"topK": 40.0}}
+    top_k = converted("google-generate-content", google).payload["options"]["top_k"]
+    assert (top_k, top_k.__class__) == (40, int)
+
+
+def test_missing_model_is_a_loss_and_breaks_a_rule() -> None:
+    made = converted("google-generate-content", {"contents": [{"role": "user", "parts": [{"text": "?"}]}]})
+    assert [loss.code for loss in made.losses] == ["no-model"]
+    assert [violation.rule for violation in ADAPTER.check_request(made.payload)] == ["model-required"]
+    laws.rules(ADAPTER, made)
+
+
+def test_image_reports_what_belongs_to_it() -> None:
+    cached = {"type": "ephemeral", "ttl": "5m"}
+    image = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}, "cache_control": cached}
+    made = converted("openai-chat", {"model": "m", "messages": [{"role": "user", "content": [image]}]})
+    assert "$.messages[0].content[0].cache_control" in [loss.path for loss in made.losses]
+    part = {"inlineData": {"mimeType": "image/png", "data": PNG}, "thoughtSignature": "c2ln"}
+    google = {"candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP"}]}
+    answer = convert(google, source="google-generate-content", target=API, kind="response")
+    assert "$.candidates[0].content.parts[0].thoughtSignature" in [loss.path for loss in answer.losses]
+
+
 TEXT_CALL = {"function": {"name": "f", "arguments": "{}"}}
 
 
@@ -217,6 +265,17 @@ def test_stream_of_another_api_is_written_in_lines() -> None:
     assert [wire["message"]["content"] for wire in wires] == ["He", "llo", ""]
     assert [wire["done"] for wire in wires] == [False, False, True]
     assert wires[-1]["done_reason"] == "stop"
+
+
+def test_content_that_becomes_a_text_is_separated_in_streams() -> None:
+    blocks = [{"type": "compaction", "content": "A summary."}, {"type": "text", "text": "Hello"}]
+    message = {"id": "a", "type": "message", "role": "assistant", "model": "m", "content": blocks}
+    answer: Any = contentmodel.adapter("anthropic-messages").decode_response({**message, "stop_reason": "end_turn"})
+    whole = ADAPTER.encode_response(answer).payload["message"]["content"]
+    encoder = ADAPTER.stream_encoder()
+    made = b"".join(map(encoder.feed, contentmodel.unfold(answer))) + encoder.close()
+    assert whole == "A summary.\n\nHello"
+    assert "".join(json.loads(text)["message"]["content"] for text in made.splitlines()) == whole
 
 
 def test_stream_is_detected_by_its_first_line() -> None:

@@ -50,7 +50,9 @@ from contentmodel_adapters.ollama_chat.stream import Decoder
 from contentmodel_adapters.ollama_chat.stream_encoder import Encoder
 from contentmodel_adapters.ollama_chat.tools import TOOLS, Format, Think
 from contentmodel_adapters.shared.schema_adaptation import OPENAI, restored_arguments, with_fitting_schemas
+from contentmodel_adapters.shared.whole_numbers import WholeTopK
 
+ROUNDED = reasons.insignificant("ollama-chat-rounded", "{target} accepts whole numbers only: it is rounded")
 REQUEST = TABLE.record(
     "request",
     ChatRequest,
@@ -66,7 +68,7 @@ REQUEST = TABLE.record(
         "options.num_predict": "options.max_output_tokens",
         "options.temperature": "options.temperature",
         "options.top_p": "options.top_p",
-        "options.top_k": "options.top_k",
+        "options.top_k": ("options.top_k", WholeTopK(ROUNDED)),
         "options.frequency_penalty": "options.frequency_penalty",
         "options.presence_penalty": "options.presence_penalty",
         "options.seed": "options.seed",
@@ -170,9 +172,11 @@ class OllamaChat(TableAdapter):
         return restored_arguments(arguments, adapted)
 
     def expanded(self, payload: Any) -> Any:
-        """Return a payload whose format is an object: "json" is a type, which other APIs spell in another way."""
-        is_word = isinstance(payload, dict) and payload.get("format") == "json"
-        return {**payload, "format": {"type": "json"}} if is_word else payload
+        """Return a payload whose format is a schema: "json" is a type, which other APIs spell in another way."""
+        if not isinstance(payload, dict) or payload.get("format") != "json":
+            return payload
+        rest = {key: value for key, value in payload.items() if key != "format"}
+        return {**rest, "response_format": {"type": "json"}}
 
     def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> dict[str, Any]:
         return ANSWER.encode(messages, context, None)

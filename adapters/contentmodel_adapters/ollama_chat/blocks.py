@@ -21,6 +21,7 @@ from contentmodel.authoring import (
     NonEmptyText,
     Place,
     Row,
+    Silent,
     Table,
     passes,
     reasons,
@@ -39,6 +40,10 @@ BETWEEN = "\n\n"
 
 
 SHOWN_TYPE = reasons.insignificant("ollama-chat-media-type", "{target} reads it from the first bytes of the image")
+
+
+# The attributes of an image that the API has no field for.
+_IMAGE = TABLE.record("image", DataContent, {"data": "data"}, Silent("media_type"))
 
 
 class Images(Codec[list[DataContent]]):
@@ -61,11 +66,10 @@ class Images(Codec[list[DataContent]]):
 
     def encode(self, value: list[DataContent], context: EncodeContext, owner: object) -> Any:
         for content in value:
-            context.report_lost_attributes(content, ("name", "detail", "text", "transcript", "annotations"))
+            _IMAGE.encode(content, context)
             is_shown = content.media_type == media_type_of_data(content.data)
             if content.media_type is not None and not (is_shown and context.native):
                 context.report_loss(content, "media_type", SHOWN_TYPE if is_shown else reasons.NO_FIELD)
-            context.leave_residue(content)
         return [content.data for content in value] or None
 
     def describe(self) -> str:

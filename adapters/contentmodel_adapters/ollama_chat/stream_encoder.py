@@ -65,6 +65,8 @@ class Encoder(JoiningEncoder):
             self.write_text(block, block.left(block.content.text))
         if message.get("content"):
             message["content"] = texts.add(message["content"])
+            # A content of another type that became a text is a text of its own.
+            self.start(block)
         for field in TEXTS if block.grow is not None else ():
             message.pop(field, None)
         if any(message.values()):
