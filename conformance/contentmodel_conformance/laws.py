@@ -349,9 +349,7 @@ def rules(adapter: Any, encoded: Encoded, model: str | None = None) -> None:
     excused = _UNANSWERED if turns else _NOTHING_SAID
     if turns and isinstance(turns[-1], dict) and turns[-1].get("role") == "assistant":
         excused = _PREFILLED
-    if any(loss.code == "no-model" for loss in encoded.losses):
-        # The source names no model, and a loss reports that the target requires one.
-        excused = {*excused, "model-required"}
+    excused = excused | {"model-required" for loss in encoded.losses if loss.code == "no-model"}
     for violation in adapter.check_request(encoded.payload, model):
         if violation.severity == "unchecked":
             continue
