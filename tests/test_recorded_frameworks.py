@@ -125,6 +125,11 @@ AI_SDK = (
         where(RESULT, lambda text: text == "Tool executed successfully."),
     ),
     Habit(
+        "the AI SDK sends code of Gemini without its id: what has no id is not known to be a hosted tool here",
+        [GOOGLE],
+        where(STATE, lambda kind: kind in ("executableCode", "codeExecutionResult")),
+    ),
+    Habit(
         "the AI SDK sends no approvals of MCP calls of responses that are not stored",
         [RESPONSES],
         where(STATE, lambda kind: kind.startswith("mcp_approval")),

@@ -462,3 +462,36 @@ def test_code_of_google_is_written_as_its_provider_has_it() -> None:
     assert (call["toolName"], call["input"]) == ("code_execution", code)
     assert result["output"] == {"type": "json", "value": {"outcome": "OUTCOME_OK", "output": "2"}}
     assert encoded.losses == () or {loss.kind for loss in encoded.losses} <= {"synthesized", "insignificant"}
+
+
+def fetched(**fields: Any) -> list[dict[str, Any]]:
+    source = {"type": "text", "media_type": "text/plain", "data": "x"}
+    page = {"type": "document", "title": "T", "source": source, "citations": None}
+    output = {"type": "web_fetch_result", "url": "https://a.b", "content": page, "retrieved_at": "2026"}
+    call = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_fetch", "input": {"url": "https://a.b"}}
+    return [call, {"type": "web_fetch_tool_result", "tool_use_id": "srvtoolu_1", "content": output, **fields}]
+
+
+@needs_node
+def test_sdk_accepts_a_fetched_page_without_citations() -> None:
+    document = convert(asked_of(fetched()), source="anthropic-messages", target=API, kind="request").payload
+    (answer,) = sent("anthropic-messages", [document])
+    (written,) = [message["content"] for message in answer["body"]["messages"] if message["role"] == "assistant"]
+    page = fetched()[1]["content"]
+    del page["content"]["citations"]
+    assert written[1]["content"] == page
+
+
+def test_result_that_the_sdk_would_refuse_is_no_json_of_its_provider() -> None:
+    call = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "q"}}
+    found = {"type": "web_search_result", "url": "https://a.b", "title": "T"}
+    blocks = [call, {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": [found]}]
+    encoded = convert(asked_of(blocks), source="anthropic-messages", target=API, kind="request")
+    assert "web_search_result" not in str(encoded.payload)
+
+
+@pytest.mark.parametrize("target", [API, "vercel-ui-messages"])
+def test_unknown_fields_of_results_of_anthropic_are_a_loss(target: str) -> None:
+    payload = asked_of(fetched(unknown=[7]))
+    encoded = convert(payload, source="anthropic-messages", target=target, kind="request")
+    assert audit(payload, encoded) == []

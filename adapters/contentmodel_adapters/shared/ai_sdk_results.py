@@ -22,8 +22,37 @@ from contentmodel.request import ChatRequest
 ANTHROPIC, GOOGLE = "anthropic-messages", "google-generate-content"
 _IN_CODE = ("bash_code_execution", "text_editor_code_execution")
 """The tools of Anthropic that are kinds of code execution in the SDK: the input has the kind."""
-_AS_IT_IS = (*(f"{name}_tool_result" for name in ("code_execution", *_IN_CODE)), "mcp_tool_result")
-"""The results whose fields keep their names."""
+_TEXT, _TEXT_OR_NULL, _NUMBER, _NUMBER_OR_NULL = (str,), (str, type(None)), (int, float), (int, float, type(None))
+_RAN: dict[str, Any] = {"stdout": _TEXT, "stderr": _TEXT, "return_code": _NUMBER}
+_FILE_ID = [{"type": _TEXT, "file_id": _TEXT}]
+_SOURCE = {"type": _TEXT, "mediaType": _TEXT, "data": _TEXT}
+_DOCUMENT = {"type": _TEXT, "title": _TEXT_OR_NULL, "citations?": {"enabled": (bool,)}, "source": _SOURCE}
+_LINES = {"num_lines": _NUMBER_OR_NULL, "start_line": _NUMBER_OR_NULL, "total_lines": _NUMBER_OR_NULL}
+_FORMS: dict[str, Any] = {
+    "web_search_tool_result": [
+        {"url": _TEXT, "title": _TEXT_OR_NULL, "pageAge": _TEXT_OR_NULL, "encryptedContent": _TEXT, "type": _TEXT}
+    ],
+    "web_fetch_result": {"type": _TEXT, "url": _TEXT, "content": _DOCUMENT, "retrievedAt": _TEXT_OR_NULL},
+    "tool_search_tool_result": [{"type": _TEXT, "toolName": _TEXT}],
+    "advisor_result": {"type": _TEXT, "text": _TEXT, "stopReason?": _TEXT},
+    "advisor_redacted_result": {"type": _TEXT, "encryptedContent": _TEXT, "stopReason?": _TEXT},
+    "code_execution_result": {**_RAN, "content?": _FILE_ID},
+    "encrypted_code_execution_result": {
+        "encrypted_stdout": _TEXT,
+        "stderr": _TEXT,
+        "return_code": _NUMBER,
+        "content?": _FILE_ID,
+    },
+    "bash_code_execution_result": {**_RAN, "content": _FILE_ID},
+    "text_editor_code_execution_view_result": {"content": _TEXT, "file_type": _TEXT, **_LINES},
+    "text_editor_code_execution_create_result": {"is_file_update": (bool,)},
+    "text_editor_code_execution_str_replace_result": {
+        "lines": (list, type(None)),
+        **dict.fromkeys(("new_lines", "new_start", "old_lines", "old_start"), _NUMBER_OR_NULL),
+    },
+}
+"""The forms that @ai-sdk/anthropic accepts, by the type of the result or of its block. It refuses the whole request for others.
+A field with a question mark may be missing, but not null."""
 
 
 def with_provider_results(
@@ -66,10 +95,17 @@ def _of_server(content: Any, server: str, context: EncodeContext, at: str) -> di
 
 
 def _with_json(content: Any, api: str, context: EncodeContext, *, failed: bool) -> Any:
-    value = _anthropic_json(_block(content, api)) if api == ANTHROPIC else _google_json(_block(content, api))
+    block = _block(content, api)
+    value = _anthropic_json(block, failed) if api == ANTHROPIC else _google_json(block)
     if value is None:
         return content
+    # Only what is in the JSON is no residue any more.
+    inner = "content" if api == ANTHROPIC else "codeExecutionResult"
+    is_whole = block.get("type") != "tool_search_tool_result"
     extra = {name: residue for name, residue in (content.extra or {}).items() if name != api}
+    own = (content.extra or {}).get(api, {})
+    if rest := {name: field for name, field in own.items() if name[0] != ":" and not (is_whole and name == inner)}:
+        extra[api] = rest
     # The outcome of code of Google is in the JSON.
     status = {"status": None} if hasattr(content, "status") else {}
     fields = {"outputs": [JsonContent(value=value)], "is_error": True if failed else None, **status}
@@ -92,14 +128,43 @@ def _google_json(part: dict[str, Any]) -> Any:
     return {key: value for key, value in result.items() if key != "id"} if result.__class__ is dict else None
 
 
-def _anthropic_json(block: dict[str, Any]) -> Any:
-    content = block.get("content")
-    if not str(block.get("type")).endswith("_tool_result") or content.__class__ not in (dict, list):
+def _anthropic_json(block: dict[str, Any], failed: bool) -> Any:
+    kind, content = str(block.get("type")), block.get("content")
+    if not kind.endswith("_tool_result") or content.__class__ not in (dict, list):
         return None
-    if block["type"] in _AS_IT_IS:
+    if kind == "mcp_tool_result":
         return content
     found = content.get("tool_references") if content.__class__ is dict else None
-    return _in_camel_case(content if found is None else found)
+    value = (
+        content if kind.endswith("code_execution_tool_result") else _in_camel_case(content if found is None else found)
+    )
+    if failed:
+        return value
+    form = _FORMS.get(str(value.get("type")) if value.__class__ is dict else kind)
+    value = _filled(value, form)
+    return value if _fits(value, form) else None
+
+
+def _filled(value: Any, form: Any) -> Any:
+    """Return a value with null for each missing field that may be null, and without null for those that may not."""
+    if form.__class__ is list and value.__class__ is list:
+        return [_filled(item, form[0]) for item in value]
+    if form.__class__ is not dict or value.__class__ is not dict:
+        return value
+    nulls = {name: None for name, inner in form.items() if type(None) in inner and name not in value}
+    kept = {name: inner for name, inner in value.items() if inner is not None or f"{name}?" not in form}
+    return {**{name: _filled(inner, form.get(name)) for name, inner in kept.items()}, **nulls}
+
+
+def _fits(value: Any, form: Any) -> bool:
+    if form.__class__ is list:
+        return value.__class__ is list and all(_fits(item, form[0]) for item in value)
+    if form.__class__ is not dict:
+        return form is not None and value.__class__ in form
+    return value.__class__ is dict and all(
+        _fits(value[name.rstrip("?")], inner) if name.rstrip("?") in value else name.endswith("?")
+        for name, inner in form.items()
+    )
 
 
 def _in_camel_case(value: Any) -> Any:
@@ -107,4 +172,7 @@ def _in_camel_case(value: Any) -> Any:
         return [_in_camel_case(item) for item in value]
     if value.__class__ is not dict:
         return value
-    return {camel_name(key): _in_camel_case(item) for key, item in value.items()}
+    # A field that another one has the name of keeps its own.
+    made = {key: camel_name(key) for key in value}
+    names = [*made.values()]
+    return {(name if names.count(name) == 1 else key): _in_camel_case(value[key]) for key, name in made.items()}
