@@ -357,6 +357,18 @@ def test_lost_citations_are_reported_with_their_paths() -> None:
     assert audit(RESPONSE, encoded) == []
 
 
+@pytest.mark.parametrize("target", [API, "turn-blocks", "anthropic-messages"])
+def test_audit_finds_the_call_of_a_cited_result(target: str) -> None:
+    """The id of a source is the id of a call and the number of a part: other APIs have them in two fields."""
+    assert audit(RESPONSE, convert(RESPONSE, source=API, target=target, kind="response")) == []
+
+
+def test_audit_misses_the_call_of_a_cited_result() -> None:
+    encoded = convert(RESPONSE, source=API, target="turn-blocks", kind="response")
+    del encoded.payload["blocks"][-1]["content"]["annotations"][0]["call_id"]
+    assert [one.value for one in audit(RESPONSE, encoded)] == ["c1"]
+
+
 def test_plan_is_reasoning_before_the_calls() -> None:
     message = COHERE.decode_response(ANSWERS["a plan"]).messages[0]
     plan, call = message.contents

@@ -32,7 +32,7 @@ from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.cohere_chat.blocks import API, ROUNDED, TABLE
 from contentmodel_adapters.cohere_chat.http import HTTP
-from contentmodel_adapters.cohere_chat.messages import Conversation, encode_answer
+from contentmodel_adapters.cohere_chat.messages import Conversation, encode_answer, expanded
 from contentmodel_adapters.cohere_chat.response import ERRORS, RESPONSE, completed
 from contentmodel_adapters.cohere_chat.rules import CALL_IDS, RULES, TOOL_NAMES
 from contentmodel_adapters.cohere_chat.stream import Decoder
@@ -132,6 +132,10 @@ class CohereChat(TableAdapter):
 
     def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
         return restored_arguments(arguments, adapted)
+
+    def expanded(self, payload: Any) -> Any:
+        """Return a payload with the ids of cited results in parts, for audits: see `Vocabulary`."""
+        return expanded(payload)
 
     def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> dict[str, Any]:
         return encode_answer(messages, context)

@@ -191,13 +191,14 @@ CITATIONS = TABLE.union(
         ),
         Row("plain", Citation, SPAN),
     ],
-    find=lambda wire: _row_of_source(wire.get("source")),
+    find=lambda wire: row_of_source(wire.get("source")),
     prefer=lambda citation, rows: rows[_form_of(citation)],
 )
 """A citation with one of its sources in the field `source`. A citation of the API has a list of `sources`."""
 
 
-def _row_of_source(source: Any) -> str:
+def row_of_source(source: Any) -> str:
+    """Return the name of the row of a citation with this source."""
     kind = source.get("type") if isinstance(source, dict) else None
     if kind == "tool" and ResultPart().holds(source.get("id")):
         return "tool"

@@ -52,6 +52,7 @@ from contentmodel_adapters.cohere_chat.blocks import (
     RESULTS,
     TABLE,
     USER_CONTENT,
+    row_of_source,
 )
 from contentmodel_adapters.shared.citations import moved_citation
 
@@ -393,3 +394,24 @@ class Conversation(Group):
 
 def _is_document(content: AIContent, *, unknown: bool = False) -> bool:
     return isinstance(content, DocumentContent) or (unknown and isinstance(content, UnknownContent))
+
+
+def expanded(payload: Any) -> Any:
+    """Return a payload with the id of each source that is a tool result in parts: the call's id, and a number."""
+    if payload.__class__ is list:
+        return [_expanded(message) for message in payload]
+    if payload.__class__ is not dict:
+        return payload
+    changed = {"messages": expanded(payload["messages"])} if payload.get("messages").__class__ is list else {}
+    return {**payload, **changed, **({"message": _expanded(payload["message"])} if "message" in payload else {})}
+
+
+def _expanded(wire: Any) -> Any:
+    """Return a message, a citation or a source with ids in parts."""
+    if wire.__class__ is not dict:
+        return wire
+    if row_of_source(wire) == "tool":
+        call_id, _, number = wire["id"].rpartition(":")
+        return {**wire, "id": [call_id, int(number)]}
+    lists = {key: wire[key] for key in ("citations", "sources") if wire.get(key).__class__ is list}
+    return {**wire, **{key: [_expanded(item) for item in items] for key, items in lists.items()}}
