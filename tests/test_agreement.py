@@ -363,6 +363,15 @@ def test_adapters_and_readers_agree_on_every_finish_reason_of_the_sdks(source: s
         agreement.agreement((READERS[source], READERS[target]), adapter, target_adapter, "response", payload)
 
 
+@pytest.mark.parametrize("reason", ["stop", "length", "model_length", "tool_calls", "error"])
+def test_adapters_and_readers_agree_on_every_finish_reason_of_mistral(reason: str) -> None:
+    source, message = "mistral-chat", {"role": "assistant", "content": ""}
+    payload = {**ANSWERS[CHAT], "choices": [{"index": 0, "message": message, "finish_reason": reason}]}
+    for target in {*APIS} - {source}:
+        adapter, target_adapter = contentmodel.adapter(source), contentmodel.adapter(target)
+        agreement.agreement((READERS[source], READERS[target]), adapter, target_adapter, "response", payload)
+
+
 def test_gemini_reader_reads_call_with_thought_flag_as_call() -> None:
     part = {"functionCall": {"name": "look"}, "thought": True, "text": "Hm."}
     reading = READERS[GEMINI]("response", {"candidates": [{"content": {"parts": [part]}}]})

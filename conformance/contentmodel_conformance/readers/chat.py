@@ -14,6 +14,7 @@ from contentmodel_conformance.readers.reading import (
     ASSISTANT,
     CALL,
     ENDED,
+    FAILURE,
     FILTERED,
     FINISH,
     LENGTH,
@@ -38,6 +39,8 @@ _STOPS = {
     "tool_calls": TOOL_CALLS,
     "function_call": TOOL_CALLS,
     "content_filter": FILTERED,
+    # Of hosts: an answer that broke off.
+    "error": FAILURE,
 }
 
 
