@@ -43,8 +43,9 @@ from contentmodel_conformance.matrix.samples import tool_name
 __all__ = ["INSTRUCTIONS", "RESULT", "Staged", "places", "remains", "staged"]
 
 INSTRUCTIONS, USER, ASSISTANT, RESULT = "the instructions", "the user's turn", "the assistant's turn", "a tool's result"
-_SCAFFOLD_TEXTS = {"(asked before)", "(said before)", "(asked after)", "(the result)"}
-_SCAFFOLD = "call_scaffold"
+_SCAFFOLD_TEXTS = {"(asked before)", "(said before)", "(said after)", "(asked after)", "(the result)"}
+# Every API accepts it: Mistral requires nine letters and digits.
+_SCAFFOLD = "scaffold0"
 
 _PLACES: tuple[tuple[Any, tuple[str, ...]], ...] = (
     (TextContent, (INSTRUCTIONS, USER, ASSISTANT, RESULT)),
@@ -93,7 +94,7 @@ def staged(content: AIContent, place: str, kind: str, origin: Origin | None) -> 
     else:
         messages += [_message(role, contents, origin) for role, contents in (*before, message)]
         paths = [f"$.messages[{len(messages) - 1}]", f"$.messages[{len(messages) - 1}].contents[{inside}]"]
-    messages += [_message(role, contents, origin) for role, contents in _after(content)]
+    messages += [_message(role, contents, origin) for role, contents in _after(content, message[0])]
     request = ChatRequest(
         model="a-model",
         instructions=instructions,
@@ -137,9 +138,13 @@ def _turn(content: AIContent, place: str) -> tuple[list[_Turn], _Turn, int]:
     return [], ("assistant" if place == ASSISTANT else "user", contents), 0
 
 
-def _after(content: AIContent) -> Iterator[_Turn]:
+def _after(content: AIContent, role: str) -> Iterator[_Turn]:
+    """Yield the turns after a content in a turn of this role. Results are answered before the user asks again."""
     if isinstance(content, ToolCallContent) and content.executor == "client":
-        yield "tool", [_result_of(content)]
+        role = "tool"
+        yield role, [_result_of(content)]
+    if role == "tool":
+        yield "assistant", [TextContent(text="(said after)")]
     yield "user", [TextContent(text="(asked after)")]
 
 
