@@ -238,19 +238,18 @@ def run(*words: str, folder: Path, path: Path, given: str | None = None) -> subp
 
 
 def installed(target: Path, source: Path) -> Path:
-    """Return a folder with the worked distribution installed, by pip if its build backend is there.
+    """Return a folder with the distribution of a folder installed, by pip if its build backend is there.
 
     Otherwise the package and the metadata are copied as an installer would: nothing is downloaded.
     """
-    shutil.copytree(WORKED, source, dirs_exist_ok=True)
     if find_spec("hatchling") is not None:
         words = ("--no-deps", "--no-build-isolation", "--no-index", "--target", str(target), str(source))
         done = run("pip", "install", "--quiet", *words, folder=source, path=source)
         assert done.returncode == 0, done.stderr
         return target
-    project = tomllib.loads((WORKED / "pyproject.toml").read_text())
+    project = tomllib.loads((source / "pyproject.toml").read_text())
     for name in project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]:
-        shutil.copytree(WORKED / name, target / name)
+        shutil.copytree(source / name, target / name)
     about = project["project"]
     folder = target / f"{about['name'].replace('-', '_')}-{about['version']}.dist-info"
     folder.mkdir()
@@ -262,8 +261,8 @@ def installed(target: Path, source: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_convert_command_finds_the_installed_worked_adapter(tmp_path: Path) -> None:
-    path = installed(tmp_path / "installed", tmp_path / "source")
+def test_convert_command_finds_the_installed_worked_adapter(worked: Path, tmp_path: Path) -> None:
+    path = installed(tmp_path / "installed", worked)
     words = ("contentmodel.cli", "convert", "-", "--from", "my-mistral-chat", "--to", "openai-chat")
     done = run(*words, folder=tmp_path, path=path, given=(WORKED / "request.json").read_text())
     assert done.returncode == 0, done.stderr

@@ -140,7 +140,7 @@ def knows_no_forms(original: Any, self: Any, wire: Any) -> bool:
 # -- unions ------------------------------------------------------------------------------------------------------------
 
 
-@change(Union, "_usual", CHAT, "identity/table")
+@change(Union, "_usual", CHAT, "accounting/crossing")
 def takes_the_last_row_that_fits(original: Any, self: Any, content: Any, rows: Any) -> Any:
     """Encode a content with the last of its matching rows."""
     return rows[-1]
