@@ -51,8 +51,9 @@ _FORMS: dict[str, Any] = {
         **dict.fromkeys(("new_lines", "new_start", "old_lines", "old_start"), _NUMBER_OR_NULL),
     },
 }
-"""The forms that @ai-sdk/anthropic accepts, by the type of the result or of its block. It refuses the whole request for others.
-A field with a question mark may be missing, but not null."""
+"""The forms that @ai-sdk/anthropic accepts, by the type of the result or of its block.
+
+It refuses the whole request for others. A field with a question mark may be missing, but not null."""
 
 
 def with_provider_results(
