@@ -58,7 +58,7 @@ def test_loss_reports_name_an_entry_of_the_table_of_reasons() -> None:
 
 def test_loss_reports_pass_all_values_that_reason_text_names() -> None:
     for position, call, reason in reports():
-        if not isinstance(reason, ast.Attribute):
+        if not (isinstance(reason, ast.Attribute) and ast.unparse(reason.value) == "reasons"):
             continue
         named = {name for _, name, _, _ in string.Formatter().parse(ENTRIES[reason.attr].why) if name} - {"target"}
         assert {keyword.arg for keyword in call.keywords} - OWN == named, position

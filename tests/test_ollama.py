@@ -159,10 +159,14 @@ def test_any_json_is_the_format_json() -> None:
     assert not contentmodel.audit(made.payload, back)
 
 
-def test_top_k_of_another_api_is_a_whole_number() -> None:
-    google = {"contents": [{"role": "user", "parts": [{"text": "?"}]}], "generationConfig": {"topK": 40.0}}
-    top_k = converted("google-generate-content", google).payload["options"]["top_k"]
+@pytest.mark.parametrize(("number", "codes"), [(40.0, ["no-model"]), (39.6, ["whole-number", "no-model"])])
+def test_top_k_of_another_api_is_a_whole_number(number: float, codes: list[str]) -> None:
+    contents = [{"role": "user", "parts": [{"text": "?"}]}]
+    google = {"contents": contents, "generationConfig": {"topK": number}}
+    made = converted("google-generate-content", google)
+    top_k = made.payload["options"]["top_k"]
     assert (top_k, top_k.__class__) == (40, int)
+    assert [loss.code for loss in made.losses] == codes
 
 
 def test_missing_model_is_a_loss_and_breaks_a_rule() -> None:

@@ -87,6 +87,7 @@ from contentmodel.engine.table.codecs import (
     Place,
     ProviderOnly,
     Required,
+    WholeNumber,
     is_data_uri,
     spread,
 )
@@ -278,6 +279,7 @@ __all__ = [
     "UnknownDelta",
     "VERSION",
     "Violation",
+    "WholeNumber",
     "WireEvent",
     "Written",
     "append_text",

@@ -14,6 +14,7 @@ from contentmodel.authoring import (
     StreamDecoder,
     StreamEncoder,
     TableAdapter,
+    WholeNumber,
     counted,
     media,
     message_pass,
@@ -30,7 +31,7 @@ from contentmodel.authoring import (
 )
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
-from contentmodel_adapters.cohere_chat.blocks import API, ROUNDED, TABLE
+from contentmodel_adapters.cohere_chat.blocks import API, TABLE
 from contentmodel_adapters.cohere_chat.http import HTTP
 from contentmodel_adapters.cohere_chat.messages import Conversation, encode_answer, expanded
 from contentmodel_adapters.cohere_chat.response import ERRORS, RESPONSE, completed
@@ -40,7 +41,6 @@ from contentmodel_adapters.cohere_chat.stream_encoder import Encoder
 from contentmodel_adapters.cohere_chat.tools import RESPONSE_FORMAT, TOOL_CHOICE, Tools
 from contentmodel_adapters.shared.media import GOOGLE_FILES
 from contentmodel_adapters.shared.schema_adaptation import OPENAI, restored_arguments, with_fitting_schemas
-from contentmodel_adapters.shared.whole_numbers import WholeTopK
 
 REQUEST = TABLE.record(
     "request",
@@ -55,7 +55,7 @@ REQUEST = TABLE.record(
         "seed": "options.seed",
         "frequency_penalty": "options.frequency_penalty",
         "presence_penalty": "options.presence_penalty",
-        "k": ("options.top_k", WholeTopK(ROUNDED)),
+        "k": ("options.top_k", WholeNumber("options.top_k")),
         "p": "options.top_p",
         "logprobs": "options.logprobs",
         "stream": "options.stream",

@@ -25,7 +25,6 @@ from contentmodel.authoring import (
     TextField,
     TextOrBlocks,
     parse,
-    reasons,
     row,
     write,
 )
@@ -43,8 +42,6 @@ from contentmodel.usage import Usage
 API = "cohere-chat"
 TABLE = Table(API)
 
-
-ROUNDED = reasons.insignificant("cohere-chat-rounded", "{target} accepts whole numbers only: it is rounded")
 
 # -- documents ---------------------------------------------------------------------------------------------------------
 

@@ -39,7 +39,6 @@ from contentmodel_adapters.mistral_chat.stream_encoder import Encoder
 TYPES = ("image/*", "application/*", "text/*")
 READS = media.MediaSupport(media_types=TYPES, links=TYPES)
 HEARS = media.MediaSupport(media_types=(*TYPES, "audio/*"), links=TYPES)
-WHOLE = reasons.degraded("mistral-chat-whole", "{target} takes whole numbers here: the value is rounded")
 OWN_MODELS = ("mistral-", "ministral-", "magistral-", "codestral-", "devstral-", "pixtral-", "voxtral-", "open-mi")
 
 OWN_FIELDS = ("random_seed", "safe_prompt", "prompt_mode")
@@ -52,12 +51,9 @@ def with_readable_media(messages: list[ChatMessage], context: EncodeContext) -> 
 
 
 def with_model(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Return a request with the required fields, and a whole number where the API requires one."""
+    """Return a request with the required fields."""
     if "model" not in payload:
         context.report_loss(request, "model", reasons.NO_MODEL)
-    if isinstance(payload.get("top_k"), float):
-        payload["top_k"] = round(payload["top_k"])
-        context.report_loss(request, "options.top_k", WHOLE)
     return {"model": "", "messages": [], **payload}
 
 

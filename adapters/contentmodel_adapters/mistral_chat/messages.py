@@ -24,6 +24,7 @@ from contentmodel.authoring import (
     OneOf,
     Roles,
     Silent,
+    WholeNumber,
 )
 from contentmodel_adapters.mistral_chat.blocks import API, CALLS, CONTENT, RESULTS, TABLE
 from contentmodel_adapters.mistral_chat.tools import CHOICE, FORMATS, TOOLS
@@ -64,7 +65,7 @@ REQUEST = TABLE.record(
         "max_tokens": "options.max_output_tokens",
         "temperature": "options.temperature",
         "top_p": "options.top_p",
-        "top_k": "options.top_k",
+        "top_k": ("options.top_k", WholeNumber("options.top_k")),
         "frequency_penalty": "options.frequency_penalty",
         "presence_penalty": "options.presence_penalty",
         "random_seed": "options.seed",

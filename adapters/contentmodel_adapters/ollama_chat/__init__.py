@@ -19,6 +19,7 @@ from contentmodel.authoring import (
     StreamDecoder,
     StreamEncoder,
     TableAdapter,
+    WholeNumber,
     counted,
     media,
     message_pass,
@@ -50,9 +51,7 @@ from contentmodel_adapters.ollama_chat.stream import Decoder
 from contentmodel_adapters.ollama_chat.stream_encoder import Encoder
 from contentmodel_adapters.ollama_chat.tools import TOOLS, Format, Think
 from contentmodel_adapters.shared.schema_adaptation import OPENAI, restored_arguments, with_fitting_schemas
-from contentmodel_adapters.shared.whole_numbers import WholeTopK
 
-ROUNDED = reasons.insignificant("ollama-chat-rounded", "{target} accepts whole numbers only: it is rounded")
 REQUEST = TABLE.record(
     "request",
     ChatRequest,
@@ -68,7 +67,7 @@ REQUEST = TABLE.record(
         "options.num_predict": "options.max_output_tokens",
         "options.temperature": "options.temperature",
         "options.top_p": "options.top_p",
-        "options.top_k": ("options.top_k", WholeTopK(ROUNDED)),
+        "options.top_k": ("options.top_k", WholeNumber("options.top_k")),
         "options.frequency_penalty": "options.frequency_penalty",
         "options.presence_penalty": "options.presence_penalty",
         "options.seed": "options.seed",

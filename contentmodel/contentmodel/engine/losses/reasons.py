@@ -322,6 +322,7 @@ STOP_SEQUENCE = dropped("stop-sequence", "{target} does not report which stop se
 NO_FINISH_REASON = degraded("no-finish-reason", "{target} has no finish reason {value}")
 TIME_DROPPED = dropped("time-form", "{target} has the time {form}, and this time cannot be converted")
 TIME_REWRITTEN = degraded("time-rewritten", "{target} has the time {form}")
+WHOLE_NUMBER = degraded("whole-number", "{target} takes whole numbers here: the value is rounded")
 TIME_ROUNDED = degraded("time-rounded", "{target} has the time in whole seconds since 1970")
 
 # Streams

@@ -7,6 +7,7 @@ that the codec holds, `encode(decode(v)) == v`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from math import isfinite
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from contentmodel.content.base import Protected
@@ -260,6 +261,23 @@ class EnumString(Codec[str]):
 
     def describe(self) -> str:
         return "str"
+
+
+class WholeNumber(Codec[int | float]):
+    """A number that the API takes only if it is whole. A number of another API is rounded."""
+
+    classes = (int, float)
+    identity = False
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def encode(self, value: int | float, context: EncodeContext, owner: object) -> int | float:
+        if not context.completes or not isinstance(value, float) or not isfinite(value):
+            return value
+        if not value.is_integer():
+            context.report_loss(owner, self.path, reasons.WHOLE_NUMBER)
+        return round(value)
 
 
 class ProviderOnly(Codec[Json]):
