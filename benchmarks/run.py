@@ -43,6 +43,8 @@ PAIRS = (
     (ANTHROPIC, GOOGLE),
     (GOOGLE, ANTHROPIC),
 )
+OTHERS = ("bedrock-converse", "cohere-chat", "google-interactions", "mistral-chat", "ollama-chat")
+"""The other APIs of providers. Their payloads are converted from Anthropic's."""
 TURNS = 100
 
 FLOOR = "msgspec (the floor)"
@@ -155,6 +157,29 @@ class Bench:
             parts = durations(timings)
             table.row(f"{source} to {target}", milliseconds(floor), *(times(parts[name] / floor) for name in STAGES))
         self.report.add(table)
+
+    # -- other providers -----------------------------------------------------------------------------------------
+
+    def others(self, kind: str, title: str, payload: dict[str, Any]) -> None:
+        """Measure a payload of Anthropic converted to each other API, and back."""
+        table = Table(f"{title}, other providers, times the floor", ("", "bytes", "floor", OURS, OURS_LOSSES))
+        for api in filter(self._loads, OTHERS):
+            there = contentmodel.convert(payload, source=ANTHROPIC, target=api, kind=kind).payload
+            self._other_row(table, kind, ANTHROPIC, api, _write(payload))
+            self._other_row(table, kind, api, ANTHROPIC, _write(there))
+        self.report.add(table)
+
+    def _other_row(self, table: Table, kind: str, source: str, target: str, data: bytes) -> None:
+        payload = contentmodel.convert(data, source=source, target=target, kind=kind).payload
+        contenders: dict[str, Work] = {
+            FLOOR: lambda: (_parse(data), _write(payload)),
+            OURS: lambda: contentmodel.convert(data, source=source, target=target, kind=kind).to_json(),
+            OURS_LOSSES: lambda: _with_losses(data, source, target, kind),
+        }
+        timings = self.measured(contenders, self.seconds / 2)
+        floor = timings[FLOOR].best
+        multiples = (times(timings[name].best / floor) for name in (OURS, OURS_LOSSES))
+        table.row(f"{source} to {target}", f"{len(data):,}", milliseconds(floor), *multiples)
 
     # -- the same API --------------------------------------------------------------------------------------------
 
@@ -374,6 +399,8 @@ def _payloads(bench: Bench, corpus: Path | None) -> None:
     bench.conversions("request", f"Request of {TURNS} turns", lambda api: request(api, conversation))
     bench.conversions("response", "Answer with two tool calls", lambda api: response(api, short))
     bench.conversions("response", "Long answer", lambda api: response(api, long))
+    bench.others("request", f"Request of {TURNS} turns", request(ANTHROPIC, conversation))
+    bench.others("response", "Long answer", response(ANTHROPIC, long))
     bench.stages(f"Request of {TURNS} turns, its stages, times the floor", lambda api: request(api, conversation))
     bench.identity(
         f"The same API, decoded and encoded again: the request of {TURNS} turns, the long answer",

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from ag_ui_documents import DOCUMENTS, HELLO, RUN, assistant, call, tool
-from conftest import needs_node
+from conftest import FEW, needs_node
 from contentmodel import DecodeError, adapter, audit, convert, decode_stream, detect, fold_stream
 from contentmodel.interop.ag_ui import EVENT_TYPES, RunReader, read_run, run_events, write_run
 from contentmodel.interop.json_patch import PatchError, patched
@@ -321,6 +321,7 @@ _EVENTS = st.fixed_dictionaries(
 )
 
 
+@FEW
 @given(st.lists(_EVENTS, max_size=12))
 def test_any_events_are_a_run_or_refused(events: list[Any]) -> None:
     try:

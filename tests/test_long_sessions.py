@@ -15,6 +15,7 @@ pytest.importorskip("rich")
 import typer.testing
 from rich.console import Console
 
+from conftest import slow
 from contentmodel.cli.app import app
 from contentmodel.engine.lines import parse_lines, write_lines
 from contentmodel.engine.losses.encoded import Encoded
@@ -41,7 +42,7 @@ def convert(path: Path, *options: str) -> Any:
     return result
 
 
-@pytest.mark.parametrize("options", [[], ["--quiet"]])
+@pytest.mark.parametrize("options", [[], slow(["--quiet"])])
 def test_convert_shows_bar_on_terminal_unless_quiet(
     path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str]
 ) -> None:

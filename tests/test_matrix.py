@@ -79,6 +79,7 @@ def test_every_family_has_a_crossing_for_every_pair_of_apis() -> None:
     )
 
 
+@pytest.mark.slow
 def test_format_without_answers_has_no_cells_of_answers() -> None:
     """The pages and tables of such a matrix have no columns for them."""
     made = make_matrix({api: contentmodel.adapter(api) for api in ("hf-messages", "openai-chat")})
@@ -410,6 +411,7 @@ def broken_package(tmp_path: Path) -> Iterator[str]:
         yield "stranger"
 
 
+@pytest.mark.slow
 def test_matrix_command_names_adapter_that_cannot_be_imported(broken_package: str) -> None:
     found = installed()
     assert isinstance(found[broken_package], RuntimeError)

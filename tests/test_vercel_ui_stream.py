@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import needs_node
+from conftest import FEW, needs_node
 from contentmodel import DecodeError, adapter, audit, convert, decode_stream, detect, fold_stream
 from contentmodel.interop.vercel_ui import MessageReader, read_message, ui_chunks
 
@@ -171,6 +171,7 @@ _CHUNKS = st.fixed_dictionaries(
 )
 
 
+@FEW
 @given(st.lists(_CHUNKS, max_size=12))
 def test_any_chunks_are_a_message_or_refused(chunks: list[Any]) -> None:
     try:

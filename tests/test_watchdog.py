@@ -59,7 +59,7 @@ def outcome_of(adapter: Any, check: str, *, in_thread: bool = False) -> Outcome:
 
 
 @pytest.mark.parametrize("in_thread", [False, slow(True)])
-@pytest.mark.parametrize("check", ["section/own", "notes/wire", "face/adapter"])
+@pytest.mark.parametrize("check", ["section/own", slow("notes/wire"), slow("face/adapter")])
 def test_watchdog_ends_hanging_check_and_reports_input(check: str, in_thread: bool) -> None:
     # The call is in a law, in a strategy that encodes its draws, or in the check of the adapter's attributes.
     adapter = HangsAlways() if check == "face/adapter" else HangsAtBracket()
