@@ -28,6 +28,7 @@ from contentmodel.cli.app import app
 from contentmodel.cli.console import HOSTILE
 from contentmodel.cli.follow import Following
 from contentmodel.cli.pieces import Page
+from contentmodel.engine.lines import PROBED
 from contentmodel.events import BlockCatchUp, BlockStart, BlockStop, Fold, TurnComplete
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -472,6 +473,22 @@ def test_convert_writes_stream_before_input_ends(target: str, named: tuple[str, 
         late, errors = process.communicate(timeout=60)
     assert process.returncode == 0, errors
     assert early + late == contentmodel.convert(data, target=target).payload
+
+
+@posix
+@pytest.mark.parametrize("named", [("--from", "openai-chat"), slow(())])
+def test_convert_writes_lines_before_input_ends(named: tuple[str, ...]) -> None:
+    """Without a named API, the first lines may be a document of lines: some formats have such documents."""
+    line = json.dumps({"model": "m", "messages": [{"role": "user", "content": "Vlissingen?"}]}).encode() + b"\n"
+    count = 2 if named else 2 + PROBED
+    with child("convert", "-", "--to", "anthropic-messages", "-q", *named) as process:
+        assert process.stdout is not None
+        feed(process, line * count + b"not JSON\n" + line[:20])
+        early = read_until(process.stdout.fileno(), b"Vlissingen")
+        assert b"Vlissingen" in early
+        late, errors = process.communicate(line[20:], timeout=60)
+    assert f"line {count + 1}: not JSON".encode() in errors
+    assert (early + late).count(b"Vlissingen") == count + 1
 
 
 @posix

@@ -179,10 +179,11 @@ def _check_lines(pretty: bool | None, maps: str | None, undo_maps: str | None) -
 
 
 def _convert_source(source: Source, order: Order, outputs: Outputs, documents: Iterable[Document]) -> tuple[int, Tally]:
-    code = 0
+    code, from_pipe = 0, source.size is None
     with open_optional(outputs.losses) as listing:
         tally = Tally(listing)
-        with suppress(_Refused), open_output(outputs.payload) as write, open_optional(outputs.maps) as keep:
+        opened = open_output(outputs.payload, at_once=from_pipe)
+        with suppress(_Refused), opened as write, open_optional(outputs.maps) as keep:
             code = _convert_all(source, order, write, keep, tally, documents)
             if code and not source.is_lines:
                 raise _Refused if code == LOSSES_REFUSED else typer.Exit(code)

@@ -77,6 +77,19 @@ def peek(chunks: Iterator[bytes]) -> tuple[bool, Iterator[bytes]]:
     return False, iter(head)
 
 
+def lines_in(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield each line with its end, as soon as it is complete."""
+    begun: list[bytes] = []
+    for chunk in chunks:
+        *ends, rest = chunk.split(b"\n")
+        for end in ends:
+            yield b"".join((*begun, end, b"\n"))
+            begun.clear()
+        begun.append(rest)
+    if last := b"".join(begun):
+        yield last
+
+
 def request_in(stream: Stream, api: str | None) -> tuple[bytes | None, Iterator[bytes]]:
     """Return the request that a stream makes, and an iterator over all bytes.
 

@@ -41,12 +41,12 @@ def tracked(source: Source, doing: str, console: Console) -> Iterator[Document]:
     done = 0
     try:
         for count, document in enumerate(source.documents):
-            if bar is None and (source.size > LONG_BYTES or count >= LONG_LINES):
+            if bar is None and (count >= LONG_LINES or (source.size or 0) > LONG_BYTES):
                 bar = _start(source, doing, console)
             yield document
             done += document.size + 1
             if bar is not None:
-                bar.update(bar.task_ids[0], completed=min(done, source.size))
+                bar.update(bar.task_ids[0], completed=done if source.size is None else min(done, source.size))
     finally:
         if bar is not None:
             bar.stop()

@@ -12,13 +12,13 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeVar
 
 from contentmodel.adapter import as_json
 from contentmodel.cli.errors import BAD_DOCUMENT, NAMED_BY, Problem, print_problem, problem_of
-from contentmodel.cli.incoming import STREAM, Stream, chunks_of, peek, request_in
+from contentmodel.cli.incoming import STREAM, Stream, chunks_of, lines_in, peek, request_in
 from contentmodel.cli.installed import STORED, has_lines, load, load_all
 from contentmodel.convert import KINDS
 from contentmodel.detecting import LONGEST_LINE, api_of_lines, begins_stream, identify_value, kind_of_all
@@ -100,11 +100,14 @@ _INDEX = re.compile(r"\$\[(\d+)\]")
 
 @dataclass(frozen=True)
 class Source:
-    """The documents of a file. `size` is in bytes; `is_lines` is True for JSON Lines."""
+    """The documents of a file. `is_lines` is True for JSON Lines.
+
+    `size` is in bytes; None for JSON Lines of a pipe, which are read while they arrive.
+    """
 
     name: str
     is_lines: bool
-    size: int
+    size: int | None
     documents: Iterable[Document]
 
 
@@ -140,7 +143,7 @@ def open_input(path: str | None, api: str | None, kind: str | None = None, *, fo
         return _open_lines(name, api, kind)
     is_stream, chunks = peek(chunks_of(path))
     if not is_stream:
-        return _divide(b"".join(chunks), name, api, kind)
+        return _of_pipe(lines_in(chunks), name, api, kind)
     stream = Stream(name, chunks)
     folded = _folded(stream, api) if folds and kind != "response" else stream
     if kind is not None and isinstance(folded, Stream):
@@ -181,6 +184,38 @@ def _open_lines(name: str, api: str | None, kind: str | None) -> Source:
     if owner is not None:
         return _whole(Path(name), name, owner)
     return Source(name, True, os.stat(name).st_size, _lines_of(name))
+
+
+def _of_pipe(lines: Iterator[bytes], name: str, api: str | None, kind: str | None) -> Source:
+    """Return the documents of an input that can be read once. If each line is a document, read them one by one."""
+    head, has_objects = _up_to_two(lines)
+    if not has_objects or (api is not None and has_lines(api)):
+        return _divide(b"".join(chain(head, lines)), name, api, kind)
+    if api is None and kind != "response":
+        head += islice(lines, PROBED)
+        owner = _owner_of_lines(b"".join(head), name, api, kind)
+        if owner is not None:
+            return _whole(b"".join(chain(head, lines)), name, owner)
+    return Source(name, True, None, _number(chain(head, lines), name))
+
+
+def _up_to_two(lines: Iterator[bytes]) -> tuple[list[bytes], bool]:
+    """Read up to the second line that is not blank. Return the lines, and whether the first such line is an object.
+
+    If it is not, or if there is only one, the input may be one document.
+    """
+    head: list[bytes] = []
+    is_first = True
+    for line in lines:
+        head.append(line)
+        if not line.strip():
+            continue
+        if not is_first:
+            return head, True
+        if not _is_object(line.removeprefix(b"\xef\xbb\xbf")):
+            return head, False
+        is_first = False
+    return head, False
 
 
 def _divide(data: bytes, name: str, api: str | None, kind: str | None) -> Source:
