@@ -300,7 +300,7 @@ def test_both_fields_of_cache_points_are_kept() -> None:
     assert CHAT.encode_request(CHAT.decode_request(payload)).payload == payload
 
 
-# -- settings of the reasoning -----------------------------------------------------------------------------------------
+# -- reasoning settings ------------------------------------------------------------------------------------------------
 
 SETTINGS: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"reasoning": {"effort": "high", "exclude": True}}, {"effort": "high", "include": False}),

@@ -151,7 +151,7 @@ def test_rules_name_what_inspect_refuses() -> None:
         "roles-are-known",
         "messages-have-contents",
         "parts-are-known",
-        "words-are-known",
+        "values-are-known",
         "calls-are-complete",
     }
 
@@ -585,10 +585,10 @@ def test_number_that_json_lacks_is_a_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("members", "message"),
     [
-        ({"a.json": "{}"}, "a.eval: it is a zip file, but no eval log"),
+        ({"a.json": "{}"}, "a.eval: it is a zip file, but not an eval log"),
         ({"samples/1_epoch_1.json": "{"}, "a.eval, samples/1_epoch_1.json: not JSON"),
         ({"samples/1_epoch_1.json": "[]"}, "samples/1_epoch_1.json: expected an object, got array"),
-        ({"samples/1_epoch_1/sample.json": "{}", "samples/1_epoch_1/messages/0.json": "[]"}, "is in chunks"),
+        ({"samples/1_epoch_1/sample.json": "{}", "samples/1_epoch_1/messages/0.json": "[]"}, "is stored in chunks"),
     ],
 )
 def test_bad_log_is_refused_with_its_member(tmp_path: Path, members: dict[str, str], message: str) -> None:

@@ -420,7 +420,7 @@ class TestCallback:
 
     def test_calls_that_the_server_did_not_ask_for_are_an_error(self) -> None:
         error = asked(PLAIN, AsyncScripted([answer(scripted_call("weather", "c9"))]))
-        assert "did not ask for" in str(error)
+        assert "did not request" in str(error)
 
     def test_user_reviews_the_request(self) -> None:
         async def refuse(request: ChatRequest) -> None:
@@ -430,7 +430,7 @@ class TestCallback:
             return ChatRequest(messages=request.messages[:1])
 
         error = asked(PLAIN, AsyncScripted([]), review=refuse)
-        assert (error.error.code, "refused" in str(error)) == (-1, True)
+        assert (error.error.code, "rejected" in str(error)) == (-1, True)
         client = AsyncScripted([answer("Hi.")])
         asked(PLAIN, client, review=shorten)
         assert [message.text for message in client.requests[0].messages] == ["Hello"]

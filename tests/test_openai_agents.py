@@ -114,7 +114,7 @@ def test_missing_file_table_and_session_are_named(tmp_path: Path) -> None:
     assert not (tmp_path / "none.db").exists()
     text = tmp_path / "text.db"
     text.write_text("no database" * 100)
-    with pytest.raises(DecodeError, match=r"text\.db: it is no database of SQLiteSession: file is not a database"):
+    with pytest.raises(DecodeError, match=r"text\.db: it is not a database of SQLiteSession: file is not a database"):
         sessions(text)
     other = tmp_path / "other.db"
     with closing(sqlite3.connect(other)) as database:

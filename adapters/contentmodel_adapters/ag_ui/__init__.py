@@ -1,4 +1,4 @@
-"""The adapter of AG-UI: the input of a run, as front ends send it to agents, or the list of its messages."""
+"""The adapter of AG-UI: the input of a run, which front ends send to agents, or a list of messages."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _OWN = frozenset({"toolCalls", "toolCallId", "encryptedValue", "activityType", "
 
 
 def with_answers(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Return the payload with the answers to interrupts, which the last message has in the model."""
+    """Return the payload with the answers to interrupts, which are contents of the last message of the request."""
     message = answers_of(request.messages)
     answers = [] if message is None else RESUME.encode_list(message.contents, context)
     if message is not None:
@@ -50,12 +50,12 @@ def with_answers(payload: dict[str, Any], request: ChatRequest, context: EncodeC
 
 
 def with_ids(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Return the payload with the ids of a thread and a run, unless it is only a list of messages."""
+    """Return the payload with ids of its thread and its run, unless it has only messages."""
     return payload if payload.keys() <= {"messages"} else {"threadId": "", "runId": "", **payload}
 
 
 class AgUi(documents.ListAdapter):
-    """The adapter of the input of runs. The state, the context and the front end's own values stay in the residue."""
+    """The adapter of the input of runs. The fields `state`, `context` and `forwardedProps` stay in the residue."""
 
     api = API
     table = TABLE
@@ -96,14 +96,14 @@ class AgUi(documents.ListAdapter):
         return replace(request, messages=[*request.messages, message])
 
     def expanded(self, payload: Any) -> Any:
-        """Return a payload whose values are apart: state of providers without its wrapper, no text twice."""
+        """Return a payload for audits: opaque state without its wrapper, and no text twice."""
         if isinstance(payload, list):
             return expanded(payload)
         messages = payload.get("messages") if isinstance(payload, dict) else None
         return {**payload, "messages": expanded(messages)} if isinstance(messages, list) else payload
 
     def recognises_list(self, items: list[Any]) -> float:
-        """Return the confidence that a list has messages of AG-UI: they have ids and roles, and fields of their own."""
+        """Return the confidence that a list has messages of AG-UI, which have ids, roles and specific fields."""
         if not self.have_roles(items) or not all(item["role"] in ROLES and "parts" not in item for item in items):
             return 0.0
         parts = [part.get("source") for item in items for part in objects_of(item, "content")]
@@ -113,16 +113,16 @@ class AgUi(documents.ListAdapter):
         return 0.5 if all(isinstance(item.get("id"), str) for item in items) else 0.0
 
     def request_of_stream(self, stream: bytes) -> dict[str, Any]:
-        """Return the input of a run with the messages after it. Raise DecodeError if an event is malformed."""
+        """Return the input of a run with the messages after its events. Raise DecodeError if an event is malformed."""
         return {"threadId": "", "runId": "", **read_run(stream)}
 
     def stream_decoder(self, *, deltas: bool = True) -> NoReturn:
-        """Raise DecodeError: the events of a run are a conversation."""
+        """Raise DecodeError: the events of a run are a conversation, not one answer."""
         fix = "read them with contentmodel.interop.ag_ui.read_run, and decode the request"
-        raise DecodeError(API, [Fault("$", f"the events of a run are a conversation, and not an answer: {fix}")])
+        raise DecodeError(API, [Fault("$", f"the events of a run are a conversation, not one answer: {fix}")])
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
-        """Return the confidence that it is the input of a run, another object with messages of AG-UI, or an event."""
+        """Return the kinds that a payload may be, with confidences: "request" for input, "stream" for an event."""
         if is_event(payload):
             return {"stream": 0.97}
         is_run = isinstance(payload.get("messages"), list) and "threadId" in payload and "runId" in payload
@@ -130,7 +130,7 @@ class AgUi(documents.ListAdapter):
 
 
 def _dumped(value: Any) -> Any:
-    """Return an object of ag-ui-protocol as the library sends it. It leaves out fields without a value itself."""
+    """Return an object of ag-ui-protocol as the library sends it. The library itself omits unset fields."""
     return value.model_dump(mode="json", by_alias=True)
 
 

@@ -47,37 +47,37 @@ from contentmodel.request import FunctionTool, HostedTool
 
 API = "ag-ui"
 TABLE = Table(API)
-UNFOLLOWED = Hint[Literal[True]](API, "unfollowed", "no assistant message followed the reasoning")
+UNFOLLOWED = Hint[Literal[True]](API, "unfollowed", "no assistant message follows the reasoning")
 
 # -- opaque state ------------------------------------------------------------------------------------------------------
 
 
-class Sealed(Codec[Protected]):
+class EncryptedValue(Codec[Protected]):
     """The field `encryptedValue`: opaque state of a provider.
 
-    The format does not name the provider. State of another API is written as JSON with its issuer, so that it can
-    return there. Any other text belongs to the agent that wrote it, and is only written again in this format.
+    The format does not name the provider. State of another API is written as JSON with its issuer, so that a later
+    request can send it to this issuer. Any other text is state of the agent, and is written only in this format.
     """
 
     classes = (str,)
     identity = False
 
     def decode(self, value: str, context: DecodeContext, container: Any, key: str) -> Protected:
-        return opened(value) or Protected(issuer=API, kind="encrypted", data=value)
+        return read_state(value) or Protected(issuer=API, kind="encrypted", data=value)
 
     def encode(self, value: Protected, context: EncodeContext, owner: object) -> str:
-        return value.data if value.issuer == API else _closed(value)
+        return value.data if value.issuer == API else _write_state(value)
 
     def describe(self) -> str:
         return "opaque"
 
 
-def _closed(value: Protected) -> str:
+def _write_state(value: Protected) -> str:
     return write({"issuer": value.issuer, "kind": value.kind, "data": value.data}).decode()
 
 
-def opened(text: str) -> Protected | None:
-    """Return the state in the text that `_closed` writes; None for any other text."""
+def read_state(text: str) -> Protected | None:
+    """Return the state in a text that `_write_state` wrote; None for any other text."""
     if not text.startswith('{"issuer":'):
         return None
     try:
@@ -87,11 +87,11 @@ def opened(text: str) -> Protected | None:
     if fields.keys() != {"issuer", "kind", "data"} or not all(value.__class__ is str for value in fields.values()):
         return None
     value = Protected(**fields)
-    return value if value.issuer != API and _closed(value) == text else None
+    return value if value.issuer != API and _write_state(value) == text else None
 
 
-SEALED = Sealed()
-STATE: dict[str, Spec] = {"encryptedValue": ("protected", SEALED)}
+ENCRYPTED_VALUE = EncryptedValue()
+STATE: dict[str, Spec] = {"encryptedValue": ("protected", ENCRYPTED_VALUE)}
 
 # -- parts -------------------------------------------------------------------------------------------------------------
 
@@ -99,7 +99,7 @@ KINDS = ("image", "audio", "video", "document")
 
 
 def _media(kind: str) -> list[Row]:
-    """Return the rows of parts of one kind of media, by the type of their source."""
+    """Return the rows of one kind of media: one for each type of source."""
     implied = Implied({"kind": kind})
     named: dict[str, Spec] = {"source.mimeType": "media_type", "metadata.filename": "name"}
     any_type = Filled({"source.mimeType": "application/octet-stream"})
@@ -113,7 +113,7 @@ def _media(kind: str) -> list[Row]:
 
 
 def _usual_row(content: Any, rows: list[Row]) -> Row:
-    """Return the usual row of a medium: the first of its kind."""
+    """Return the usual row of a medium: the first one of its kind."""
     kind = content.media_kind
     usual = kind if kind in ("image", "audio", "video") else "document"
     return next(one for one in rows if one.name.startswith(usual))
@@ -137,11 +137,11 @@ CONTENT = TextOrBlocks(PARTS, "string")
 # -- messages ----------------------------------------------------------------------------------------------------------
 
 FAILED = "The tool failed."
-"""The `error` of a failed result without a text."""
+"""The `error` that is written for a failed result without a text."""
 
 
 class Error(Codec[bool]):
-    """The field `error` of a failed result, if it repeats the text of the result. Other errors are outputs."""
+    """The field `error` of a failed result, if it repeats the text of the result. Any other error is an output."""
 
     classes = (str,)
     identity = False
@@ -249,7 +249,7 @@ TOOLS = TABLE.union(
 
 
 def _kind_of_answer(wire: Mapping[str, Any]) -> str | None:
-    """Return the name of the row of an answer to an interrupt. It does not refer to the kind of the question."""
+    """Return the name of the row of an answer to an interrupt. The answer does not name the kind of the interrupt."""
     payload = wire.get("payload")
     if wire.get("status") == "cancelled":
         return "cancelled"

@@ -1,7 +1,7 @@
-"""Messages of AG-UI. A message of the model may be several messages here: reasoning and results have their own.
+"""Messages of AG-UI. One ChatMessage may be several messages here: each reasoning and each result is a message.
 
-Reasoning precedes the assistant message that it belongs to. Decoding joins them, and encoding splits them again. The
-call of a tool is a field of the assistant message before it.
+Reasoning precedes the assistant message that it belongs to. Decoding joins them, and encoding splits them again. Calls
+are in a field of the assistant message.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from contentmodel_adapters.ag_ui.blocks import (
     SYSTEM,
     UNFOLLOWED,
     USER,
-    opened,
+    read_state,
 )
 
 _TEXT = Pieces({"text": "content", "protected": "encryptedValue"})
@@ -82,14 +82,14 @@ class Messages(MessageList):
 
 
 class _Reading:
-    """Read messages one by one, with the reasoning that waits for its assistant message."""
+    """Read messages one by one. Reasoning is pending until its assistant message follows."""
 
     def __init__(self, wires: list[Any], context: DecodeContext) -> None:
         self._wires, self._context = wires, context
         self._messages: list[ChatMessage] = []
         self._reasoning: list[Any] = []
         self._start = 0
-        """The index of the first reasoning that waits."""
+        """The index of the first pending reasoning."""
         self._run: Any = None
         """The run of the sub-agent whose message was read last; None for the agent itself."""
 
@@ -147,7 +147,7 @@ class _Reading:
         return self._traced(_RESULT if role == "tool" else _ACTIVITY, message, index)  # type: ignore[no-any-return]
 
     def _sign(self, wire: dict[str, Any]) -> ErrorContent | None:
-        """Return the error of a result as an output; None if it has no error, or it repeats the text."""
+        """Return the error of a result as an output; None if there is no error, or the error repeats the text."""
         error: Any = wire.get("error")
         if error.__class__ is not str or not error or error == (_text_of(wire.get("content")) or FAILED):
             return None
@@ -185,16 +185,16 @@ def _text_of(content: Any) -> str:
 
 
 def expanded(messages: list[Any]) -> list[Any]:
-    """Return messages with the state of providers alone, and no error that repeats a text."""
+    """Return messages for audits: opaque state without its wrapper, and no error that repeats a text."""
     return [_expanded(wire) if wire.__class__ is dict else wire for wire in messages]
 
 
 def _expanded(wire: dict[str, Any]) -> dict[str, Any]:
     changed = dict(wire)
     state, error = wire.get("encryptedValue"), wire.get("error")
-    sealed = opened(state) if state.__class__ is str else None
-    if sealed is not None:
-        changed["encryptedValue"] = sealed.data
+    protected = read_state(state) if state.__class__ is str else None
+    if protected is not None:
+        changed["encryptedValue"] = protected.data
     if wire.get("role") == "tool" and error and error == (_text_of(wire.get("content")) or FAILED):
         del changed["error"]
     for key, change in (("toolCalls", _expanded), ("content", _with_data)):
@@ -204,7 +204,7 @@ def _expanded(wire: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_data(part: dict[str, Any]) -> dict[str, Any]:
-    """Return a part with its data in another place than addresses and names of files."""
+    """Return a part for audits. Its data are at another path than links and file ids, which share the field `value`."""
     source = object_of(part, "source")
     return (
         {**part, "source": {**source, "value": {"data": source.get("value")}}} if source.get("type") == "data" else part
@@ -215,7 +215,7 @@ def _with_data(part: dict[str, Any]) -> dict[str, Any]:
 
 
 def answers_of(messages: list[ChatMessage]) -> ChatMessage | None:
-    """Return the last message if it only has answers to interrupts, which are not messages here."""
+    """Return the last message if it has only answers to interrupts, which AG-UI has in `resume`; else None."""
     last = messages[-1] if messages else None
     kinds = (InputResponseContent, ToolApprovalResponseContent)
     return last if last is not None and last.contents and all(isinstance(c, kinds) for c in last.contents) else None
@@ -226,7 +226,7 @@ def _head_of(wires: list[dict[str, Any]]) -> dict[str, Any] | None:
 
 
 def _written(message: ChatMessage, context: EncodeContext, *, own: bool) -> list[dict[str, Any]]:
-    """Return the messages of one message of the model."""
+    """Return the messages of AG-UI for one message."""
     if not own and not message.contents:
         passes.leave_empty(message, context)
         return []
@@ -251,7 +251,7 @@ def _written(message: ChatMessage, context: EncodeContext, *, own: bool) -> list
 
 
 def _split(message: ChatMessage, context: EncodeContext) -> list[dict[str, Any]]:
-    """Return a message for each content, in order. A call is in the assistant message directly before it."""
+    """Return a message for each content, in order. A call is added to the assistant message directly before it."""
     wires: list[dict[str, Any]] = []
     for content in message.contents:
         if isinstance(content, ToolCallContent | UnknownContent):
@@ -270,7 +270,7 @@ def _split(message: ChatMessage, context: EncodeContext) -> list[dict[str, Any]]
 
 
 def _results(result: ToolResultContent, context: EncodeContext) -> list[dict[str, Any]]:
-    """Return the message of a result. An error that was decoded from the field `error` is written there again."""
+    """Return the message of a result. An output that was decoded from the field `error` is written there."""
     signs = [output for output in result.outputs if hints.FAILURE.of(output, API) == "sign"]
     outputs = [output for output in result.outputs if not any(output is sign for sign in signs)]
     if signs:

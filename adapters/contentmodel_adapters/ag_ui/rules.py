@@ -20,7 +20,7 @@ _OF_RUNS = {"threadId", "runId", "tools", "context", "state", "forwardedProps", 
 
 @RULES.rule("refused", fix="add it", source=SOURCE)
 def runs_have_ids(payload: dict[str, Any]) -> Iterator[Broken]:
-    """The input of a run has the ids of its thread and of the run. A list of messages has neither."""
+    """The input of a run must have the ids of its thread and of the run, except a list of messages."""
     if not _OF_RUNS.isdisjoint(payload):
         for name in ("threadId", "runId"):
             if payload.get(name).__class__ is not str:
@@ -29,7 +29,7 @@ def runs_have_ids(payload: dict[str, Any]) -> Iterator[Broken]:
 
 @RULES.rule("refused", fix="add the id", source=SOURCE)
 def messages_have_ids(payload: dict[str, Any]) -> Iterator[Broken]:
-    """Each message has an id."""
+    """Each message must have an id."""
     for path, message in objects(payload, "messages"):
         if message.get("id").__class__ is not str:
             yield f"{path}.id", "missing"
@@ -37,7 +37,7 @@ def messages_have_ids(payload: dict[str, Any]) -> Iterator[Broken]:
 
 @RULES.rule("refused", fix="use a role of the format", source=SOURCE)
 def roles_are_known(payload: dict[str, Any]) -> Iterator[Broken]:
-    """The role of a message is one of the format."""
+    """The role of a message must be one of the format."""
     for path, message in objects(payload, "messages"):
         if message.get("role") not in ROLES:
             yield f"{path}.role", f"{message.get('role')!r:.60}"
@@ -45,7 +45,7 @@ def roles_are_known(payload: dict[str, Any]) -> Iterator[Broken]:
 
 @RULES.rule("refused", fix="send a string", source=SOURCE)
 def contents_are_strings(payload: dict[str, Any]) -> Iterator[Broken]:
-    """The content of system, developer and reasoning messages is a string. An assistant message may have none."""
+    """The content of a message must be a string if its role allows no parts. Assistant messages may have no content."""
     for path, message in objects(payload, "messages"):
         role, content = message.get("role"), message.get("content")
         is_string = role in TEXTS or (role == "assistant" and content is not None)
@@ -55,7 +55,7 @@ def contents_are_strings(payload: dict[str, Any]) -> Iterator[Broken]:
 
 @RULES.rule("harmful", fix="put the result after its call", source=SOURCE)
 def results_follow_their_calls(payload: dict[str, Any]) -> Iterator[Broken]:
-    """A result follows the call with its id."""
+    """A result must follow the call with its id."""
     called: set[Any] = set()
     for path, message in objects(payload, "messages"):
         called.update(call["id"] for _, call in objects(message, "toolCalls") if isinstance(call.get("id"), str))

@@ -101,7 +101,7 @@ class CohereChat(TableAdapter):
     conversation = "messages"
     errors = ERRORS
     http = HTTP
-    # The text and the place of a citation follow from its span and its content.
+    # The text and the index of a citation are derived from its span and its content.
     meaningless = {"text": None, "content_index": None}
     request_passes = (
         request_pass(settings.with_fitting_settings, native=True, form=SETTINGS),
@@ -134,7 +134,7 @@ class CohereChat(TableAdapter):
         return restored_arguments(arguments, adapted)
 
     def expanded(self, payload: Any) -> Any:
-        """Return a payload with the ids of cited results in parts, for audits: see `Vocabulary`."""
+        """Return a payload with each id of a cited result as call id and number, for audits: see `Vocabulary`."""
         return expanded(payload)
 
     def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> dict[str, Any]:

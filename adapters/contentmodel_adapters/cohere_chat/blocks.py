@@ -47,7 +47,7 @@ TABLE = Table(API)
 
 
 class DocumentText(TextField):
-    """The text of a document. Without it, the document has another row."""
+    """The text of a document. A document without a text has another row."""
 
     mandatory = True
 
@@ -77,9 +77,10 @@ _DATA = DocumentData(TextContent, "text", between="\n\n")
 
 
 def document_rows(prefix: str, constants: Mapping[str, Any]) -> list[Row]:
-    """Return the rows of a document at `prefix`: with a text or a snippet, as a plain text, or with other data.
+    """Return the rows of a document whose fields are at `prefix`: one for each form of its data.
 
-    The data of a document are an object of any keys; these are the ones of docs.cohere.com/v2/docs, seen 2026-11-23.
+    The data are a string, or an object with any keys. The keys `text`, `snippet` and `title` are those of
+    docs.cohere.com/v2/docs, seen 2026-11-23.
     """
     named: dict[str, Spec] = {f"{prefix}id": "uri", f"{prefix}data.title": "title"}
     forms: dict[str, dict[str, Spec]] = {
@@ -191,7 +192,7 @@ CITATIONS = TABLE.union(
     find=lambda wire: row_of_source(wire.get("source")),
     prefer=lambda citation, rows: rows[_form_of(citation)],
 )
-"""A citation with one of its sources in the field `source`. A citation of the API has a list of `sources`."""
+"""The rows of a citation with one source in the field `source`. `decode_citation` splits the API's list `sources`."""
 
 
 def row_of_source(source: Any) -> str:
@@ -219,7 +220,7 @@ USAGE = TABLE.record(
         "tokens.output_tokens": "output_tokens",
         "cached_tokens": "cache_read_tokens",
     },
-    # Cached tokens are part of `tokens.input_tokens`: 1,683 and 992 of them in a recorded answer.
+    # Cached tokens are part of `tokens.input_tokens`: a recorded answer has 1,683 input tokens, 992 of them cached.
     Silent("cached_inside", "reasoning_inside"),
 )
 TABLE.keep("usage", "billed_units")

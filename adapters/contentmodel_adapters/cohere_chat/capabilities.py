@@ -19,7 +19,7 @@ _SAMPLED: dict[str, Range] = {
     "frequency_penalty": (0, 1),
     "presence_penalty": (0, 1),
 }
-# The API has no setting for parallel calls, and system messages at any position.
+# The API has no setting for parallel calls. It accepts system messages at any position.
 _CHAT = Capabilities(
     efforts=(),
     thinking=(),
@@ -29,7 +29,7 @@ _CHAT = Capabilities(
     media=(),
     media_in_results=False,
 )
-# "enabled" leaves it to the model how much it thinks.
+# With "enabled", the model chooses how much it thinks.
 _THINKS = replace(_CHAT, thinking=("disabled", "adaptive", "enabled"), budget=(1, 2**31))
 _SEES = replace(_CHAT, media=("image",))
 _OLD = replace(_CHAT, forced_tools=False)

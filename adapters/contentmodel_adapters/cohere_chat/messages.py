@@ -60,7 +60,7 @@ PLAN = "tool_plan"
 
 
 class Plan(TextField):
-    """The plan of the calls: reasoning beside the content. An empty one is no content."""
+    """The plan of the calls: reasoning in a field beside the content. An empty plan is not decoded."""
 
     def holds(self, value: Any) -> bool:
         return value.__class__ is str and value != ""
@@ -98,8 +98,10 @@ TABLE.known_values("message.roles", "system", "user", "assistant", "tool")
 
 # -- citations ---------------------------------------------------------------------------------------------------------
 
-JOINED = Hint[Literal[True]](API, "joined", "the citation before it has the same text and another source")
-POSITION = Hint[int](API, "position", "the position in the list of citations, if it is not the order of the texts")
+JOINED = Hint[Literal[True]](API, "joined", "one wire citation has this source and that of the citation before it")
+POSITION = Hint[int](
+    API, "position", "the position in the list of citations, if the list is not in the order of the contents"
+)
 TAGS = {"TEXT_CONTENT": "text", "THINKING_CONTENT": "thinking", "PLAN": PLAN}
 """The type of the content that each type of citation belongs to."""
 TYPES = {tag: name for name, tag in TAGS.items()}
@@ -109,7 +111,7 @@ CITED = (TextContent, ReasoningContent)
 
 
 def tags_of(wire: dict[str, Any]) -> list[Any]:
-    """Return the types of the contents of a message, as citations count them."""
+    """Return the types of the contents of a message. A `content_index` of a citation is an index of this list."""
     content = wire.get("content")
     if isinstance(content, list):
         return [part.get("type") if isinstance(part, dict) else None for part in content]
@@ -119,7 +121,7 @@ def tags_of(wire: dict[str, Any]) -> list[Any]:
 def place_of(citation: dict[str, Any], tags: list[Any], *, has_plan: bool) -> int | None:
     """Return the index of the content that a citation belongs to, or `AT_PLAN`; None if there is no such content.
 
-    If the citation names neither, it belongs to the first text.
+    A citation without a type is about a text. One without an index belongs to the first content of its type.
     """
     kind = citation.get("type", "TEXT_CONTENT")
     tag = TAGS.get(kind) if isinstance(kind, str) else None
@@ -132,7 +134,7 @@ def place_of(citation: dict[str, Any], tags: list[Any], *, has_plan: bool) -> in
 
 
 def decode_citation(wire: dict[str, Any], context: DecodeContext) -> list[Citation]:
-    """Return a citation for each source of a wire citation; one without a source if it has none."""
+    """Decode a wire citation: one citation for each source, or one without a source if there is none."""
     sources = wire.get("sources")
     if not isinstance(sources, list) or not sources or not all(isinstance(source, dict) for source in sources):
         copies = [dict(wire)]
@@ -150,7 +152,7 @@ def decode_citation(wire: dict[str, Any], context: DecodeContext) -> list[Citati
 
 
 def _with_citations(message: ChatMessage, wire: dict[str, Any], context: DecodeContext) -> ChatMessage:
-    """Return a message with its citations at their contents; without change if one belongs to no content."""
+    """Return a message with its citations on their contents. If one belongs to no content, the message is unchanged."""
     listed, tags = wire["citations"], tags_of(wire)
     has_plan = COLUMNS[PLAN].holds(wire.get(PLAN))
     if not isinstance(listed, list) or not listed or any(c.__class__ is not dict or "source" in c for c in listed):
@@ -247,7 +249,7 @@ def encode_assistant(message: ChatMessage, context: EncodeContext) -> dict[str, 
 
 
 def _column_content(content: Any, context: EncodeContext) -> Any:
-    """Return a content without its citations, which are in a field of the message, and with the column of a plan."""
+    """Return a content without its citations, which the message has in a field. A plan gets the hint of its column."""
     if content.annotations and isinstance(content, CITED):
         content = context.replace(content, annotations=None)
     if is_plan_content(content) and hints.COLUMN.of(content, API) is None:
@@ -312,7 +314,7 @@ class Messages(MessageList):
 
 
 def _marked(content: AIContent, context: EncodeContext) -> AIContent:
-    """Return a result with its failure in its text: results have no flag for it."""
+    """Return a result that reports its failure in its text: the API has no flag for failed results."""
     if not isinstance(content, FunctionResultContent) or not needs_error_mark(content):
         return content
     return with_error_mark(content, context)
@@ -320,7 +322,7 @@ def _marked(content: AIContent, context: EncodeContext) -> AIContent:
 
 # -- documents ---------------------------------------------------------------------------------------------------------
 
-BESIDE = Hint[Literal[True]](API, "documents", "the message has the documents of the request, which are beside it")
+BESIDE = Hint[Literal[True]](API, "documents", "the contents of the message are the request's field `documents`")
 DOCUMENTS_APART = reasons.moved("cohere-chat-documents", "{target} has documents in a separate field of the request")
 
 
@@ -397,7 +399,7 @@ def _is_document(content: AIContent, *, unknown: bool = False) -> bool:
 
 
 def expanded(payload: Any) -> Any:
-    """Return a payload with the id of each source that is a tool result in parts: the call's id, and a number."""
+    """Return a payload in which the id of each source that is a tool result is a list: the call's id and a number."""
     if payload.__class__ is list:
         return [_expanded(message) for message in payload]
     if payload.__class__ is not dict:
@@ -407,7 +409,7 @@ def expanded(payload: Any) -> Any:
 
 
 def _expanded(wire: Any) -> Any:
-    """Return a message, a citation or a source with ids in parts."""
+    """Return a message, a citation or a source with the ids of its sources as lists."""
     if wire.__class__ is not dict:
         return wire
     if row_of_source(wire) == "tool":

@@ -41,7 +41,7 @@ FINISH = FinishReasons(
 )
 TABLE.known_values("finish_reason", *FINISH.reasons)
 ROLE = Hint[SpelledRole](API, "role", "the role of the message of an answer, if it is not the usual one")
-FLOATS = Hint[list[str]](API, "floats", "the counters that the payload has as numbers with a fraction of zero")
+FLOATS = Hint[list[str]](API, "floats", "the counters that are floats in the payload, such as 12.0")
 ENDING = Fields({"messages": "message", "finish_reason": "finish_reason", "logprobs": "logprobs"})
 # The body of an error has a message and no type: the status of the response shows what it is.
 ERRORS = ErrorTypes((), {"server": {}}, {})
@@ -107,7 +107,7 @@ class Answer(OnlyChoice):
 
 
 class ErrorText(Codec[ErrorContent]):
-    """The message of an error: a text where an answer has an object."""
+    """The message of an error, which is a string. The message of an answer is an object."""
 
     classes = (str,)
     identity = False

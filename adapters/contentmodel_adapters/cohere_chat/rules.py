@@ -45,7 +45,7 @@ def roles_are_known(request: dict[str, Any]) -> Iterator[Broken]:
 
 @_rule("refused", fix="set content", source=f"kwaroran/Risuai#504; {_TYPES}")
 def messages_have_content(request: dict[str, Any]) -> Iterator[Broken]:
-    """A message must have content. Optional for messages of the assistant."""
+    """Each message must have content, except those of the assistant."""
     for at, message in objects(request, "messages"):
         if message.get("content") is None and message.get("role") != "assistant":
             yield f"{at}.content", "no content"
@@ -61,12 +61,12 @@ _PARTS = {
 
 @_rule("refused", fix="move it to a message that accepts it, or remove it", source=_TYPES)
 def parts_in_their_roles(request: dict[str, Any]) -> Iterator[Broken]:
-    """Only user messages accept images, only results documents, and only messages of the assistant thinking."""
+    """Only user messages accept images, only tool messages documents, and only assistant messages thinking."""
     for at, message in objects(request, "messages"):
         allowed = _PARTS.get(str(message.get("role")), ())
         for path, part in objects(message, "content", at) if allowed else ():
             if part.get("type") not in allowed:
-                yield f"{path}.type", f"{part.get('type')!r:.60} in a message of the role {message['role']}"
+                yield f"{path}.type", f"{part.get('type')!r:.60} in a message with the role {message['role']}"
 
 
 @_rule("refused", fix="add a tool message after it", source="oracle/langchain-oracle#10")
@@ -84,7 +84,7 @@ def calls_have_results(request: dict[str, Any]) -> Iterator[Broken]:
 
 @_rule("refused", fix="move it after its call", source="oracle/langchain-oracle#10")
 def results_follow_their_calls(request: dict[str, Any]) -> Iterator[Broken]:
-    """A tool message must answer a call of the message of the assistant before it."""
+    """A tool message must answer a call of the assistant message before it."""
     called: set[str] = set()
     for at, message in objects(request, "messages"):
         if message.get("role") != "tool":
@@ -105,7 +105,7 @@ def tool_names_match_pattern(request: dict[str, Any]) -> Iterator[Broken]:
 
 @_rule("refused", fix="set strict_tools in the request", source="OpenRouterTeam/openrouter-examples#71")
 def strict_is_a_setting_of_the_request(request: dict[str, Any]) -> Iterator[Broken]:
-    """A tool must not have the field `strict`: `strict_tools` of the request is for all tools."""
+    """A tool must not have the field `strict`: the request's `strict_tools` applies to all tools."""
     for at, tool in objects(request, "tools"):
         for path, owner in [(at, tool), *one_object(tool, "function", at)]:
             if "strict" in owner:
@@ -148,7 +148,7 @@ def choices_need_tools(request: dict[str, Any]) -> Iterator[Broken]:
 
 @_rule("refused", fix="remove one of them", source=f"docs.cohere.com/docs/structured-outputs; {_SDK}")
 def no_conflicting_fields(request: dict[str, Any]) -> Iterator[Broken]:
-    """A response format of JSON excludes tools and documents, and so does a safety mode other than the usual one."""
+    """With tools or documents, the response format must not be JSON, and the safety mode must be CONTEXTUAL."""
     present = [key for key in ("tools", "documents") if request.get(key)]
     for at, response_format in one_object(request, "response_format"):
         if response_format.get("type") == "json_object" and present:
@@ -165,7 +165,7 @@ _SAMPLING = {name: name for name in ("temperature", "frequency_penalty", "presen
 
 @_by_model("refused", fix="remove it", source=f"docs.cohere.com/docs/reasoning; {_SDK}")
 def settings_supported(request: dict[str, Any], capabilities: Capabilities) -> Iterator[Broken]:
-    """Only models that reason accept `thinking`, and models before Command R7B accept no tool choice."""
+    """Only reasoning models accept `thinking`. Models before Command R7B accept no tool choice."""
     for at, thinking in one_object(request, "thinking"):
         mode = thinking.get("type")
         if capabilities.thinking == () and mode != "disabled":
@@ -181,7 +181,7 @@ def settings_supported(request: dict[str, Any], capabilities: Capabilities) -> I
 
 @_by_model("refused", fix="describe the image in a text", source="docs.cohere.com/docs/image-inputs")
 def images_supported(request: dict[str, Any], capabilities: Capabilities) -> Iterator[Broken]:
-    """Only vision models read images."""
+    """Only vision models accept images."""
     for at, message in objects(request, "messages") if capabilities.media == () else ():
         for path, part in objects(message, "content", at):
             if part.get("type") == "image_url":

@@ -150,7 +150,7 @@ class Decoder(StreamDecoder):
         return msgspec.structs.replace(content, annotations=citations) if citations else content
 
     def _stop_last(self) -> None:
-        """Stop the plan before another block starts, so that it can be sent on."""
+        """Stop the plan before another block starts, so that readers of the stream can use it."""
         if self._plan is not None:
             self.stop(self._plan, self._cited(self._plan_content(), AT_PLAN))
 
@@ -245,7 +245,7 @@ class Decoder(StreamDecoder):
         return [*plan, *contents, *(self._calls[index] for index in sorted(self._calls))]
 
     def _answer(self) -> dict[str, Any]:
-        """Return the answer as it is without a stream."""
+        """Return the answer in the form of an answer that is not streamed."""
         message: dict[str, Any] = {"role": "assistant", **self._message}
         if self._plan is not None:
             message |= self._plan.merge_pieces()
@@ -260,7 +260,7 @@ class Decoder(StreamDecoder):
         return {**self.answer, "message": message}
 
     def _stop_all(self, response: Any) -> Layout:
-        """Stop every block with the content that the whole answer has for it."""
+        """Stop every block with its content in the complete answer."""
         contents = [content for choice in response.choices for made in choice.messages for content in made.contents]
         blocks = self._blocks_in_order()
         if self._plan is not None and not COLUMNS[PLAN].holds(self._plan.wire[PLAN]):

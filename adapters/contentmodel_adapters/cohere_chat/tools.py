@@ -40,8 +40,8 @@ TOOLS = TABLE.union(
     other=Row("other", HostedTool, {"type": "kind"}),
     foreign_types=[FunctionTool],
 )
-STRICT_TOOLS = reasons.insignificant("cohere-chat-strict", "{target} has one setting for all tools: it is set")
-LIFTED = Hint[Literal[True]](API, "strict", "the request, not the tool, says whether arguments follow the schema")
+STRICT_TOOLS = reasons.insignificant("cohere-chat-strict", "{target} has one strict setting for all tools: it is set")
+LIFTED = Hint[Literal[True]](API, "strict", "the request, not the tool, has the setting for strict arguments")
 
 
 class Tools(Group):
@@ -54,7 +54,7 @@ class Tools(Group):
         tools = wire.get("tools")
         if not isinstance(tools, list) or not tools:
             return ()
-        # Only functions without a setting of their own can hold that of the request.
+        # Only functions without their own `strict` can hold the request's setting.
         fits = all(isinstance(t, dict) and _is_function(t) and "strict" not in t for t in tools)
         return self.keys if fits and wire.get("strict_tools").__class__ is bool else ("tools",)
 
@@ -90,7 +90,7 @@ class Tools(Group):
                 context.report_loss(tool, "strict", STRICT_TOOLS)
             return
         for tool in functions:
-            # There is one setting for all tools, and they differ.
+            # The API has one setting for all tools, and the tools have different ones.
             context.report_lost_attributes(tool, ("strict",))
 
 
@@ -99,7 +99,7 @@ def _is_function(tool: dict[str, Any]) -> bool:
 
 
 class OwnChoice(Choice):
-    """The tool choice. If it is missing, the model decides."""
+    """The tool choice. The API has no value for auto: the field is missing then."""
 
     def _written(self, value: ToolChoice, context: EncodeContext, owner: Any) -> Any:
         if value.mode == "auto" and not value.tools and value.hosted is None:

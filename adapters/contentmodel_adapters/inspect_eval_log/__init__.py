@@ -38,13 +38,13 @@ READS = media.MediaSupport(_TYPES, _TYPES, ("http", "https", "file", "gs", "s3",
 
 
 class InspectEvalLog(documents.ListAdapter):
-    """The adapter of samples and of lists of messages. The other fields of a sample are residue."""
+    """The adapter of samples and of lists of messages. All other fields of a sample stay in the residue."""
 
     api = API
     table = TABLE
     rules = RULES
     request = CONVERSATION
-    refused = {"samples": "a log has many conversations: read each with contentmodel.interop.inspect_ai.samples"}
+    refused = {"samples": "a log has many conversations: read them with contentmodel.interop.inspect_ai.samples"}
     keeps_state = True
     results_in_calls = True
     reasoning_fields = ()
@@ -85,20 +85,20 @@ class InspectEvalLog(documents.ListAdapter):
         return REFERENCES.on(request, API, references) if references else request
 
     def expanded(self, payload: Any) -> Any:
-        """Return a payload with its attachments, as other APIs have it: media types, cache points, pages from 1."""
+        """Return a payload for audits: attachments are in the messages, and values have the forms of other APIs."""
         if isinstance(payload, list):
             return [_expanded(message) for message in payload]
         whole = resolved(payload)[0]
         return {**whole, "messages": self.expanded(list_of(whole, "messages"))} if "messages" in whole else whole
 
     def recognises_list(self, items: list[Any]) -> float:
-        """Return the confidence that a list has messages of Inspect AI: fields that other formats do not have."""
+        """Return the confidence that a list has messages of Inspect AI, which have specific fields."""
         if not items or not all(map(_is_message, items)):
             return 0.0
         return 0.98 if any(map(_has_own_fields, items)) else 0.1
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
-        """Return the confidence that an object is a sample. A whole log is recognized, too, but not decoded."""
+        """Return the confidence that an object is a sample, or a whole log, which the decoder refuses with advice."""
         if "samples" in payload and "eval" in payload and "messages" not in payload:
             return {"request": 0.9}
         is_sample = "epoch" in payload and "target" in payload and isinstance(payload.get("messages"), list)
@@ -145,7 +145,7 @@ def _has_own_fields(message: dict[str, Any]) -> bool:
 
 
 def _dumped(value: Any) -> Any:
-    """Return a message, a sample or a content as Inspect AI writes it. Numbers that JSON lacks are texts."""
+    """Return a message, a sample or a content as Inspect AI writes it. NaN and infinities become strings."""
     return json.loads(value.model_dump_json(exclude_none=True), parse_constant=str)
 
 

@@ -1,7 +1,7 @@
-"""Anchors: parts with the signature of a call of Gemini, in the form of redacted reasoning with the id of the call.
+"""Anchors: parts with the signature of a Gemini call. Inspect AI writes them as redacted reasoning with the call's id.
 
-Decoding puts the signature into the call. A hint on the message has the anchors with their positions, so that encoding
-writes them again.
+Decoding moves the signature to the call. A hint on the message keeps the anchors and their positions, and encoding
+writes them there.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from contentmodel.message import ChatMessage
 from contentmodel_adapters.inspect_eval_log.values import API
 
 ANCHORS = Hint[list[list[Any]]](
-    API, "anchors", "the parts with signatures of calls, each with its index in the content"
+    API, "anchors", "the parts that have signatures of calls, each with its index in the content"
 )
 _ID = "gemini_function_call_id"
 
 
 def is_anchor(part: Any) -> bool:
-    """Return whether a part of a message has the signature, or only the position, of a call."""
+    """Return whether a part of a message is an anchor: it has the id of a call, and its signature or an empty text."""
     if part.__class__ is not dict or part.get("type") != "reasoning" or part.get("redacted") is not True:
         return False
     internal = part.get("internal")
@@ -32,7 +32,7 @@ def is_anchor(part: Any) -> bool:
 
 
 def is_signed(content: AIContent) -> bool:
-    """Return whether a content is a call with a signature that an anchor can have."""
+    """Return whether a content is a call with an id and a signature of Google, which an anchor can hold."""
     sealed = content.protected if isinstance(content, ToolCallContent) and content.call_id else None
     return sealed is not None and (sealed.issuer, sealed.kind) == ("google", "signature")
 
@@ -57,7 +57,7 @@ def with_signatures(message: ChatMessage, wire: dict[str, Any], context: DecodeC
 
 
 def without_signatures(message: ChatMessage, context: EncodeContext) -> tuple[ChatMessage, dict[str, str]]:
-    """Return a message without the signatures of its calls, and these by the ids of the calls."""
+    """Return a message without the signatures of its calls, and the signatures by call id."""
     signatures: dict[str, str] = {}
     contents: list[Any] = []
     call: Any
@@ -70,7 +70,7 @@ def without_signatures(message: ChatMessage, context: EncodeContext) -> tuple[Ch
 
 
 def write_anchors(wire: dict[str, Any], message: ChatMessage, signatures: dict[str, str]) -> None:
-    """Write the anchors that a message had, and new ones for other signed calls."""
+    """Write the anchors that the hint of a message has, and new anchors for other signed calls."""
     ids = {call.get("id") for call in objects_of(wire, "tool_calls") if call.get("id").__class__ is str}
     known = [item for item in ANCHORS.of(message, API) or () if [type(value) for value in item] == [int, dict]]
     anchors = [(at, part) for at, part in known if is_anchor(part)]

@@ -1,7 +1,7 @@
-"""Attachments: media and long texts that a sample has once, in `attachments`, and messages refer to.
+"""Attachments: media and long texts that a sample stores once, in `attachments`. Its messages refer to them.
 
-Decoding puts them into the messages, as the readers of Inspect do. A hint has the references, so that encoding writes
-them again where the text is still the same.
+Decoding replaces the references with the texts, as Inspect's own readers do. A hint keeps the references, and encoding
+writes them wherever the text was not edited.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _FIELDS = ("content", "tool_calls")
 
 
 def resolved(wire: dict[str, Any], context: DecodeContext | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return a sample with attachments in its messages, and the references as a tree of path steps."""
+    """Return a sample with attachments in its messages, and the references as a tree whose keys are path steps."""
     attachments, messages = object_of(wire, "attachments"), wire.get("messages")
     if not attachments or messages.__class__ is not list:
         return wire, {}
@@ -51,7 +51,7 @@ def _copied(copy: Any, original: Any, context: DecodeContext | None) -> None:
 
 
 def _resolve(value: Any, attachments: dict[str, Any], context: DecodeContext | None) -> tuple[Any, Any]:
-    """Return a value with attachments, and its references; None if it has none."""
+    """Return a value with attachments instead of references, and the tree of references; None if there are none."""
     if value.__class__ is str:
         text = attachments.get(value[len(PREFIX) :]) if value.startswith(PREFIX) else None
         return (text, value) if text.__class__ is str else (value, None)
@@ -70,7 +70,7 @@ def _resolve(value: Any, attachments: dict[str, Any], context: DecodeContext | N
 
 
 def with_references(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Return the payload with the references that its messages had, where an attachment still has their text."""
+    """Return the payload with the references of the source, wherever an attachment still has the same text."""
     tree = REFERENCES.of(request, API)
     attachments = object_of(payload, "attachments")
     if not tree or not attachments or "messages" not in payload:

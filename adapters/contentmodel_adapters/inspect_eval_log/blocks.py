@@ -35,9 +35,9 @@ from contentmodel_adapters.inspect_eval_log.values import (
     Citations,
     CitedText,
     Format,
+    OpenAIState,
+    ProviderState,
     Range,
-    Sealed,
-    SealedByOpenAI,
     Summarized,
 )
 
@@ -89,17 +89,17 @@ THOUGHTS = [
     Row(
         "reasoning",
         ReasoningContent,
-        {"reasoning": "text", "signature": ("protected", Sealed(redacted=False))},
+        {"reasoning": "text", "signature": ("protected", ProviderState(redacted=False))},
         Filled({"reasoning": ""}),
         Silent("kind"),
         constants=_REASONING,
     ),
-    # OpenAI's item ids are in the field of signatures, too.
+    # The field `signature` can also have the id of an item of OpenAI.
     Row("reasoning.id", ReasoningContent, {"reasoning": "text"}, Silent("kind"), constants=_REASONING),
     Row(
         "reasoning.encrypted",
         ReasoningContent,
-        {"reasoning": "text", "internal.reasoning_encrypted_content": ("protected", SealedByOpenAI())},
+        {"reasoning": "text", "internal.reasoning_encrypted_content": ("protected", OpenAIState())},
         Silent("kind"),
         constants=_REASONING,
     ),
@@ -113,7 +113,7 @@ THOUGHTS = [
     Row(
         "reasoning.redacted",
         ReasoningContent,
-        {"summary": "text", "reasoning": ("protected", Sealed(redacted=True))},
+        {"summary": "text", "reasoning": ("protected", ProviderState(redacted=True))},
         Silent("kind"),
         Summarized({"reasoning": ""}),
         constants={**_REASONING, "redacted": True},
@@ -137,7 +137,7 @@ def _row_of_reasoning(wire: dict[str, Any]) -> str:
 
 
 class _Detail(EnumString):
-    """The resolution of an image. `auto` is the default, which Inspect writes into each image."""
+    """The resolution of an image. Inspect writes the default, `auto`, into each image."""
 
     def holds(self, value: object) -> bool:
         return value.__class__ is str and value != "auto"
@@ -156,7 +156,7 @@ _OF_LINKS: dict[str, dict[str, Spec]] = {
 
 
 def _media(kind: str) -> list[Row]:
-    """Return the rows of one type of media: data URIs, and links or paths."""
+    """Return the rows of one type of media: one for data URIs, and one for links and paths."""
 
     def others() -> list[Field]:
         return [Format(kind)] if kind in FORMATS else []
@@ -187,7 +187,7 @@ DATA = [
     Row(
         "data.encrypted",
         CompactionContent,
-        {f"{_COMPACTION}.encrypted_content": ("protected", SealedByOpenAI())},
+        {f"{_COMPACTION}.encrypted_content": ("protected", OpenAIState())},
         Filled({f"{_COMPACTION}.id": ""}),
         constants={"type": "data", f"{_COMPACTION}.type": "openai_compact"},
     ),
@@ -247,4 +247,4 @@ PARTS = TABLE.union(
     prefer=_usual,
 )
 OUTPUTS = TABLE.union("output of a tool", [TEXTS[0]], find=_row_of)
-"""The texts of hosted tools. Contents of other APIs become texts."""
+"""The outputs of hosted tools: texts. Contents of other APIs become texts."""

@@ -1,4 +1,4 @@
-"""Tools that a provider runs: one part of an assistant message has the call and its result, both as text."""
+"""Tools that a provider runs: one part of an assistant message has both the call and its result, as texts."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ from contentmodel.errors import ContentModelError
 from contentmodel_adapters.inspect_eval_log.blocks import OUTPUTS, TABLE
 
 FAILED = "error"
-"""The error of a failed call without a message."""
+"""The error that is written for a failed call without a message."""
 
 
 class _NonEmpty(Codec[str]):
@@ -85,7 +85,7 @@ def _parsed(text: str) -> Any:
 
 
 class _Code(ArgumentsText):
-    """The input of a code tool: JSON text, or the code alone."""
+    """The input of a code tool: JSON text, or only the code."""
 
     def quick_decode(self, name: str, call: str, bind: Any) -> str:
         return call
@@ -104,7 +104,7 @@ class _Code(ArgumentsText):
 
 
 class _Result(NonEmptyText):
-    """The result of a hosted tool: a text. An empty text is no output. Outputs of other types become text."""
+    """The result of a hosted tool: a text. An empty text means no output. Outputs of other types become text."""
 
     def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> str | None:
         texts = [self._text_of(output, context, owner) for output in value]
@@ -132,7 +132,7 @@ class _Error(NonEmptyText):
 
 
 class _Failed(Group):
-    """The flag of a call that failed without a message. An error with a message is one of the outputs."""
+    """The flag of a call that failed without a message. An error with a message is an output."""
 
     attribute = "is_error"
 
@@ -163,7 +163,7 @@ def _pair(
     is_named: bool = False,
     fields: dict[str, Spec] | None = None,
 ) -> PairRow:
-    """Return the row of a kind of tool. If `is_named`, the name of the tool selects the row."""
+    """Return the row of a kind of tool. If `is_named` is true, the name of the tool selects the row."""
     named: Spec = ("name", _Tool(label)) if is_named else "name"
     usual = {"id": "", "name": label, "arguments": "{}"}
     constants = {"type": "tool_use"}
@@ -229,7 +229,7 @@ PAIRS: dict[str, PairRow] = {
 _OF_NAMES = {"web_fetch": "web_search", LIST_TOOLS: "mcp_call"} | dict.fromkeys(
     ("bash_code_execution", "text_editor_code_execution"), "code_execution"
 )
-"""The tools that have a class by their name, with their type."""
+"""The type of each tool whose class is selected by its name."""
 BY_CALL: dict[type[Any], PairRow] = {pair.call.model: pair for pair in PAIRS.values()}
 BY_RESULT: dict[type[Any], PairRow] = {pair.result.model: pair for pair in PAIRS.values()}
 
@@ -259,7 +259,7 @@ def is_half(content: Any) -> bool:
 
 
 def encode_pairs(contents: list[Any], context: EncodeContext) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the index of each call with the part of it and its result; also of each result without a call."""
+    """Yield the part of each call and its result, and of each result without a call. Each has its content's index."""
     results: dict[tuple[str | None, type], deque[int]] = defaultdict(deque)
     for at, content in enumerate(contents):
         if isinstance(content, HostedToolResultContent):
@@ -291,7 +291,7 @@ def _class_of(result: Any) -> type:
 
 
 def _known(content: Any, base: type[Any], known: dict[type[Any], PairRow], context: EncodeContext) -> Any:
-    """Return a call or a result of a class that the format has: those of other tools get the base class."""
+    """Return a call or a result of a class that the format supports. Other classes become the base class."""
     if content.__class__ in known:
         return content
     context.report_loss(content, None, reasons.TOOL_BY_NAME)
@@ -306,7 +306,7 @@ def _encoded(pair: PairRow, call: Any, result: Any, context: EncodeContext) -> d
     wire = pair.encode(call, result, context)
     server = getattr(result, "server", None)
     if server is not None or pair is PAIRS["mcp_call"]:
-        # Without a server, a call is one of a tool of another kind.
+        # A part without a context would be decoded as the call of another kind of tool.
         wire.setdefault("context", server or "")
     if result is None:
         if context.completes:

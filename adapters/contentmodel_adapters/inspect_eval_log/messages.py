@@ -1,4 +1,4 @@
-"""Messages of eval logs: a message of the role `tool` is one result, and an assistant message names its model."""
+"""Messages of eval logs: a message with the role `tool` is one result, and an assistant message names its model."""
 
 from __future__ import annotations
 
@@ -62,15 +62,15 @@ from contentmodel_adapters.inspect_eval_log.values import (
     model_for,
 )
 
-REPEATED = Hint[Literal[True]](API, "repeated", "the content of a failed result is the message of its error again")
+REPEATED = Hint[Literal[True]](API, "repeated", "the content of a failed result repeats the message of its error")
 
 # -- contents ----------------------------------------------------------------------------------------------------------
 
 
 class Content(TextOrBlocks):
-    """A string or a list of parts. An empty string is no content: each message has the field.
+    """A string or a list of parts. An empty string means no content, because the field is required.
 
-    A part of a tool that the provider runs is two contents: the call and its result.
+    A part of a hosted tool becomes two contents: the call and its result.
     """
 
     def holds(self, value: Any) -> bool:
@@ -201,7 +201,7 @@ RESULTS = TABLE.union(
             Silent("status"),
             constants={"role": "tool"},
         ),
-        # A model gets the message of the error instead of the content.
+        # Inspect sends the message of the error to the model instead of the content.
         Row(
             "failed",
             FunctionResultContent,
@@ -230,7 +230,7 @@ def _has_failed(wire: Mapping[str, Any]) -> bool:
 
 
 def repeats_error(wire: Mapping[str, Any]) -> bool:
-    """Return whether the content of a failed result is the message of its error again, as some agents write it."""
+    """Return whether the content of a failed result repeats the message of its error. Some agents write that."""
     return _has_failed(wire) and wire["error"]["message"] == wire.get("content") != ""
 
 
@@ -296,7 +296,7 @@ def _encode_message(message: ChatMessage, context: EncodeContext) -> list[dict[s
 
 
 def _encode_results(message: ChatMessage, context: EncodeContext) -> list[dict[str, Any]]:
-    """Return a message for each result. The first has the id of the message."""
+    """Return a message for each result. The first one has the id of the ChatMessage."""
     context.report_lost_attributes(message, ("author_name",))
     context.leave_residue(message)
     wires = RESULTS.encode_list(message.contents, context)
@@ -312,13 +312,13 @@ def _encode_results(message: ChatMessage, context: EncodeContext) -> list[dict[s
 
 
 def _model_of(message: ChatMessage) -> str | None:
-    """Return the model of another API's message, with its provider; None if it is unknown."""
+    """Return the name of the model of another API's message, with its provider; None if the model is unknown."""
     origin = message.origin
     return None if origin is None or not origin.model else model_for(origin.issuer, origin.model)
 
 
 def _issuer_of(message: ChatMessage, context: EncodeContext) -> str:
-    """Return the issuer that decoding finds for the opaque state of a message."""
+    """Return the issuer that the decoder will assign to the opaque state of a message."""
     is_own = is_native(message, context)
     model = (message.extra or {}).get(API, {}).get("model") if is_own else _model_of(message)
     known = issuer_of(model) if message.role == "assistant" and isinstance(model, str) else ""
@@ -326,7 +326,7 @@ def _issuer_of(message: ChatMessage, context: EncodeContext) -> str:
 
 
 def with_known_state(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages without the opaque state that does not belong to the model of its message."""
+    """Return messages without opaque state of other providers than that of the message's model."""
     return [
         context.with_contents(message, list(_known_state(message, context)))
         if any(content.protected for content in message.contents)
@@ -360,7 +360,7 @@ def _known_state(message: ChatMessage, context: EncodeContext) -> Iterator[Any]:
 
 
 def with_complete_results(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages in which results have the names of their calls, and failed ones the message of an error."""
+    """Return messages whose results have the names of their calls. Failed results have the message of an error."""
     names: dict[str | None, str | None] = {}
     fitted = []
     for message in messages:

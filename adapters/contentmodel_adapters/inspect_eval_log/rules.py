@@ -25,7 +25,7 @@ REQUIRED: dict[str, tuple[str, ...]] = {
     "data": ("data",),
 }
 """The required fields of the parts of a message."""
-WORDS = {
+VALUES = {
     ("audio", "format"): ("wav", "mp3"),
     ("video", "format"): ("mp4", "mpeg", "mov"),
     ("image", "detail"): ("auto", "low", "high", "original"),
@@ -39,7 +39,7 @@ ERRORS = (
 
 @RULES.rule("refused", fix="use system, user, assistant or tool", source=f"{SOURCE}, model/_chat_message.py")
 def roles_are_known(sample: dict[str, Any]) -> Iterator[Broken]:
-    """The role of a message is one of four."""
+    """The role of a message must be system, user, assistant or tool."""
     for path, message in objects(sample, "messages"):
         if isinstance(message.get("role"), str) and message["role"] not in ROLES:
             yield f"{path}.role", f"{message['role']!r:.60}"
@@ -47,7 +47,7 @@ def roles_are_known(sample: dict[str, Any]) -> Iterator[Broken]:
 
 @RULES.rule("refused", fix="add the content, or an empty string", source=f"{SOURCE}, model/_chat_message.py")
 def messages_have_contents(sample: dict[str, Any]) -> Iterator[Broken]:
-    """The content of a message is a string or a list."""
+    """The content of a message must be a string or a list."""
     for path, message in objects(sample, "messages"):
         if not isinstance(message.get("content"), str | list):
             yield f"{path}.content", "missing" if "content" not in message else f"{message['content']!r:.60}"
@@ -63,7 +63,7 @@ def _parts(sample: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], str]]:
 
 @RULES.rule("refused", fix="use a type of content that Inspect has", source=f"{SOURCE}, _util/content.py")
 def parts_are_known(sample: dict[str, Any]) -> Iterator[Broken]:
-    """The parts of a message have known types and the required fields."""
+    """The parts of a message must have known types and their required fields."""
     for path, part, kind in _parts(sample):
         if kind not in REQUIRED:
             yield f"{path}.type", f"{kind!r:.60}"
@@ -73,18 +73,18 @@ def parts_are_known(sample: dict[str, Any]) -> Iterator[Broken]:
 
 
 @RULES.rule("refused", fix="use a value of the list", source=f"{SOURCE}, _util/content.py")
-def words_are_known(sample: dict[str, Any]) -> Iterator[Broken]:
-    """Formats of media, details of images and types of tools are one of a list."""
+def values_are_known(sample: dict[str, Any]) -> Iterator[Broken]:
+    """Formats of media, details of images and types of tools must be among the values that Inspect defines."""
     for path, part, kind in _parts(sample):
-        for (owner, name), words in WORDS.items():
+        for (owner, name), values in VALUES.items():
             value = part.get(name)
-            if kind == owner and isinstance(value, str) and value not in words:
+            if kind == owner and isinstance(value, str) and value not in values:
                 yield f"{path}.{name}", f"{value!r:.60}"
 
 
 @RULES.rule("refused", fix="add the missing field", source=f"{SOURCE}, tool/_tool_call.py")
 def calls_are_complete(sample: dict[str, Any]) -> Iterator[Broken]:
-    """A call has an id, a function and arguments; the error of a result has a known type and a message."""
+    """A call must have an id, a function and arguments. The error of a result must have a known type and a message."""
     for path, message in objects(sample, "messages"):
         for at, call in objects(message, "tool_calls", path):
             for name in ("id", "function", "arguments"):

@@ -34,38 +34,38 @@ _ISSUERS = {
     "xai": re.compile(r"grok|^xai/"),
 }
 OF_OPENROUTER = "reasoning-details://"
-"""The beginning of a signature that is the JSON of OpenRouter's `reasoning_details`."""
+"""The prefix of a signature that is OpenRouter's `reasoning_details` as JSON."""
 
 
 def issuer_of(model: str | None) -> str:
-    """Return the provider that made the messages of a model; the empty string if its name does not show it.
+    """Return the provider of a model; the empty string if the name of the model does not show it.
 
-    A log has no provider in a message. Its opaque state is that of the model's provider.
+    Messages do not name the provider that issued their opaque state: it is the model's provider.
     """
     name = (model or "").lower()
     return next((issuer for issuer, pattern in _ISSUERS.items() if pattern.search(name)), "")
 
 
 def model_for(issuer: str, model: str) -> str:
-    """Return a name of a model that shows its provider."""
+    """Return the name of a model from which `issuer_of` finds the provider."""
     return model if not issuer or issuer_of(model) == issuer else f"{issuer}/{model}"
 
 
 def kind_of_state(issuer: str, *, has_summary: bool) -> ProtectedKind:
-    """Return the kind of the opaque state of redacted reasoning. Redacted blocks of Anthropic have no summary."""
+    """Return the kind of the opaque state of redacted reasoning. Anthropic's redacted blocks have no summary."""
     if issuer in ("openai", "xai"):
         return "encrypted"
     return "redacted" if issuer == "anthropic" and not has_summary else "signature"
 
 
 def is_of_openrouter(fields: Mapping[str, Any]) -> bool:
-    """Return whether reasoning with these fields is OpenRouter's, which has its own form of opaque state."""
+    """Return whether the opaque state in the fields of reasoning has OpenRouter's form."""
     signature = fields.get("signature")
     return signature.__class__ is str and signature.startswith(OF_OPENROUTER)
 
 
-class Sealed(Codec[Protected]):
-    """Opaque state of the provider of the message's model: redacted reasoning, or the signature of visible one."""
+class ProviderState(Codec[Protected]):
+    """Opaque state of the model's provider: redacted reasoning, or the signature of visible reasoning."""
 
     classes = (str,)
     identity = False
@@ -91,8 +91,8 @@ class Sealed(Codec[Protected]):
         return "opaque"
 
 
-class SealedByOpenAI(Opaque):
-    """Encrypted content of OpenAI. A row with this field is for reasoning that has it."""
+class OpenAIState(Opaque):
+    """Encrypted content of OpenAI. The row with this field is only for reasoning that has such content."""
 
     mandatory = True
 
@@ -101,7 +101,7 @@ class SealedByOpenAI(Opaque):
 
 
 class _Completed(Filled):
-    """Required fields whose values depend on the content. `complete` writes them."""
+    """Required fields whose values depend on the content. `complete` writes the missing ones."""
 
     def finish(self, value: Any, wire: dict[str, Any], context: EncodeContext) -> None:
         super().finish(value, wire, context)
@@ -116,7 +116,7 @@ class _Completed(Filled):
 
 
 class Summarized(_Completed):
-    """The summary of signed reasoning without a text. Without this field, the reasoning is a redacted block."""
+    """The summary of signed reasoning without a text. Without a summary, it would be decoded as a redacted block."""
 
     def complete(self, value: Any, wire: dict[str, Any]) -> None:
         if value.protected is not None and value.protected.kind == "signature":
@@ -127,7 +127,7 @@ class Summarized(_Completed):
 
 
 class Breakpoint(Codec[CachePoint]):
-    """The mark of a text that ends a prompt to cache."""
+    """The flag of a text at which the cached prompt ends."""
 
     classes = (bool,)
     identity = False
@@ -153,7 +153,7 @@ class Breakpoint(Codec[CachePoint]):
 
 
 class CitedText(Codec[tuple[Span | None, str | None]]):
-    """The cited text, or the two offsets of the citation in the text that has it."""
+    """The cited text, or the start and the end of the citation in the text that has the citation."""
 
     classes = (str, list)
     identity = False
@@ -181,7 +181,7 @@ def _is_range(value: Any) -> bool:
 
 
 class Range(Codec[Span]):
-    """The cited part of a document. Pages count from 0 here, and from 1 in the model."""
+    """The cited part of a document. Pages count from 0 here, and from 1 in a Citation."""
 
     classes = (dict,)
     identity = False
@@ -224,7 +224,7 @@ def with_usual_pages(citation: Any) -> Any:
 
 
 class Citations(Blocks[Any]):
-    """The citations of a text. Offsets count code points."""
+    """The citations of a text. Their offsets are in code points."""
 
     def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> Any:
         converter = SpanConverter(owner.text)
@@ -250,7 +250,7 @@ FORMATS = {
 
 
 class Format(_Completed):
-    """The format of audio or video of another API, from its media type or the ending of its link."""
+    """The format of audio or video of another API, from its media type or the suffix of its link."""
 
     def __init__(self, kind: str) -> None:
         super().__init__({})
@@ -265,12 +265,12 @@ class Format(_Completed):
 # -- results -----------------------------------------------------------------------------------------------------------
 
 OUTCOMES = {"timeout": "timed_out", "approval": "denied", "cancelled": "interrupted"}
-"""The outcomes of calls, by the types of errors that show more than a failure."""
+"""The outcome of a call, by the type of its error. Types that mean only a failure are not listed."""
 _TYPES = {outcome: kind for kind, outcome in OUTCOMES.items()}
 
 
 class Outcomes(Codec[str]):
-    """The type of an error that is an outcome of the call. Other types are residue."""
+    """The type of an error that shows the outcome of the call. Other types stay in the residue."""
 
     classes = (str,)
     identity = False

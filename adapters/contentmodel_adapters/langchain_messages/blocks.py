@@ -82,7 +82,7 @@ API = "langchain-messages"
 TABLE = Table(API)
 
 
-class Sealed(Codec[Protected]):
+class ProviderState(Codec[Protected]):
     """Opaque state of the provider of the message, which the message's metadata name."""
 
     classes = (str,)
@@ -105,7 +105,7 @@ class Sealed(Codec[Protected]):
         return "opaque"
 
 
-SIGNATURE = Sealed("signature")
+SIGNATURE = ProviderState("signature")
 CACHE_POINT = TABLE.record("cache_control", CachePoint, {"ttl": "ttl"}, constants={"type": "ephemeral"})
 COMMON: dict[str, Spec] = {
     "extras.signature": ("protected", SIGNATURE),
@@ -149,13 +149,13 @@ REASONING = [
     Row(
         "reasoning.encrypted",
         ReasoningContent,
-        {"reasoning": "text", "encrypted_content": ("protected", Sealed("encrypted", mandatory=True))},
+        {"reasoning": "text", "encrypted_content": ("protected", ProviderState("encrypted", mandatory=True))},
         constants={"type": "reasoning"},
     ),
     Row(
         "reasoning.extras",
         ReasoningContent,
-        {"reasoning": "text", "extras.encrypted_content": ("protected", Sealed("encrypted", mandatory=True))},
+        {"reasoning": "text", "extras.encrypted_content": ("protected", ProviderState("encrypted", mandatory=True))},
         constants={"type": "reasoning"},
     ),
     # The blocks of langchain-google-genai and langchain-aws.

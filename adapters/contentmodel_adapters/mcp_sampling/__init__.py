@@ -44,7 +44,7 @@ from contentmodel_adapters.mcp_sampling.rules import RULES
 from contentmodel_adapters.shared import documents
 
 MAX_TOKENS = 4096
-"""The limit of output tokens of a request that has none: MCP requires one. The policy `output_limit` replaces it."""
+"""The limit that is sent if a request has none, because MCP requires one. The policy `output_limit` replaces it."""
 NAMES = IdentifierRule("[a-zA-Z0-9_./-]", 128)
 READS = media.MediaSupport(schemes=("http", "https", "file"), in_answers=True)
 REQUEST = TABLE.record(
@@ -66,7 +66,7 @@ TABLE.keep("request", "_meta", "includeContext", "task")
 
 
 def with_names_of_links(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages in which each link in a result has a name, which MCP requires."""
+    """Return messages in which each link in a result has a name: MCP requires one."""
     return [
         context.with_contents(message, [_with_named_links(content, context) for content in message.contents])
         for message in messages
@@ -87,7 +87,7 @@ def _with_named_links(content: Any, context: EncodeContext) -> Any:
 
 
 def with_limit(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Return the payload with a limit of output tokens, which MCP requires."""
+    """Return the payload with a limit of output tokens: MCP requires one."""
     if "maxTokens" in payload:
         return payload
     context.report_loss(request, "options.max_output_tokens", reasons.OUTPUT_LIMIT)
@@ -95,7 +95,7 @@ def with_limit(payload: dict[str, Any], request: ChatRequest, context: EncodeCon
 
 
 def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
-    """Return the payload of an answer with the fields that MCP requires, or of an error."""
+    """Return the payload of an answer with the required fields. The payload of an error is returned unchanged."""
     if response.error is not None and not response.choices:
         return payload
     if "model" not in payload:
@@ -104,7 +104,7 @@ def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeCo
 
 
 class McpSampling(TableAdapter):
-    """The adapter of sampling: what a server asks the model of its client, and the answer."""
+    """The adapter of sampling: a server's request to the model of its client, and the answer."""
 
     api = API
     issuer = ""
@@ -155,7 +155,7 @@ class McpSampling(TableAdapter):
         raise EncodeError(f"{API} has no streams: fold the events and encode the response")
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
-        """Return the kinds of payload that it may be: the parameters or the result of a sampling request."""
+        """Return the kinds that a payload may be: "request" for parameters of sampling, "response" for a result."""
         if "maxTokens" in payload and isinstance(payload.get("messages"), list):
             return {"request": 0.99}
         if payload.keys() <= {"code", "message", "data"} and isinstance(payload.get("code"), int):

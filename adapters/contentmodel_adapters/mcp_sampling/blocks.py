@@ -42,7 +42,7 @@ TABLE = Table(API)
 class OneOrBlocks(BlocksOrOne):
     """A block, or a list of blocks.
 
-    A single text or medium is written as a block, which every revision reads. Calls and results are written as a list.
+    A single text or medium is written as a block, which every revision of MCP accepts. Other contents are a list.
     """
 
     def quick_decode(self, name: str, call: str, bind: Any) -> str:
@@ -85,7 +85,7 @@ LINK: dict[str, Spec] = {
 
 
 def _usual_output(content: Any, rows: list[Row]) -> Row:
-    """Return the usual row of a text or a medium: an image and audio have blocks, any other file is a resource."""
+    """Return the usual row of a text or a medium. Images and audio have their own blocks; other files are resources."""
     if content.__class__ is TextContent:
         return rows[0]
     return next((one for one in rows if one.name == content.media_kind), rows[-1])
@@ -121,7 +121,7 @@ OUTPUTS = TABLE.union(
 
 
 def _usual_medium(content: Any, rows: list[Row]) -> Row | None:
-    """Return the row of an image or of audio; None for other files, which messages cannot have."""
+    """Return the row of an image or of audio; None for other files, which messages do not accept."""
     return next((one for one in rows if one.name == content.media_kind), None)
 
 
@@ -196,7 +196,7 @@ CHOICE = Choice(_read_choice, _write_choice, strings=False, tagged=("mode", MODE
 
 
 class Preferred(Codec[str]):
-    """The hints of models: one name. Other hints stay in the residue."""
+    """The model hints if they are one name. Other hints stay in the residue."""
 
     classes = (list,)
     identity = False

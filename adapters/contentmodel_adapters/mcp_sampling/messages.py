@@ -1,4 +1,4 @@
-"""Messages of MCP sampling. A message of the user with results only is a message of tools in the model."""
+"""Messages of MCP sampling. A user message that has only results is decoded as a message with the role `tool`."""
 
 from __future__ import annotations
 

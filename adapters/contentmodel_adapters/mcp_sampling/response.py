@@ -1,4 +1,4 @@
-"""Answers: the role, the content and the stop reason of the one message, and its model. Errors of JSON-RPC."""
+"""Answers: one message with its role, content, stop reason and model. Errors: those of JSON-RPC."""
 
 from __future__ import annotations
 
@@ -26,22 +26,27 @@ from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel_adapters.mcp_sampling.blocks import API, CONTENT, TABLE, OneOrBlocks
 from contentmodel_adapters.shared.answer import OnlyChoice, misfits
 
-_WORDS = ("refusal", "content_filter", "pause", "error", "compaction", "cancelled")
-"""Reasons that MCP has no word for. It allows any other: these are written as the model has them."""
+_OTHER_REASONS = ("refusal", "content_filter", "pause", "error", "compaction", "cancelled")
+"""Finish reasons that MCP does not define. It allows any string, so they are written unchanged."""
 FINISH = FinishReasons(
     {
         "endTurn": "stop",
         "stopSequence": "stop",
         "maxTokens": "length",
         "toolUse": "tool_calls",
-        **{word: word for word in _WORDS},
+        **{reason: reason for reason in _OTHER_REASONS},
     },
-    {"stop": "endTurn", "length": "maxTokens", "tool_calls": "toolUse", **{word: word for word in _WORDS}},
+    {
+        "stop": "endTurn",
+        "length": "maxTokens",
+        "tool_calls": "toolUse",
+        **{reason: reason for reason in _OTHER_REASONS},
+    },
     "endTurn",
 )
 TABLE.known_values("stopReason", "endTurn", "stopSequence", "maxTokens", "toolUse")
 SPELLED = Hint[dict[str, Any]](
-    API, "spelled", "the role and the stop reason of the answer, and a content without blocks"
+    API, "spelled", "the role and the stop reason of the answer, and its content if it has no blocks"
 )
 _ENDING = Fields({"finish_reason": "stopReason", "messages": "content"})
 _CONTENT = OneOrBlocks(CONTENT)
@@ -49,7 +54,7 @@ _CONTENT = OneOrBlocks(CONTENT)
 
 # -- errors ------------------------------------------------------------------------------------------------------------
 
-# The codes of JSON-RPC, and that of a refusal of the user (the specification of sampling, "Error Handling").
+# The codes of JSON-RPC, and the code for a request that the user rejected (MCP, Sampling, "Error Handling").
 KINDS = {
     -1: "permission",
     -32700: "invalid_request",
@@ -62,7 +67,7 @@ _CODES = {"permission": -1, "invalid_request": -32602, "not_found": -32601}
 
 
 class Errors(ErrorTypes):
-    """The kinds of errors. JSON-RPC has codes for few: `data.type` is the kind of the model."""
+    """The kinds of errors. JSON-RPC has codes for few of them, so `data.type` has the kind of the ErrorContent."""
 
     def kind_of(self, wire: Mapping[str, object]) -> str | None:
         data, code = wire.get("data"), wire.get("code")
@@ -73,7 +78,7 @@ class Errors(ErrorTypes):
 
 
 class Code(Codec[str]):
-    """The code of an error, a number."""
+    """The code of an error: a number."""
 
     classes = (int,)
     identity = False
@@ -98,7 +103,7 @@ _OF_ERRORS = ("code", "message", "data")
 
 
 def with_error(wire: dict[str, Any], context: DecodeContext, decode: Callable[[dict[str, Any]], Any]) -> Any:
-    """Return a decoded response. The error of a request is in place of a result, so its fields are apart."""
+    """Decode a response. An error of JSON-RPC replaces the result, so its fields are decoded separately."""
     if "message" not in wire or any(key in wire for key in Answer.keys):
         return decode(wire)
     own = {key: wire[key] for key in _OF_ERRORS if key in wire}
@@ -114,7 +119,7 @@ def with_error(wire: dict[str, Any], context: DecodeContext, decode: Callable[[d
 
 
 class Answer(OnlyChoice):
-    """The one message of the only choice, and its finish reason."""
+    """The only choice: one message and its finish reason."""
 
     keys = ("role", "content", "stopReason")
     parts = {"role": "choices.messages.role", "stopReason": "choices.finish_reason"}
@@ -159,7 +164,7 @@ class Answer(OnlyChoice):
 
 
 def encode_content(messages: list[ChatMessage], context: EncodeContext) -> Any:
-    """Return the content of an answer. The texts of an answer of another API are one block."""
+    """Encode the content of an answer. The texts of an answer of another API become one block."""
     for message in messages:
         context.report_lost_attributes(message, ("author_name", "message_id"))
         context.leave_residue(message, own=True)

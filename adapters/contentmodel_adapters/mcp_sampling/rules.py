@@ -19,31 +19,31 @@ def _blocks(message: dict[str, Any], path: str) -> list[tuple[str, dict[str, Any
 
 @RULES.rule("refused", fix="add a limit", source=SOURCE)
 def limit_required(request: dict[str, Any]) -> Iterator[Broken]:
-    """A request has a limit of output tokens."""
+    """A request must have a limit of output tokens."""
     if request.get("maxTokens") is None:
         yield "$", "no maxTokens"
 
 
 @RULES.rule("refused", fix="use user or assistant", source=SOURCE)
 def roles_are_known(request: dict[str, Any]) -> Iterator[Broken]:
-    """The role of a message is user or assistant."""
+    """The role of a message must be user or assistant."""
     for path, message in objects(request, "messages"):
         if message.get("role") not in ("user", "assistant"):
             yield f"{path}.role", f"{message.get('role')!r:.60}"
 
 
-@RULES.rule("refused", fix="put the results into a message of their own", source=SOURCE)
+@RULES.rule("refused", fix="put the results into a separate message", source=SOURCE)
 def results_are_alone(request: dict[str, Any]) -> Iterator[Broken]:
-    """A message with results has nothing else."""
+    """A message with results must have no other contents."""
     for path, message in objects(request, "messages"):
         kinds = {str(block.get("type")) for _, block in _blocks(message, path)}
         if "tool_result" in kinds and len(kinds) > 1:
             yield f"{path}.content", f"results beside {', '.join(sorted(kinds - {'tool_result'}))}"
 
 
-@RULES.rule("refused", fix="send one result for each call, directly after them", source=SOURCE)
+@RULES.rule("refused", fix="send one result for each call, in the message after the calls", source=SOURCE)
 def calls_have_results(request: dict[str, Any]) -> Iterator[Broken]:
-    """The message after calls has their results, and no others."""
+    """The message after calls must have one result for each call, and no other results."""
     called: set[Any] = set()
     for path, message in objects(request, "messages"):
         blocks = _blocks(message, path)

@@ -38,16 +38,16 @@ from contentmodel_adapters.mistral_chat.stream_encoder import Encoder
 
 TYPES = ("image/*", "application/*", "text/*")
 READS = media.MediaSupport(media_types=TYPES, links=TYPES)
-HEARS = media.MediaSupport(media_types=(*TYPES, "audio/*"), links=TYPES)
+READS_WITH_AUDIO = media.MediaSupport(media_types=(*TYPES, "audio/*"), links=TYPES)
 OWN_MODELS = ("mistral-", "ministral-", "magistral-", "codestral-", "devstral-", "pixtral-", "voxtral-", "open-mi")
 
 OWN_FIELDS = ("random_seed", "safe_prompt", "prompt_mode")
 
 
 def with_readable_media(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages with media that the model reads: only some models take audio."""
+    """Return messages without media that the model cannot read. Only some models read audio."""
     takes_audio = "audio" in (context.known.capabilities.media or ())
-    return media.with_readable_media(messages, context, HEARS if takes_audio else READS)
+    return media.with_readable_media(messages, context, READS_WITH_AUDIO if takes_audio else READS)
 
 
 def with_model(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:

@@ -44,7 +44,7 @@ TABLE = Table(API)
 
 
 class Thinking(Codec[str]):
-    """The parts of a reasoning that is one text. Other parts have another row."""
+    """The field `thinking` if it is a list with one text. Other lists have the row `thinking.parts`."""
 
     classes = (list,)
     identity = False
@@ -61,7 +61,7 @@ class Thinking(Codec[str]):
 
 
 class ThinkingParts(Group):
-    """The text of a reasoning with references. The parts stay in the residue, and are written if the text is theirs."""
+    """The field `thinking` with references. The list stays in the residue, and is written if the text is unchanged."""
 
     attribute = "text"
 
@@ -74,12 +74,12 @@ class ThinkingParts(Group):
 
 
 def text_of_parts(wire: dict[str, Any]) -> str:
-    """Return the texts of a reasoning without its references."""
+    """Return the texts of the field `thinking`, joined and without references."""
     return "".join(part["text"] for part in list_of(wire, "thinking") if is_text(part))
 
 
 def is_text(part: Any) -> bool:
-    """Return whether a part is a text and nothing else."""
+    """Return whether a part is a text without other fields."""
     is_plain = isinstance(part, dict) and part.keys() == {"type", "text"}
     return is_plain and part["type"] == "text" and isinstance(part["text"], str)
 
@@ -89,12 +89,12 @@ DETAIL = {"image_url.detail": ("detail", EnumString("detail", "auto", "low", "hi
 
 
 def medium(name: str, model: type[Any], fields: dict[str, Any], *others: Field) -> Row:
-    """Return a row for media. Its name begins with the tag."""
+    """Return a row for media. The name of the row begins with the type of the part."""
     return Row(name, model, fields, *others, constants={"type": name.partition(".")[0]})
 
 
 def usual_row(content: Any, rows: list[Row]) -> Row | None:
-    """Return the row for a content of another API: media are images, audio or documents."""
+    """Return the row for a content of another API. Media other than images and audio become documents."""
     kind = getattr(content, "media_kind", None)
     wanted = {"image": "image_url", "audio": "input_audio"}.get(str(kind), "document_url") if kind else rows[0].name
     return next((one for one in rows if one.name.startswith(wanted)), rows[0])
@@ -134,7 +134,7 @@ TABLE.known_values("thinking", "text", "reference", "tool_reference")
 
 
 class Arguments(ArgumentsText):
-    """The arguments of a call: JSON text, or an object. An object of Mistral is written as an object."""
+    """The arguments of a call: JSON text, or an object. Only arguments from Mistral are written as an object."""
 
     classes = (str, dict)
 
@@ -163,7 +163,7 @@ INSIDE = Silent("cached_inside", "reasoning_inside")
 USAGES = TABLE.union(
     "usage",
     [
-        # Most recorded answers have this field instead of the details.
+        # Most recorded answers have `num_cached_tokens` instead of `prompt_tokens_details`.
         Row("usage.cached", Usage, {**COUNTERS, "num_cached_tokens": ("cache_read_tokens", Required(int))}, INSIDE),
         Row("usage", Usage, {**COUNTERS, "prompt_tokens_details.cached_tokens": "cache_read_tokens"}, INSIDE),
     ],

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 RETRIED = ["429", "500", "502", "503", "504"]
 BACKOFF = utils.BackoffStrategy(500, 8_000, 2, 60_000)
-"""The pauses between retries and their limit, in milliseconds. The SDK limits the time of retries, not their number."""
+"""The pauses between retries, and the limit of their total time, in milliseconds. Their number has no limit."""
 
 
 def arguments_of(sdk: Mistral, call: Call, timeout: float | None, *, stream: bool) -> dict[str, Any]:
-    """Return the arguments of the SDK's methods that build a request and that send it.
+    """Return the arguments for the two methods of the SDK that build a request and send it.
 
     mistralai 3.7 has no public way to send a payload unchanged and to read raw bytes: `complete` takes only typed
-    arguments. This module uses nothing else that is not public.
+    arguments. These two methods are the only private part of the SDK that this module uses.
     """
     settings = sdk.sdk_configuration
     built = {
@@ -67,7 +67,7 @@ def arguments_of(sdk: Mistral, call: Call, timeout: float | None, *, stream: boo
 
 
 def make_sdk(options: dict[str, Any]) -> Mistral:
-    """Return the SDK's client. Options named as in other SDKs are translated (`timeout` is in seconds)."""
+    """Return the SDK's client. Options with the names of other SDKs are translated (`timeout` is in seconds)."""
     import httpx2
 
     named = dict(options)

@@ -1,4 +1,4 @@
-"""Requests: their messages and settings. Each result of a tool is a message of its own."""
+"""Requests: their messages and settings. Each tool result is a separate message."""
 
 from __future__ import annotations
 

@@ -40,9 +40,9 @@ def model_required(request: dict[str, Any]) -> Iterator[Broken]:
         yield "$", "no model"
 
 
-@RULES.rule("refused", fix="put an answer between them", source=f"{VALIDATOR}; BerriAI/litellm#17761")
+@RULES.rule("refused", fix="put an assistant message between them", source=f"{VALIDATOR}; BerriAI/litellm#17761")
 def roles_in_order(request: dict[str, Any]) -> Iterator[Broken]:
-    """After a tool message there must be no user message, and after an answer no system message (see `FOLLOW`)."""
+    """No user message may follow a tool message, and no system message an assistant message (see `FOLLOW`)."""
     before = ""
     for at, message in objects(request, "messages"):
         role = str(message.get("role"))
@@ -51,7 +51,7 @@ def roles_in_order(request: dict[str, Any]) -> Iterator[Broken]:
         before = role
 
 
-@RULES.rule("refused", fix="give it nine letters and digits", source=f"{VALIDATOR}; nearai/ironclaw#1241")
+@RULES.rule("refused", fix="use nine letters and digits", source=f"{VALIDATOR}; nearai/ironclaw#1241")
 def call_ids_have_nine_characters(request: dict[str, Any]) -> Iterator[Broken]:
     """The id of a call must have exactly nine letters and digits."""
     for at, message in objects(request, "messages"):
@@ -72,7 +72,7 @@ def tool_names_match_pattern(request: dict[str, Any]) -> Iterator[Broken]:
 
 @RULES.rule("refused", fix="send one tool message for each call", source=f"{VALIDATOR}; mistralai/client-ts#106")
 def calls_have_results(request: dict[str, Any]) -> Iterator[Broken]:
-    """Before the next answer, there must be as many tool messages as calls."""
+    """Before the next assistant message, there must be as many tool messages as calls."""
     pending, last = 0, "$.messages"
     for at, message in [*objects(request, "messages"), ("", {"role": "assistant"})]:
         if message.get("role") == "assistant":
@@ -83,9 +83,9 @@ def calls_have_results(request: dict[str, Any]) -> Iterator[Broken]:
             pending -= 1
 
 
-NO_SYSTEM_HERE = reasons.degraded("mistral-chat-system", "{target} does not accept a system message here: sent as user")
-AS_SYSTEM = reasons.degraded("mistral-chat-developer", "{target} has no role developer: sent as system")
-BRIDGE = reasons.synthesized("mistral-chat-bridge", "{target} requires an answer between tool and user: a text is sent")
+NO_SYSTEM_HERE = reasons.degraded("mistral-chat-system", "{target} accepts no system message here: it is sent as user")
+AS_SYSTEM = reasons.degraded("mistral-chat-developer", "{target} has no developer role: the message is sent as system")
+BRIDGE = reasons.synthesized("mistral-chat-bridge", "{target} requires an assistant message before it: one is added")
 
 
 def with_known_order(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:

@@ -41,7 +41,7 @@ class Message:
         self.is_list = False
 
     def wire(self) -> dict[str, Any]:
-        """Return the choice as an answer without a stream has it."""
+        """Return the choice in the form of an answer that is not streamed."""
         parts: Any = [block.wire for block in self.parts]
         if len(parts) == 1 and not self.is_list and is_text(parts[0]):
             parts = parts[0]["text"]
@@ -118,7 +118,7 @@ class Decoder(StreamDecoder):
             self.emit(event(index=block.index, text=text))
 
     def _stop_last(self, message: Message) -> None:
-        """Complete the part before another block begins, so that it can be sent on."""
+        """Complete the last part before another block begins, so that readers of the stream can use it."""
         if message.parts and not message.calls:
             self.stop(message.parts[-1], PARTS.decode(message.parts[-1].wire, self.context()))
 
@@ -161,13 +161,13 @@ class Decoder(StreamDecoder):
         return {"object": ANSWER, **self.answer, "choices": choices}
 
     def _stop_all(self, response: Any) -> Any:
-        """Stop every block with the content that the whole answer has for it."""
+        """Stop every block with its content in the complete answer."""
         order = []
         for message, choice in zip(self._messages.values(), response.choices, strict=True):
             contents = [content for made in choice.messages for content in made.contents]
             blocks = [*message.parts, *message.calls]
             if len(contents) > len(blocks):
-                # An empty text, which had no delta.
+                # An empty text had no delta.
                 blocks.insert(0, self.whole(contents[0], message.number))
             is_complete = not self.is_broken or "finish_reason" in message.choice
             for block, content in zip(blocks, contents, strict=True):

@@ -73,7 +73,7 @@ class Encoder(JoiningEncoder):
             self.texts_of(block).add(text if isinstance(block.content, TextContent) else "")
         elif isinstance(delta.get("content"), str):
             delta["content"] = self.texts_of(block).add(delta["content"])
-            # A content of another type that became a text is a text of its own.
+            # A content of another type that is written as text starts a separate text.
             self.start(block)
         if delta:
             self._chunk(block.choice, delta)

@@ -49,13 +49,13 @@ FORMATS = TABLE.union(
 
 
 def read_choice(value: dict[str, Any]) -> ToolChoice | None:
-    """Return the choice of one function."""
+    """Decode a tool choice that names one function."""
     name = object_of(value, "function").get("name")
     return ToolChoice(mode="required", tools=[name]) if isinstance(name, str) else None
 
 
 def write_choice(choice: ToolChoice, tools: list[Any]) -> Any:
-    """Return a choice as the API has it; None if it cannot express it."""
+    """Encode a tool choice; None if the API cannot express it."""
     if choice.hosted is None and not choice.tools:
         return {"auto": "auto", "none": "none", "required": "any"}.get(choice.mode)
     if choice.mode == "required" and choice.tools is not None and len(choice.tools) == 1:

@@ -87,7 +87,7 @@ STREAMED = Hint[dict[str, Any]](API, "stream", "the field `stream` of a request 
 
 
 def read_stream(request: ChatRequest, wire: dict[str, Any]) -> ChatRequest:
-    """Return a request that is streamed if it does not state otherwise."""
+    """Return a request with `stream` set. The API streams unless `stream` is false."""
     if wire.get("stream") is not None:
         return request
     own = {key: value for key, value in (request.extra or {}).get(API, {}).items() if key != "stream"}
@@ -97,7 +97,7 @@ def read_stream(request: ChatRequest, wire: dict[str, Any]) -> ChatRequest:
 
 
 def with_stream(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Return a payload that states whether it is streamed, unless the source left it to the default."""
+    """Return a payload with `stream` set, unless its source relied on the API's default."""
     streamed = STREAMED.read((request.extra or {}).get(API, {}))
     if streamed is not None and request.options.stream is True:
         return {**{key: value for key, value in payload.items() if key != "stream"}, **streamed}
@@ -171,7 +171,7 @@ class OllamaChat(TableAdapter):
         return restored_arguments(arguments, adapted)
 
     def expanded(self, payload: Any) -> Any:
-        """Return a payload whose format is a schema: "json" is a type, which other APIs spell in another way."""
+        """Return a payload with the format "json" as a `type`, for audits: other APIs spell this type differently."""
         if not isinstance(payload, dict) or payload.get("format") != "json":
             return payload
         rest = {key: value for key, value in payload.items() if key != "format"}
@@ -183,7 +183,7 @@ class OllamaChat(TableAdapter):
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
         """Return the kinds of payload of this API that it may be, each with a confidence.
 
-        Requests are like those of Chat: only fields that Ollama alone has give a high confidence.
+        Requests look like those of Chat Completions. Only fields that are specific to Ollama give a high confidence.
         """
         if isinstance(payload.get("message"), dict) and isinstance(payload.get("done"), bool):
             return {"response" if payload["done"] else "stream": 1.0}

@@ -39,7 +39,9 @@ BETWEEN = "\n\n"
 """The separator of several texts in one field."""
 
 
-SHOWN_TYPE = reasons.insignificant("ollama-chat-media-type", "{target} reads it from the first bytes of the image")
+SHOWN_TYPE = reasons.insignificant(
+    "ollama-chat-media-type", "{target} detects the media type from the first bytes of the image"
+)
 
 
 # The attributes of an image that the API has no field for.
@@ -47,7 +49,7 @@ _IMAGE = TABLE.record("image", DataContent, {"data": "data"}, Silent("media_type
 
 
 class Images(Codec[list[DataContent]]):
-    """Images as base64. The media type is not sent: the first bytes show it."""
+    """Images as base64. The media type is not sent: the server detects it from the first bytes."""
 
     classes = (list,)
     identity = False
@@ -73,11 +75,11 @@ class Images(Codec[list[DataContent]]):
         return [content.data for content in value] or None
 
     def describe(self) -> str:
-        return "list of base64"
+        return "list of base64 strings"
 
 
 def image(data: str) -> DataContent:
-    """Return an image with the media type that its first bytes show."""
+    """Decode an image in base64. Its media type is detected from its first bytes."""
     return DataContent(data=data, media_type=media_type_of_data(data))
 
 

@@ -29,4 +29,4 @@ CAPABILITIES = CapabilityTable(
     own=r"(?!)",
     others=_ANY,
 )
-"""The models whose limits differ. The others have those of the API."""
+"""The models that have other limits than the API."""

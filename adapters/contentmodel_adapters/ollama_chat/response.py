@@ -49,13 +49,13 @@ USAGE = TABLE.record(
 
 
 def id_of_answer(wire: dict[str, Any]) -> str | None:
-    """Return what identifies an answer, which has no id: its time."""
+    """Return the time of an answer, from which ids are derived: an answer has no id."""
     created = wire.get("created_at")
     return created if isinstance(created, str) else None
 
 
 class ErrorText(Codec[ErrorContent]):
-    """An error: only a text. The HTTP status shows its kind."""
+    """An error, which is only a text. The kind of the error is in the HTTP status."""
 
     classes = (str,)
     identity = False
@@ -74,7 +74,7 @@ class ErrorText(Codec[ErrorContent]):
 
 
 class OnlyAnswer(Inlined):
-    """The only choice of an answer. Calls finish an answer with "stop"."""
+    """The only choice of an answer. The API also finishes answers with calls with the reason "stop"."""
 
     def decode(self, wire: dict[str, Any], context: DecodeContext) -> Any:
         return [_finished(choice, context) for choice in super().decode(wire, context)]

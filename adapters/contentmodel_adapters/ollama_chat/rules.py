@@ -19,14 +19,14 @@ _TYPES = "api/types.go of ollama/ollama; seen 2026-11-23"
 
 @RULES.rule("refused", fix="name the model", source=f"ChatRequest in {_TYPES}")
 def model_required(request: dict[str, Any]) -> Iterator[Broken]:
-    """A request names its model."""
+    """A request must name its model."""
     if not request.get("model"):
         yield "$", "no model"
 
 
 @RULES.rule("refused", fix="send the content as text, and images in `images`", source=f"Message in {_TYPES}")
 def content_is_text(request: dict[str, Any]) -> Iterator[Broken]:
-    """The content of a message is a text: a list of parts cannot be read."""
+    """The content of a message must be a string, not a list of parts."""
     for at, message in objects(request, "messages"):
         if isinstance(message.get("content"), list | dict):
             yield f"{at}.content", "not a text"
@@ -34,7 +34,7 @@ def content_is_text(request: dict[str, Any]) -> Iterator[Broken]:
 
 @RULES.rule("refused", fix="send standard base64 with padding", source=f"ImageData, a []byte of Go, in {_TYPES}")
 def images_are_base64(request: dict[str, Any]) -> Iterator[Broken]:
-    """Images are standard base64, without a data URI."""
+    """Images must be standard base64, without the prefix of a data URI."""
     for at, message in objects(request, "messages"):
         for number, data in enumerate(list_of(message, "images")):
             if isinstance(data, str) and standard_base64(data) != data:
@@ -43,7 +43,7 @@ def images_are_base64(request: dict[str, Any]) -> Iterator[Broken]:
 
 @RULES.rule("refused", fix="send an object", source=f"ToolCallFunctionArguments in {_TYPES}")
 def arguments_are_objects(request: dict[str, Any]) -> Iterator[Broken]:
-    """The arguments of a call are an object, not JSON text."""
+    """The arguments of a call must be an object, not JSON text."""
     for at, message in objects(request, "messages"):
         for path, call in objects(message, "tool_calls", at):
             for where, function in one_object(call, "function", path):
@@ -53,7 +53,7 @@ def arguments_are_objects(request: dict[str, Any]) -> Iterator[Broken]:
 
 @RULES.rule("refused", fix=f"use true, false, {', '.join(LEVELS)}", source=f"ThinkValue in {_TYPES}")
 def thinking_is_known(request: dict[str, Any]) -> Iterator[Broken]:
-    """Thinking is true, false or one of the levels."""
+    """`think` must be true, false or one of the levels."""
     level = request.get("think")
     if level is not None and not isinstance(level, bool) and level not in LEVELS:
         yield "$.think", f"{level!r:.60}"
@@ -61,7 +61,7 @@ def thinking_is_known(request: dict[str, Any]) -> Iterator[Broken]:
 
 @RULES.rule("harmful", fix="put the call before its result", source=f"Message in {_TYPES}")
 def results_follow_their_calls(request: dict[str, Any]) -> Iterator[Broken]:
-    """A result with an id follows the call with that id."""
+    """A result with an id must follow the call with that id."""
     called: set[Any] = set()
     for at, message in objects(request, "messages"):
         called.update(str(call.get("id")) for _, call in objects(message, "tool_calls"))

@@ -1,4 +1,4 @@
-"""Streams: one answer in lines. Texts grow, calls and images are whole, and the last line is done."""
+"""Decode streams: lines with pieces of texts, or with whole calls and images. The last line has `"done": true`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from contentmodel_adapters.ollama_chat.blocks import API, CALLS, TEXTS, image
 from contentmodel_adapters.ollama_chat.response import USAGE, id_of_answer
 
 _FIRST = ("model", "created_at")
-"""Fields that keep their first value: the time of each line is its own."""
+"""Fields that keep their first value: each line has another `created_at`."""
 _COUNTERS = tuple(USAGE.known_keys())
 _DELTAS = {"thinking": ReasoningDelta, "content": TextDelta}
 _LISTS = ("images", "tool_calls")
@@ -84,7 +84,7 @@ class Decoder(StreamDecoder):
         if block is self._open:
             self.more(block, "text", text, _DELTAS[key])
         else:
-            # Its block has stopped already: the end of the answer has the whole text.
+            # The block has stopped already. `finish` gives it the whole text.
             block.grow("text", text)
 
     def _add_item(self, key: str, item: Any) -> None:
@@ -108,7 +108,7 @@ class Decoder(StreamDecoder):
         return call
 
     def _stop_open(self) -> None:
-        """Complete the open text before another block begins, so that it can be sent on."""
+        """Complete the open text before another block begins, so that readers of the stream can use it."""
         if self._open is not None:
             block, self._open = self._open, None
             self.stop(block, block.emitted.__class__(text=block.merge_pieces()["text"]))
@@ -125,7 +125,7 @@ class Decoder(StreamDecoder):
         return wire, self._stop_all(self.adapter.read_response(wire))
 
     def _answer(self) -> dict[str, Any]:
-        """Return the answer as it is without a stream."""
+        """Return the answer in the form of an answer that is not streamed."""
         if self._message is None:
             return self.answer
         texts = {key: block.merge_pieces()["text"] for key, block in self._texts.items()}
@@ -133,7 +133,7 @@ class Decoder(StreamDecoder):
         return {**self.answer, "message": {**self._message, **texts, **lists}}
 
     def _stop_all(self, response: ChatResponse) -> Layout:
-        """Stop every block with the content that the whole answer has for it."""
+        """Stop every block with its content in the complete answer."""
         texts = [self._texts[key] for key in TEXTS if key in self._texts]
         blocks = [*texts, *chain.from_iterable(self._lists.values())]
         contents = [content for message in response.messages for content in message.contents]

@@ -1,4 +1,4 @@
-"""Encode streams: a line for each piece of a text, for each call and image, and a last line that is done."""
+"""Encode streams: a line for each piece of a text, for each call and image, and a last line with `"done": true`."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Encoder(JoiningEncoder):
             self.write_text(block, block.left(block.content.text))
         if message.get("content"):
             message["content"] = texts.add(message["content"])
-            # A content of another type that became a text is a text of its own.
+            # A content of another type that is written as text starts a separate text.
             self.start(block)
         for field in TEXTS if block.grow is not None else ():
             message.pop(field, None)

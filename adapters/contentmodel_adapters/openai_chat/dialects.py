@@ -1,4 +1,4 @@
-"""The hosts of Chat Completions: one row for each, with what it takes and returns besides the API of OpenAI.
+"""The hosts of Chat Completions: one row for each, with its differences from OpenAI's API.
 
 The passes and codecs below read the rows. No code depends on the name of a host.
 """
@@ -21,22 +21,23 @@ SEEN = "2026-11-23"
 
 
 class Dialect(msgspec.Struct, frozen=True, kw_only=True):
-    """A host.
+    """A host of Chat Completions, and its differences from OpenAI's API.
 
     - `models`: the names of models that only this host serves, as a regular expression. A request to such a model
       needs no policy.
-    - `reasoning`: the field of assistant messages that takes reasoning of any issuer.
-    - `thinks`: the names of models that think by default, if the host refuses a message with calls that lacks this
-      field while the model thinks.
-    - `developer`: whether it has the role developer.
-    - `limit`: the name of the limit of tokens.
-    - `state_field`: the field of assistant messages that takes reasoning with the opaque state of the model's maker.
-    - `reads`: the issuers whose opaque state it reads. It also reads that of the maker of the model, if it is one of
-      `makers`: each with the format of the state, if the host names it.
-    - `cache_control`: whether parts take cache points in this field.
+    - `reasoning`: the field of assistant messages for reasoning of any issuer.
+    - `thinks`: the names of models that think by default, as a regular expression. While they think, the host refuses
+      messages that have calls but not the field `reasoning`. None if the host requires no such field.
+    - `developer`: whether the host accepts the role developer.
+    - `limit`: the field of requests for the limit of output tokens.
+    - `state_field`: the field of assistant messages for reasoning with the opaque state of the model's maker.
+    - `reads`: the issuers whose opaque state the host reads for any model.
+    - `makers`: the makers whose opaque state the host reads for their own models. Each has the name of the format of
+      the state at the host; None if the host names no format.
+    - `cache_control`: whether parts may have the field `cache_control`.
     - `settings`: the fields of requests for settings of the reasoning, by attribute of ReasoningOptions. `form` is the
       form in which they express the amount of thinking.
-    - `source`: the documentation, seen on the day SEEN.
+    - `source`: the documentation, seen on the date `SEEN`.
     """
 
     name: str
@@ -152,12 +153,12 @@ MAKERS = {"anthropic": r"(?:^|[/.@:])claude-", "google": r"(?:^|[/.@:])gemini-"}
 
 
 def maker_of(model: str | None) -> str | None:
-    """Return the maker of a model whose state proxies pass on; None for any other model."""
+    """Return the maker of a model if proxies pass on its opaque state; else None."""
     return next((maker for maker, names in MAKERS.items() if model and re.search(names, model)), None)
 
 
 def dialect_for(name: str | None, model: str | None) -> Dialect | None:
-    """Return the dialect of this name, or of the host that alone serves a model; None if neither is known.
+    """Return the dialect with this name, or of the only host that serves a model; None if neither is known.
 
     Raise ValueError if there is no dialect of this name.
     """
@@ -171,7 +172,7 @@ def dialect_for(name: str | None, model: str | None) -> Dialect | None:
 
 
 def host_of(model: str | None, policies: Mapping[str, str] | None) -> Host:
-    """Return what the host of a model adds to the API: that of the policy `dialect`, or that of the model."""
+    """Return the differences of a host from OpenAI's API: the host that the policy `dialect` or the model names."""
     return _host_for((policies or {}).get("dialect"), model)
 
 
@@ -204,13 +205,13 @@ def _fields_of(dialect: Dialect) -> frozenset[str]:
 
 
 def form_of(context: EncodeContext) -> forms.Form:
-    """Return the form in which the host of a model expresses the amount of thinking."""
+    """Return the form in which the host expresses the amount of thinking."""
     dialect = context.host.dialect
     return forms.OPENAI if dialect is None else dialect.form
 
 
 def required_reasoning(request: Mapping[str, Any], host: Host) -> str | None:
-    """Return the field that each message with calls must have at a host; None if there is none."""
+    """Return the reasoning field that a host requires in each message with calls; None if it requires none."""
     dialect: Dialect | None = host.dialect
     if dialect is None or dialect.thinks is None:
         return None
@@ -223,7 +224,7 @@ def required_reasoning(request: Mapping[str, Any], host: Host) -> str | None:
 
 
 def with_rules_of_host(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Return a payload with the roles, the names and the required fields of its host."""
+    """Return a payload with the host's roles, field names and required fields."""
     dialect: Dialect | None = context.host.dialect
     if dialect is None:
         return payload
@@ -240,14 +241,16 @@ def with_rules_of_host(payload: dict[str, Any], request: ChatRequest, context: E
     return payload
 
 
-NO_DEVELOPER = reasons.degraded("openai-chat-no-developer", "the host has no role developer: it is sent as system")
+NO_DEVELOPER = reasons.degraded(
+    "openai-chat-no-developer", "the host has no developer role: the message is sent as system"
+)
 EMPTY_REASONING = reasons.synthesized(
-    "openai-chat-empty-reasoning", "the host requires {name} beside calls, and the source has none: it is empty"
+    "openai-chat-empty-reasoning", "the host requires {name} in a message with calls: an empty one is sent"
 )
 
 
 def calls_have_reasoning(request: dict[str, Any], host: Host) -> Iterator[Broken]:
-    """A message with calls must have its reasoning at DeepSeek and Moonshot while the model thinks."""
+    """At DeepSeek and Moonshot, a message with calls must have its reasoning while the model thinks."""
     field = required_reasoning(request, host)
     for at, message in objects(request, "messages") if field is not None else ():
         if message.get("tool_calls") and not isinstance(message.get(field or ""), str):
@@ -255,14 +258,14 @@ def calls_have_reasoning(request: dict[str, Any], host: Host) -> Iterator[Broken
 
 
 def roles_known_to_host(request: dict[str, Any], host: Host) -> Iterator[Broken]:
-    """The role of a message must be one of the host: DeepSeek has no developer."""
+    """The host must support the role of each message: DeepSeek has no role developer."""
     for at, message in objects(request, "messages") if host.dialect and not host.dialect.developer else ():
         if message.get("role") == "developer":
             yield f"{at}.role", f"developer at {host.dialect.name}"
 
 
 def limit_has_name_of_host(request: dict[str, Any], host: Host) -> Iterator[Broken]:
-    """The limit of tokens must have the name of the host: max_tokens at DeepSeek and Z.ai."""
+    """The limit of output tokens must be in the host's field: max_tokens at DeepSeek and Z.ai."""
     if host.dialect and host.dialect.limit == "max_tokens" and request.get("max_completion_tokens") is not None:
         yield "$.max_completion_tokens", f"max_completion_tokens at {host.dialect.name}"
 
@@ -283,15 +286,15 @@ def declare_rules(rules: Rules) -> None:
     )
 
 
-# -- settings of the reasoning -----------------------------------------------------------------------------------------
+# -- reasoning settings ------------------------------------------------------------------------------------------------
 
 FIELDS = Hint[dict[str, Any]](
-    API, "reasoning_fields", "the fields of the settings of the reasoning, if one of them is a host's"
+    API, "reasoning_fields", "the fields of the reasoning settings, if OpenAI does not have one of them"
 )
 
 
 class Setting(Codec[Any]):
-    """One of the fields for a setting of the reasoning. `names` are the values of the model, by those of the wire.
+    """A field for a reasoning setting. `names` maps values of the wire to values of the model.
 
     The fields of one attribute are alternatives: `fields_to_write` chooses among them.
     """
@@ -353,7 +356,7 @@ SETTINGS: dict[str, Setting] = {
         Setting("reasoning_format", "include", str, names={"parsed": True, "hidden": False}),
     )
 }
-"""The fields of requests for settings of the reasoning. The first one is OpenAI's; the hosts' rows name the sources."""
+"""The fields of requests for reasoning settings. The first is OpenAI's; the others are those of `DIALECTS`."""
 ATTRIBUTES = tuple(dict.fromkeys(setting.attribute for setting in SETTINGS.values()))
 _OF_ATTRIBUTE = {
     attribute: [path for path, setting in SETTINGS.items() if setting.attribute == attribute]
@@ -370,7 +373,7 @@ SETTING_FIELDS: dict[str, Spec] = {
 
 
 def fields_to_write(attribute: str, request: ChatRequest, context: EncodeContext) -> list[str]:
-    """Return the fields for a setting: those that it was read from, else that of the host, else that of OpenAI."""
+    """Return the fields for a setting: those it was read from; else the host's field; else OpenAI's."""
     own = FIELDS.of(request, API)
     read_from = [path for path in _OF_ATTRIBUTE[attribute] if path in own] if own else []
     if read_from:
@@ -381,7 +384,7 @@ def fields_to_write(attribute: str, request: ChatRequest, context: EncodeContext
 
 
 def with_setting_fields(request: ChatRequest, wire: dict[str, Any]) -> ChatRequest:
-    """Return a decoded request with a hint of the fields of its settings, if one of them is a host's."""
+    """Return a decoded request with a hint of its reasoning fields, if OpenAI does not have one of them."""
     if _KEYS_OF_HOSTS.isdisjoint(wire):
         return request
     found = {}
@@ -394,7 +397,7 @@ def with_setting_fields(request: ChatRequest, wire: dict[str, Any]) -> ChatReque
 
 
 def with_reported_settings(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Return the payload unchanged. Report the settings of the reasoning for which the host has no field."""
+    """Report the reasoning settings for which the host has no field. Return the payload unchanged."""
     for attribute in ATTRIBUTES if request.options.reasoning is not None else ():
         if not fields_to_write(attribute, request, context):
             context.report_lost_attributes(request, (f"options.reasoning.{attribute}",))

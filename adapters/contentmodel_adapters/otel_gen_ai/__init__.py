@@ -1,7 +1,7 @@
-"""The adapter of OpenTelemetry's GenAI messages: the attributes of a span or an event of one call of a model.
+"""The adapter of OpenTelemetry's GenAI messages: the attributes of a span or an event of one model call.
 
-A payload has the attributes of both sides of the call. Decoded as a request, those of the response are kept unchanged,
-and the other way around.
+A payload has the attributes of both the request and the response. A decoded request keeps those of the response
+unchanged, and a decoded response those of the request.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ LISTS = (INPUT, INSTRUCTIONS, TOOLS)
 REQUESTS = frozenset(REQUEST.known_keys())
 RESPONSES = frozenset(RESPONSE.known_keys()) - {OUTPUT} | {FINISH_REASONS}
 OF_CALLS = ("gen_ai.operation.name", "gen_ai.provider.name", "gen_ai.system", "server.address", "server.port")
-NO_STREAM = "spans have whole answers, and no stream: decode or encode a response"
+NO_STREAM = "spans have no streams: decode or encode a response"
 _OWN = frozenset({"tool_call", "tool_call_response", "server_tool_call", "server_tool_call_response", "blob", "uri"})
 
 
 def with_counted_usage(response: ChatResponse, context: EncodeContext) -> ChatResponse:
-    """Return a response with its tokens counted as the conventions require: all of the input, all of the output."""
+    """Return a response with token counts as the conventions define them: those of all input and of all output."""
     response = counted(response, context, cached_inside=True, reasoning_inside=True)
     if response.usage is not None:
         context.leave_residue(response.usage)
@@ -80,7 +80,7 @@ class OtelGenAI(TableAdapter):
     keeps_state = True
     takes_json = True
     records = frozenset({"finish_reason"})
-    # A span has both sides of a call. As a response it repeats its request; as a request, only its messages matter.
+    # A span has a request and its response: the response repeats the request, and a request ignores the response.
     meaningless = dict.fromkeys(("modality", *OF_CALLS, *RESPONSES))
     repeated = REQUESTS
     request_passes = (
@@ -103,7 +103,7 @@ class OtelGenAI(TableAdapter):
         return spelling.on(with_finish_reasons(value, context) if isinstance(value, ChatResponse) else value)
 
     def recognises_list(self, items: list[Any]) -> float:
-        """Return the confidence that a list has messages of the conventions: their parts have types and contents."""
+        """Return the confidence that a list has messages of the conventions, which have typed `parts`."""
         if not self.have_roles(items) or not all(item.get("parts").__class__ is list for item in items):
             return 0.0
         parts = [part for item in items for part in objects_of(item, "parts")]
@@ -112,7 +112,7 @@ class OtelGenAI(TableAdapter):
         return 0.0 if parts else 0.03
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
-        """Return the kinds of payload that it may be, each with a confidence. If it may be both, it is a request."""
+        """Return the kinds that a payload may be, each with a confidence. If it may be both kinds, it is a request."""
         found = {"request": any(key in payload for key in (*LISTS, ALL_MESSAGES)), "response": OUTPUT in payload}
         if any(found.values()):
             return {kind: {"request": 0.99, "response": 0.98}[kind] for kind, is_it in found.items() if is_it}

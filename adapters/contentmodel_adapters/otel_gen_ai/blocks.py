@@ -2,8 +2,9 @@
 
 Source: gen-ai-input-messages.json, gen-ai-output-messages.json, gen-ai-system-instructions.json and
 gen-ai-tool-definitions.json of open-telemetry/semantic-conventions-genai, and the types of opentelemetry-util-genai
-1.3b0 (seen 2026-11-23). All objects are open: there may be parts of any type, and further fields. Contents without a
-type there are written as parts of their own type, and attributes without a field there as fields with their name.
+1.3b0 (seen 2026-11-23). All objects are open: parts may have any type, and objects may have further fields. Contents
+that the conventions do not define are written as parts with a type of this library, and attributes of the model as
+fields with the attribute's name.
 """
 
 from __future__ import annotations
@@ -157,7 +158,7 @@ TYPES = frozenset(one.constants["type"] for one in PARTS.rows)
 
 
 def _row_of(part: Mapping[str, Any]) -> str | None:
-    """Return the name of the row of a part; None if it has no row, or no content: recording it may be off."""
+    """Return the name of the row of a part; None if it has no row, or no content because recording it is off."""
     tag = part.get("type")
     if tag.__class__ is not str:
         return None
@@ -240,7 +241,7 @@ FINISH_REASONS = "gen_ai.response.finish_reasons"
 
 
 def _attributes(fields: Mapping[str, Spec]) -> dict[str, Spec]:
-    """Return fields by wire path for fields by attribute: the dots are part of the name of an attribute."""
+    """Return `fields` with escaped keys: the dots in the name of an attribute do not separate steps of a path."""
     return {dotted_key(name): spec for name, spec in fields.items()}
 
 

@@ -1,7 +1,7 @@
 """The parts of tools that the provider runs: `server_tool_call`, and calls with the field `builtin` of Pydantic AI.
 
-The conventions define only the type of the inner object. The rest of it are the arguments, or the outputs. An object
-without an own form of ours is a JSON value.
+The conventions define only the `type` of the inner object. The other fields are the arguments, or the outputs. An inner
+object that this library did not write is decoded as a JSON value.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ _ENDING = re.compile(r"(_tool)?(_call|_call_output|_result|_use|_preview)?(_[\d_
 
 
 def kind_of(*names: object) -> str:
-    """Return the kind of a tool from its type or its name: of `web_search_20250305` it is `web_search`."""
+    """Return the kind of a tool from its type or its name: `web_search` for `web_search_20250305`."""
     texts = [name for name in names if isinstance(name, str)]
     known = (_ALIASES.get(plain, plain) for name in texts for plain in (name, _ENDING.sub("", name, count=1)))
     return next((kind for kind in known if kind in CALLS), _OTHER)
 
 
 class _Inside(Codec[Any]):
-    """The inner object of a part without its type. A type that differs from the kind of tool is kept in it."""
+    """The inner object of a part, without its type. A type that differs from the kind of tool stays in the object."""
 
     classes = (dict,)
     identity = False
@@ -121,7 +121,7 @@ class _Outputs(_Inside):
         return super().encode({**({"outputs": parts} if parts else {}), **own}, context, owner)
 
     def _as_json(self, outputs: list[Any]) -> dict[str, Any] | None:
-        """Return the only output if it is an object that is read as the same JSON value."""
+        """Return the only output if it is an object that decodes as the same JSON value; else None."""
         value = outputs[0].value if len(outputs) == 1 and outputs[0].__class__ is JsonContent else None
         return (
             value if value.__class__ is dict and self._split(value) == (None, value, [None] * len(self._more)) else None
@@ -191,7 +191,7 @@ BUILTIN = "builtin"
 
 
 def row_of_hosted(part: Mapping[str, Any]) -> str | None:
-    """Return the name of the row of a part of such a tool; None if it is no such part."""
+    """Return the name of the row of a part of a hosted tool; None for other parts."""
     tag = part["type"]
     if part.get(BUILTIN) is True:
         return f"{BUILTIN}.{kind_of(part.get('name'))}{'.result' if tag == 'tool_call_response' else ''}"
@@ -203,13 +203,13 @@ def row_of_hosted(part: Mapping[str, Any]) -> str | None:
 
 
 def _has_own_form(inner: Mapping[str, Any], kind: str) -> bool:
-    """Return whether the inner object of a call has the arguments in a field, as this adapter writes some."""
+    """Return whether the inner object of a call has the field `arguments` that this adapter writes for some calls."""
     fields = ("arguments", *_more(CALLS[kind]))
     return inner.get("type") == kind and len(inner) > 1 and inner.keys() <= {"type", *fields}
 
 
 def usual_call(call: Any, rows: list[Row]) -> Row:
-    """Return the row for a call: arguments that the inner object could not show alone have a field of their own."""
+    """Return the row for a call. If the arguments cannot be the fields of the inner object, it has `arguments`."""
     kind, arguments = rows[0].name.removeprefix(f"{SERVER_CALL}."), call.arguments
     is_plain = arguments is None or (arguments.__class__ is dict and "type" not in arguments)
     has_more = any(getattr(call, name) is not None for name in _more(call.__class__))

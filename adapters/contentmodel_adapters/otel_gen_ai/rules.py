@@ -1,4 +1,4 @@
-"""Faults of recorded messages: what the JSON Schemas of the conventions refuse."""
+"""Rules of recorded messages: which ones the JSON Schemas of the conventions refuse."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ REQUIRED = {
 
 @RULES.rule("harmful", fix="add it", source=SOURCE)
 def parts_have_required_fields(payload: dict[str, Any]) -> Iterator[Broken]:
-    """A part has the fields that its type requires."""
+    """A part must have the fields that its type requires."""
     for path, message in objects(payload, "gen_ai.input.messages"):
         for part_path, part in objects(message, "parts", path):
             kind = part.get("type")

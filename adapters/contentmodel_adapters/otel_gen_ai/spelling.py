@@ -1,4 +1,4 @@
-"""Attributes that have several spellings: lists as JSON text, other names, finish reasons in messages and in a list."""
+"""Attributes with several spellings: lists as JSON text, other names, and finish reasons in messages or in a list."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from contentmodel_adapters.otel_gen_ai.blocks import FINISH_REASONS, INPUT, OUTP
 from contentmodel_adapters.otel_gen_ai.values import API, FINISH
 
 ALL_MESSAGES = "pydantic_ai.all_messages"
-NAMES = Hint[list[str]](API, "names", "the attributes that had another name of the same meaning")
+NAMES = Hint[list[str]](API, "names", "the attributes that had another name with the same meaning")
 TEXTS = Hint[dict[str, str]](API, "texts", "the attributes that were JSON text, each with its text")
 LISTED = Hint[Literal[True]](
-    API, "listed", "on a response: it had the list of finish reasons; on a choice: only the list has its reason"
+    API, "listed", "on a response: it had the list of finish reasons; on a choice: only the list had its reason"
 )
 OTHER_NAMES = {
     "gen_ai.usage.cache_write.input_tokens": "gen_ai.usage.cache_creation.input_tokens",
@@ -45,13 +45,13 @@ class Spelling(msgspec.Struct, frozen=True):
     names: list[str]
 
     def on(self, value: Any) -> Any:
-        """Return a request or a response with the spelling."""
+        """Return a request or a response with hints of the spelling."""
         value = TEXTS.on(value, API, self.texts) if self.texts else value
         return NAMES.on(value, API, self.names) if self.names else value
 
 
 def as_usual(wire: dict[str, Any], lists: Collection[str], context: DecodeContext) -> tuple[dict[str, Any], Spelling]:
-    """Return the attributes under the names of the rows and with lists in place of their texts, and the spelling."""
+    """Return the attributes with the names of the rows and with parsed lists, and their original spelling."""
     usual = {name: other for name, other in OTHER_NAMES.items() if name in wire and other not in wire}
     items = {name: _list_of_text(value) for name, value in wire.items() if usual.get(name, name) in lists}
     opened = {name: value for name, value in items.items() if value is not None}
@@ -65,7 +65,7 @@ def as_usual(wire: dict[str, Any], lists: Collection[str], context: DecodeContex
 
 
 def _list_of_text(text: Any) -> list[Any] | None:
-    """Return the list of a JSON text; None if it is anything else."""
+    """Return the list that a JSON text has; None for any other value."""
     if text.__class__ is not str or not text.lstrip().startswith("["):
         return None
     try:
@@ -76,7 +76,7 @@ def _list_of_text(text: Any) -> list[Any] | None:
 
 
 def as_read(payload: dict[str, Any], source: ChatRequest | ChatResponse, context: EncodeContext) -> dict[str, Any]:
-    """Return the payload with the texts and names that were read: the inverse of `as_usual`."""
+    """Return the payload with its original texts and names: the inverse of `as_usual`."""
     for name, text in (TEXTS.of(source, API) or {}).items():
         items = payload.get(name)
         if isinstance(items, list):
@@ -93,7 +93,7 @@ def as_read(payload: dict[str, Any], source: ChatRequest | ChatResponse, context
 def with_finish_reasons(response: ChatResponse, context: DecodeContext) -> ChatResponse:
     """Return a response whose choices have the finish reasons of the list, if their messages have none.
 
-    A list that agrees with the messages is written from them. Any other list is kept as it is.
+    A list that contradicts the messages stays in the residue.
     """
     residue = (response.extra or {}).get(API, {})
     listed = list_of(residue, FINISH_REASONS)
@@ -118,7 +118,7 @@ def _finished(choice: ChatChoice, reason: str, context: DecodeContext) -> ChatCh
 
 
 def with_listed_reasons(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
-    """Return the payload with the list of finish reasons: the inverse of `with_finish_reasons`."""
+    """Return the payload with its list of finish reasons: the inverse of `with_finish_reasons`."""
     messages = objects_of(payload, OUTPUT)
     reasons = [message.get("finish_reason") for message in messages]
     is_listed = context.completes or LISTED.of(response, API)
@@ -126,7 +126,7 @@ def with_listed_reasons(payload: dict[str, Any], response: ChatResponse, context
         payload.setdefault(FINISH_REASONS, reasons)
     for message, choice in zip(messages, response.choices, strict=False):
         if LISTED.of(choice, API):
-            # The message had none, or a null.
+            # The message had no finish reason, or null.
             residue = (choice.extra or {}).get(API, {})
             message.pop("finish_reason", None)
             message.update({key: value for key, value in residue.items() if key == "finish_reason"})

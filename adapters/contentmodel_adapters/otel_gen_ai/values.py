@@ -79,7 +79,7 @@ def are_parts(value: Any, is_part: IsPart) -> bool:
 
 
 class Finish(FinishReasons):
-    """The reason why a choice ended. Values of providers are read too, and any other value is kept."""
+    """The reason why a choice ended. Values of providers are decoded too, and any other value is kept."""
 
     def encode(self, value: FinishReason, context: EncodeContext, owner: Any) -> str | int | None:
         raw, usual = value.raw, self.values.get(value.reason)
@@ -119,7 +119,7 @@ FINISH = Finish(
 
 
 class OutputType(Codec[ResponseFormat]):
-    """The type of the output: `json` for JSON with and without a schema."""
+    """The type of the output: `json`, with or without a schema, or `text` and others."""
 
     classes = (str,)
     identity = False
@@ -136,7 +136,7 @@ class OutputType(Codec[ResponseFormat]):
 
 
 class Modality(Filled):
-    """The kind of a medium, which the conventions require."""
+    """The kind of a medium: a required field."""
 
     def __init__(self, values: Mapping[str, Any] | None = None) -> None:
         super().__init__(values or {})

@@ -1,6 +1,6 @@
 """The parts that the two message formats of the Vercel AI SDK share: opaque state, hosted tools, media and citations.
 
-Both formats have a place for the values of every provider: an object with one key for each provider
+Both formats have fields for values of one provider: objects with one key for each provider
 (`providerMetadata`, `providerOptions`). Source: the types of ai 7.0.173 and of its providers (seen 2026-11-23).
 """
 
@@ -42,7 +42,7 @@ from contentmodel_adapters.shared.provider_state import with_item_ids
 
 
 class State(Opaque):
-    """Opaque state of one provider. A row with this field is for parts that have the state."""
+    """Opaque state of one provider. The row with this field is only for parts that have the state."""
 
     mandatory = True
 
@@ -55,7 +55,7 @@ STATES = {
     "vertex.thoughtSignature": State("google", "signature"),
     "googleVertex.thoughtSignature": State("google", "signature"),
 }
-"""The fields of opaque state in the object of a provider. Values of other APIs are written to the first that fits."""
+"""The fields of opaque state in the object of a provider. Values of other APIs use the first field that fits."""
 OF_REASONING, OF_GOOGLE = tuple(STATES), tuple(name for name in STATES if name.endswith("thoughtSignature"))
 
 
@@ -84,7 +84,7 @@ def with_states(
 
 
 def rows_of_model(at: str, cached: Mapping[str, Spec]) -> list[Row]:
-    """Return the rows of what only models write besides texts and files: reasoning, compactions and custom parts.
+    """Return the rows of the parts that only models write: reasoning, compactions and custom parts.
 
     `at` is the field with the values of providers. `cached` is the field of cache points, if compactions may have one.
     """
@@ -121,9 +121,9 @@ def row_of(part: Mapping[str, Any], at: str) -> str | None:
     if kind == "text" and metadata_of(part, at, "anthropic").get("type") == "compaction":
         return "text.compaction"
     if kind == "text":
-        return f"text{state_of(part, at, OF_GOOGLE)}"
+        return f"text{state_suffix(part, at, OF_GOOGLE)}"
     if kind == "reasoning":
-        return f"reasoning{state_of(part, at, OF_REASONING)}"
+        return f"reasoning{state_suffix(part, at, OF_REASONING)}"
     if kind == "custom":
         is_state = metadata_of(part, at, "openai").get("encryptedContent").__class__ is str
         return "compaction" if part.get("kind") == "openai.compaction" and is_state else "custom"
@@ -137,7 +137,7 @@ def metadata_of(part: Mapping[str, Any], at: str, provider: str) -> Mapping[str,
     return fields if fields.__class__ is dict else {}
 
 
-def state_of(part: Mapping[str, Any], at: str, states: tuple[str, ...]) -> str:
+def state_suffix(part: Mapping[str, Any], at: str, states: tuple[str, ...]) -> str:
     """Return the suffix of the row for a part: the first opaque state that it has; "" without one."""
     for state in states if part.get(at) else ():
         provider, _, field = state.partition(".")
@@ -158,7 +158,7 @@ def row_for_state(content: Any, rows: list[Row]) -> Row:
 
 
 def cache_points(table: Table) -> Row:
-    """Return the row of cache points, which only Anthropic's models have here."""
+    """Return the row of cache points. Only the provider Anthropic has them in these formats."""
     return table.record("cacheControl", CachePoint, {"ttl": "ttl"}, constants={"type": "ephemeral"})
 
 
@@ -179,7 +179,7 @@ TOOLS = {
     "shell": "Shell",
     "google_maps": "Maps",
 }
-"""The names of tools that providers run. Applications may choose other names: those calls have the base class."""
+"""The names of tools that providers run. Applications may rename tools: calls with other names get the base class."""
 _USUAL_NAMES = {kind: name for name, kind in reversed(TOOLS.items())}
 _OTHER_NAMES = {"openai": {"CodeInterpreter": "code_interpreter"}, "google": {"WebSearch": "google_search"}}
 """The usual name of the tool of each purpose, and other names of some providers."""
@@ -208,13 +208,13 @@ def kind_of_tool(name: object) -> str:
 
 
 def report_kind(content: Any, name: object, context: EncodeContext) -> None:
-    """Report a call or a result of a hosted tool if the name of the tool does not lead to its class."""
+    """Report a call or a result of a hosted tool if its class cannot be restored from the name of the tool."""
     if KIND_OF.get(content.__class__, "Hosted") != kind_of_tool(name):
         context.report_loss(content, None, reasons.TOOL_BY_NAME)
 
 
 def with_tool_names(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages of other APIs in which each call of a hosted tool has the name that the AI SDK has for it."""
+    """Return messages of other APIs in which each call of a hosted tool has the AI SDK's name for the tool."""
     return [
         context.with_contents(message, [_with_tool_name(content, message, context) for content in message.contents])
         for message in messages
@@ -230,12 +230,12 @@ def _with_tool_name(content: Any, message: ChatMessage, context: EncodeContext) 
 
 
 APPROVAL_ID = Hint[str](
-    None, "approval", "the id of an approval of a call of the application, which has the id of the call in the model"
+    None, "approval", "the id of the approval of a client call: in the model, such an approval has the id of the call"
 )
 
 
 def approval_id(content: Any) -> str | None:
-    """Return the id of an approval that either format of the AI SDK had; None if it had none."""
+    """Return the id that an approval had in a format of the AI SDK; None if it had none."""
     return next((known for api in content.extra or () if (known := APPROVAL_ID.of(content, api)) is not None), None)
 
 
@@ -291,7 +291,7 @@ class DataUrl(Codec[str]):
 
 
 def with_base64(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return the messages with base64 instead of the texts of documents, which the format does not have."""
+    """Return the messages with the texts of documents as base64, because the format has no documents of text."""
     return [
         context.with_contents(message, [_in_base64(content, context) for content in message.contents])
         if any(content.__class__ is DataContent and content.text is not None for content in message.contents)
@@ -311,7 +311,7 @@ def _in_base64(content: Any, context: EncodeContext) -> Any:
 def with_openai_ids(messages: list[ChatMessage], context: EncodeContext, *, api: str, at: str) -> list[ChatMessage]:
     """Return the messages with the ids of OpenAI's items in the field `at` of reasoning and compactions.
 
-    The SDK sends no compaction without an id, and of reasoning without one only the part with the encrypted content.
+    Without an id, the SDK sends no compaction, and only that part of reasoning that has the encrypted content.
     """
     return [message if is_native(message, context) else _with_ids(message, context, api, at) for message in messages]
 
@@ -327,7 +327,7 @@ def _with_ids(message: ChatMessage, context: EncodeContext, api: str, at: str) -
 
 
 def usual_compaction(content: Any, rows: list[Row]) -> Row | None:
-    """Return the usual row of a compaction of opaque state (the first) or of text; None without a row."""
+    """Return the usual row of a compaction: the first for opaque state, another for text; None if there is no row."""
     protected, opaque = content.protected, STATES["openai.reasoningEncryptedContent"]
     if content.text is not None:
         return rows[1]

@@ -1,4 +1,4 @@
-"""Results of hosted tools of Anthropic and Google as the Vercel AI SDK keeps them: JSON of the provider.
+"""Results of hosted tools of Anthropic and Google in the form that the Vercel AI SDK keeps: JSON of the provider.
 
 The SDK sends such results back to their provider only in this form, and with the names and the metadata that its
 providers write. Source: `convert-to-anthropic-prompt.ts` of @ai-sdk/anthropic and `convert-to-google-messages.ts` of
@@ -21,7 +21,7 @@ from contentmodel.request import ChatRequest
 
 ANTHROPIC, GOOGLE = "anthropic-messages", "google-generate-content"
 _IN_CODE = ("bash_code_execution", "text_editor_code_execution")
-"""The tools of Anthropic that are kinds of code execution in the SDK: the input has the kind."""
+"""The tools of Anthropic that the SDK merges into code execution. Its input names the original tool."""
 _TEXT, _TEXT_OR_NULL, _NUMBER, _NUMBER_OR_NULL = (str,), (str, type(None)), (int, float), (int, float, type(None))
 _RAN: dict[str, Any] = {"stdout": _TEXT, "stderr": _TEXT, "return_code": _NUMBER}
 _FILE_ID = [{"type": _TEXT, "file_id": _TEXT}]
@@ -59,9 +59,9 @@ It refuses the whole request for others. A field with a question mark may be mis
 def with_provider_results(
     messages: list[ChatMessage], context: EncodeContext, *, at: str, errors: bool
 ) -> list[ChatMessage]:
-    """Return messages of other APIs with the hosted tools of Anthropic and Google as the SDK keeps them.
+    """Return messages of other APIs with the hosted tools of Anthropic and Google in the SDK's form.
 
-    `at` is the field of parts with the values of providers. If not `errors`, failed results stay as they are.
+    `at` is the field of parts with the values of providers. If `errors` is false, failed results are unchanged.
     """
     return [
         message
@@ -100,14 +100,14 @@ def _with_json(content: Any, api: str, context: EncodeContext, *, failed: bool) 
     value = _anthropic_json(block, failed) if api == ANTHROPIC else _google_json(block)
     if value is None:
         return content
-    # Only what is in the JSON is no residue any more.
+    # Keep the residue that the JSON does not contain.
     inner = "content" if api == ANTHROPIC else "codeExecutionResult"
     is_whole = block.get("type") != "tool_search_tool_result"
     extra = {name: residue for name, residue in (content.extra or {}).items() if name != api}
     own = (content.extra or {}).get(api, {})
     if rest := {name: field for name, field in own.items() if name[0] != ":" and not (is_whole and name == inner)}:
         extra[api] = rest
-    # The outcome of code of Google is in the JSON.
+    # The JSON has the outcome of Google's code execution.
     status = {"status": None} if hasattr(content, "status") else {}
     fields = {"outputs": [JsonContent(value=value)], "is_error": True if failed else None, **status}
     return context.replace(content, extra=extra or None, **fields)
@@ -173,7 +173,7 @@ def _in_camel_case(value: Any) -> Any:
         return [_in_camel_case(item) for item in value]
     if value.__class__ is not dict:
         return value
-    # A field that another one has the name of keeps its own.
+    # If two fields would get the same name, both keep their names.
     made = {key: camel_name(key) for key in value}
     names = [*made.values()]
     return {(name if names.count(name) == 1 else key): _in_camel_case(value[key]) for key, name in made.items()}

@@ -14,7 +14,7 @@ def declare(rules: Rules, roles: Collection[str], source: str) -> None:
 
     @rules.rule("harmful", fix="put the call before its result", source=source)
     def results_follow_their_calls(document: dict[str, Any]) -> Iterator[Broken]:
-        """A result with an id follows the call with that id."""
+        """A result with an id must follow the call with that id."""
         called: set[Any] = set()
         for path, message in objects(document, "messages"):
             called.update(str(call.get("id")) for _, call in objects(message, "tool_calls"))
@@ -30,7 +30,7 @@ def declare_roles(
 
     @rules.rule("refused", fix=f"use one of {', '.join(roles)}", source=source)
     def roles_are_known(document: dict[str, Any]) -> Iterator[Broken]:
-        """Each message has one of the roles of the format."""
+        """Each message must have one of the roles of the format."""
         for path, message in objects(document, messages):
             role = message.get(key)
             if isinstance(role, str) and role not in roles:
@@ -38,6 +38,6 @@ def declare_roles(
 
     @rules.rule("refused", fix="add a message", source=source)
     def messages_required(document: dict[str, Any]) -> Iterator[Broken]:
-        """A document has a message."""
+        """A document must have at least one message."""
         if document.get(messages) == []:
             yield f"$.{messages}", "an empty list"

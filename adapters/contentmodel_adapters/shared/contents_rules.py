@@ -16,11 +16,11 @@ def contents_in(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]
 
 
 def declare(rules: Rules, names: Names, types: Collection[str], source: str, *, refused: bool) -> None:
-    """Declare the rules of types, calls and results. `refused`: the reader of the format refuses other types."""
+    """Declare the rules of types, calls and results. Set `refused` if readers of the format refuse other types."""
 
     @rules.rule("refused" if refused else "ignored", fix="use a type of the format", source=source)
     def types_are_known(document: dict[str, Any]) -> Iterator[Broken]:
-        """The type of a content is one of the format."""
+        """The type of a content must be one of the format."""
         for path, content in contents_in(document):
             kind = content.get(names.tag)
             if isinstance(kind, str) and kind not in types:
@@ -28,7 +28,7 @@ def declare(rules: Rules, names: Names, types: Collection[str], source: str, *, 
 
     @rules.rule("harmful", fix="put the call before its result", source=source)
     def results_follow_their_calls(document: dict[str, Any]) -> Iterator[Broken]:
-        """The result of a function follows the call with its id."""
+        """The result of a function must follow the call with its id."""
         called: set[Any] = set()
         key = names.of("call_id")
         for path, content in contents_in(document):

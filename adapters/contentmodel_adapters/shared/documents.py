@@ -24,7 +24,7 @@ from contentmodel.request import ChatRequest
 from contentmodel_adapters.shared.schema_adaptation import OPENAI, with_fitting_schemas
 
 ANYTHING = IdentifierRule(r"[\s\S]", 100_000)
-"""Ids and names of any characters: a file restricts them no further."""
+"""Ids and names with any characters: a file does not restrict them."""
 
 
 class DocumentAdapter(RequestsOnly, TableAdapter):
@@ -33,7 +33,7 @@ class DocumentAdapter(RequestsOnly, TableAdapter):
     issuer = ""
     reasoning_fields: tuple[str, ...] = ("reasoning_content",)
     refused: Mapping[str, str] = {}
-    """Keys of documents of the format that are not conversations, each with the message of the fault."""
+    """Keys of documents that are not conversations, each with the message of the fault that refuses them."""
 
     def encode_request(
         self, request: ChatRequest, policies: Mapping[str, str] | None = None, model: str | None = None
@@ -57,7 +57,7 @@ class ListAdapter(DocumentAdapter):
     is_list = True
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
-        """Return the confidence that an object has messages of this format: that of its list."""
+        """Return the confidence that an object has messages of this format, which is the confidence of its list."""
         messages = payload.get(self.conversation)
         score = self.recognises_list(messages) if messages.__class__ is list else 0.0
         return {"request": score} if score else {}

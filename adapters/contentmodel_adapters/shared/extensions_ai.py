@@ -1,6 +1,7 @@
 """The rows of formats whose contents have the classes and fields of Microsoft.Extensions.AI.
 
-Names of types and fields are those of Microsoft.Extensions.AI in snake case. Each format has its own (`Names`).
+This module names types and fields as Microsoft.Extensions.AI does, in snake case. `Names` converts the names to those
+of a format.
 """
 
 from __future__ import annotations
@@ -82,9 +83,9 @@ class Names(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Repeating(Filled):
-    """The fields of contents of other APIs, and a field that repeats a part of another one.
+    """Fields that contents of other APIs get, and a field that repeats a part of another field.
 
-    The repeating field is in the residue of a decoded content. It always follows the other one.
+    A decoded content has the repeating field in its residue. The encoder computes it again from the other field.
     """
 
     def __init__(self, values: Mapping[str, Any], repeat: Callable[[dict[str, Any]], None]) -> None:
@@ -144,7 +145,7 @@ class Region(Codec[Span]):
 
 
 class Annotations(Blocks[Citation]):
-    """A list of citations. A list with any other annotation stays in the residue."""
+    """A list of citations. If it has any other annotation, the whole list stays in the residue."""
 
     def holds(self, value: Any) -> bool:
         is_list = value.__class__ is list and bool(value)
@@ -243,7 +244,7 @@ def as_text(content: AIContent, context: EncodeContext) -> AIContent:
 
 
 class InformationalOnly(Codec[str]):
-    """The mark of a call that the provider has run already."""
+    """The flag of a call that the provider has already run."""
 
     classes = (bool,)
     identity = False
@@ -362,7 +363,7 @@ class Rows:
         names, kind = self.names, ToolApprovalRequestContent
         tag, arguments = f"tool_call.{names.tag}", {"tool_call.arguments": "arguments"}
         function, mcp = {tag: names.of("function_call")}, {tag: names.of("mcp_server_tool_call")}
-        # In the model, a request for a call of the application has the id of the call. Its own id is in the residue.
+        # In the model, the request for approval of a client call has the id of the call. Its own id is in the residue.
         of_call, asked = {"tool_call.call_id": "request_id"}, {"request_id": "request_id"}
         of_server = {f"tool_call.{mcp_name}": "name", "tool_call.server_name": "server"}
         answer = {"approved": "approved", "reason": "reason"}
@@ -401,7 +402,7 @@ class Messages(MessageList):
     """The messages of a conversation. Each wire object is one message.
 
     - `defaults`: the fields that each message has, with their values.
-    - `mark`: changes a content before it is written, and `read` after it was read.
+    - `mark`: changes a content before it is encoded. `read`: changes a content after it was decoded.
     """
 
     def __init__(
@@ -467,7 +468,7 @@ class Messages(MessageList):
 
 
 def with_spans(messages: list[ChatMessage], context: EncodeContext, unit: str) -> list[ChatMessage]:
-    """Return the messages with the spans of the citations of texts in another unit."""
+    """Return the messages with the spans of citations of texts converted to `unit`."""
     return [
         context.with_contents(message, [_with_spans(content, context, unit) for content in message.contents])
         for message in messages
@@ -503,9 +504,9 @@ PASSES = (
 
 
 def recognised(items: list[Any], tag: str, own: str = "") -> float:
-    """Return the confidence that a list has messages with contents of which each has the field `tag`.
+    """Return the confidence that a list has messages of a format in which each content has the field `tag`.
 
-    `own` is the type that each message of the format has, if it has one.
+    `own` is the value of the field `type` of the format's messages; "" if they have no such field.
     """
     messages = [item for item in items if item.__class__ is dict and item.get("contents").__class__ is list]
     if not items or len(messages) != len(items) or not all(isinstance(one.get("role"), str) for one in messages):

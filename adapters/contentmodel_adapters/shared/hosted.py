@@ -40,9 +40,11 @@ def output_columns(union: Union, usual: str) -> dict[str, Column]:
 class Hosted(msgspec.Struct, frozen=True):
     """The declaration of a hosted tool in an API.
 
-    `tag` is the type or the key of the definition, `name` the name that the API fixes for it, and `needs` the settings
-    that it requires. `crosses`: the declaration is also used for the tool of another API, without its settings.
-    `only_settings`: all settings that it has, if it has few.
+    - `tag`: the type or the key of the definition.
+    - `name`: the name that the API fixes for the tool.
+    - `needs`: the settings that the API requires.
+    - `crosses`: whether the declaration is also used for tools of other APIs, without their settings.
+    - `only_settings`: all settings of the declaration; None if any setting is accepted.
     """
 
     tag: str
@@ -61,7 +63,7 @@ Current = Mapping[str, tuple[Hosted, ...]]
 
 
 def declared_as(kind: str, current: Current, capabilities: Capabilities = UNLIMITED.capabilities) -> tuple[Hosted, ...]:
-    """Return the declarations of a kind of tool that a model takes."""
+    """Return the declarations of a kind of tool that a model supports."""
     types = (capabilities.hosted_types or {}).get(kind)
     return tuple(hosted for hosted in current.get(kind, ()) if types is None or hosted.tag in types)
 
@@ -69,14 +71,14 @@ def declared_as(kind: str, current: Current, capabilities: Capabilities = UNLIMI
 def declaration(
     tool: HostedTool, current: Current, capabilities: Capabilities = UNLIMITED.capabilities
 ) -> Hosted | None:
-    """Return the declaration that a tool gets; None if the API has none that its settings and the model allow."""
+    """Return the declaration for a tool; None if the API has none that fits its settings and the model."""
     return next((hosted for hosted in declared_as(tool.kind, current, capabilities) if hosted.has_needs(tool)), None)
 
 
 def with_sendable_tools(request: ChatRequest, context: EncodeContext, current: Current) -> ChatRequest:
     """Return a request without the hosted tools that the API does not have, or whose required settings are missing.
 
-    Tools without a type of this API get the one that the model takes.
+    Tools without a type of this API get the type that the model supports.
     """
     if context.native or not any(tool.__class__ is HostedTool for tool in request.tools):
         return request
@@ -91,7 +93,7 @@ def with_sendable_tools(request: ChatRequest, context: EncodeContext, current: C
 
 
 def _of_the_model(tool: HostedTool, context: EncodeContext, current: Current) -> HostedTool:
-    """Return a tool in the declaration that the model takes, without settings that this declaration does not have."""
+    """Return a tool with the declaration that the model supports, without the settings that this declaration lacks."""
     declared = None if context.api in (tool.extra or {}) else declaration(tool, current, context.known.capabilities)
     if declared is None or not context.is_ours(tool):
         return tool

@@ -24,11 +24,11 @@ from contentmodel.content.media import standard_base64
 from contentmodel.errors import DecodeError
 
 DEEPEST = 100
-"""The levels of a schema that are checked: far more than any API takes."""
+"""The number of levels of a schema that are checked: far more than any API accepts."""
 
 
 class Declare(Protocol):
-    """Declare a rule that holds only for models whose names match, or with None for all."""
+    """Declare a rule for the models whose names match `models`, or for all models if it is None."""
 
     def __call__(
         self, severity: Severity, *, fix: str, source: str, models: str | None = ...
@@ -99,8 +99,8 @@ def unsampled(
 ) -> Iterator[tuple[str, str]]:
     """Yield the sampling settings that a model does not take, or takes only at one value: the key, and the value sent.
 
-    `names` maps each key of the wire to the setting's name in ChatOptions. A value outside a range is left to the rule
-    on numbers.
+    `names` maps each key of the wire to the setting's name in ChatOptions. Values outside a range are not yielded,
+    because the rule on numbers reports them.
     """
     for key, setting in names.items() if ranges is not None else ():
         value, (least, most) = settings.get(key), (ranges or {}).get(setting, (None, None))

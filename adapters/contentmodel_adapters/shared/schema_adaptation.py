@@ -54,7 +54,7 @@ GOOGLE = Dialects(tools=schemas.GEMINI_TOOLS, strict=None, answers=schemas.for_a
 
 
 def with_fitting_schemas(request: ChatRequest, context: EncodeContext, dialects: Dialects) -> ChatRequest:
-    """Return a request of another API with schemas that the target takes; report what they lose."""
+    """Return a request of another API with schemas that the target accepts. Report the lost parts of the schemas."""
     if context.native:
         return request
     fitter = _Fitter(context, dialects)

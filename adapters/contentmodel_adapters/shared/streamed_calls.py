@@ -62,7 +62,7 @@ def split_delta(entry: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
             pieces[f"{name}.{grown}"] = value[grown]
             value = {key: inner for key, inner in value.items() if key != grown}
         wire[name] = value
-    # Some hosts send the other kind of call with blanks (Snowflake): it gets no pieces.
+    # Some hosts (Snowflake) also send an empty object for the other kind of call. It has no text to append.
     if len(pieces) > 1 and not pieces["custom.input"]:
         wire["custom"] = {**wire["custom"], "input": pieces.pop("custom.input")}
     return wire, pieces

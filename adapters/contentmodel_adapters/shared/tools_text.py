@@ -1,4 +1,4 @@
-"""Tools as JSON text: in a data set, a column of text has one type in all rows, so no reader adds nulls to schemas."""
+"""Tools as JSON text. A column of text has one type in all rows of a data set, so no reader adds nulls to schemas."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LIST = ""
 
 
 class ToolsText:
-    """The field `tools` of a format: a list, or its JSON text. If `usual`, tools of other formats are written as text.
+    """The field `tools` of a format: a list, or JSON text. With `usual`, tools of other formats are written as text.
 
     `hint` keeps the text that was read.
     """
@@ -24,7 +24,7 @@ class ToolsText:
         self._hint, self._usual = hint, usual
 
     def decode(self, wire: dict[str, Any], context: DecodeContext, decode: Decode) -> Any:
-        """Decode a document by `decode`, with the text of its tools as a list."""
+        """Decode a document with `decode`, after parsing the text of its tools."""
         text = wire.get("tools")
         tools = objects_of_text(text)
         if tools is not None:
@@ -46,7 +46,7 @@ class ToolsText:
 
 
 def objects_of_text(text: Any) -> list[dict[str, Any]] | None:
-    """Return the list of objects of a JSON text; None if it is anything else, or the list is empty."""
+    """Return the list of objects that a JSON text has; None for any other text, and for an empty list."""
     if text.__class__ is not str:
         return None
     try:

@@ -56,7 +56,7 @@ from contentmodel_adapters.shared.ai_sdk import (
     row_for_state,
     row_of,
     rows_of_model,
-    state_of,
+    state_suffix,
     usual_compaction,
     with_states,
 )
@@ -376,7 +376,9 @@ def _row_of(wire: Mapping[str, Any]) -> str | None:
         )
     if kind == "tool-call":
         executed = wire.get("providerExecuted") is True
-        return f"{kind_of_tool(wire.get('toolName')) if executed else 'Function'}{state_of(wire, OPTIONS, OF_GOOGLE)}"
+        return (
+            f"{kind_of_tool(wire.get('toolName')) if executed else 'Function'}{state_suffix(wire, OPTIONS, OF_GOOGLE)}"
+        )
     if kind == "tool-result":
         return f"{kind_of_tool(wire.get('toolName'))}.{_form_of_output(wire)}"
     return row_of(wire, OPTIONS) or (kind if kind.__class__ is str else None)

@@ -24,7 +24,7 @@ def messages_are_not_empty(payload: dict[str, Any]) -> Iterator[Broken]:
 
 @RULES.rule("refused", fix="add the id", source=SOURCE)
 def messages_have_ids(payload: dict[str, Any]) -> Iterator[Broken]:
-    """Each message has an id."""
+    """Each message must have an id."""
     for path, message in objects(payload, "messages"):
         if message.get("id").__class__ is not str:
             yield f"{path}.id", "missing"

@@ -48,7 +48,7 @@ from contentmodel_adapters.shared.ai_sdk import (
     kind_of_tool,
     report_kind,
     row_for_state,
-    state_of,
+    state_suffix,
     with_states,
 )
 from contentmodel_adapters.vercel_ui_messages.blocks import API, TABLE
@@ -117,7 +117,7 @@ def _row_of_call(wire: Mapping[str, Any]) -> str:
     kind = "Function"
     if wire.get("providerExecuted") is True:
         kind = kind_of_tool(name)
-    return f"{'dynamic' if is_dynamic else 'tool'}.{kind}{state_of(wire, METADATA, OF_GOOGLE)}"
+    return f"{'dynamic' if is_dynamic else 'tool'}.{kind}{state_suffix(wire, METADATA, OF_GOOGLE)}"
 
 
 def _usual_call(content: Any, rows: list[Row]) -> Row:

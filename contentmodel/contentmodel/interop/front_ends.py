@@ -1,7 +1,7 @@
 """Convert the events of a turn to the chunks of a front end's protocol.
 
 A protocol sends each block once, from its start to its end, and cannot replace it. The events of a turn may repeat a
-block as a whole (`BlockCatchUp`): its new part is sent, and a block that changed is sent again as another one.
+whole block (`BlockCatchUp`). If the block only grew, its new text is sent; if it changed, it is sent as another block.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from contentmodel.usage import Usage
 
 Chunks: TypeAlias = Iterable[JsonObject]
 STOPPED = frozenset({CANCELLED, "interrupted"})
-"""The codes of turns that a user stopped."""
+"""The error codes of turns that a user stopped."""
 
 
 class OpenBlock:
@@ -60,7 +60,7 @@ class OpenBlock:
 class BlockWriter(ABC):
     """The state of one stream. Subclasses write the chunks of a protocol.
 
-    `turn` is the id of the turn. `step` counts the calls of the model in it, from 1; 0 before the first block.
+    `turn` is the id of the turn. `step` is the number of the current model call, from 1; 0 before the first block.
     """
 
     def __init__(self, turn: str) -> None:
@@ -75,7 +75,7 @@ class BlockWriter(ABC):
         if isinstance(event, TextDelta | ReasoningDelta):
             yield from self._grow(event.index, event.text)
         elif isinstance(event, ArgumentsDelta):
-            # Parts of arguments that are not text are sent with the whole call.
+            # Deltas of arguments that are not text have no chunk: the whole call has their values.
             yield from self._grow(event.index, event.text if event.path is None else "")
         elif isinstance(event, BlockStart):
             yield from self._begin(event.index, event.content)
@@ -115,7 +115,7 @@ class BlockWriter(ABC):
         if text is None:
             return
         if not text.startswith(block.sent):
-            # The API rewrote the block: the front end shows it twice.
+            # The block was rewritten. The front end cannot replace it, so it shows both versions.
             yield from self._end(index, block.content)
             yield from self._begin(index, content)
         elif text != block.sent:
@@ -137,10 +137,10 @@ class BlockWriter(ABC):
         yield from self.ended(block) if grows(content) else self.whole(block)
 
     def _stepped(self, content: AIContent) -> Iterator[JsonObject]:
-        """Begin a step with the first block of the model, and with its first one after results of its calls."""
+        """Begin a step at the model's first block, and at its first block after the results of its calls."""
         is_result = is_clients_result(content)
         if is_result:
-            # The calls of the results are complete, even if their last events were left out.
+            # If there are results, their calls are complete, even if the last events of the calls are missing.
             yield from self._end_all()
         elif not self.step or self._has_results:
             yield from self._end_all()
@@ -156,35 +156,35 @@ class BlockWriter(ABC):
         self._names += 1
         return f"{self.turn}-{index}" if index not in self._done else f"{self.turn}-{index}-{self._names}"
 
-    # -- what a protocol writes ----------------------------------------------------------------------------------------
+    # -- methods of a protocol -----------------------------------------------------------------------------------------
 
     @abstractmethod
     def started(self, response: ChatResponse) -> Chunks:
-        """Return the chunks of the start of the turn."""
+        """Return the chunks for the start of the turn."""
 
     @abstractmethod
     def stepped(self) -> Chunks:
-        """Return the chunks of the start of a step. `step` is its number."""
+        """Return the chunks for the start of a step. `self.step` is its number."""
 
     @abstractmethod
     def opened(self, block: OpenBlock) -> Chunks:
-        """Return the chunks of the start of a text, a reasoning or a call."""
+        """Return the chunks for the start of a text, reasoning or a call."""
 
     @abstractmethod
     def grown(self, block: OpenBlock, text: str) -> Chunks:
-        """Return the chunks of more text of a text, a reasoning, or the arguments of a call."""
+        """Return the chunks for a piece of a text, of reasoning or of the arguments of a call."""
 
     @abstractmethod
     def ended(self, block: OpenBlock) -> Chunks:
-        """Return the chunks of the end of a text, a reasoning or a call."""
+        """Return the chunks for the end of a text, reasoning or a call."""
 
     @abstractmethod
     def whole(self, block: OpenBlock) -> Chunks:
-        """Return the chunks of a content that is sent as a whole."""
+        """Return the chunks for a content that is sent whole."""
 
     @abstractmethod
     def noticed(self, notice: Notice) -> Chunks:
-        """Return the chunks of a text for the user."""
+        """Return the chunks for a notice to the user."""
 
     @abstractmethod
     def completed(self, event: TurnComplete) -> Chunks:
@@ -201,9 +201,9 @@ def grows(content: AIContent) -> bool:
 
 
 def text_of(content: AIContent) -> str | None:
-    """Return the text that deltas extend: of a text or a reasoning, or the arguments of a call as JSON text.
+    """Return the text that deltas extend: a text, reasoning, or the arguments of a call as JSON text.
 
-    None if the content has no such text. The arguments of a call may be an object although its deltas are text.
+    Return None if the content has no such text. The arguments may be an object although their deltas are text.
     """
     if isinstance(content, ToolCallContent):
         return content.arguments if isinstance(content.arguments, str) else None
@@ -216,7 +216,7 @@ def is_clients_result(content: AIContent) -> bool:
 
 
 def arguments_of(call: ToolCallContent) -> Json:
-    """Return the arguments of a call as an object; its text if they are not one, or the tool takes free text."""
+    """Return the arguments of a call as an object; as text if they are not an object, or the tool takes free text."""
     if isinstance(call, CustomToolCallContent):
         return call.arguments
     try:
@@ -226,7 +226,7 @@ def arguments_of(call: ToolCallContent) -> Json:
 
 
 def output_of(result: ToolResultContent) -> Json:
-    """Return a result as the front end gets it: its artifact, its only JSON value, its text, or all of its outputs."""
+    """Return a result in the form for front ends: its artifact, its only JSON value, its text, or all its outputs."""
     if result.artifact is not None:
         return result.artifact
     if len(result.outputs) == 1 and isinstance(result.outputs[0], JsonContent):
@@ -237,12 +237,12 @@ def output_of(result: ToolResultContent) -> Json:
 
 
 def message_of(error: ErrorContent) -> str:
-    """Return the text of an error for people: its message, or its code."""
+    """Return the text of an error for users: its message, or its code if it has no message."""
     return error.message or error.code or "failed"
 
 
 def counts_of(usage: Usage) -> JsonObject:
-    """Return the counts of tokens that are known, by the names that both protocols have for them."""
+    """Return the token counts that are set, under the names that both protocols use."""
     counts = {
         "inputTokens": usage.all_input_tokens,
         "outputTokens": usage.all_output_tokens,

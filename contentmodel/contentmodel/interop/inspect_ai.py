@@ -3,8 +3,8 @@
     for sample in samples("logs/run.eval"):
         request = contentmodel.adapter("inspect-eval-log").decode_request(sample)
 
-Inspect AI itself is not needed. It compresses logs with zstandard, which Python reads since version 3.14: older
-versions need the extra `inspect-ai`.
+Inspect AI itself is not needed. Its logs are compressed with zstandard, which Python supports from version 3.14 on.
+Older versions need the extra `inspect-ai`.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _LOCAL_HEADER = struct.Struct("<26xHH")
 
 
 def samples(path: str | PathLike[str]) -> Iterator[dict[str, Any]]:
-    """Yield the samples of an eval log: a `.eval` file, from which one is read at a time, or a `.json` file.
+    """Yield the samples of an eval log: a `.eval` file, which is read one sample at a time, or a `.json` file.
 
-    Numbers that JSON does not have (a score may be NaN) become texts: "NaN", "Infinity".
+    Numbers that JSON does not have (a score may be NaN) become strings: "NaN", "Infinity".
 
     Raise DecodeError with the name of the file and its member if the file is not an eval log or is damaged,
-    MissingExtraError if a library for its compression is missing, and OSError if it cannot be read.
+    MissingExtraError if the library for its compression is missing, and OSError if the file cannot be read.
     """
     if zipfile.is_zipfile(path):
         yield from _of_archive(path)
@@ -45,7 +45,7 @@ def samples(path: str | PathLike[str]) -> Iterator[dict[str, Any]]:
     log = _object(data, fspath(path))
     found = log.get("samples")
     if not isinstance(found, list) or "eval" not in log:
-        raise _fault(fspath(path), "it is no eval log: expected an object with `eval` and `samples`")
+        raise _fault(fspath(path), "it is not an eval log: expected an object with `eval` and `samples`")
     for index, sample in enumerate(found):
         if not isinstance(sample, dict):
             raise _fault(fspath(path), f"expected a sample, got {kind_of(sample)}", f"$.samples[{index}]")
@@ -54,14 +54,14 @@ def samples(path: str | PathLike[str]) -> Iterator[dict[str, Any]]:
 
 def _of_archive(path: str | PathLike[str]) -> Iterator[dict[str, Any]]:
     with open(path, "rb") as file, zipfile.ZipFile(file) as archive:
-        # A run that is continued may write a sample twice: the last one counts.
+        # A resumed run may write a sample twice: the last one is used.
         names = [name for name in dict.fromkeys(archive.namelist()) if _is_sample(name)]
         if not names and "header.json" not in archive.namelist() and "_journal/start.json" not in archive.namelist():
-            raise _fault(fspath(path), "it is a zip file, but no eval log: it has neither samples nor a header")
+            raise _fault(fspath(path), "it is a zip file, but not an eval log: it has neither samples nor a header")
         for name in names:
             where = f"{fspath(path)}, {name}"
             if name.count("/") > 1:
-                raise _fault(where, "the sample is in chunks, which this function does not read")
+                raise _fault(where, "the sample is stored in chunks, which this function cannot read")
             yield _object(_read(file, archive, archive.getinfo(name), where), where)
 
 
@@ -79,10 +79,10 @@ def _read(file: IO[bytes], archive: zipfile.ZipFile, member: zipfile.ZipInfo, wh
         # This version of Python lacks the method of compression.
         pass
     except Exception as error:
-        # Each method of compression has its own error.
+        # Each method of compression raises other exceptions.
         raise _fault(where, f"the file is damaged: {error}") from None
     if member.compress_type != _ZSTANDARD:
-        raise _fault(where, f"it is compressed with the method {member.compress_type}, which Python does not read")
+        raise _fault(where, f"it is compressed with the method {member.compress_type}, which this Python cannot read")
     return _decompressed(file, member, where)
 
 

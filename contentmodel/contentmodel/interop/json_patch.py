@@ -1,4 +1,4 @@
-"""Apply JSON Patch (RFC 6902), the form in which AG-UI sends changes of states and activities."""
+"""Apply JSON Patch (RFC 6902). AG-UI sends changes of states and activities in this form."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any
 from contentmodel.engine.json import Json, canonical, parse, write
 
 MOST_COPIED = 16 * 2**20
-"""The maximum number of bytes that the operations `copy` of one patch may add. Repeated copies double the document."""
+"""The maximum number of bytes that the `copy` operations of a patch may add: each one can double the document."""
 
 
 class PatchError(ValueError):
-    """An operation is not valid, or does not fit the document."""
+    """Raised if an operation is not valid, or does not fit the document."""
 
 
 def patched(document: Json, patch: Json) -> Json:
-    """Return the document after all operations of a patch. The document is changed in place.
+    """Apply a patch to a document in place, and return the document, which may be another object.
 
-    Raise PatchError if an operation fails. The operations before it are applied.
+    Raise PatchError if an operation fails. The operations before it stay applied.
     """
     if not isinstance(patch, list):
         raise PatchError("expected an array of operations")
@@ -48,7 +48,7 @@ def patched(document: Json, patch: Json) -> Json:
             if canonical(_at(root, path)) != canonical(operation["value"]):
                 raise PatchError("the tested value differs")
         elif kind == "replace":
-            owner, key = _place(root, path)
+            owner, key = _parent(root, path)
             _at(root, path)
             owner[key] = operation["value"]
         else:
@@ -57,7 +57,7 @@ def patched(document: Json, patch: Json) -> Json:
 
 
 def _steps(pointer: object) -> list[str]:
-    """Return the keys of a JSON Pointer (RFC 6901), after that of the root."""
+    """Return the keys of a JSON Pointer (RFC 6901), without the empty one of the root."""
     if not isinstance(pointer, str) or (pointer and not pointer.startswith("/")):
         raise PatchError(f"expected a JSON Pointer, got {pointer!r:.100}")
     return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")]
@@ -66,7 +66,7 @@ def _steps(pointer: object) -> list[str]:
 def _index(owner: list[Any], key: str, most: int) -> int:
     is_number = key.isascii() and key.isdigit() and (key == "0" or not key.startswith("0")) and len(key) < 10
     if not is_number or int(key) > most:
-        raise PatchError(f"no place {key!r:.100} in an array of {len(owner)}")
+        raise PatchError(f"no index {key!r:.100} in an array of {len(owner)} items")
     return int(key)
 
 
@@ -82,18 +82,18 @@ def _at(root: Json, steps: list[str]) -> Json:
     return value
 
 
-def _place(root: Json, steps: list[str]) -> tuple[Any, Any]:
-    """Return the object or the array of a place, and its key. The place may be after the end of an array."""
+def _parent(root: Json, steps: list[str]) -> tuple[Any, Any]:
+    """Return the object or the array that a pointer's last key is in, and the key. It may be the end of an array."""
     owner = _at(root, steps[:-1])
     if isinstance(owner, dict):
         return owner, steps[-1]
     if not isinstance(owner, list):
-        raise PatchError(f"no place {steps[-1]!r:.100} in a value that is neither an object nor an array")
+        raise PatchError(f"no key {steps[-1]!r:.100} in a value that is neither an object nor an array")
     return owner, len(owner) if steps[-1] == "-" else _index(owner, steps[-1], len(owner))
 
 
 def _put(root: Json, steps: list[str], value: Json) -> None:
-    owner, key = _place(root, steps)
+    owner, key = _parent(root, steps)
     if isinstance(owner, list):
         owner.insert(key, value)
     else:
@@ -102,6 +102,6 @@ def _put(root: Json, steps: list[str], value: Json) -> None:
 
 def _taken(root: Json, steps: list[str]) -> Json:
     value = _at(root, steps)
-    owner, key = _place(root, steps)
+    owner, key = _parent(root, steps)
     del owner[key]
     return value

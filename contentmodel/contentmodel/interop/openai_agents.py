@@ -24,7 +24,7 @@ _API = "openai-responses"
 def sessions(path: str | PathLike[str]) -> list[str]:
     """Return the ids of the sessions in a file, the oldest first.
 
-    Raise DecodeError if the file is not such a database, and FileNotFoundError if it is missing.
+    Raise DecodeError if the file is not a database of `SQLiteSession`, and FileNotFoundError if it is missing.
     """
     return [session_id for (session_id,) in _rows(path, "SELECT session_id FROM agent_sessions ORDER BY rowid")]
 
@@ -32,8 +32,8 @@ def sessions(path: str | PathLike[str]) -> list[str]:
 def items(path: str | PathLike[str], session_id: str) -> list[dict[str, Any]]:
     """Return the items of a session, in order.
 
-    Raise DecodeError if the file is not such a database, has no such session, or an item is not a JSON object, and
-    FileNotFoundError if the file is missing.
+    Raise DecodeError if the file is not a database of `SQLiteSession`, if it has no session with this id, or if an
+    item is not a JSON object. Raise FileNotFoundError if the file is missing.
     """
     found = _rows(path, "SELECT id, message_data FROM agent_messages WHERE session_id = ? ORDER BY id", session_id)
     if not found and not _rows(path, "SELECT 1 FROM agent_sessions WHERE session_id = ?", session_id):
@@ -60,7 +60,7 @@ def _rows(path: str | PathLike[str], query: str, *values: str) -> Sequence[tuple
         with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as database:
             return database.execute(query, values).fetchall()
     except sqlite3.Error as error:
-        raise _fault(path, f"it is no database of SQLiteSession: {error}") from None
+        raise _fault(path, f"it is not a database of SQLiteSession: {error}") from None
 
 
 def _fault(path: str | PathLike[str], message: str) -> DecodeError:

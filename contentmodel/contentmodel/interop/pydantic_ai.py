@@ -73,7 +73,7 @@ _OPTIONS = {
     "parallel_tool_calls": "parallel_tool_calls",
     "service_tier": "service_tier",
 }
-"""Settings of Pydantic AI, and the options of a request that have the same meaning."""
+"""The option of a request for each setting of Pydantic AI that has the same meaning."""
 
 
 class ClientModel(Model):
@@ -108,7 +108,7 @@ class ClientModel(Model):
         model_settings: ModelSettings | None,
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
-        """Send the messages and return the answer. Raise ModelHTTPError or ModelAPIError if there is none."""
+        """Send the messages and return the answer. Raise ModelHTTPError or ModelAPIError if the request fails."""
         request, timeout = self._request(messages, model_settings, model_request_parameters)
         try:
             response = await self.client.complete(request, timeout=timeout)
@@ -201,7 +201,7 @@ def model_response(response: ChatResponse) -> ModelResponse:
 
 
 def _wire_of(response: ChatResponse, contents: Iterable[AIContent]) -> dict[str, Any]:
-    """Return the JSON of a response with these contents and the other fields of an answer."""
+    """Return the JSON of a Pydantic AI response with these contents and the other fields of an answer."""
     message = ChatMessage(
         role="assistant",
         contents=list(contents),
@@ -223,7 +223,7 @@ def _loaded(wire: dict[str, Any]) -> ModelResponse:
 
 @dataclass
 class _Streamed(StreamedResponse):
-    """A streamed answer: the events of our stream as those of Pydantic AI."""
+    """A streamed answer, with the events of a client's stream converted to those of Pydantic AI."""
 
     stream: AsyncChatStream
     name: str
@@ -270,7 +270,7 @@ class _Streamed(StreamedResponse):
             yield from self._parts_manager.handle_text_delta(vendor_part_id=index, content=text)
 
     def _end(self, event: BlockStop, growing: set[int]) -> Iterator[ModelResponseStreamEvent]:
-        """Yield the rest of a block: its opaque state and its citations, or the whole block if it has no deltas."""
+        """Yield the rest of a block: its opaque state and its citations, or the whole block if it had no deltas."""
         parts, at = self._parts_manager, event.index
         for part in _loaded(_wire_of(ChatResponse(origin=self.stream.response.origin), [event.content])).parts:
             if isinstance(part, ToolCallPart):
@@ -323,7 +323,7 @@ class _Streamed(StreamedResponse):
 
     @property
     def provider_url(self) -> str | None:
-        """None: the address is a setting of the client."""
+        """None, because the address is a setting of the client."""
         return None
 
     @property
@@ -333,7 +333,7 @@ class _Streamed(StreamedResponse):
 
 
 def _raised(error: ClientError, model: str) -> Exception:
-    """Return the error of Pydantic AI for one of a client."""
+    """Return the exception of Pydantic AI for an exception of a client."""
     if error.status is None:
         return ModelAPIError(model, str(error))
     body = None if error.error is None else {"message": error.error.message, "code": error.error.code}

@@ -1,4 +1,4 @@
-"""The formats of streams: how the events of an API become bytes, and how the bytes are split into events again."""
+"""The formats of streams: how the events of an API are written as bytes, and how bytes are split into events."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from contentmodel.engine.streams.framing import AnyFraming, Framing, LineParser,
 
 @dataclass(frozen=True)
 class StreamFormat:
-    """The form of the events of a stream as bytes.
+    """The byte format of a stream.
 
     - `media_type`: the content type of a body with such events.
-    - `framing`: returns a splitter of bytes into frames, for one stream.
-    - `write`: returns the bytes of one event, from its data and its name or None.
+    - `framing`: returns an object that splits the bytes of one stream into frames.
+    - `write`: returns the bytes of one event, given its data and its name (or None).
     - `split`: splits the bytes of a whole stream after each event.
-    - `begins`: returns whether bytes are the start of such a stream; None if they are too few to decide.
+    - `begins`: returns whether bytes are the start of a stream in this format; None if they are too few to decide.
     """
 
     media_type: str
@@ -27,7 +27,7 @@ class StreamFormat:
     begins: Callable[[bytes], bool | None]
 
     def is_type(self, content_type: str) -> bool:
-        """Return whether the content type of a body is the one of this format, whatever its parameters."""
+        """Return whether the content type of a body is that of this format. Parameters are ignored."""
         return _essence(content_type) == _essence(self.media_type)
 
 

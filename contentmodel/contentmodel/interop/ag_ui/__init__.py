@@ -3,8 +3,8 @@
     run = read_run(response.iter_bytes())
     messages = contentmodel.adapter("ag-ui").decode_request(run).messages
 
-A run calls a model several times, and has the results of tools. So its events make a conversation and not an answer:
-the input of a run (`RunAgentInput`) whose `messages` are those after the run.
+A run may call a model several times, and contains the results of tools. So its events are read as a conversation, not
+as one answer: the input of a run (`RunAgentInput`) whose `messages` are those after the run.
 
 Source: ag_ui/_generated/models.py of ag-ui-protocol 1.0.0, and `defaultApplyEvents`, `transformChunks`, `verifyEvents`
 and `CompatibilityBoundary` of the npm package @ag-ui/client 1.0.0 (seen 2026-11-23).

@@ -1,4 +1,4 @@
-"""The events of AG-UI: their types, and the events of texts, reasoning and calls, which are sent in pieces."""
+"""The events of AG-UI: their types, and the events for texts, reasoning and calls, which are sent in pieces."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ API = "ag-ui"
 
 
 class Growing(NamedTuple):
-    """The events of a message or a call that is sent in pieces: the prefix of their types, and the field of its id."""
+    """The events for a message or a call that is sent in pieces: the prefix of their types and the field for its id."""
 
     prefix: str
     piece: str
@@ -35,7 +35,7 @@ class Growing(NamedTuple):
 
 
 def with_fields(own: JsonObject, rest: Mapping[str, Any]) -> JsonObject:
-    """Return an object with further fields, which replace none of its own."""
+    """Return an object with further fields. Existing fields keep their values."""
     return {**own, **rest, **own}
 
 
@@ -60,7 +60,7 @@ _OTHERS = (
     *("STATE_SNAPSHOT", "STATE_DELTA", "CUSTOM", "RAW"),
 )
 EVENT_TYPES = frozenset({*GROWING, *OLDER, *PHASES, *_OTHERS})
-"""The types of events that the protocol has, or had."""
+"""The types of events in the current and in earlier versions of the protocol."""
 
 
 def is_event(value: object) -> bool:

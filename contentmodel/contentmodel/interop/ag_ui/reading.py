@@ -1,4 +1,4 @@
-"""Read the events of a run to the input of a run."""
+"""Read the events of a run as the input of a run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from contentmodel.interop.json_patch import PatchError, patched
 
 
 def read_run(events: JsonText | Iterable[Payload]) -> JsonObject:
-    """Return the input of a run with the messages, the state and the other values that its events leave.
+    """Return the input of a run with the messages, the state and the other values after its events.
 
     `events` are server-sent events (as a whole, or in chunks that may be cut anywhere), or objects: dicts, or events of
     ag-ui-protocol. Besides the fields of `RunAgentInput`, the run may have
@@ -35,8 +35,8 @@ def read_run(events: JsonText | Iterable[Payload]) -> JsonObject:
     - `error`: the fields of RUN_ERROR. If the events stop early, its code is `stream_ended`;
     - `events`: each event that changes no message (steps, custom and raw events), and the number of messages before it.
 
-    How a text was divided, and the times and the raw events of its pieces, are not kept. Raise DecodeError if an event
-    is malformed, or refers to a message that has not started.
+    Texts are joined: the limits, the times and the raw events of their pieces are not kept. Raise DecodeError if an
+    event is malformed, or refers to a message that has not started.
     """
     reader = RunReader()
     chunks: Iterable[Any] = [events] if isinstance(events, bytes | bytearray | memoryview | str) else events
@@ -61,21 +61,21 @@ class RunReader:
     """
 
     def __init__(self) -> None:
-        adapter(API)  # It can dump events of ag-ui-protocol.
+        adapter(API)  # Load the adapter: it registers the function that dumps events of ag-ui-protocol.
         self.is_over = False
         self._framing = AnyFraming()
         self._run: JsonObject = {}
         self._messages: JsonArray = []
         self._results: dict[int, JsonArray] = {}
-        """The messages of new results, by the identity of the message with their call, or else of the last one."""
+        """The messages of new results, by `id()` of the message with their call, or of the last message without one."""
         self._owners: dict[tuple[str, str], JsonObject] = {}
-        """The messages and the calls, by the field of events with their id, and the id."""
+        """The messages and the calls, by the name of the field that refers to them in events, and by id."""
         self._callers: dict[str, JsonObject] = {}
         """The message of each call."""
         self._pieces: dict[int, tuple[JsonObject, list[str]]] = {}
-        """The new pieces of texts, by the identity of their owner."""
+        """The new pieces of texts, by `id()` of the object that has the text."""
         self._chunked: dict[tuple[str, object], str] = {}
-        """The id that the last chunk had, by prefix and sub-agent."""
+        """The id in the last chunk, by the prefix of its type and by sub-agent."""
         self._kept: JsonArray = []
         self._count = self._size = 0
         self._reasoning = 0
@@ -118,7 +118,7 @@ class RunReader:
             raise DecodeError(API, [Fault(f"$[{self._count - 1}]", f"expected an event, got {kind_of(wire)}")])
         kind = self._string(wire, "type")
         if self.is_over:
-            self._fail("type", f"{kind} after the end of the run: read each run with a reader of its own")
+            self._fail("type", f"{kind} after the end of the run: use one reader for each run")
         growing = GROWING.get(OLDER.get(kind, kind))
         if growing is not None:
             self._read_piece(*growing, wire)
@@ -155,7 +155,7 @@ class RunReader:
             self._string(event, "delta")
 
     def _name(self, growing: Growing, step: str, event: JsonObject) -> str:
-        """Return the id in an event. A chunk may leave it out; older events of reasoning have none."""
+        """Return the id in an event. A chunk may omit it, and reasoning events of older versions have none."""
         agent = event.get("subagentRunId")
         place = (growing.prefix, agent if isinstance(agent, str) else None)
         if event["type"] in OLDER:
@@ -200,7 +200,7 @@ class RunReader:
         self._index_call(call, message)
 
     def _caller(self, name: str, event: JsonObject) -> JsonObject:
-        """Return the assistant message of a new call. A call without a parent has a message of its own."""
+        """Return the assistant message for a new call. A call without a parent gets a new message."""
         parent = event.get("parentMessageId")
         known = self._owners.get(("messageId", parent)) if isinstance(parent, str) else None
         if known is not None and known.get("role") == "assistant":
@@ -248,7 +248,7 @@ class RunReader:
         self._size += 1
 
     def _read_snapshot(self, event: JsonObject) -> None:
-        """Replace the messages. Those of activities and reasoning stay if the snapshot has none of their role."""
+        """Replace the messages. If the snapshot has no activities, the old ones stay; the same applies to reasoning."""
         messages = self._listed(event)
         new = {message["id"]: message for message in messages}
         staying = {"activity", "reasoning"} - {message["role"] for message in messages}
@@ -262,7 +262,7 @@ class RunReader:
             self._index(message)
 
     def _listed(self, owner: Mapping[str, Any]) -> list[JsonObject]:
-        """Return the messages in an event, or in the input of the run. Each has an id and a role."""
+        """Return the messages in an event or in the input of the run. Fail if one of them has no id or no role."""
         messages = owner.get("messages")
         for message in messages if isinstance(messages, list) else [None]:
             if not isinstance(message, dict) or not all(isinstance(message.get(key), str) for key in ("id", "role")):
@@ -288,7 +288,7 @@ class RunReader:
         known["content"] = self._patched(known.get("content"), event, "patch")
         _merge_metadata(known, event)
 
-    def _read_sealed(self, event: JsonObject) -> None:
+    def _read_encrypted(self, event: JsonObject) -> None:
         key = "toolCallId" if event.get("subtype") == "tool-call" else "messageId"
         owner = self._owners.get((key, self._string(event, "entityId")))
         if owner is None:
@@ -299,7 +299,7 @@ class RunReader:
 
     def _read_start(self, event: JsonObject) -> None:
         if self._has_started:
-            self._fail("type", "a second run begins: read each run with a reader of its own")
+            self._fail("type", "a second run begins: use one reader for each run")
         self._has_started = True
         given = event.get("input")
         given = given if isinstance(given, dict) else {}
@@ -342,14 +342,14 @@ _READ: dict[str, Callable[[RunReader, JsonObject], None]] = {
     "MESSAGES_SNAPSHOT": RunReader._read_snapshot,
     "ACTIVITY_SNAPSHOT": RunReader._read_activity,
     "ACTIVITY_DELTA": RunReader._read_activity_changes,
-    "REASONING_ENCRYPTED_VALUE": RunReader._read_sealed,
+    "REASONING_ENCRYPTED_VALUE": RunReader._read_encrypted,
     "STATE_SNAPSHOT": RunReader._read_state,
     "STATE_DELTA": RunReader._read_state_changes,
 }
 
 
 def _rest(event: Mapping[str, Any], *taken: str) -> JsonObject:
-    """Return the fields of an event without its type, those that are `taken`, and nulls, which mean nothing."""
+    """Return the fields of an event without its type, nulls, and the fields in `taken`."""
     return {key: value for key, value in event.items() if key != "type" and key not in taken and value is not None}
 
 

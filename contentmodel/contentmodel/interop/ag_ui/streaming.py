@@ -21,10 +21,10 @@ from contentmodel.serialize import to_builtins
 
 
 def run_events(events: Iterable[StreamEvent], *, thread_id: str, run_id: str) -> Iterator[JsonObject]:
-    """Yield the events of a run for the events of one turn, as they arrive.
+    """Convert the events of one turn to the events of a run, as they arrive.
 
-    Send each as a server-sent event: `data: ` with its JSON. If the turn fails, the last one is RUN_ERROR. Opaque state
-    of providers is not sent.
+    Send each one as a server-sent event: `data: ` with its JSON. If the turn fails, the last event is RUN_ERROR. Opaque
+    state of providers is not sent.
     """
     writer = RunWriter(run_id, thread_id, run_id)
     for event in events:
@@ -32,9 +32,9 @@ def run_events(events: Iterable[StreamEvent], *, thread_id: str, run_id: str) ->
 
 
 class RunWriter(BlockWriter):
-    """Write the events of a run. Contents that AG-UI has no event for are events of the type CUSTOM.
+    """Write the events of a run. Contents without an event in AG-UI are sent as events of the type CUSTOM.
 
-    `turn` begins the ids of the messages; `thread` and `run` are the ids that the client gave.
+    `turn` is the prefix of the messages' ids. `thread` and `run` are the ids from the input of the run.
     """
 
     def __init__(self, turn: str, thread: str, run: str) -> None:

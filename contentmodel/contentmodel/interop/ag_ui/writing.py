@@ -1,4 +1,4 @@
-"""Write the events of a run that has ended: the reverse of `read_run`."""
+"""Write the events of a run that has ended: the inverse of `read_run`."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from contentmodel.interop.ag_ui.reading import read_run
 
 
 def write_run(run: JsonObject | JsonArray) -> list[JsonObject]:
-    """Return the events of a run, or of a list of its messages. `read_run` returns the same run for them.
+    """Return the events of a run, or of a list of messages. `read_run` restores the same run from them.
 
-    The messages until the last one of a user are the input of the run, in RUN_STARTED. The messages after it have
-    events. If events cannot say what a message has, all messages are in the input.
+    The messages up to the last user message are the input of the run, in RUN_STARTED. Later messages become events. If
+    events cannot express a message, all messages are in the input.
     """
     given: JsonObject = run if isinstance(run, dict) else {"messages": run}
     messages = given["messages"]
-    asked = [number for number, message in enumerate(messages, 1) if message.get("role") in _ASKING]
+    inputs = [number for number, message in enumerate(messages, 1) if message.get("role") in _INPUT_ROLES]
     try:
-        events = list(_events(given, asked[-1] if asked else 0))
+        events = list(_events(given, inputs[-1] if inputs else 0))
         if read_run(events)["messages"] == messages:
             return events
     except (DecodeError, AttributeError, LookupError, TypeError):
@@ -60,25 +60,25 @@ def _text_events(message: JsonObject) -> Iterator[JsonObject]:
     """Yield the events of a message of the assistant: its text, its state and its calls."""
     name, content = message.get("id", ""), message.get("content")
     if isinstance(content, str):
-        rest = {key: value for key, value in message.items() if key not in ("id", "content", "toolCalls", _SEALED)}
+        rest = {key: value for key, value in message.items() if key not in ("id", "content", "toolCalls", _ENCRYPTED)}
         yield from TEXT.whole(name, content, **rest)
-    yield from _sealed(message, name, "message")
+    yield from _encrypted_events(message, name, "message")
     for call in message.get("toolCalls") or ():
         function, call_id = call.get("function", {}), call.get("id", "")
-        rest = {key: value for key, value in call.items() if key not in ("id", "type", "function", _SEALED)}
+        rest = {key: value for key, value in call.items() if key not in ("id", "type", "function", _ENCRYPTED)}
         parent = {} if name == call_id else {"parentMessageId": name}
         agent = {"subagentRunId": message["subagentRunId"]} if "subagentRunId" in message else {}
         fields = {"toolCallName": function.get("name", ""), **parent, **agent, **rest}
         yield from CALL.whole(call_id, function.get("arguments", ""), **fields)
-        yield from _sealed(call, call_id, "tool-call")
+        yield from _encrypted_events(call, call_id, "tool-call")
 
 
 def _reasoning_events(message: JsonObject) -> Iterator[JsonObject]:
     name, content = message.get("id", ""), message.get("content", "")
-    rest = {key: value for key, value in message.items() if key not in ("id", "content", _SEALED)}
+    rest = {key: value for key, value in message.items() if key not in ("id", "content", _ENCRYPTED)}
     yield {"type": "REASONING_START", "messageId": name}
     yield from REASONING.whole(name, content, **rest)
-    yield from _sealed(message, name, "message")
+    yield from _encrypted_events(message, name, "message")
     yield {"type": "REASONING_END", "messageId": name}
 
 
@@ -92,12 +92,12 @@ def _activity_events(message: JsonObject) -> Iterator[JsonObject]:
     yield {"type": "ACTIVITY_SNAPSHOT", "messageId": message.get("id", ""), **rest}
 
 
-_ASKING = ("user", "system", "developer")
-_SEALED = "encryptedValue"
+_INPUT_ROLES = ("user", "system", "developer")
+_ENCRYPTED = "encryptedValue"
 _MESSAGES = {"reasoning": _reasoning_events, "tool": _result_events, "activity": _activity_events}
 
 
-def _sealed(owner: JsonObject, name: str, subtype: str) -> Iterator[JsonObject]:
-    if owner.get(_SEALED) is not None:
-        fields = {"subtype": subtype, "entityId": name, _SEALED: owner[_SEALED]}
+def _encrypted_events(owner: JsonObject, name: str, subtype: str) -> Iterator[JsonObject]:
+    if owner.get(_ENCRYPTED) is not None:
+        fields = {"subtype": subtype, "entityId": name, _ENCRYPTED: owner[_ENCRYPTED]}
         yield {"type": "REASONING_ENCRYPTED_VALUE", **fields}

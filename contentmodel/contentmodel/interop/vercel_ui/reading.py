@@ -1,4 +1,4 @@
-"""Read the chunks of a UI message to the message."""
+"""Read the chunks of a UI message as the message."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ API = "vercel-ui-messages"
 
 
 def read_message(chunks: JsonText | Iterable[Payload]) -> JsonObject:
-    """Return the UI message that the chunks of a UI message stream make.
+    """Return the UI message that a UI message stream contains.
 
     `chunks` are server-sent events (as a whole, or in pieces that may be cut anywhere), or objects. Besides the fields
     of a UI message, the message may have
@@ -158,7 +158,7 @@ class MessageReader:
     # -- calls ---------------------------------------------------------------------------------------------------------
 
     def _change_call(self, part: JsonObject, state: str, chunk: JsonObject, *fields: str) -> None:
-        """Set the state and the `fields` of a call from a chunk. Input that was streamed is replaced."""
+        """Set the state of a call, and its `fields` from a chunk. Input that was streamed is replaced."""
         part["state"] = state
         for field in ("output", "errorText", "rawInput", "preliminary", *fields):
             part.pop(field, None)
@@ -266,7 +266,7 @@ class MessageReader:
             self._keep(chunk)
 
     def _skip(self, chunk: JsonObject) -> None:
-        """Ignore the end of a step: the next step or the end of the message shows it."""
+        """Ignore the end of a step: the next step or the end of the message implies it."""
 
 
 _READ: dict[str, Callable[[MessageReader, JsonObject], None]] = {
@@ -294,7 +294,7 @@ _STARTS = frozenset({"type", "messageId", "messageMetadata"})
 
 
 def is_chunk(value: object) -> bool:
-    """Return whether a JSON value is certainly a chunk of a UI message stream: other streams have no such types."""
+    """Return whether a JSON value is a chunk of a UI message stream of a type that no other stream has."""
     if not isinstance(value, dict) or not isinstance(value.get("type"), str):
         return False
     if value["type"] in ("text-start", "text-delta", "text-end"):
@@ -303,7 +303,7 @@ def is_chunk(value: object) -> bool:
 
 
 def _present(value: Mapping[str, Any], *taken: str) -> JsonObject:
-    """Return the fields that are not null and not `taken`."""
+    """Return the fields that are not null and not in `taken`."""
     return {key: item for key, item in value.items() if item is not None and key not in taken}
 
 

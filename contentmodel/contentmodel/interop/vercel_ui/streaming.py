@@ -38,7 +38,7 @@ VERSIONS = ("5", "6", "7")
 HEADERS = {"x-vercel-ai-ui-message-stream": "v1"}
 END = b"data: [DONE]\n\n"
 REFUSED = "refused"
-"""The code of the result of a call that the user did not allow."""
+"""The error code in the result of a call that the user rejected."""
 _REASONS = {
     "stop": "stop",
     "length": "length",
@@ -50,7 +50,7 @@ _REASONS = {
 
 
 def ui_chunks(events: Iterable[StreamEvent], *, message_id: str, version: str = VERSIONS[-1]) -> Iterator[JsonObject]:
-    """Yield the chunks of a UI message for the events of one turn, as they arrive.
+    """Convert the events of one turn to the chunks of a UI message, as they arrive.
 
     Send each as a server-sent event (`data: ` with its JSON), then `END`, with the headers `HEADERS`. `version` is the
     major version of the AI SDK that reads them. Opaque state of providers is not sent.
@@ -61,7 +61,7 @@ def ui_chunks(events: Iterable[StreamEvent], *, message_id: str, version: str = 
 
 
 class VercelWriter(BlockWriter):
-    """Write the chunks of a UI message. Its id is `message`: a run that goes on after approvals continues a message."""
+    """Write the chunks of the UI message with the id `message`. A run after approvals continues an existing message."""
 
     def __init__(self, turn: str, message: str, version: str = VERSIONS[-1]) -> None:
         super().__init__(turn)
@@ -105,7 +105,7 @@ class VercelWriter(BlockWriter):
             return [self._link(content, block)]
         if isinstance(content, ErrorContent):
             return _text(block.name, message_of(content))
-        # Other contents have no chunk of their own. Front ends that do not use them skip parts of unknown data.
+        # Other contents are sent as data parts. Front ends skip the types of data that they do not support.
         return [{"type": "data-content", "id": block.name, "data": to_builtins(content)}]
 
     def noticed(self, notice: Notice) -> Chunks:
@@ -155,7 +155,7 @@ class VercelWriter(BlockWriter):
         return {"type": "source-url", "sourceId": block.name, "url": link.uri, **titled}
 
     def _cited(self, content: Any) -> Iterator[JsonObject]:
-        """Yield the sources of a text, each once in a message."""
+        """Yield the sources of a text. Each source is sent once in a message."""
         for citation in getattr(content, "annotations", None) or ():
             if isinstance(citation, Citation) and citation.url and citation.url not in self._sources:
                 self._sources.add(citation.url)

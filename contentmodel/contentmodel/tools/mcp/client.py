@@ -19,8 +19,8 @@ from contentmodel.tools.faults import InvalidArguments
 from contentmodel.tools.mcp import session as sessions
 from contentmodel.tools.mcp.bounds import MAX_BYTES
 from contentmodel.tools.mcp.errors import McpError
-from contentmodel.tools.mcp.home import CLOSE_TIMEOUT, SessionLoop
 from contentmodel.tools.mcp.results import outcome_from_mcp
+from contentmodel.tools.mcp.session_loop import CLOSE_TIMEOUT, SessionLoop
 from contentmodel.tools.outcome import ToolOutcome
 from contentmodel.tools.schema import schema_faults, unenforced_patterns
 from contentmodel.tools.validation import SchemaValidator

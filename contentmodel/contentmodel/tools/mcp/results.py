@@ -45,7 +45,7 @@ from contentmodel.tools.outcome import ToolOutcome, contents_of, result_of
 FAILED = "tool_failed"
 MAX_BLOCKS = 10_000
 """The maximum number of blocks of one result."""
-_SILENT = "The tool failed and did not say why."
+_SILENT = "The tool failed without a message."
 
 
 class _Structured(TypedDict):
@@ -127,7 +127,7 @@ def result_to_mcp(result: Any) -> McpResult:
 
 
 def with_structured(outcome: Any) -> ToolOutcome:
-    """Return a tool's result; if it is one text of JSON, it is marked to be sent as structured content too."""
+    """Return a tool's result. If it is one text of JSON, mark it to be sent as structured content too."""
     converted = contents_of(outcome)
     if len(converted.results) != 1 or _STRUCTURED.of(converted.results[0], API) is not None:
         return converted
@@ -200,7 +200,7 @@ def _with_structured(contents: list[AIContent], value: Any) -> list[AIContent]:
 
 
 def _structured(outputs: list[AIContent], artifact: Any, context: EncodeContext) -> dict[str, Any]:
-    """Return the field `structuredContent`: what the outputs still match, or an artifact of the application."""
+    """Return the field `structuredContent`: a new artifact, else the decoded value if the outputs still match it."""
     values = [stored for output in outputs if (stored := _STRUCTURED.of(output, API)) is not None]
     if artifact is not None and all(artifact != stored["value"] for stored in values):
         return {"structuredContent": artifact}

@@ -19,7 +19,7 @@ from contentmodel.tools.config.clients import authorization, private_url, redact
 from contentmodel.tools.mcp.blocks import json_of
 from contentmodel.tools.mcp.bounds import bounded_encoding, response_hook
 from contentmodel.tools.mcp.errors import McpError, McpTimeoutError
-from contentmodel.tools.mcp.home import reason
+from contentmodel.tools.mcp.session_loop import reason
 from contentmodel.tools.schema import schema_faults
 from contentmodel.tools.validation import InputLimits, limited
 
@@ -134,7 +134,7 @@ def _with_kept_result(method: str, answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_kept_tools(answer: dict[str, Any]) -> dict[str, Any]:
-    """Return a page of tools in the same way, with the faults of each tool."""
+    """Return a page of tools in a form that the classes of `mcp` can always read, with the faults of each tool."""
     tools = answer.get("tools")
     if not isinstance(tools, list):
         return answer
