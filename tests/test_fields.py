@@ -28,7 +28,7 @@ from contentmodel.engine.context import DecodeContext, EncodeContext
 from contentmodel.engine.table import compile as compiling
 from contentmodel.engine.table import rows
 from contentmodel.errors import ContentModelError
-from contentmodel_conformance.mutants.engine.changes import adapters_anew
+from contentmodel_conformance.mutants.engine.changes import reloaded_adapters
 from contentmodel_conformance.strategies.damage import misfitting
 from contentmodel_conformance.strategies.sdk import disturbed, sdk_payloads, with_unknowns
 from contentmodel_conformance.strategies.transcripts import answers, transcripts
@@ -91,7 +91,7 @@ def _notes(context: EncodeContext) -> list[tuple[Any, ...]]:
 def adapters() -> Iterator[dict[str, Any]]:
     """New adapters with rows that run both the generated and the plain code."""
     contentmodel.adapters()
-    with pytest.MonkeyPatch.context() as patch, adapters_anew():
+    with pytest.MonkeyPatch.context() as patch, reloaded_adapters():
         patch.setattr(rows, "generated", both)
         # Rows are compiled when they are first used.
         yield contentmodel.adapters()

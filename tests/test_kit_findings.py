@@ -95,7 +95,7 @@ def test_example_check_reports_value_missing_in_example() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"id": "a"}, "expected a payload with the ChatRequest or the ChatResponse that it means"),
+        ({"id": "a"}, "expected a payload with its expected ChatRequest or ChatResponse"),
         (({"id": "a"},), "expected a payload with"),
         (({"id": "a"}, "Hello"), "expected a payload with"),
         (("nonsense", ChatResponse()), "not JSON"),

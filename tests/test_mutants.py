@@ -24,18 +24,18 @@ from contentmodel.engine.table import classes
 from contentmodel_conformance import check_adapter
 from contentmodel_conformance.cli import app
 from contentmodel_conformance.mutants import MUTANTS, AdapterMutant, Broken, Mutant
-from contentmodel_conformance.mutants.engine.changes import EngineMutant, adapters_anew, changed
+from contentmodel_conformance.mutants.engine.changes import EngineMutant, changed, reloaded_adapters
 from contentmodel_conformance.subject import Subject
 from contentmodel_conformance.suite import CHECKS
 
 FAST = {
     # One mutant of each module.
-    "says-words-of-its-own",
+    "writes-undefined-roles",
     "copies-temperature",
-    "takes-labels-of-users-for-orders",
-    "takes-answers-for-requests",
+    "decodes-labels-as-assistant",
+    "recognises-answers-as-requests",
     "drops-the-last-event",
-    "glues-texts",
+    "joins-user-texts",
     "records-replacements-backwards",
     "leaves-names-of-the-target",
     "counts-lists-from-one",
@@ -174,7 +174,7 @@ def test_every_engine_module_has_a_mutant() -> None:
 
 def test_engine_mutant_restores_engine() -> None:
     before = contentmodel.adapter("openai-chat"), steps.prepared, encoded.holds
-    with changed(steps, "prepared", lambda original, *rest: original(*rest)), adapters_anew():
+    with changed(steps, "prepared", lambda original, *rest: original(*rest)), reloaded_adapters():
         assert contentmodel.adapter("openai-chat") is not before[0]
         assert adapting.prepared is steps.prepared is not before[1]
     assert (contentmodel.adapter("openai-chat"), adapting.prepared, encoded.holds) == before
@@ -242,7 +242,7 @@ def run(*words: str) -> Any:
 
 
 def test_mutants_command_prints_law_that_finds_mutant() -> None:
-    result = run("loses-null", "takes-answers-for-requests")
+    result = run("loses-null", "recognises-answers-as-requests")
     assert result.exit_code == 0
     assert "identity" in result.stdout
     assert "2 of 2 found" in result.stdout

@@ -1,4 +1,4 @@
-"""The law of agreement: readers independent of the adapters read the same from a payload and from its conversion.
+"""The law of agreement: readers without the adapters' tables find the same facts in a payload and in its conversion.
 
 Round trips cannot prove an adapter's table: if a row swaps two counters in both directions, every round trip is exact.
 So each fact that the source's reader finds must be found by the target's reader, unless a loss names it.
@@ -71,7 +71,7 @@ _ADDING = ("degraded", "moved", "synthesized")
 
 
 class Excuses:
-    """The losses of a conversion: which facts they name, and how many texts they may have added."""
+    """The losses of a conversion: which facts they cover, and how many texts they may have added."""
 
     def __init__(self, payload: Any, losses: Iterable[Any]) -> None:
         located = [loss for loss in losses if loss.path != "$"]
@@ -80,8 +80,8 @@ class Excuses:
         # A converted block (results of a hosted tool, as texts) has at most as many texts as the block has values.
         self.added = sum(max(1, len(list(leaves(value)))) for value in adding)
 
-    def name(self, fact: Fact) -> bool:
-        """Return whether a loss names one of the fact's paths, a parent of one, or a part of its value."""
+    def cover(self, fact: Fact) -> bool:
+        """Return whether a loss has one of the fact's paths, or the path of a parent or of a part of its value."""
         above = (path for place in fact.paths for path in _with_above(place))
         inside = tuple(f"{fact.paths[0]}{mark}" for mark in ".[")
         return not self._paths.isdisjoint(above) or any(path.startswith(inside) for path in self._paths)
@@ -121,14 +121,14 @@ def _sequence(before: Sequence[Fact], after: Sequence[Fact], excuses: Excuses) -
     """Compare facts in order. All must be found unless excused, and new facts must be covered by losses."""
     rest, excused = _Rest(after, excuses), 0
     for fact in before:
-        if excuses.name(fact):
+        if excuses.cover(fact):
             excused += 1
         elif not rest.take(fact):
             raise _broken(fact, rest.next)
     new = rest.left()
     if len(new) > excused + excuses.added:
         raise LawBroken(
-            "agreement", "$", f"the output has a new {new[0].kind}, and no loss reports it", ABSENT, new[0].value
+            "agreement", "$", f"the output has a new {new[0].kind}, but no loss reports it", ABSENT, new[0].value
         )
 
 
@@ -196,7 +196,7 @@ def _bag(before: Sequence[Fact], after: Sequence[Fact], excuses: Excuses) -> Non
     """Compare facts in any order: media may be in another message than their result."""
     left = Counter(fact.value for fact in after)
     for fact in before:
-        if excuses.name(fact):
+        if excuses.cover(fact):
             continue
         if not left[fact.value]:
             raise _broken(fact, next((other for other in after if left[other.value]), None))
@@ -205,7 +205,7 @@ def _bag(before: Sequence[Fact], after: Sequence[Fact], excuses: Excuses) -> Non
 
 def _finish(before: Reading, after: Reading, excuses: Excuses) -> None:
     for fact, candidate in zip(before.of(FINISH), [*after.of(FINISH), None], strict=False):
-        if (candidate is None or not _is_same_end(fact.value, candidate.value)) and not excuses.name(fact):
+        if (candidate is None or not _is_same_end(fact.value, candidate.value)) and not excuses.cover(fact):
             raise _broken(fact, candidate)
 
 
@@ -216,27 +216,27 @@ def _is_same_end(one: str, other: str) -> bool:
 def _counter(before: Sequence[Fact], after: Sequence[Fact], excuses: Excuses) -> None:
     value = sum(fact.value for fact in before)
     total = sum(fact.value for fact in after)
-    # A counter that the source has not is ignored.
-    if not before or value == total or any(excuses.name(fact) for fact in before):
+    # A counter that the source does not have is ignored.
+    if not before or value == total or any(excuses.cover(fact) for fact in before):
         return
     raise _broken(before[0], after[0] if after else None)
 
 
 def _broken(fact: Fact, other: Fact | None) -> LawBroken:
     target_value = Label(f"no {fact.kind}") if other is None else other.value
-    detail = f"the {fact.kind} differs in the output, and no loss reports it"
+    detail = f"the {fact.kind} differs in the output, but no loss reports it"
     if other is not None and other.paths:
         detail += f" (in the output at {other.paths[0]})"
     return LawBroken("agreement", fact.paths[0], detail, fact.value, target_value)
 
 
 def _total(before: Reading, after: Reading) -> None:
-    """Check the total: present if the target counts totals, and the sum of the other counters if so in the source."""
+    """Check that the output has a total if its API has totals. It must be a sum if it is one in the source."""
     counted, total = _sum(after), after.of(TOTAL)
     if counted is None or not after.counts_total:
         return
     if not total:
-        raise LawBroken("agreement", "$", "the output counts tokens, and has no total", counted, ABSENT)
+        raise LawBroken("agreement", "$", "the output counts tokens, but has no total", counted, ABSENT)
     own = before.of(TOTAL)
     if total[0].value != counted and (not own or own[0].value == _sum(before)):
         raise LawBroken(

@@ -23,7 +23,7 @@ def face(adapter: Any) -> None:
             raise LawBroken("face", name, "is not a string", Label("a str"), getattr(adapter, name, None))
     for name in _METHODS:
         if not callable(getattr(adapter, name, None)):
-            detail = "is missing: a method that is not supported raises ContentModelError"
+            detail = "is missing: if the adapter does not support it, it must raise ContentModelError"
             raise LawBroken("face", f"{name}()", detail, Label("a method"), getattr(adapter, name, None))
     if not isinstance(adapter.recognises({}), Mapping):
         raise LawBroken("face", "recognises({})", "is not a mapping", Label("a score by kind"), adapter.recognises({}))

@@ -32,7 +32,7 @@ def checked(api: str, given: Sequence[Any]) -> list[Example]:
     examples = []
     for index, one in enumerate(given):
         if not isinstance(one, tuple | list) or len(one) != 2 or not isinstance(one[1], ChatRequest | ChatResponse):
-            expected = "a payload with the ChatRequest or the ChatResponse that it means"
+            expected = "a payload with its expected ChatRequest or ChatResponse"
             raise ValueError(f"examples[{index}]: expected {expected}, got {one!r:.80}")
         try:
             require_valid(one[1])

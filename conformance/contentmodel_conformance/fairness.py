@@ -69,7 +69,7 @@ def policies(adapter: Any, request: ChatRequest) -> None:
             raise LawBroken(
                 "policies",
                 "$.messages",
-                "the policy is to send reasoning as text, and it was not sent",
+                "the policy is to send reasoning as text, but it was not sent",
                 thoughts[mark],
                 ABSENT,
             )
@@ -97,15 +97,15 @@ def honesty(adapter: Any, kind: str, value: Any) -> None:
             if path == loss.path or path.startswith((f"{loss.path}.", f"{loss.path}["))
         )
         for number in sorted(sent.intersection(inside)):
-            detail = f"reported as dropped ({loss.why}), and is in the output"
+            detail = f"reported as dropped ({loss.why}), but it is in the output"
             raise LawBroken("honesty", loss.path, detail, "no loss, or no such text", marks.texts[number])
 
 
 class _Marks:
     """A value (`value`) whose texts, calls and results have unique marks.
 
-    `texts` has the path of each mark. `answers` maps the mark of a result to the mark of its call, without results
-    whose call only their name shows: payloads of `api` stay as they are, and may have no names of results.
+    `texts` has the path of each mark. `answers` maps the mark of a result to the mark of its call. It has no results of
+    `api` that only their name assigns to a call, because payloads of `api` may have no names in results.
     """
 
     def __init__(self, value: Any, api: str | None = None) -> None:
@@ -134,13 +134,13 @@ class _Marks:
 
     def _message(self, message: ChatMessage, path: str) -> ChatMessage:
         self._is_own = message.origin is not None and message.origin.api == self._api
-        self._go_on(message)
-        _go_past(self._calls, message)
+        self._record_shared_ids(message)
+        _remove_ids(self._calls, message)
         contents = [self._content(content, f"{path}[{at}]") for at, content in enumerate(message.contents)]
         return msgspec.structs.replace(message, contents=contents)
 
-    def _go_on(self, message: ChatMessage) -> None:
-        """Record ids that two messages of one turn share: it is ambiguous which of the calls a result answers."""
+    def _record_shared_ids(self, message: ChatMessage) -> None:
+        """Record the ids that calls of two messages of a turn share: a result with such an id is ambiguous."""
         before, self._role = self._role, message.role
         if message.role == "assistant":
             ids = {content.call_id or "" for content in message.contents if content.__class__ is FunctionCallContent}
@@ -176,13 +176,13 @@ _OpenCalls: TypeAlias = dict[str, list[tuple[int, str | None]]]
 
 
 def _take(open_calls: list[tuple[int, str | None]], name: str | None) -> int:
-    """Remove the call that a result of this name answers, and return its mark: the first of its name, or the first."""
+    """Remove the first call with this name, or the first call if none has it, and return the mark of the call."""
     named = (at for at, (_, call_name) in enumerate(open_calls) if name is not None and call_name == name)
     return open_calls.pop(next(named, 0))[0]
 
 
-def _go_past(calls: _OpenCalls, message: ChatMessage) -> None:
-    """Remove the ids of a message's calls: they no longer refer to earlier calls."""
+def _remove_ids(calls: _OpenCalls, message: ChatMessage) -> None:
+    """Remove the ids of a message's calls from the open calls: they no longer refer to earlier calls."""
     for content in message.contents:
         if content.__class__ is FunctionCallContent:
             calls.pop(content.call_id or "", None)
@@ -193,7 +193,7 @@ def _answers(value: Any) -> Iterator[tuple[int | None, int]]:
     calls: _OpenCalls = {}
     choices = getattr(value, "choices", None)
     for message in value.messages if choices is None else [m for choice in choices for m in choice.messages]:
-        _go_past(calls, message)
+        _remove_ids(calls, message)
         for content in message.contents:
             if content.__class__ not in (FunctionCallContent, FunctionResultContent):
                 continue

@@ -33,7 +33,7 @@ def has_grown(one: Any, other: Any) -> bool:
             for key, value in one.items()
         )
     if one == "" and isinstance(other, str | list):
-        # A field that is required, and that the joined message has a text for.
+        # A required field, for which the joined message has a text.
         return True
     if isinstance(one, str) and isinstance(other, list):
         # A single text is encoded as a string, and as a block if others follow.

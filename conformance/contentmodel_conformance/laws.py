@@ -116,7 +116,7 @@ def section(adapter: Any, kind: str, value: Any) -> None:
     if kind == "request":
         _are_set_alike(before, after, encoded.losses)
     for missing in unaccounted(before, after, encoded.losses):
-        if not _goes_without_saying(before, after, missing.path):
+        if not _may_be_missing(before, after, missing.path):
             raise LawBroken(
                 "section",
                 missing.path,
@@ -157,7 +157,7 @@ def _are_set_alike(before: Any, after: Any, losses: Iterable[Loss]) -> None:
             raise LawBroken("section", path, f"{_short(value)} is missing after encoding and decoding", value, restored)
 
 
-def _goes_without_saying(before: Any, after: Any, path: str) -> bool:
+def _may_be_missing(before: Any, after: Any, path: str) -> bool:
     """Return whether a value may be missing after a round trip.
 
     It may if the adapter sets it (an origin), if it is a default (text as response format), or if another value implies
@@ -336,7 +336,7 @@ def acceptance(judge: Any, encoded: Encoded) -> None:
 
 
 # If the provider stores the conversation, the request has no turns, and no default can replace them.
-_NOTHING_SAID = {"list-lengths-in-range", "messages-and-max-tokens-required", "contents-have-parts"}
+_NO_TURNS = {"list-lengths-in-range", "messages-and-max-tokens-required", "contents-have-parts"}
 # If a request ends with a prefill, only its author can change that.
 _PREFILLED = {"prefill-supported", "prefill-ends-in-text"}
 # A line of a fine-tuning file needs an answer. No conversion can add one.
@@ -346,7 +346,7 @@ _UNANSWERED = {"answer-required"}
 def rules(adapter: Any, encoded: Encoded, model: str | None = None) -> None:
     """An encoded request violates none of the adapter's rules for its API."""
     turns = turns_in(encoded.payload)
-    excused = _UNANSWERED if turns else _NOTHING_SAID
+    excused = _UNANSWERED if turns else _NO_TURNS
     if turns and isinstance(turns[-1], dict) and turns[-1].get("role") == "assistant":
         excused = _PREFILLED
     excused = excused | {"model-required" for loss in encoded.losses if loss.code == "no-model"}

@@ -28,14 +28,15 @@ def precision(source: Any, encoded: Encoded, vocabulary: Vocabulary, target: Voc
 
     The loss of a whole value is the only one at its path.
 
-    Deleted are values that the source has once and the output has once, also as a part of a longer text, alone or with
-    a block around them. Not deleted are words of either API, values that the source does not have, values that a loss
-    names by their own path, and texts that are JSON: the audit counts the values in them.
+    A value is deleted if it occurs once in the source and once in the output; a part of a longer text counts as an
+    occurrence. Either the value or the block around it is deleted. These are never deleted: keywords of either API,
+    values that the source does not have, values at the path of a loss, and JSON texts, of which the audit counts the
+    values.
     """
     losses = encoded.losses
     reported_once(losses)
     lost = {loss.path for loss in losses if loss.kind in COVERING}
-    known = {leaf.value: leaf.above[-1] for leaf in counted(source, vocabulary, losses) if not _may_go(leaf, lost)}
+    known = {leaf.value: leaf.above[-1] for leaf in counted(source, vocabulary, losses) if not _may_delete(leaf, lost)}
     for steps, value in _carried(known, source, encoded.payload, target, most):
         deleted = _path(steps)
         missed = unaccounted(source, _without(encoded.payload, steps), losses, vocabulary, target)
@@ -54,7 +55,7 @@ def reported_once(losses: Collection[Loss]) -> None:
             raise LawBroken("precision", loss.path, detail, [loss.code], codes)
 
 
-def _may_go(leaf: Leaf, lost: Collection[str]) -> bool:
+def _may_delete(leaf: Leaf, lost: Collection[str]) -> bool:
     is_blank = isinstance(leaf.value, str) and not leaf.value.strip()
     return is_blank or leaf.value.__class__ is bool or leaf.above[-1] in lost
 

@@ -23,9 +23,9 @@ from contentmodel.engine.streams.formats import SSE, StreamFormat, stream_format
 from contentmodel.errors import DecodeError, StreamError
 from contentmodel.events import Fold, fold
 from contentmodel.unfolding import unfold
-from contentmodel_conformance.disguises import disguises
 from contentmodel_conformance.laws import ABSENT, Label, LawBroken, difference
 from contentmodel_conformance.oracles.accumulators import accumulated, comparable
+from contentmodel_conformance.respellings import respellings
 
 Events = Sequence[ev.StreamEvent]
 
@@ -88,17 +88,17 @@ def readings(adapter: Any, body: Sequence[dict[str, Any]]) -> None:
 def spellings(adapter: Any, raw: bytes) -> None:
     """The events do not depend on line endings, or on comments, ids and blank lines between events.
 
-    Other formats than server-sent events have spellings of their own.
+    Formats other than server-sent events have other spellings.
     """
     whole = decode(adapter, [raw])
-    for name, disguised in disguises(raw, stream_format_of(adapter)):
-        same_events(f"spellings ({name})", whole, decode(adapter, [disguised]))
-        ends = [at + 1 for at, byte in enumerate(disguised) if byte == 0x0D]
-        same_events(f"spellings ({name}, cut)", whole, decode(adapter, cut(disguised, [1, 2, 3, *ends])))
+    for name, respelled in respellings(raw, stream_format_of(adapter)):
+        same_events(f"spellings ({name})", whole, decode(adapter, [respelled]))
+        ends = [at + 1 for at, byte in enumerate(respelled) if byte == 0x0D]
+        same_events(f"spellings ({name}, cut)", whole, decode(adapter, cut(respelled, [1, 2, 3, *ends])))
 
 
 def separation(adapter: Any, one: bytes, other: bytes, size: int) -> None:
-    """Two streams that one adapter decodes in turns do not mix."""
+    """Two streams that one adapter decodes alternately do not affect each other."""
     decoders = adapter.stream_decoder(), adapter.stream_decoder()
     events: tuple[list[ev.StreamEvent], list[ev.StreamEvent]] = ([], [])
     for at in range(0, max(len(one), len(other)), size):
@@ -120,7 +120,7 @@ def same_events(law: str, one: Events, other: Events) -> None:
 
 
 def section(adapter: Any, events: Events) -> None:
-    """The response of a stream survives encoding and decoding without streaming, except the status of half a call."""
+    """The response of a stream survives encoding and decoding without streaming, except marks of incomplete calls."""
     response = fold(events)
     again = adapter.decode_response(adapter.encode_response(response).payload)
     same("section", _without_marks(response), _without_marks(again))
@@ -144,7 +144,7 @@ def same(law: str, one: Any, other: Any) -> None:
     """Raise LawBroken at the first difference of two model values."""
     if one != other:
         changed = difference(msgspec.to_builtins(one), msgspec.to_builtins(other))
-        raise LawBroken(law, *(changed or ("$", "the values differ, and their JSON does not", one, other)))
+        raise LawBroken(law, *(changed or ("$", "the values differ, but their JSON is equal", one, other)))
 
 
 def order(events: Events) -> None:
@@ -299,7 +299,7 @@ def encoding(adapter: Any, events: Events, *, losses: bool = False) -> None:
 
 
 def prefix(adapter: Any, raw: bytes, length: int, whole: Events | None = None) -> None:
-    """A stream that breaks off has the same events until then, ends the turn, and has no half call that looks whole."""
+    """A truncated stream has the same events up to its end, ends the turn, and marks each incomplete call."""
     whole = decode(adapter, [raw]) if whole is None else whole
     decoder = adapter.stream_decoder()
     before = decoder.feed(raw[:length])
@@ -341,7 +341,7 @@ def ending(events: Events) -> None:
 
 
 def last_word(adapter: Any, events: Events, answer: dict[str, Any]) -> None:
-    """If the last event of a stream has the whole answer, the stream folds to the value that it decodes to."""
+    """If the last event of a stream has the whole answer, the stream folds to the value that this answer decodes to."""
     contents = [message.contents for message in fold(events).messages]
     same("last word", [message.contents for message in adapter.decode_response(answer).messages], contents)
 
@@ -417,7 +417,7 @@ def _no_more_than(response: ChatResponse, events: Events, whole: Events, length:
         content, full = gathered.content(index), all_of_it.content(index)
         if isinstance(content, FunctionCallContent):
             if content.status != "incomplete" and content.arguments != getattr(full, "arguments", None):
-                detail = f"block {index} is half of a call, and is not marked as incomplete"
+                detail = f"block {index} is half of a call, but is not marked as incomplete"
                 raise LawBroken("prefix", f"byte {length}", detail, Label("incomplete"), content)
         elif isinstance(content, TextContent | ReasoningContent) and not grown_text(full).startswith(
             grown_text(content)
@@ -440,7 +440,7 @@ def conversion(source: Any, target: Any, pieces: Sequence[bytes]) -> None:
     raw, _ = encode(target, events)
     again = totality(target, [raw])
     if isinstance(events[-1], ev.TurnError) and not isinstance(again[-1], ev.TurnError):
-        detail = "the turn failed, and the target's stream does not end with an error"
+        detail = "the turn failed, but the target's stream does not end with an error"
         raise LawBroken("conversion", "the end", detail, events[-1], again[-1])
 
 
@@ -492,7 +492,7 @@ def crossing(target: Any, events: Events) -> None:
     if isinstance(events[-1], ev.TurnError):
         same("crossing", _all_contents(expected), _all_contents(streamed))
         if streamed.error is None:
-            raise LawBroken("crossing", "$.error", "the turn failed, and its stream has no error", events[-1], None)
+            raise LawBroken("crossing", "$.error", "the turn failed, but its stream has no error", events[-1], None)
         return
     same("crossing", _plainly(expected, events), _plainly(_without_new_reasons(streamed, expected), events))
 

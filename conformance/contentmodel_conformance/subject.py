@@ -77,10 +77,10 @@ class Subject:
         self.examples = checked(self.api, examples) or EXAMPLES.get(self.api, [])
         self._written: dict[str, list[Any]] = {}
         self.is_one_of_many = is_one_of_many
-        """True if the other adapters are checked in the same run. If so, their checks try conversions from them."""
+        """True if the other adapters are checked in the same run. Then their own checks try conversions from them."""
 
     @cached_property
-    def kinds(self) -> dict[str, str]:
+    def unsupported(self) -> dict[str, str]:
         """The kinds of payload that the adapter does not support, each with the reason; {} if it supports both.
 
         A kind counts as supported if the API has an SDK, or if payloads of this kind were given.
@@ -92,13 +92,13 @@ class Subject:
     @cached_property
     def others_by_kind(self) -> dict[str, list[Any]]:
         """The other adapters that support each kind of payload."""
-        supported = [(other, Subject(other, others=()).does) for other in self.others]
+        supported = [(other, Subject(other, others=()).supported) for other in self.others]
         return {kind: [other for other, kinds in supported if kind in kinds] for kind in KINDS}
 
     @property
-    def does(self) -> list[str]:
+    def supported(self) -> list[str]:
         """The kinds of payload that the adapter supports."""
-        return [kind for kind in KINDS if kind not in self.kinds]
+        return [kind for kind in KINDS if kind not in self.unsupported]
 
     @cached_property
     def no_streams(self) -> str:

@@ -1,4 +1,4 @@
-"""The law of texts: two texts with other content between them stay separate, even if that content is dropped."""
+"""The law of texts: texts with other content between them stay separate, even if that content is dropped."""
 
 from __future__ import annotations
 

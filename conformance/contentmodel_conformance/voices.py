@@ -69,7 +69,7 @@ def _is_kept(voice: Voice, decoded: list[Voice], remaining: list[str], lost: Col
     counterpart = decoded[again[0]] if again else laws.ABSENT
     if not _is_excused(voice, lost):
         raise LawBroken(
-            "voices", voice.path, f"became {counterpart}, and no loss reports it", Label(str(voice)), str(counterpart)
+            "voices", voice.path, f"became {counterpart}, but no loss reports it", Label(str(voice)), str(counterpart)
         )
     for index in again:
         if TAG.search(voice.content) and decoded[index].role not in ("user", voice.role):

@@ -1,4 +1,4 @@
-"""The checks of agreement: hand-written readers read the same from a payload and from its conversion."""
+"""The checks of agreement: hand-written readers find the same facts in a payload and in its conversion."""
 
 from __future__ import annotations
 

@@ -24,13 +24,13 @@ Make = Callable[[Any, Any, Any], Work]
 
 @check(law.bounds, "requests", "conversations that each grow in one way, converted to another API and back")
 def requests(subject: Subject, trial: Trial) -> None:
-    if "request" in subject.does:
+    if "request" in subject.supported:
         _each(subject, trial, REQUESTS, partial(_payload, "request"), "request")
 
 
 @check(law.bounds, "responses", "answers that each grow in one way, converted to another API and back")
 def responses(subject: Subject, trial: Trial) -> None:
-    if "response" in subject.does:
+    if "response" in subject.supported:
         _each(subject, trial, RESPONSES, partial(_payload, "response"), "response")
 
 

@@ -31,7 +31,7 @@ def ways(subject: Subject, *kinds: str) -> Iterator[Way]:
     """
     adapter = subject.adapter
     for kind in kinds or KINDS:
-        for other in subject.others_by_kind[kind] if kind in subject.does else ():
+        for other in subject.others_by_kind[kind] if kind in subject.supported else ():
             pairs = [(adapter, other)] if subject.is_one_of_many else [(adapter, other), (other, adapter)]
             yield from ((source, target, kind) for source, target in pairs if is_source(source))
 
@@ -85,7 +85,7 @@ def precise(source: Any, target: Any, kind: str, payload: Any, *, most: int = MO
 @check(laws.accounting, "list", "lists of messages instead of requests, to every other API and to its own", "others")
 def lists(subject: Subject, trial: Trial) -> None:
     field = getattr(subject.adapter, "conversation", "")
-    is_field = field and subject.no_lines and "request" in subject.does
+    is_field = field and subject.no_lines and "request" in subject.supported
     for target in [subject.adapter, *subject.others_by_kind["request"]] if is_field else []:
         law = _of_payload(_of_list(field), subject.adapter, target, "request")
         trial.each(conversations(subject.adapter, "request"), law, label(subject.adapter, target, "request"))
@@ -104,7 +104,7 @@ def _of_list(field: str) -> WayLaw:
 
 @check(laws.accounting, "sdk", "requests and answers that the SDK's types allow, to every other API", "types", "others")
 def sdk_crossing(subject: Subject, trial: Trial) -> None:
-    for kind in subject.does:
+    for kind in subject.supported:
         for other in subject.others_by_kind[kind]:
             law = _accounts(subject.adapter, other, kind)
             trial.each(sdk_payloads(subject.api, kind), law, label(subject.adapter, other, kind))
@@ -118,7 +118,7 @@ def sdk_crossing(subject: Subject, trial: Trial) -> None:
     "others",
 )
 def members_accounting(subject: Subject, trial: Trial) -> None:
-    for kind in subject.does:
+    for kind in subject.supported:
         laws_of_all = [_accounts(subject.adapter, other, kind) for other in subject.others_by_kind[kind]]
         for name, strategy in sorted(sdk_members(subject.api, kind).items()):
             # The first example is minimal, with empty texts: it has no values to lose.

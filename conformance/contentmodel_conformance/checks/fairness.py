@@ -20,7 +20,7 @@ on_requests(fairness.policies, "foreign", foreign, "transcripts from an API with
     fairness.key_order, "payloads", "payloads of the SDK's types, given payloads, and payloads that the adapter wrote"
 )
 def keys(subject: Subject, trial: Trial) -> None:
-    for kind in subject.does:
+    for kind in subject.supported:
         for label, payloads in sources(subject, kind):
             if label != "table":
                 trial.each(payloads, of(subject, fairness.key_order, kind), f"{kind} {label}")
@@ -28,7 +28,7 @@ def keys(subject: Subject, trial: Trial) -> None:
 
 @check(laws.totality, "deep", "payloads that the adapter wrote, with up to 800 levels of nesting in an unknown field")
 def depth(subject: Subject, trial: Trial) -> None:
-    for kind in subject.does:
+    for kind in subject.supported:
         for payload in subject.written(kind):
             for levels in fairness.LEVELS:
                 for text in fairness.nested(payload, levels):

@@ -23,19 +23,19 @@ from contentmodel_conformance.trying import Trial
 
 @check(hosted, "unknown", "requests and answers with a call of an unknown hosted tool and its result", "hosted")
 def unknown(subject: Subject, trial: Trial) -> None:
-    for kind in subject.does:
+    for kind in subject.supported:
         trial.each(unknown_tools(subject.api), partial(hosted, subject.adapter, kind), kind)
 
 
 @check(laws.identity, "hosted", "calls and results of unknown hosted tools, with fields of unexpected types", "hosted")
 def surprises(subject: Subject, trial: Trial) -> None:
-    for kind in subject.does:
+    for kind in subject.supported:
         trial.each(_payloads(subject.api, kind, odd=True), of(subject, laws.disturbance, kind), kind)
 
 
 @check(laws.conversion, "hosted", "calls and results of unknown hosted tools, to every other API", "hosted", "others")
 def crossing(subject: Subject, trial: Trial) -> None:
-    for kind in subject.does:
+    for kind in subject.supported:
         for other in subject.others_by_kind[kind]:
             law = partial(laws.conversion, subject.adapter, other, kind)
             trial.each(_payloads(subject.api, kind), law, label(subject.adapter, other, kind))
@@ -64,7 +64,7 @@ def _payloads(api: str, kind: str, *, odd: bool = False) -> st.SearchStrategy[An
     "hosted_failures",
 )
 def failures(subject: Subject, trial: Trial) -> None:
-    for kind in subject.does:
+    for kind in subject.supported:
         law = partial(hosted_failures, subject.adapter, kind)
         for name, blocks in FAILURES[subject.api].items():
             trial.once(blocks, law, f"{kind}: {name}")
@@ -74,7 +74,7 @@ def failures(subject: Subject, trial: Trial) -> None:
 
 @check(handmade, "listed", "every kind of hosted call and result, created from fields of the model", "judge", "hosted")
 def made_by_hand(subject: Subject, trial: Trial) -> None:
-    for kind in subject.does:
+    for kind in subject.supported:
         law = partial(handmade, judge(subject.api, kind), subject.adapter, kind)
         for name, contents in handmade_turns(subject.api):
             trial.once(contents, law, f"{kind}: {name}")

@@ -34,7 +34,7 @@ KindLaw = Callable[[Any, str, Any], None]
 @check(conduct.face, "adapter", "the adapter itself")
 def adapter(subject: Subject, trial: Trial) -> None:
     trial.once(subject.adapter, conduct.face)
-    for kind, why in subject.kinds.items():
+    for kind, why in subject.unsupported.items():
         trial.note(f"the adapter does not support {kind}s, so they were not tried: {why}")
 
 
@@ -64,13 +64,13 @@ def keeps(subject: Subject, kind: str) -> Law:
 
 @check(laws.identity, "sdk", "payloads that the SDK's types allow", "types")
 def sdk_identity(subject: Subject, trial: Trial) -> None:
-    for kind in subject.does:
+    for kind in subject.supported:
         trial.each(sdk_payloads(subject.api, kind), of(subject, laws.identity, kind), kind)
 
 
 @check(laws.identity, "unknown", "payloads that the SDK's types allow, with unknown fields and blocks", "types")
 def sdk_unknowns(subject: Subject, trial: Trial) -> None:
-    for kind in subject.does:
+    for kind in subject.supported:
         trial.each(with_unknowns(sdk_payloads(subject.api, kind)), keeps(subject, kind), kind)
 
 
@@ -78,7 +78,7 @@ def sdk_unknowns(subject: Subject, trial: Trial) -> None:
     laws.identity, "sdk-places", "a minimal payload for each member, field and enum value of the SDK's types", "types"
 )
 def sdk_places(subject: Subject, trial: Trial) -> None:
-    for kind in subject.does:
+    for kind in subject.supported:
         for places in (sdk_members, sdk_fields, sdk_literals):
             for name, strategy in sorted(places(subject.api, kind).items()):
                 trial.each(strategy, keeps(subject, kind), f"{kind} {name}", share=0.04)
@@ -86,7 +86,7 @@ def sdk_places(subject: Subject, trial: Trial) -> None:
 
 @check(laws.identity, "table", "payloads generated from the adapter's table", "table")
 def table_identity(subject: Subject, trial: Trial) -> None:
-    for kind in subject.does:
+    for kind in subject.supported:
         strategy = table_payloads(subject.description, subject.written(kind))
         if strategy is not None:
             trial.each(strategy, of(subject, laws.disturbance, kind), kind)
@@ -96,7 +96,7 @@ def table_identity(subject: Subject, trial: Trial) -> None:
 
 @check(laws.identity, "given", "payloads given with the adapter", "payloads")
 def own_payloads(subject: Subject, trial: Trial) -> None:
-    for kind in subject.does:
+    for kind in subject.supported:
         given = subject.own(kind)
         if given is not None:
             trial.each(given, keeps(subject, kind), kind)
@@ -104,7 +104,7 @@ def own_payloads(subject: Subject, trial: Trial) -> None:
 
 @check(laws.identity, "given-unknown", "payloads given with the adapter, with unknown fields and blocks", "payloads")
 def own_unknowns(subject: Subject, trial: Trial) -> None:
-    for kind in subject.does:
+    for kind in subject.supported:
         given = subject.own(kind)
         if given is not None:
             trial.each(with_unknowns(given), of(subject, laws.disturbance, kind), kind)
@@ -154,13 +154,13 @@ def schema_fits(subject: Subject, trial: Trial) -> None:
 
 def from_sdk(subject: Subject, trial: Trial, law: KindLaw) -> None:
     """Try a law on payloads from the SDK's types."""
-    for kind in subject.does:
+    for kind in subject.supported:
         trial.each(sdk_payloads(subject.api, kind), of(subject, law, kind), kind)
 
 
 def from_others(subject: Subject, trial: Trial, law: KindLaw) -> None:
     """Try a law on payloads from the table, on given ones, and on ones that the adapter wrote."""
-    for kind in subject.does:
+    for kind in subject.supported:
         for label, strategy in sources(subject, kind):
             if label != "sdk":
                 trial.each(strategy, _unless_refused(subject, law, kind), f"{kind} {label}")
@@ -187,20 +187,20 @@ def _of_value(law: Law) -> KindLaw:
 
 @check(laws.totality, "bytes", "any bytes")
 def any_bytes(subject: Subject, trial: Trial) -> None:
-    for kind in subject.does:
+    for kind in subject.supported:
         trial.each(st.binary(max_size=200), of(subject, laws.totality, kind), kind)
 
 
 @check(laws.totality, "json", "any JSON, as text and as values")
 def any_json(subject: Subject, trial: Trial) -> None:
-    for kind in subject.does:
+    for kind in subject.supported:
         trial.each(json_values.map(json.dumps), of(subject, laws.totality, kind), f"{kind} text")
         trial.each(json_values, of(subject, laws.totality, kind), f"{kind} values")
 
 
 @check(laws.disturbance, "anywhere", "payloads with one to three values missing or replaced by arbitrary JSON")
 def anything_anywhere(subject: Subject, trial: Trial) -> None:
-    for kind in subject.does:
+    for kind in subject.supported:
         for label, strategy in sources(subject, kind):
             trial.each(disturbed(strategy), of(subject, laws.disturbance, kind), f"{kind} {label}")
 
@@ -240,14 +240,14 @@ HARD = {
 
 @check(laws.refusal, "hard", "invalid JSON, and JSON that is not a document", "refusals")
 def hard_bytes(subject: Subject, trial: Trial) -> None:
-    for kind in subject.does:
+    for kind in subject.supported:
         for name, data in HARD.items():
             trial.once(data, of(subject, laws.refusal, kind), f"{kind} {name}")
 
 
 @check(laws.refusal, "cut", "payloads that the adapter wrote, truncated", "refusals")
 def cut_payloads(subject: Subject, trial: Trial) -> None:
-    for kind in subject.does:
+    for kind in subject.supported:
         for payload in subject.written(kind)[:2]:
             text = json.dumps(payload).encode()
             cuts = st.builds(_start_of, st.just(text), st.integers(0, len(text) - 1))
@@ -260,7 +260,7 @@ def _start_of(text: bytes, end: int) -> bytes:
 
 @check(laws.identity, "lines", "JSON Lines, cut off after the first line, and with lines that are not JSON", "lines")
 def damaged_lines(subject: Subject, trial: Trial) -> None:
-    for kind in subject.does:
+    for kind in subject.supported:
         for label, strategy in sources(subject, kind):
             if label != "table":
                 trial.each(strategy.flatmap(_damaged), of(subject, laws.identity_of_lines, kind), f"{kind} {label}")
@@ -279,7 +279,7 @@ def _damaged(values: list[Any]) -> st.SearchStrategy[bytes]:
 
 @check(conduct.detection, "written", "payloads that the adapter wrote")
 def written(subject: Subject, trial: Trial) -> None:
-    for kind in subject.does:
+    for kind in subject.supported:
         for payload in subject.written(kind):
             trial.once(payload, of(subject, conduct.detection, kind), kind)
 

@@ -36,7 +36,7 @@ def payloads(subject: Subject, api: str, kind: str) -> list[Record]:
 
 def each(subject: Subject, trial: Trial, law: Callable[[str, Any], None]) -> None:
     """Try a law on the recorded payloads of the adapter's API."""
-    for kind in subject.does:
+    for kind in subject.supported:
         for record in payloads(subject, subject.api, kind):
             trial.once(record.body, partial(law, kind), kind, record.source)
 

@@ -1,4 +1,4 @@
-"""The checks on recorded streams: split, respelled, broken off, folded, encoded again, and converted."""
+"""The checks on recorded streams: cut into pieces, respelled, truncated, folded, encoded again, and converted."""
 
 from __future__ import annotations
 

@@ -315,7 +315,7 @@ def stream_ways(subject: Subject) -> list[tuple[Any, Any]]:
 
 
 def conversion_of(source: Any, target: Any) -> Law:
-    """Return the law of conversion for a stream and the place where it is cut short."""
+    """Return the law of conversion for a stream and the offset at which it is truncated."""
 
     def law(case: tuple[Body, int | None]) -> None:
         body, place = case
@@ -334,7 +334,7 @@ def misordered(subject: Subject, trial: Trial) -> None:
 
 
 def disordered(adapter: Any, body: Body) -> None:
-    """Check that invalid events raise nothing, end in order, and decode the same however they are split and read."""
+    """Check that invalid events raise nothing, end the turn, and decode alike as pieces, as a whole, and parsed."""
     frames = streams.frames_of(body, stream_format_of(adapter))
     events = streams.totality(adapter, frames)
     streams.same_events("cuts", events, streams.decode(adapter, [b"".join(frames)]))

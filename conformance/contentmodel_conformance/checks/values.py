@@ -31,37 +31,37 @@ def own(subject: Subject) -> Iterator[tuple[str, Values]]:
     """Yield values from this API, by kind; nothing if its limits are not set."""
     if subject.limits is None:
         return
-    if "request" in subject.does:
+    if "request" in subject.supported:
         yield "request", transcripts(subject.api, subject.limits)
-    if "response" in subject.does:
+    if "response" in subject.supported:
         yield "response", answers(subject.api, subject.limits)
 
 
 def foreign(subject: Subject) -> Iterator[tuple[str, Values]]:
     """Yield values from an API without an adapter, by kind."""
-    if "request" in subject.does:
+    if "request" in subject.supported:
         yield "request", transcripts("anthropic-messages").map(as_foreign)
-    if "response" in subject.does:
+    if "response" in subject.supported:
         yield "response", answers("anthropic-messages").map(as_foreign)
 
 
 def kept(subject: Subject) -> Iterator[tuple[str, Values]]:
     """Yield requests with fields of stored conversations, from an API without an adapter."""
-    if "request" in subject.does:
+    if "request" in subject.supported:
         yield "request", stored(transcripts("anthropic-messages").map(as_foreign))
 
 
 def repeated(subject: Subject) -> Iterator[tuple[str, Values]]:
     """Yield requests from an API without an adapter, in which calls of different turns share ids."""
-    if "request" in subject.does:
+    if "request" in subject.supported:
         yield "request", transcripts("anthropic-messages", few_ids=True).map(as_foreign)
 
 
 def anything(subject: Subject) -> Iterator[tuple[str, Values]]:
     """Yield arbitrary model values, by kind."""
-    if "request" in subject.does:
+    if "request" in subject.supported:
         yield "request", model.requests()
-    if "response" in subject.does:
+    if "response" in subject.supported:
         yield "response", model.responses()
 
 
@@ -116,7 +116,7 @@ on_values(laws.section, "stored", kept, "conversations with the fields that file
 
 @check(laws.section, "tools", "tools with any schema")
 def tools(subject: Subject, trial: Trial) -> None:
-    if "request" in subject.does:
+    if "request" in subject.supported:
         trial.each(
             st.builds(_with_tool, model.tool_schemas(), st.just(ChatOptions())), of(subject, laws.section, "request")
         )
@@ -124,7 +124,7 @@ def tools(subject: Subject, trial: Trial) -> None:
 
 @check(laws.section, "settings", "requests with any settings, from an API without an adapter")
 def settings(subject: Subject, trial: Trial) -> None:
-    if "request" in subject.does:
+    if "request" in subject.supported:
         law = of(subject, laws.section, "request")
         for name in model.SETTINGS:
             trial.each(model.options(name).map(_with_options), law, name, share=0.04)
@@ -176,7 +176,7 @@ def settings_acceptance(subject: Subject, trial: Trial) -> None:
 def _for_models(subject: Subject, trial: Trial, law: Callable[[Any, str], None]) -> None:
     """Try a law on requests with settings, encoded for each model of the limits."""
     limits = subject.limits
-    models = (*limits.models, *limits.settings_of) if limits is not None and "request" in subject.does else ()
+    models = (*limits.models, *limits.settings_of) if limits is not None and "request" in subject.supported else ()
     for name in models:
         trial.each(model.options().map(_with_options), _of_model(subject, name, law), name, share=0.5)
 
@@ -203,7 +203,7 @@ def any_tracing(subject: Subject, trial: Trial) -> None:
 
 @check(texts_apart, "foreign", "answers with texts between other contents, from an API without an adapter")
 def apart(subject: Subject, trial: Trial) -> None:
-    if "response" in subject.does:
+    if "response" in subject.supported:
         trial.each(mixed_answers(ELSEWHERE), partial(texts_apart, subject.adapter))
 
 

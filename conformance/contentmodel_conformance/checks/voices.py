@@ -26,7 +26,7 @@ from contentmodel_conformance.trying import Law, Trial
 def crossing(subject: Subject, trial: Trial) -> None:
     source = subject.adapter
     requests = hostile(source.api, limits_of(source))
-    for target in subject.others if "request" in subject.does else ():
+    for target in subject.others if "request" in subject.supported else ():
         for onwards in (source, *(other for other in subject.others if other is not target)):
             ways = (source, target, onwards)
             name = "request " + " to ".join(adapter.api for adapter in ways)
@@ -40,14 +40,14 @@ def _written(adapter: Any) -> st.SearchStrategy[Any]:
 
 @check(voices.notes, "wire", "requests with keys that imitate notes")
 def notes(subject: Subject, trial: Trial) -> None:
-    if "request" in subject.does:
+    if "request" in subject.supported:
         pairs = _written(subject.adapter).flatmap(lambda payload: st.tuples(st.just(payload), with_notes(payload)))
         trial.each(pairs, partial(voices.notes, subject.adapter), "request", share=4)
 
 
 @check(voices.roles, "crossing", "requests with role names of other APIs, to every other API", "others")
 def roles(subject: Subject, trial: Trial) -> None:
-    for field in _role_fields(subject) if "request" in subject.does else ():
+    for field in _role_fields(subject) if "request" in subject.supported else ():
         payloads = _written(subject.adapter).flatmap(partial(with_roles, field=field))
         for other in subject.others:
             # A store sends no requests: it keeps every role unchanged.

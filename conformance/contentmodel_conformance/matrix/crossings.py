@@ -76,7 +76,7 @@ def _crossed(named: dict[str, Any], reader: Any, writer: Any, family: Family) ->
     missing = (
         []
         if losses
-        else [f"{value.path} is missing, and no loss reports it" for value in _missing(original, encoded, writer)]
+        else [f"{value.path} is missing, but no loss reports it" for value in _missing(original, encoded, writer)]
     )
     back = _decode(reader, family.of, _convert(writer, reader, family.of, encoded.payload).payload)
     return Crossing(

@@ -139,7 +139,7 @@ def _turn(content: AIContent, place: str) -> tuple[list[_Turn], _Turn, int]:
 
 
 def _after(content: AIContent, role: str) -> Iterator[_Turn]:
-    """Yield the turns after a content in a turn of this role. Results are answered before the user asks again."""
+    """Yield the turns after a content in a turn of this role. After results, the assistant answers before the user."""
     if isinstance(content, ToolCallContent) and content.executor == "client":
         role = "tool"
         yield role, [_result_of(content)]

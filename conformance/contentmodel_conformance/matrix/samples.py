@@ -33,7 +33,7 @@ from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import Caller, CustomToolCallContent, ToolCallContent, ToolResultContent
 from contentmodel.usage import Usage
 
-__all__ = ["IMAGE", "SEALS", "Form", "fields_of", "forms", "with_field"]
+__all__ = ["IMAGE", "Form", "fields_of", "forms", "with_field"]
 
 # One white pixel: an image that every provider accepts.
 IMAGE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8/5+hHgAHggJ/PchI7wAAAABJRU5ErkJggg=="
@@ -41,8 +41,6 @@ _PDF = "JVBERi0xLjQKJSVFT0YK"
 _SOUND = "UklGRiQAAABXQVZFZm10IA=="
 _VIDEO = "AAAAGGZ0eXBtcDQyAAAAAG1wNDI="
 _DATA = "b3BhcXVlLXN0YXRl"
-SEALS = ("signature", "encrypted", "redacted")
-"""The kinds of opaque state."""
 
 _TEXT = TextContent(text="18 degrees, cloudy.")
 _PICTURE = DataContent(data=IMAGE, media_type="image/png")
@@ -92,7 +90,7 @@ def with_field(form: Form, name: str, issuer: str) -> list[Form]:
     """Return variants of the form with one more field set; [] if the form has that value, or no value is known."""
     variants: dict[str, Any]
     if name == "protected":
-        variants = {name: _seal(issuer, "signature")}
+        variants = {name: _opaque_state(issuer, "signature")}
     elif name == "annotations":
         variants = {f"{name} ({variant})": [citation] for variant, citation in _CITATIONS.items()}
     elif name == "arguments":
@@ -126,7 +124,7 @@ def _results_of(kind: type[AIContent]) -> dict[str, list[Any]]:
     return {"with text": [_TEXT], "with an image": [_PICTURE]}
 
 
-def _seal(issuer: str, kind: str) -> Protected:
+def _opaque_state(issuer: str, kind: str) -> Protected:
     return Protected(issuer=issuer, kind=kind, data=_DATA)
 
 
@@ -142,13 +140,13 @@ def _least(kind: type[AIContent]) -> dict[str, Any]:
 def _reasoning(api: str, issuer: str) -> dict[str, dict[str, Any]]:
     return {
         "thoughts": {"text": "The user wants the weather."},
-        "signed thoughts": {"text": "The user wants the weather.", "protected": _seal(issuer, "signature")},
-        "encrypted": {"protected": _seal(issuer, "encrypted")},
-        "redacted": {"protected": _seal(issuer, "redacted")},
+        "signed thoughts": {"text": "The user wants the weather.", "protected": _opaque_state(issuer, "signature")},
+        "encrypted": {"protected": _opaque_state(issuer, "encrypted")},
+        "redacted": {"protected": _opaque_state(issuer, "redacted")},
         "encrypted, with a summary": {
             "text": "About the weather.",
             "kind": "summary",
-            "protected": _seal(issuer, "encrypted"),
+            "protected": _opaque_state(issuer, "encrypted"),
         },
     }
 
@@ -192,7 +190,7 @@ _FORMS: dict[type[AIContent], Any] = {
     contents.outcomes.UsageContent: lambda api, issuer: {"counts": {"usage": Usage(input_tokens=3, output_tokens=5)}},
     CompactionContent: lambda api, issuer: {
         "a summary": {"text": "They spoke of the weather."},
-        "opaque": {"protected": _seal(issuer, "encrypted")},
+        "opaque": {"protected": _opaque_state(issuer, "encrypted")},
     },
     ToolChangeContent: lambda api, issuer: {
         "tools added": {"action": "add", "tools": [_TOOL]},

@@ -71,7 +71,7 @@ def _ended(choice: Any) -> Any:
 
 
 @mutant(CHAT, _CHECK)
-class TakesInstructionsForWords(Broken):
+class DecodesInstructionsAsUserText(Broken):
     """Decode instructions as messages of the user."""
 
     def decoded(self, kind: str, value: Any) -> Any:
@@ -86,7 +86,7 @@ class TakesInstructionsForWords(Broken):
 
 
 @mutant(ANTHROPIC, _CHECK)
-class GluesTexts(Broken):
+class JoinsUserTexts(Broken):
     """Join the first two texts of a user message."""
 
     def decoded(self, kind: str, value: Any) -> Any:

@@ -225,7 +225,7 @@ def mutant(api: str, *checks: str, other: str | None = None) -> Callable[[Kind],
     return register
 
 
-# -- what the hooks are made of ----------------------------------------------------------------------------------------
+# -- helpers of hooks --------------------------------------------------------------------------------------------------
 
 
 def messages_of(value: Any) -> list[ChatMessage]:

@@ -1,4 +1,4 @@
-"""Broken adapters that keep all content, and are wrong in another way."""
+"""Broken adapters that keep all content, and have another defect."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from contentmodel_conformance.mutants.broken import (
     with_messages,
 )
 
-# -- what depends on something else ------------------------------------------------------------------------------------
+# -- side effects and order --------------------------------------------------------------------------------------------
 
 
 @mutant(CHAT, "purity/sdk")
@@ -86,8 +86,8 @@ class DependsOnTheOrderOfKeys(Broken):
 
 
 @mutant(CHAT, "model-json/sdk")
-class HoldsWhatJsonCannot(Broken):
-    """Decode to a tuple, which is a list after saving and loading."""
+class DecodesToATuple(Broken):
+    """Decode a list to a tuple, which becomes a list after saving and loading."""
 
     def decoded(self, kind: str, value: Any) -> Any:
         return replace(value, extra={**(value.extra or {}), "notes": {"keys": (1, 2)}})
@@ -101,7 +101,7 @@ class HoldsWrongTypes(Broken):
         return with_messages(value, [replace(message, message_id=1) for message in messages_of(value)])
 
 
-# -- what is not expected ----------------------------------------------------------------------------------------------
+# -- unexpected input --------------------------------------------------------------------------------------------------
 
 
 @mutant(CHAT, "disturbance/anywhere", "totality/json")
@@ -135,8 +135,8 @@ class RecursesWithoutBound(Broken):
 
 
 @mutant(CHAT, "detection/written")
-class TakesAnswersForRequests(Broken):
-    """Give every payload a higher score as a request than as an answer."""
+class RecognisesAnswersAsRequests(Broken):
+    """Score every payload higher as a request than as an answer."""
 
     def recognises(self, payload: dict[str, Any]) -> dict[str, float]:
         return {"request": 1.0, "response": 0.5}
@@ -144,14 +144,14 @@ class TakesAnswersForRequests(Broken):
 
 @mutant(CHAT, "face/adapter")
 class HasNoRules(Broken):
-    """Have no method `check_request`."""
+    """Omit the method `check_request`."""
 
     check_request = None
 
 
 @mutant(ANTHROPIC, "coverage/sdk")
-class KnowsNoThoughts(Broken):
-    """Have no row for a block type of the SDK."""
+class HasNoRowForThinking(Broken):
+    """Omit the row for thinking blocks, which the SDK's types have."""
 
     def describe(self) -> Any:
         described = self.inner.describe()
@@ -174,7 +174,7 @@ class ComparesEachWithEach(Broken):
 
 
 @mutant(CHAT, "bounds/requests")
-class CopiesAllThatItHasWritten(Broken):
+class CopiesAllEarlierMessages(Broken):
     """Copy all encoded messages for each message that is encoded."""
 
     def written(self, kind: str, payload: Any, value: Any) -> Any:

@@ -34,7 +34,7 @@ from contentmodel_conformance.mutants.broken import (
     with_messages,
 )
 
-# -- what is dropped ---------------------------------------------------------------------------------------------------
+# -- dropped content ---------------------------------------------------------------------------------------------------
 
 
 @mutant(CHAT, "identity/unknown", "identity/sdk")
@@ -55,7 +55,7 @@ class DropsUnknownBlocks(Broken):
 
 
 @mutant("openai-responses", "hosted/unknown")
-class KnowsNoNewTools(Broken):
+class DecodesNewToolsAsUnknown(Broken):
     """Decode the call and the result of an unknown hosted tool as unknown blocks."""
 
     def decoded(self, kind: str, value: Any) -> Any:
@@ -140,7 +140,7 @@ class KeepsOneAnswer(Broken):
 
 
 @mutant(ANTHROPIC, "section/foreign")
-class DropsResultsAbroad(Broken):
+class DropsForeignResults(Broken):
     """Drop tool results of other APIs, and report no loss."""
 
     def to_write(self, kind: str, value: Any) -> Any:
@@ -158,11 +158,11 @@ class NeverReportsLosses(Broken):
 
 
 @mutant(CHAT, "identity/sdk")
-class ReportsLossesThatAreNone(Broken):
+class ReportsFalseLosses(Broken):
     """Report a loss of a value that is not lost."""
 
     def claimed(self, losses: Any, value: Any) -> Any:
-        return (*losses, Loss("$.model", "dropped", "the model", "just to be sure"))
+        return (*losses, Loss("$.model", "dropped", "the model", "as a precaution"))
 
 
 @mutant(CHAT, "honesty/foreign")
@@ -183,10 +183,10 @@ class ReportsLossesTooWide(Broken):
     def claimed(self, losses: Any, value: Any) -> Any:
         if not isinstance(value, ChatRequest) or not self.is_foreign(value):
             return losses
-        return (*losses, Loss("$.messages", "degraded", "the messages", "they are other words here"))
+        return (*losses, Loss("$.messages", "degraded", "the messages", "the texts differ here"))
 
 
-# -- what is changed ---------------------------------------------------------------------------------------------------
+# -- changed content ---------------------------------------------------------------------------------------------------
 
 
 @mutant(CHAT, "identity/table")
@@ -243,15 +243,15 @@ class TidiesCharacters(Broken):
 
 
 @mutant(ANTHROPIC, "section/foreign")
-class EndsAsIfNothingWaited(Broken):
-    """Encode an answer of another API as complete if it waits for tool results."""
+class CompletesAnswersWithCalls(Broken):
+    """Encode an answer of another API with unanswered calls as a complete answer."""
 
     def written(self, kind: str, payload: Any, value: Any) -> Any:
         return {**payload, "stop_reason": "end_turn"} if kind == "response" and self.is_foreign(value) else payload
 
 
 @mutant(ANTHROPIC, "section/settings")
-class LetsTheModelChoose(Broken):
+class DropsToolChoice(Broken):
     """Drop the tool choice of another API's request."""
 
     def written(self, kind: str, payload: Any, value: Any) -> Any:
@@ -261,7 +261,7 @@ class LetsTheModelChoose(Broken):
 
 
 @mutant(CHAT, "section/settings")
-class ForgetsSettingsAbroad(Broken):
+class DropsForeignSettings(Broken):
     """Drop the temperature of another API's request, and report no loss."""
 
     def written(self, kind: str, payload: Any, value: Any) -> Any:
@@ -271,7 +271,7 @@ class ForgetsSettingsAbroad(Broken):
 
 
 @mutant(CHAT, "policies/foreign")
-class ChoosesForTheCaller(Broken):
+class IgnoresPolicies(Broken):
     """Ignore the caller's policies, so that reasoning is not sent as text."""
 
     def encode_request(self, request: Any, policies: Any = None, model: str | None = None) -> Any:
@@ -279,7 +279,7 @@ class ChoosesForTheCaller(Broken):
 
 
 @mutant(CHAT, "addressing/foreign")
-class AsksTheOldModel(Broken):
+class SendsToTheOldModel(Broken):
     """Send a request to the model in it instead of the model that the caller names."""
 
     def encode_request(self, request: Any, policies: Any = None, model: str | None = None) -> Any:
@@ -316,7 +316,7 @@ def _reversed_results(contents: list[Any]) -> list[Any]:
 
 
 @mutant(CHAT, "pairing/foreign")
-class ReordersParallelResultsAbroad(Broken):
+class ReordersForeignResults(Broken):
     """Reverse the results of parallel calls of other APIs."""
 
     def written(self, kind: str, payload: Any, value: Any) -> Any:
@@ -327,7 +327,7 @@ class ReordersParallelResultsAbroad(Broken):
 
 
 @mutant(CHAT, "pairing/foreign")
-class SwapsResultsAbroad(Broken):
+class SwapsForeignResults(Broken):
     """Swap the outputs of parallel calls of other APIs."""
 
     def to_write(self, kind: str, value: Any) -> Any:
@@ -353,8 +353,8 @@ def _with_short_id(content: Any) -> Any:
 
 
 @mutant(ANTHROPIC, "opacity/crossing", other=GOOGLE)
-class SendsTheSignatureAbroad(Broken):
-    """Send the signatures of other issuers to its own API."""
+class SendsForeignSignatures(Broken):
+    """Send signatures of other issuers to this adapter's API."""
 
     def to_write(self, kind: str, value: Any) -> Any:
         return each_content(value, self._signed) if self.is_foreign(value) else value
@@ -382,7 +382,7 @@ def _shortened(message: ChatMessage) -> ChatMessage:
 
 
 @mutant(CHAT, "acceptance/foreign")
-class SaysWordsOfItsOwn(Broken):
+class WritesUndefinedRoles(Broken):
     """Encode messages with a role that the API does not define."""
 
     def written(self, kind: str, payload: Any, value: Any) -> Any:
@@ -409,7 +409,7 @@ def _is_result(message: Any) -> bool:
 
 
 @mutant("openai-responses", "replay/sdk")
-class RepeatsAnswersAsTheyCame(Broken):
+class ReplaysAnswersUnchanged(Broken):
     """Send answers back with fields that requests must not have."""
 
     def to_write(self, kind: str, value: Any) -> Any:
@@ -420,7 +420,7 @@ class RepeatsAnswersAsTheyCame(Broken):
 
 
 @mutant(GOOGLE, "replay/sdk")
-class SendsAnswersBackWhole(Broken):
+class AddsAnswerFieldsToRequests(Broken):
     """Add a field that only answers have to requests."""
 
     def written(self, kind: str, payload: Any, value: Any) -> Any:

@@ -20,7 +20,7 @@ from contentmodel_conformance.mutants.broken import (
     replace,
 )
 
-# -- streams, read -----------------------------------------------------------------------------------------------------
+# -- decoding streams --------------------------------------------------------------------------------------------------
 
 
 @mutant(CHAT, "stream-cuts/written")
@@ -40,7 +40,7 @@ class LosesHalfPairs(Broken):
 
 
 @mutant(CHAT, "stream-readings/written")
-class AlwaysTellsDeltas(Broken):
+class AlwaysEmitsDeltas(Broken):
     """Emit deltas although they are disabled."""
 
     def stream_decoder(self, *, deltas: bool = True) -> Any:
@@ -64,7 +64,7 @@ class DropsTheLastEvent(Broken):
 
 
 @mutant(CHAT, "stream-crossing/foreign", "stream-accumulation/written")
-class SaysStopInStreams(Broken):
+class ReportsStopInStreams(Broken):
     """Give every streamed answer the finish reason "stop"."""
 
     def events_decoded(self, events: Any) -> Any:
@@ -123,7 +123,7 @@ def _whole(event: Any) -> Any:
 
 
 @mutant(CHAT, "stream-spellings/written")
-class KnowsOneLineEnd(Broken):
+class AcceptsOneLineEnd(Broken):
     """Accept only LF as the end of a line."""
 
     def received(self, data: bytes) -> bytes:
@@ -140,7 +140,7 @@ class RaisesInStreams(Broken):
 
 
 @mutant(CHAT, "stream-deltas/written")
-class TakesWordsBack(Broken):
+class EndsWithOtherText(Broken):
     """Emit another text at the end of a block than in its deltas."""
 
     def events_decoded(self, events: Any) -> Any:
@@ -180,7 +180,7 @@ class _ByHalf(Reader):
 
 
 @mutant(CHAT, "bounds/streams")
-class ReadsAllOfItAgain(Broken):
+class DecodesAllAgain(Broken):
     """Decode the whole stream again for every piece of bytes."""
 
     def stream_decoder(self, *, deltas: bool = True) -> Any:
@@ -208,7 +208,7 @@ class _FromTheStart:
         return self._again(is_closed=True)
 
 
-# -- streams, written --------------------------------------------------------------------------------------------------
+# -- encoding streams --------------------------------------------------------------------------------------------------
 
 
 @mutant(CHAT, "stream-unfinished/turn")
@@ -237,7 +237,7 @@ class PadsTextsInStreams(Broken):
 
 
 @mutant(CHAT, "stream-section/written")
-class AnswersAnotherWay(Broken):
+class DropsFinishReasonOfAnswers(Broken):
     """Drop the finish reason of answers without streaming."""
 
     def written(self, kind: str, payload: Any, value: Any) -> Any:
@@ -305,7 +305,7 @@ class ForgetsTheCostOfAnError(Broken):
 
 
 @mutant(RESPONSES, "stream-repetition/foreign")
-class NumbersItemsAnew(Broken):
+class RenumbersItems(Broken):
     """Give the items of a stream other ids in its last event."""
 
     def stream_encoder(self, policies: Any = None) -> Any:

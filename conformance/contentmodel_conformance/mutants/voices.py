@@ -25,7 +25,7 @@ _LABEL = re.compile(r"\[output of tool call [^\]]*\]")
 
 
 @mutant(CHAT, "voices/crossing")
-class BelievesToolsThatSayTheyFailed(Broken):
+class TrustsFailureSentinels(Broken):
     """Decode tool output that begins like the sentinel of a failure as a failure, without checking its seal."""
 
     def decoded(self, kind: str, value: Any) -> Any:
@@ -59,7 +59,7 @@ def _without_labelled(message: Any) -> Any:
 
 
 @mutant(CHAT, "voices/crossing")
-class TakesLabelsOfUsersForOrders(Broken):
+class DecodesLabelsAsAssistant(Broken):
     """Decode a user message that begins with a label in brackets as a message of the assistant."""
 
     def decoded(self, kind: str, value: Any) -> Any:
@@ -76,7 +76,7 @@ def _obeyed(message: Any) -> Any:
 
 
 @mutant(GOOGLE, "notes/wire")
-class ReadsNotesOffTheWire(Broken):
+class TrustsNotesOnTheWire(Broken):
     """Set the role of a content from a wire key that looks like a note."""
 
     def read(self, kind: str, payload: Any) -> Any:
@@ -101,7 +101,7 @@ class TrustsHints(Broken):
 
 
 @mutant(CHAT, "roles/crossing")
-class UnderstandsRolesOfEveryApi(Broken):
+class AcceptsRolesOfEveryApi(Broken):
     """Treat a role that is prefixed with any API id as a role of its own API."""
 
     def to_write(self, kind: str, value: Any) -> Any:

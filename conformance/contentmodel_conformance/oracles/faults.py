@@ -81,17 +81,17 @@ def _prune(complaints: list[_Complaint], depth: int) -> list[_Complaint]:
     branches = [group for step, group in groups.items() if isinstance(step, _Label)]
     keys = [group for step, group in groups.items() if not isinstance(step, _Label)]
     pruned = [kept for group in keys for kept in _prune(group, depth + 1)]
-    return own + pruned + _spokesman(branches, depth)
+    return own + pruned + _representative(branches, depth)
 
 
-def _spokesman(branches: list[list[_Complaint]], depth: int) -> list[_Complaint]:
+def _representative(branches: list[list[_Complaint]], depth: int) -> list[_Complaint]:
     if not branches:
         return []
     fitting = [branch for branch in branches if not _is_off(branch, depth + 1)]
     if fitting:
         return min((_prune(branch, depth + 1) for branch in fitting), key=len)
     steps = branches[0][0].steps[:depth]
-    return [_Complaint(steps, "union", f"none of the {len(branches)} alternatives takes this")]
+    return [_Complaint(steps, "union", f"none of the {len(branches)} alternatives accepts this value")]
 
 
 def _is_off(branch: list[_Complaint], depth: int) -> bool:

@@ -87,14 +87,14 @@ _ANTHROPIC = {
     ],
     "an error object": [_use("web_search"), _result("web_search", _coded("web_search", "max_uses_exceeded"))],
     "a list of one error object": [_use("web_search"), _result("web_search", [_coded("web_search", "unavailable")])],
-    "an error object of a type to come": [
+    "an error object of an unknown type": [
         _use("web_search"),
         _result("web_search", {"type": "search_error", "error_code": "x"}),
     ],
     "an error of a fetch": [_use("web_fetch"), _result("web_fetch", _coded("web_fetch", "url_not_accessible"))],
     "an MCP server's failure": [_MCP, _result("mcp", _TEXT, is_error=True)],
     "an MCP server's failure as a string": [_MCP, _result("mcp", "no such file", is_error=True)],
-    "an MCP server's failure without words": [_MCP, _result("mcp", [], is_error=True)],
+    "an MCP server's failure without a text": [_MCP, _result("mcp", [], is_error=True)],
     "an error object of an unknown tool": [_use("quantum"), _result("quantum", _coded("quantum", "unavailable"))],
     "an exit code of an unknown tool": [_use("quantum"), _result("quantum", _printed("quantum_result", 2))],
     "a flag of an unknown tool": [_use("quantum"), _result("quantum", _TEXT, is_error=True)],

@@ -1,8 +1,8 @@
 """A hand-written reader of Anthropic Messages.
 
 From https://platform.claude.com/docs/en/api/messages (seen 2026-11-22) and the pages that it links: "Prompt caching"
-(`input_tokens` are those after the last cache point: tokens read from the cache and written to it are counted beside
-them), "Extended thinking" (`output_tokens` include thinking), "Handling stop reasons".
+(`input_tokens` are those after the last cache point: tokens read from the cache and written to it are counted
+separately), "Extended thinking" (`output_tokens` include thinking), "Handling stop reasons".
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ def _agent_framework(reading: Reading, part: dict[str, Any], path: str) -> None:
         case "function_result":
             if part.get("exception"):
                 reading.add(FAILED, True, f"{path}.exception")
-            # `result` has the texts of the items once more.
+            # `result` repeats the texts of the items.
             key = "items" if part.get("items") else "result"
             _value(reading, part.get(key), f"{path}.{key}", "type")
         case _:

@@ -2,7 +2,7 @@
 
 From https://ai.google.dev/api/generate-content and https://ai.google.dev/api/caching (seen 2026-11-22):
 `promptTokenCount` includes `cachedContentTokenCount`; `toolUsePromptTokenCount`, the results of hosted tools, is
-counted beside it; `candidatesTokenCount` does not include `thoughtsTokenCount`. `STOP` is also the reason of an answer
+counted separately; `candidatesTokenCount` does not include `thoughtsTokenCount`. `STOP` is also the reason of an answer
 that ends in a function call; enums may be numbers. A function's response is an object: the text under `output`, or
 under `error` if it failed, else the whole object. The official SDKs write `result` if they call a function themselves.
 """

@@ -34,7 +34,7 @@ class Fact:
     The first path is the value's. The others affect its meaning: the role of its message, the flag of a failed tool,
     the other counters of a sum.
 
-    If it is `alone`, its field takes one text only: several texts of another API are joined in it.
+    If it is `alone`, its field can hold only one text: several texts of another API are joined in it.
 
     Texts are strings. A call is its name and its arguments as JSON text with sorted keys. A medium is the digest of its
     bytes, or its link. `input tokens` include those of the cache, `output tokens` include reasoning.

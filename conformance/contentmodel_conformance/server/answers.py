@@ -42,9 +42,9 @@ Step: TypeAlias = bytes | Stall | Cut
 
 @dataclass(frozen=True)
 class Body:
-    """An answer in frames: the events of a stream, or one whole body. Frames from index `closing` on end the answer.
+    """An answer in frames: the events of a stream, or one whole body. Frames from index `closing` on end it.
 
-    `stream_format` is how the frames are events; None for a JSON body, whole or streamed as an array.
+    `stream_format` is the format of the events; None for a JSON body, whether it is whole or streamed as an array.
     """
 
     status: int
@@ -60,7 +60,7 @@ class Body:
         return self.stream_format is not None or len(self.frames) > 1
 
 
-# -- an answer as the script has it, made fit for the wire -------------------------------------------------------------
+# -- missing ids, models and finish reasons ----------------------------------------------------------------------------
 
 
 def dressed(response: ChatResponse, endpoint: Endpoint, model: str | None, number: int) -> ChatResponse:
@@ -182,10 +182,10 @@ def steps_of(body: Body, fault: Fault | None) -> Iterator[Step]:
     if fault.drop_after is not None:
         marks.append((fault.drop_after, Cut()))
     # At the same offset, the wait comes first: nothing follows a cut.
-    yield from _with_marks(spoilt(body, fault), sorted(marks, key=lambda mark: mark[0]))
+    yield from _with_marks(with_fault(body, fault), sorted(marks, key=lambda mark: mark[0]))
 
 
-def spoilt(body: Body, fault: Fault) -> list[bytes]:
+def with_fault(body: Body, fault: Fault) -> list[bytes]:
     """Return the frames with the fault applied (`malformed_at`, `truncate`)."""
     frames = list(body.frames)
     if fault.malformed_at is not None:

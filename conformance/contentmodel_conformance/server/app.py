@@ -149,7 +149,7 @@ class Sending:
             if isinstance(step, Stall):
                 if not await self._wait(step.seconds, receive):
                     return await _cut(scope, receive)
-                self._sat_out()
+                self._finish_stall()
             elif isinstance(step, Cut):
                 return await _cut(scope, receive)
             else:
@@ -177,8 +177,8 @@ class Sending:
             task.cancel()
         return not done
 
-    def _sat_out(self) -> None:
-        """Mark the turn as done: the client waited to the end of the stall, and now gets the answer."""
+    def _finish_stall(self) -> None:
+        """Mark the turn as done: the client waited until the stall ended, and now gets the answer."""
         if self._taken is not None and self._fault is not None and self._fault.only_delays:
             self._loopback.script.finish(self._taken)
 
@@ -187,7 +187,7 @@ async def _cut(scope: Scope, receive: Receive) -> None:
     """Close the connection in the middle of the response."""
     transport = scope.get("state", {}).get("transport")
     if transport is None:
-        raise ConnectionAbortedError("the connection is cut here, on purpose")
+        raise ConnectionAbortedError("the connection is closed here: a scripted fault")
     transport.close()
     # Wait for the disconnect: if the app returned before, the server would report an incomplete response.
     while (await receive())["type"] != "http.disconnect":

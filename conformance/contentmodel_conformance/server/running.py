@@ -103,7 +103,7 @@ class LoopbackServer:
         self._failure: BaseException | None = None
         self._url: str | None = None
 
-    # -- what clients need, and what they sent -----------------------------------------------------------------
+    # -- the address and the recorded requests -----------------------------------------------------------------
 
     @property
     def url(self) -> str:

@@ -36,7 +36,7 @@ from contentmodel_conformance.strategies.transcripts import Limits, transcripts
 
 replace = msgspec.structs.replace
 
-# -- what encoders write -----------------------------------------------------------------------------------------------
+# -- texts of encoders -------------------------------------------------------------------------------------------------
 
 
 def imitations() -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from contentmodel.content import Span, WebSearchToolCallContent, WebSearchToolRe
 __all__ = ["mixed_answers"]
 
 _TEXT, _BLANK = "text", "blank"
-_KINDS = ("thought", "sealed thought", "search", "call", "unknown")
+_KINDS = ("thought", "opaque thought", "search", "call", "unknown")
 
 
 @st.composite
@@ -57,7 +57,7 @@ def _other(kind: str, number: int, origin: Origin) -> list[Any]:
         return [TextContent(text="")]
     if kind == "thought":
         return [ReasoningContent(text=f"Thought {number}")]
-    if kind == "sealed thought":
+    if kind == "opaque thought":
         return [ReasoningContent(protected=Protected(issuer=origin.issuer, kind="encrypted", data="eA=="))]
     if kind == "call":
         return [FunctionCallContent(call_id=f"call_{number}", name="look", arguments='{"q": 1}')]

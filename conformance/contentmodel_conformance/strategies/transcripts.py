@@ -411,7 +411,7 @@ class _Transcript:
         if kind == "texts":
             return DataContent(text=self._draw(_SAMPLE_TEXTS), media_type="text/plain")
         link = self._draw(st.sampled_from(_LINKS[kind]))
-        # An API gives the kind or the media type of a link; of some links, only the kind.
+        # An API sends either the kind or the media type of a link. Some links can have only a kind.
         if "typed links" in self._limits.media and link.media_type:
             return msgspec.structs.replace(link, kind=None)
         return msgspec.structs.replace(link, media_type=None)

@@ -46,9 +46,9 @@ class EngineMutant(Mutant, frozen=True, kw_only=True):
 
     @contextmanager
     def _broken(self) -> Iterator[tuple[Any, Any]]:
-        # What is first imported while the change holds would keep it.
+        # A module that is imported now would keep the changed function.
         contentmodel.adapters()
-        with changed(self.owner, self.attribute, self.change), adapters_anew():
+        with changed(self.owner, self.attribute, self.change), reloaded_adapters():
             yield contentmodel.adapter(self.api), contentmodel.adapter(self.other)
 
 
@@ -109,7 +109,7 @@ _ADAPTERS = "contentmodel_adapters"
 
 
 @contextmanager
-def adapters_anew() -> Iterator[None]:
+def reloaded_adapters() -> Iterator[None]:
     """Import all adapters again, so that their tables and pipelines use the changed engine."""
     before = _without_adapters()
     find_adapter.cache_clear()

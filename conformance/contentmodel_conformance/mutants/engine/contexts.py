@@ -28,7 +28,7 @@ def records_replacements_backwards(original: Any, self: Any, old: Any, new: Any)
 
 
 @change(EncodeContext, "report_lost_attributes", GOOGLE, "section/settings")
-def loses_what_is_false_in_silence(original: Any, self: Any, owner: Any, names: Any) -> None:
+def drops_false_values_silently(original: Any, self: Any, owner: Any, names: Any) -> None:
     """Report no loss of values that are false, zero or empty."""
     for name in names:
         value = owner
@@ -39,15 +39,13 @@ def loses_what_is_false_in_silence(original: Any, self: Any, owner: Any, names: 
 
 
 @change(EncodeContext, "degrade", ANTHROPIC, "accounting/unknown")
-def degrades_and_tells_no_fields(
-    original: Any, self: Any, content: Any, reason: Any, *carried: str, **values: Any
-) -> None:
+def degrades_without_fields(original: Any, self: Any, content: Any, reason: Any, *carried: str, **values: Any) -> None:
     """Report that a content is degraded, without its lost fields."""
     self.report_loss(content, None, reason, **values)
 
 
 @change(EncodeContext, "leave_residue", CHAT, "accounting/unknown")
-def leaves_residue_in_silence(original: Any, self: Any, owner: Any, *, own: bool = False) -> None:
+def leaves_residue_silently(original: Any, self: Any, owner: Any, *, own: bool = False) -> None:
     """Report no loss of fields that only other APIs have."""
 
 
@@ -59,7 +57,7 @@ def loses_the_whole_value(original: Any, self: Any, owner: Any, field: Any, reas
 
 @change(EncodeContext, "__init__", CHAT, "identity/table")
 def fills_in_defaults_natively(original: Any, self: Any, *arguments: Any, **named: Any) -> None:
-    """Add required fields to payloads of the API itself."""
+    """Add required fields to native payloads."""
     original(self, *arguments, **named)
     self.completes = True
 
@@ -80,9 +78,7 @@ def traces_no_messages(original: Any, self: Any, messages: Any, container: Any, 
 
 
 @change(TableAdapter, "encode_request", CHAT, "addressing/foreign")
-def asks_the_model_of_the_source(
-    original: Any, self: Any, request: Any, policies: Any = None, model: Any = None
-) -> Any:
+def sends_to_the_source_model(original: Any, self: Any, request: Any, policies: Any = None, model: Any = None) -> Any:
     """Encode the model of the request instead of the model that the caller names."""
     return original(self, request, policies, None)
 
@@ -94,6 +90,6 @@ def reads_no_bare_list(original: Any, self: Any, wire: Any) -> bool:
 
 
 @change(TableAdapter, "answer_origin", CHAT, "replay/sdk")
-def takes_answers_for_turns_of_requests(original: Any, self: Any, payload: Any) -> Any:
+def records_no_answers(original: Any, self: Any, payload: Any) -> Any:
     """Keep no record that a message came from an answer."""
     return replace(original(self, payload), is_answer=False)

@@ -47,7 +47,7 @@ def puts_residue_in_the_wrong_object(original: Any, path: str, field: str) -> st
 
 
 @change(encoded, "_left_behind", CHAT, "accounting/unknown")
-def leaves_fields_behind_in_silence(original: Any, owner: Any, kept: Any) -> Iterator[Any]:
+def leaves_fields_silently(original: Any, owner: Any, kept: Any) -> Iterator[Any]:
     """Report no loss of provider-specific fields."""
     yield from ()
 
@@ -65,10 +65,10 @@ def takes_fields_for_repeated(original: Any, loss: Any, signs: Any) -> bool:
 
 
 @change(loss.PendingLoss, "at", CHAT, "accounting/crossing")
-def takes_no_place_for_exact(
+def reports_no_exact_losses(
     original: Any, self: Any, path: str, target: str, subject: str, *, exact: bool = True
 ) -> Any:
-    """Report every loss as inexact: somewhere in the value at its path."""
+    """Report every loss as inexact, as if an unspecified part of the value at its path were lost."""
     return original(self, path, target, subject, exact=False)
 
 

@@ -74,20 +74,20 @@ def forgets_the_limit(original: Any, value: Any, passes: Any, context: Any, *sou
 
 
 @change(steps, "fitted", GOOGLE, "identity/sdk")
-def completes_payloads_of_its_own(original: Any, value: Any, passes: Any, context: Any, *source: Any) -> Any:
-    """Run the passes for payloads of other APIs on payloads of the API itself."""
+def completes_native_payloads(original: Any, value: Any, passes: Any, context: Any, *source: Any) -> Any:
+    """Run the passes for payloads of other APIs on native payloads."""
     return original(value, [replace(step, native=True) if source else step for step in passes], context, *source)
 
 
 @change(origins, "is_native", CHAT, "rules/crossing", other=RESPONSES)
-def takes_an_issuer_for_an_api(original: Any, message: Any, context: Any) -> Any:
-    """Treat the messages of every API of an issuer as native."""
+def treats_issuer_as_api(original: Any, message: Any, context: Any) -> Any:
+    """Treat messages of other APIs of the same issuer as native."""
     return message.origin is not None and message.origin.issuer == context.issuer
 
 
 @change(origins, "is_all_native", ANTHROPIC, "identity/sdk-places")
-def fits_its_own_requests(original: Any, request: Any, context: Any) -> Any:
-    """Run all passes on a request of the API itself."""
+def adapts_native_requests(original: Any, request: Any, context: Any) -> Any:
+    """Run all passes on a native request."""
     return False
 
 
@@ -128,7 +128,7 @@ def drops_arguments_of_hosted_calls(original: Any, content: Any, context: Any) -
 
 
 @change(lowering, "as_text", ANTHROPIC, "accounting/crossing")
-def tells_titles_alone(original: Any, content: Any) -> Any:
+def keeps_only_titles(original: Any, content: Any) -> Any:
     """Convert only the first line of a link or a document to text."""
     return original(content).partition("\n")[0]
 
@@ -164,7 +164,7 @@ def sends_files_without_names(original: Any, content: Any, context: Any, reads: 
 
 
 @change(media, "_as_text", CHAT, "accounting/crossing", other=GOOGLE)
-def tells_links_in_silence(original: Any, content: Any, context: Any, reason: Any, **values: Any) -> Any:
+def converts_links_silently(original: Any, content: Any, context: Any, reason: Any, **values: Any) -> Any:
     """Convert links to text, and report no loss."""
     return (context.replaced(content, TextContent(text=lowering.as_text(content))),)
 
@@ -188,19 +188,19 @@ def restores_names_at_the_end(original: Any, self: Any, event: Any) -> Any:
 
 
 @change(pairing._Pairing, "_answer_waiting", ANTHROPIC, "rules/foreign")
-def answers_no_waiting_calls(original: Any, self: Any) -> Any:
+def adds_no_placeholder_results(original: Any, self: Any) -> Any:
     """Add no results to unanswered calls."""
     self._waiting = {}
 
 
 @change(pairing._Pairing, "_as_user_text", ANTHROPIC, "accounting/crossing")
-def drops_late_results_in_silence(original: Any, self: Any, result: Any) -> Any:
+def drops_late_results_silently(original: Any, self: Any, result: Any) -> Any:
     """Drop results that come too late, and report no loss."""
     return []
 
 
 @change(pairing._Fit, "_is_name", CHAT, "rules/crossing", other=RESPONSES)
-def takes_any_name_for_fit(original: Any, self: Any, name: Any) -> Any:
+def accepts_any_name(original: Any, self: Any, name: Any) -> Any:
     """Accept any name when deciding whether a request can be sent unchanged."""
     self._names.add(name)
     return True

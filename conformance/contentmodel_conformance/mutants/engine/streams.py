@@ -31,7 +31,7 @@ def judges_by_the_first_bytes(original: Any, self: Any, data: bytes) -> Any:
 
 
 @change(StreamDecoder, "start", ANTHROPIC, "stream-order/written")
-def numbers_blocks_by_what_is_open(original: Any, self: Any, wire: Any, content: Any, choice: int = 0) -> Any:
+def numbers_blocks_by_open_count(original: Any, self: Any, wire: Any, content: Any, choice: int = 0) -> Any:
     """Use the count of open blocks as the number of a block, so that numbers repeat."""
     self._blocks = len(self._unstopped)
     return original(self, wire, content, choice)
@@ -53,13 +53,13 @@ def drops_the_last_usage(original: Any, self: Any, response: Any, layout: Any) -
 
 
 @change(StreamDecoder, "_emitted", CHAT, "stream-readings/written")
-def reports_deltas_to_everybody(original: Any, self: Any) -> Any:
+def emits_disabled_deltas(original: Any, self: Any) -> Any:
     """Emit deltas although they are disabled."""
     return self.events
 
 
 @change(decoder, "layout_of", CHAT, "stream-section/written")
-def lays_blocks_out_backwards(original: Any, response: Any, blocks: Any) -> Any:
+def reverses_the_layout(original: Any, response: Any, blocks: Any) -> Any:
     """Reverse the blocks of a message."""
     return [[list(reversed(message)) for message in choice] for choice in original(response, blocks)]
 
@@ -68,14 +68,14 @@ def lays_blocks_out_backwards(original: Any, response: Any, blocks: Any) -> Any:
 
 
 @change(StreamEncoder, "close", CHAT, "stream-unfinished/turn")
-def ends_as_if_all_had_come(original: Any, self: Any) -> bytes:
+def ends_incomplete_turns_as_complete(original: Any, self: Any) -> bytes:
     """Write no error if a turn has no end."""
     return b""
 
 
 @change(outgoing, "growing", CHAT, "stream-crossing/foreign")
 def strips_pieces_of_text(original: Any, head: bytes, tail: bytes) -> Any:
-    """Strip the white space from each delta of a block."""
+    """Strip white space from each delta of a block."""
     grow = original(head, tail)
     return lambda text: grow(text.strip())
 
@@ -105,7 +105,7 @@ def forgets_what_it_wrote(original: Any, self: Any, block: Any, text: str) -> No
 
 
 @change(StreamDecoder, "stop", ANTHROPIC, "stream-prefix/written")
-def calls_broken_blocks_complete(
+def stops_broken_blocks_as_complete(
     original: Any, self: Any, block: Any, content: Any, *, is_complete: bool = True
 ) -> None:
     """Stop incomplete blocks as complete ones."""

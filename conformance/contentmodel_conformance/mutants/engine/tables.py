@@ -28,7 +28,7 @@ replace = msgspec.structs.replace
 
 
 @change(EnumString, "encode", ANTHROPIC, "rules/settings")
-def sends_any_word(original: Any, self: Any, value: Any, context: Any, owner: Any) -> Any:
+def sends_any_enum_value(original: Any, self: Any, value: Any, context: Any, owner: Any) -> Any:
     """Send enum values of other APIs that the target does not define."""
     return value
 
@@ -108,7 +108,7 @@ def writes_no_residue(original: Any, self: Any, residue: Any, wire: Any) -> None
 
 @change(PairRow, "decode", RESPONSES, "hosted/unknown")
 def reads_results_without_their_call(original: Any, self: Any, wire: Any, context: Any) -> Any:
-    """Decode the result in an object with a call and its result without an id."""
+    """Decode an object with a call and its result, and give the result no id."""
     contents = original(self, wire, context)
     return [*contents[:1], *(replace(content, call_id=None) for content in contents[1:])]
 
@@ -132,7 +132,7 @@ def reads_no_signs_of_failure(original: Any, self: Any, result: Any, wire: Any, 
 
 
 @change(Shape, "fits", RESPONSES, "hosted/unknown")
-def knows_no_forms(original: Any, self: Any, wire: Any) -> bool:
+def ignores_forms(original: Any, self: Any, wire: Any) -> bool:
     """Recognise no blocks by their shape."""
     return False
 

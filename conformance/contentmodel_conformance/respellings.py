@@ -1,4 +1,4 @@
-"""Streams in other spellings that their format allows."""
+"""Other spellings of streams with the same events."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from contentmodel.engine.streams.formats import LINES, SSE, StreamFormat
 BOM = b"\xef\xbb\xbf"
 
 
-def disguises(raw: bytes, form: StreamFormat) -> Iterator[tuple[str, bytes]]:
-    """Yield the same events in other spellings that the format allows, each with a name."""
+def respellings(raw: bytes, form: StreamFormat) -> Iterator[tuple[str, bytes]]:
+    """Yield other spellings of a stream that have the same events, each with a name."""
     if form is SSE:
-        yield from _disguised_events(raw)
+        yield from _respelled_events(raw)
     elif form is LINES:
         yield "CRLF", raw.replace(b"\n", b"\r\n")
         yield "blank lines", raw.replace(b"\n", b"\n\n")
@@ -21,8 +21,8 @@ def disguises(raw: bytes, form: StreamFormat) -> Iterator[tuple[str, bytes]]:
         yield "no last line break", raw.removesuffix(b"\n")
 
 
-def _disguised_events(raw: bytes) -> Iterator[tuple[str, bytes]]:
-    """Yield the same server-sent events in other spellings that the standard allows."""
+def _respelled_events(raw: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield other spellings of server-sent events that the standard allows, each with a name."""
     yield "CRLF", raw.replace(b"\n", b"\r\n")
     yield "CR", raw.replace(b"\n", b"\r")
     yield "comments", raw.replace(b"\n\n", b"\n\n: still here\n\n")
