@@ -132,7 +132,7 @@ def test_parts_have_the_types_of_media() -> None:
     assert [type(part) for part in older[1:]] == [DataContent, UriContent, HostedFileContent, UriContent]
 
 
-def test_reasoning_belongs_to_the_assistant_message_after_it() -> None:
+def test_decoder_joins_reasoning_with_the_assistant_message_after_it() -> None:
     message = decoded(LOOP).messages[3]
     kinds = [type(content) for content in message.contents]
     assert kinds == [ReasoningContent, ReasoningContent, TextContent, FunctionCallContent, FunctionCallContent]
@@ -141,7 +141,7 @@ def test_reasoning_belongs_to_the_assistant_message_after_it() -> None:
     assert message.contents[1].protected == Protected(issuer=API, kind="encrypted", data="a value of another agent")
 
 
-def test_reasoning_without_an_assistant_message_is_a_message() -> None:
+def test_reasoning_without_an_assistant_message_becomes_a_message() -> None:
     messages = decoded(EMPTY).messages
     assert [message.role for message in messages] == [
         *("user", "assistant", "user", "assistant", "tool", "assistant", "assistant", "assistant")
@@ -150,7 +150,7 @@ def test_reasoning_without_an_assistant_message_is_a_message() -> None:
     assert messages[1].message_id is None
 
 
-def test_state_returns_to_its_provider_and_to_no_other() -> None:
+def test_opaque_state_is_sent_only_to_its_provider() -> None:
     signed = convert(LOOP, source=API, target="anthropic-messages", model="claude-opus-4-8").payload
     assert signed["messages"][1]["content"][0] == {"type": "thinking", "thinking": "Look it up.", "signature": "EqQB"}
     for target in PROVIDERS:
@@ -159,7 +159,7 @@ def test_state_returns_to_its_provider_and_to_no_other() -> None:
         assert ("EqQB" in str(made)) is (target == "anthropic-messages")
 
 
-def test_state_of_a_provider_is_written_with_its_name() -> None:
+def test_opaque_state_of_a_provider_is_written_with_its_issuer() -> None:
     source = {
         "model": "claude-opus-4-8",
         "max_tokens": 100,
@@ -197,14 +197,14 @@ def test_state_of_a_provider_is_written_with_its_name() -> None:
         "",
     ],
 )
-def test_other_texts_of_state_are_kept_whole(text: str) -> None:
+def test_encrypted_value_of_unknown_issuer_is_kept_unchanged(text: str) -> None:
     document = [reasoning("a", encryptedValue=text), assistant("b")]
     contents = decoded(document).messages[0].contents
     assert contents[0].protected == Protected(issuer=API, kind="encrypted", data=text)
     assert adapter(API).encode_request(decoded(document)).payload == document
 
 
-def test_error_that_repeats_the_text_is_a_flag_and_any_other_an_output() -> None:
+def test_error_that_repeats_the_text_becomes_a_flag_and_any_other_an_output() -> None:
     results: list[Any] = [message.contents[0] for message in decoded(RESULTS).messages if message.role == "tool"]
     assert [result.is_error for result in results] == [True, None, None, True]
     assert results[1].error == results[1].outputs[1]
@@ -242,7 +242,7 @@ def test_activity_is_kept_and_reported() -> None:
         assert "$[8]" in [loss.path for loss in made.losses]
 
 
-def test_each_text_and_each_reasoning_is_a_message() -> None:
+def test_encoder_writes_a_message_for_each_text_and_reasoning() -> None:
     contents = [
         TextContent(text="First."),
         TextContent(text="Second."),
@@ -269,7 +269,7 @@ def test_each_text_and_each_reasoning_is_a_message() -> None:
     ]
 
 
-def test_hosted_call_and_its_result_are_those_of_a_function() -> None:
+def test_hosted_call_and_result_become_those_of_a_function() -> None:
     searched = [
         WebSearchToolCallContent(call_id="w1", name="web_search", arguments={"query": "Oslo"}),
         WebSearchToolResultContent(call_id="w1", outputs=[TextContent(text="Sunny.")]),
@@ -281,7 +281,7 @@ def test_hosted_call_and_its_result_are_those_of_a_function() -> None:
     assert set(losses.values()) == {"as-function-call", "as-function-result"}
 
 
-def test_answers_to_interrupts_are_the_last_message() -> None:
+def test_resume_decodes_to_the_last_message() -> None:
     answers = decoded(RUN).messages[-1]
     assert answers.role == "user"
     assert answers.contents[:3] == [
@@ -340,7 +340,7 @@ def test_messages_of_subagents_keep_their_run() -> None:
         ({"messages": [], "threadId": "t"}, "runs_have_ids"),
     ],
 )
-def test_rule_is_broken(document: Any, rule: str) -> None:
+def test_check_reports_violation(document: Any, rule: str) -> None:
     assert [found.rule.replace("-", "_") for found in check(document, api=API)] == [rule]
 
 

@@ -147,7 +147,7 @@ def test_events_are_read_as_objects_and_as_bytes_cut_anywhere(events: list[Any])
 
 
 @every_run
-def test_events_written_again_leave_the_same_run(events: list[Any]) -> None:
+def test_written_events_are_read_as_the_same_run(events: list[Any]) -> None:
     made = read_run(events)
     written = write_run(made)
     assert read_run(written) == made
@@ -182,7 +182,7 @@ def test_run_is_detected_by_its_events() -> None:
     assert {kind.value for kind in library.EventType} <= EVENT_TYPES
 
 
-def test_loop_has_the_messages_of_the_run() -> None:
+def test_events_of_a_tool_loop_have_its_messages() -> None:
     made = read_run(LOOP)
     assert told(LOOP) == [
         ("user", "Hello"),
@@ -209,7 +209,7 @@ def test_loop_has_the_messages_of_the_run() -> None:
     assert [message.role for message in messages] == ["user", "assistant", "tool", "tool", "assistant", "assistant"]
 
 
-def test_chunks_are_messages_and_calls() -> None:
+def test_chunk_events_become_messages_and_calls() -> None:
     assert [content for _, content in told(CHUNKS)] == ["Hm.", "One moment.", None, "Sunny.", "Sunny."]
     assert read_run(CHUNKS)["messages"][2] == {
         "id": "c1",
@@ -218,7 +218,7 @@ def test_chunks_are_messages_and_calls() -> None:
     }
 
 
-def test_older_events_of_thinking_are_reasoning() -> None:
+def test_thinking_events_of_older_versions_become_reasoning() -> None:
     thinking = read_run(OLDER)["messages"][0]
     assert thinking == {"id": "reasoning-1", "role": "reasoning", "content": "Look it up.", "title": "Weather"}
 
@@ -238,7 +238,7 @@ def test_result_follows_its_call() -> None:
     assert [content for _, content in told(events)] == [None, "1", None, "2", "3"]
 
 
-def test_reader_has_the_run_at_any_time() -> None:
+def test_reader_returns_the_run_after_each_event() -> None:
     reader, seen = RunReader(), []
     for event in LOOP:
         reader.feed_event(event)
@@ -279,7 +279,7 @@ def test_malformed_events_are_refused_with_their_path(events: list[Any], path: s
     assert [fault.path for fault in caught.value.faults] == [path]
 
 
-def test_other_texts_than_events_are_refused() -> None:
+def test_text_that_is_not_events_is_refused() -> None:
     with pytest.raises(DecodeError):
         read_run(b"data: {\n\n")
     with pytest.raises(DecodeError, match="a conversation, and not an answer"):
@@ -323,7 +323,7 @@ _EVENTS = st.fixed_dictionaries(
 
 @FEW
 @given(st.lists(_EVENTS, max_size=12))
-def test_any_events_are_a_run_or_refused(events: list[Any]) -> None:
+def test_any_events_are_read_or_refused(events: list[Any]) -> None:
     try:
         made = read_run(events)
     except DecodeError:
@@ -370,7 +370,7 @@ def test_copies_of_a_patch_are_limited() -> None:
 
 @pytest.mark.slow
 @needs_node
-def test_client_of_ag_ui_makes_the_same_messages(tmp_path: Path) -> None:
+def test_official_client_reads_the_same_messages(tmp_path: Path) -> None:
     from test_front_end_clients import printed_by
 
     runs = [*RUNS, *(write_run(read_run(events)) for events in RUNS)]

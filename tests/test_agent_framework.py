@@ -218,7 +218,7 @@ def test_edited_result_changes_its_text() -> None:
     assert (content["result"], content["exception"]) == ("b\nc", "FunctionInvocationError")
 
 
-def test_protected_data_has_no_provider_and_is_sent_to_none() -> None:
+def test_protected_data_without_a_provider_is_sent_to_no_other_api() -> None:
     message: Any = Message("assistant", [ALL[1]])
     reasoning: Any = ADAPTER.decode_request([message]).messages[0].contents[0]
     assert reasoning.protected == Protected(issuer=AF, kind="encrypted", data="c2VjcmV0")

@@ -529,7 +529,7 @@ def test_check_reports_rules_that_it_could_not_apply_as_unchecked(api: str, payl
     assert "is not listed" in found[0].message or "the request names no model" in found[0].message
 
 
-def test_adapter_knowing_reports_whether_model_is_listed() -> None:
+def test_look_up_model_reports_whether_model_is_listed() -> None:
     look_up_model = contentmodel.adapter(ANTHROPIC).look_up_model
     assert (look_up_model("claude-opus-4-8").status, look_up_model("claude-opus-4-8").unlisted()) == ("listed", None)
     assert (look_up_model("claude-opus-9").status, look_up_model("our-model").status) == ("newest", "guessed")

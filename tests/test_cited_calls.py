@@ -42,13 +42,13 @@ def test_cited_call_without_a_page_is_not_sent_to_other_readers_of_chat() -> Non
     ]
 
 
-def test_answer_gets_the_cited_call_ids_of_the_source_back() -> None:
+def test_answer_restores_the_cited_call_ids_of_the_source() -> None:
     response = CHAT.decode_response(ANSWER)
     maps = Renames(ids={"original": "c1"})
     assert citation_of(maps.restored_names(response, CHAT.restore_arguments)).call_id == "original"
 
 
-def test_streamed_answer_gets_the_cited_call_ids_of_the_source_back() -> None:
+def test_streamed_answer_restores_the_cited_call_ids_of_the_source() -> None:
     restore = Renames(ids={"original": "c1"}).restoring(CHAT.restore_arguments)
     [delta] = restore(events.CitationDelta(index=0, citation=Citation(call_id="c1")))
     assert isinstance(delta, events.CitationDelta)

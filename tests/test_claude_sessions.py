@@ -223,7 +223,7 @@ async def test_list_sessions_returns_the_sessions_of_one_project(url: str) -> No
 
 
 @asynchronous
-async def test_sessions_are_listed_in_a_database_that_sorts_as_a_language_does(database: str) -> None:
+async def test_sessions_are_listed_in_a_database_with_a_language_collation(database: str) -> None:
     """Languages sort "-a" after "0", and ignore punctuation."""
     keys = [{"project_key": project, "session_id": "-0/~"} for project in ("-a", "a", "A", "a0", "a ")]
     async with opened(database) as store:
@@ -391,7 +391,7 @@ async def test_store_passes_the_conformance_tests_of_the_sdk(sdk: Any, url: str,
 
 @pytest.mark.parametrize("with_fold", [True, False])
 @asynchronous
-async def test_readers_of_the_sdk_see_the_same_in_the_store_as_in_its_own(
+async def test_readers_of_the_sdk_return_equal_values_from_both_stores(
     sdk: Any, url: str, tmp_path: Path, with_fold: bool
 ) -> None:
     folder = str(tmp_path)

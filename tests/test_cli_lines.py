@@ -145,7 +145,7 @@ def test_width_of_errors_follows_the_environment(monkeypatch: pytest.MonkeyPatch
     assert err().width == 200
 
 
-def test_losses_of_other_documents_have_no_line_of_their_own(tmp_path: Path) -> None:
+def test_losses_of_other_documents_have_no_line_number(tmp_path: Path) -> None:
     listing = tmp_path / "losses.json"
     path = written(tmp_path / "list.json", [json.dumps([{"role": "user", "content": "Hi.", "name": "x"}])])
     result = run("convert", path, "--to", "anthropic-messages", "--losses", listing)

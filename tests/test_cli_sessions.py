@@ -143,7 +143,7 @@ def test_list_does_not_read_whole_files(home: Path, monkeypatch: pytest.MonkeyPa
     assert (session["directory"], session["prompt"]) == ("/project", None)
 
 
-def test_first_words_are_those_of_the_user(home: Path) -> None:
+def test_list_shows_the_first_words_of_the_user(home: Path) -> None:
     file = Claude()
     file.user("<command-name>/clear</command-name>")
     file.user("Caveat: the program adds this.", isMeta=True)
@@ -165,7 +165,7 @@ def test_list_without_sessions_names_the_folders(home: Path) -> None:
 # show
 
 
-def test_show_takes_an_id_the_beginning_of_one_a_file_and_standard_input(home: Path) -> None:
+def test_show_accepts_an_id_a_prefix_a_file_and_standard_input(home: Path) -> None:
     path = claude_file(home)
     shown = [run("show", name).stdout for name in (CLAUDE_ID, "5e55", path)]
     assert len(set(shown)) == 1

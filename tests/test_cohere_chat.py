@@ -229,7 +229,7 @@ def test_message_of_only_documents_gets_a_placeholder_if_it_is_the_only_turn() -
     assert several["messages"] == [{"role": "user", "content": "Hi"}]
 
 
-def test_strict_tools_is_the_setting_of_every_tool() -> None:
+def test_strict_tools_sets_strict_of_every_tool() -> None:
     request = COHERE.decode_request(REQUEST)
     assert [tool.strict for tool in request.tools] == [True]
     lost = convert(REQUEST, source=API, target="google-generate-content").losses
@@ -254,7 +254,7 @@ CHOICES = [
 
 
 @pytest.mark.parametrize(("choice", "written", "codes"), CHOICES)
-def test_tool_choice_is_a_mode(choice: ToolChoice, written: Any, codes: list[str]) -> None:
+def test_tool_choice_decodes_to_a_mode(choice: ToolChoice, written: Any, codes: list[str]) -> None:
     tool = FunctionTool(name="look", parameters={"type": "object"})
     request = ChatRequest(messages=[user("Hi")], tools=[tool], options=ChatOptions(tool_choice=choice))
     encoded = COHERE.encode_request(request, model="command-a-03-2025")
@@ -262,7 +262,7 @@ def test_tool_choice_is_a_mode(choice: ToolChoice, written: Any, codes: list[str
     assert [loss.code for loss in encoded.losses] == codes
 
 
-def test_settings_of_other_apis_have_the_forms_of_cohere() -> None:
+def test_settings_of_other_apis_are_encoded_in_the_form_of_cohere() -> None:
     chat = {
         "model": "m",
         "messages": [{"role": "user", "content": "Hi"}],
@@ -341,7 +341,7 @@ def test_answer_is_unchanged_after_decoding_and_encoding(payload: dict[str, Any]
     assert encoded.losses == ()
 
 
-def test_each_source_of_a_citation_is_a_citation_of_its_content() -> None:
+def test_each_source_becomes_a_citation_of_the_content() -> None:
     (message,) = COHERE.decode_response(RESPONSE).messages
     thought, text = message.contents
     assert [(c.url, c.span) for c in thought.annotations] == [("d1", Span(start=0, end=2))]
@@ -363,13 +363,13 @@ def test_audit_finds_the_call_of_a_cited_result(target: str) -> None:
     assert audit(RESPONSE, convert(RESPONSE, source=API, target=target, kind="response")) == []
 
 
-def test_audit_misses_the_call_of_a_cited_result() -> None:
+def test_audit_reports_a_missing_call_of_a_cited_result() -> None:
     encoded = convert(RESPONSE, source=API, target="turn-blocks", kind="response")
     del encoded.payload["blocks"][-1]["content"]["annotations"][0]["call_id"]
     assert [one.value for one in audit(RESPONSE, encoded)] == ["c1"]
 
 
-def test_plan_is_reasoning_before_the_calls() -> None:
+def test_plan_decodes_to_reasoning_before_the_calls() -> None:
     message = COHERE.decode_response(ANSWERS["a plan"]).messages[0]
     plan, call = message.contents
     assert (type(plan), plan.kind, plan.text) == (ReasoningContent, "plan", PLAN)
@@ -384,7 +384,7 @@ def test_usage_has_all_tokens_as_integers() -> None:
     assert usage.input_tokens.__class__ is int
 
 
-def test_citations_of_other_apis_get_a_source_and_a_place() -> None:
+def test_citations_of_other_apis_get_a_source_and_an_index() -> None:
     span = Span(start=0, end=5, unit="utf16")
     cited = [Citation(url="https://example.org", title="Page", span=span), Citation(call_id="c9")]
     encoded = COHERE.encode_response(
@@ -515,7 +515,7 @@ def read(events: list[Any], *, named: bool = True) -> list[Any]:
 
 @pytest.mark.parametrize("named", [True, False])
 @pytest.mark.parametrize("cites_first", [True, False])
-def test_stream_has_the_content_of_the_answer(*, named: bool, cites_first: bool) -> None:
+def test_stream_folds_to_the_content_of_the_answer(*, named: bool, cites_first: bool) -> None:
     ending = [*CITES, STOP] if cites_first else [STOP, *CITES]
     events = read([START, *TEXTS, *ending, END], named=named)
     assert isinstance(events[-1], TurnComplete)
@@ -527,14 +527,14 @@ def test_stream_has_the_content_of_the_answer(*, named: bool, cites_first: bool)
     assert len([event for event in events if isinstance(event, CitationDelta)]) == (2 if cites_first else 0)
 
 
-def test_stream_of_a_plan_has_reasoning_and_calls() -> None:
+def test_stream_of_a_plan_folds_to_reasoning_and_calls() -> None:
     events = read(PLANNING)
     assert "".join(event.text for event in events if isinstance(event, ReasoningDelta)) == PLAN
     assert fold(events) == COHERE.decode_response(ANSWERS["a plan"])
 
 
 @pytest.mark.parametrize("payload", [RESPONSE, ANSWERS["a plan"], ANSWERS["logprobs"]])
-def test_written_stream_reads_as_the_answer(payload: dict[str, Any]) -> None:
+def test_encoded_stream_folds_to_the_answer(payload: dict[str, Any]) -> None:
     encoder, made = COHERE.stream_encoder(), COHERE.decode_response(payload)
     data = b"".join(map(encoder.feed, unfold(made))) + encoder.close()
     assert encoder.losses == ()

@@ -122,7 +122,7 @@ def test_conversion_of_document_reports_every_loss(api: str, payload: dict[str, 
 
 
 @every_document
-def test_document_has_no_violations_but_text_in_place_of_tools(api: str, payload: dict[str, Any]) -> None:
+def test_document_has_no_violations_except_tools_as_text(api: str, payload: dict[str, Any]) -> None:
     found = {(violation.rule, violation.severity) for violation in check(payload, api=api)}
     expected = {("tools-are-not-padded", "harmful")} if payload in PADDED else set()
     if isinstance(payload.get("tools"), str):
@@ -263,7 +263,7 @@ def test_check_reports_violation_of_fine_tuning_file(messages: Any, rule: str, p
 # -- data sets with messages -------------------------------------------------------------------------------------------
 
 
-def test_nulls_that_arrow_added_are_no_arguments() -> None:
+def test_decoder_drops_null_arguments_that_arrow_added() -> None:
     calls, schemas = [], []
     for row in PADDED:
         request = adapter(HF).decode_request(row)
@@ -274,7 +274,7 @@ def test_nulls_that_arrow_added_are_no_arguments() -> None:
     assert "null" not in json.dumps(convert(PADDED[1], target="openai-chat", model="gpt-4.1").payload)
 
 
-def test_null_argument_is_kept_if_its_tool_takes_null() -> None:
+def test_null_argument_is_kept_if_its_tool_accepts_null() -> None:
     row = copy.deepcopy(ROWS[0])
     properties = row["tools"][0]["function"]["parameters"]["properties"]
     properties["day"] = {"type": ["string", "null"]}

@@ -64,7 +64,7 @@ def answer(**message: Any) -> dict[str, Any]:
         ("my-alias", "openai-chat"),
     ],
 )
-def test_state_of_thinking_blocks_is_of_the_maker_of_the_model(model: str, issuer: str) -> None:
+def test_issuer_of_thinking_blocks_is_the_maker_of_the_model(model: str, issuer: str) -> None:
     payload = request(model, content=None, reasoning_content="Look it up.", thinking_blocks=THINKING, tool_calls=[CALL])
     decoded = CHAT.decode_request(payload)
     thought, redacted, _ = decoded.messages[1].contents
@@ -75,7 +75,7 @@ def test_state_of_thinking_blocks_is_of_the_maker_of_the_model(model: str, issue
     assert CHAT.encode_request(decoded).payload == payload
 
 
-def test_thinking_blocks_reach_anthropic_and_come_back() -> None:
+def test_thinking_blocks_survive_conversion_to_anthropic_and_back() -> None:
     payload = request("claude-opus-4-8", content=None, thinking_blocks=THINKING, tool_calls=[CALL])
     there = convert(payload, source="openai-chat", target=ANTHROPIC).payload
     assert there["messages"][1]["content"][:2] == THINKING
@@ -102,7 +102,7 @@ DETAILS = [
 ]
 
 
-def test_details_of_claude_reach_anthropic_and_come_back() -> None:
+def test_reasoning_details_survive_conversion_to_anthropic_and_back() -> None:
     payload = request("anthropic/claude-opus-4-8", content=None, reasoning_details=DETAILS, tool_calls=[CALL])
     there = convert(payload, source="openai-chat", target=ANTHROPIC, model="claude-opus-4-8").payload
     assert there["messages"][1]["content"][:2] == THINKING
@@ -111,7 +111,7 @@ def test_details_of_claude_reach_anthropic_and_come_back() -> None:
     assert back["messages"][1]["reasoning_details"] == DETAILS
 
 
-def test_details_of_other_formats_go_back_to_the_same_api_only() -> None:
+def test_reasoning_details_of_other_formats_are_sent_only_to_the_same_api() -> None:
     details = [{**detail, "format": "openai-responses-v1"} for detail in DETAILS]
     payload = request("claude-opus-4-8", content=None, reasoning_details=details, tool_calls=[CALL])
     assert b"EqRfc2ln" not in convert(payload, source="openai-chat", target=ANTHROPIC).to_json()
@@ -119,7 +119,7 @@ def test_details_of_other_formats_go_back_to_the_same_api_only() -> None:
     assert CHAT.encode_request(decoded).payload == payload
 
 
-def test_thought_signature_reaches_google_and_comes_back() -> None:
+def test_thought_signature_survives_conversion_to_google_and_back() -> None:
     payload = request("gemini-3-pro-preview", content=None, tool_calls=[SIGNED_CALL])
     decoded = CHAT.decode_request(payload)
     assert decoded.messages[1].contents[0].protected == Protected(
@@ -144,7 +144,7 @@ def test_calls_of_another_api_in_a_native_request_keep_no_foreign_state() -> Non
     assert [loss.code for loss in encoded.losses if "protected" in loss.path] == ["opaque-state"]
 
 
-def test_stream_of_thinking_blocks_is_the_whole_answer() -> None:
+def test_stream_of_thinking_blocks_folds_to_the_whole_answer() -> None:
     deltas = [
         {
             "reasoning_content": "Look ",
@@ -190,7 +190,7 @@ EXECUTED = [
 ]
 
 
-def test_executed_tools_are_calls_with_results() -> None:
+def test_executed_tools_decode_to_calls_with_results() -> None:
     payload = answer(content="A cat.", executed_tools=EXECUTED)
     decoded = CHAT.decode_response(payload)
     search, found, _, computed, other, nothing, _ = decoded.messages[0].contents
@@ -232,7 +232,7 @@ RESULTS = [{"title": "A", "url": LINKS[0], "date": "2026-11-01", "snippet": "An 
 
 
 @pytest.mark.parametrize("lists", [{"citations": LINKS}, {"search_results": RESULTS, "citations": LINKS}], ids=str)
-def test_sources_of_the_answer_are_citations_without_a_span(lists: dict[str, Any]) -> None:
+def test_sources_of_an_answer_decode_to_citations_without_a_span(lists: dict[str, Any]) -> None:
     payload = {**answer(content="See [1] and [2]."), **lists}
     decoded = CHAT.decode_response(payload)
     annotations = decoded.messages[0].contents[0].annotations or []
@@ -243,7 +243,7 @@ def test_sources_of_the_answer_are_citations_without_a_span(lists: dict[str, Any
     assert [annotation["url"] for annotation in cited] == LINKS
 
 
-def test_streamed_sources_are_those_of_the_whole_answer() -> None:
+def test_streamed_sources_equal_those_of_the_whole_answer() -> None:
     raw = sse({**chunk({"content": "See "}), "citations": LINKS}, {**chunk({"content": "[1]."}), "citations": LINKS})
     raw += sse({**chunk(finish="stop"), "citations": LINKS}) + b"data: [DONE]\n\n"
     decoder, encoder, again = CHAT.stream_decoder(), CHAT.stream_encoder(), CHAT.stream_decoder()
@@ -277,7 +277,7 @@ def test_cached_tokens_are_read_from_each_field(usage: dict[str, Any], cached: i
 
 
 @pytest.mark.parametrize("ttl", [{}, {"ttl": "1h"}], ids=str)
-def test_cache_control_of_a_part_is_a_cache_point(ttl: dict[str, str]) -> None:
+def test_cache_control_of_a_part_decodes_to_a_cache_point(ttl: dict[str, str]) -> None:
     part = {"type": "text", "text": "A long text.", "cache_control": {"type": "ephemeral", **ttl}}
     payload = {"model": "anthropic/claude-sonnet-4-5", "messages": [{"role": "user", "content": [part]}]}
     decoded = CHAT.decode_request(payload)
@@ -322,7 +322,7 @@ def asked(**settings: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("fields", "expected"), SETTINGS, ids=str)
-def test_settings_of_hosts_are_reasoning_options(fields: dict[str, Any], expected: dict[str, Any]) -> None:
+def test_settings_of_hosts_decode_to_reasoning_options(fields: dict[str, Any], expected: dict[str, Any]) -> None:
     decoded = CHAT.decode_request(asked(**fields))
     assert (decoded.options.reasoning or ReasoningOptions()) == ReasoningOptions(**expected)
     encoded = CHAT.encode_request(decoded)
@@ -357,7 +357,7 @@ def test_an_edited_setting_is_written_to_the_field_that_it_was_read_from() -> No
         ("openai", {"type": "disabled"}, {"reasoning_effort": "none"}),
     ],
 )
-def test_thinking_of_anthropic_is_a_setting_of_the_host(
+def test_thinking_of_anthropic_is_encoded_as_a_setting_of_the_host(
     dialect: Any, thinking: dict[str, Any], expected: dict[str, Any]
 ) -> None:
     payload = {"model": "m", "max_tokens": 4000, "messages": [{"role": "user", "content": "Hi"}], "thinking": thinking}
@@ -366,7 +366,7 @@ def test_thinking_of_anthropic_is_a_setting_of_the_host(
     assert {key: value for key, value in encoded.payload.items() if key in fields} == expected
 
 
-def test_settings_of_hosts_reach_anthropic() -> None:
+def test_settings_of_hosts_convert_to_thinking_of_anthropic() -> None:
     wire = asked(reasoning={"max_tokens": 2000}, max_tokens=4000)
     encoded = convert(wire, source="openai-chat", target=ANTHROPIC, model="claude-sonnet-4-5")
     assert encoded.payload["thinking"] == {"type": "enabled", "budget_tokens": 2000}
@@ -393,7 +393,7 @@ def claude_loop(**answer: Any) -> dict[str, Any]:
         ("gpt-5.2", None, "reasoning_content", None),
     ],
 )
-def test_reasoning_goes_to_the_field_of_the_host(model: str, policies: Any, field: str, value: Any) -> None:
+def test_reasoning_is_written_to_the_field_of_the_host(model: str, policies: Any, field: str, value: Any) -> None:
     encoded = convert(
         claude_loop(thinking_blocks=THINKING[:1]),
         source=ANTHROPIC,
@@ -405,14 +405,14 @@ def test_reasoning_goes_to_the_field_of_the_host(model: str, policies: Any, fiel
     assert b"EqRfc2ln" not in encoded.to_json()
 
 
-def test_missing_reasoning_beside_calls_is_empty_if_the_host_requires_it() -> None:
+def test_empty_reasoning_is_added_to_calls_if_the_host_requires_it() -> None:
     encoded = convert(claude_loop(), source=ANTHROPIC, target="openai-chat", model="deepseek-v4-pro")
     assert encoded.payload["messages"][1]["reasoning_content"] == ""
     assert "openai-chat-empty-reasoning" in {loss.code for loss in encoded.losses}
     assert [v.rule for v in contentmodel.check(encoded.payload) if v.severity == "refused"] == []
 
 
-def test_check_finds_what_a_host_refuses() -> None:
+def test_check_reports_violations_of_the_rules_of_a_host() -> None:
     payload = {**request("deepseek-v4-pro", content=None, tool_calls=[CALL]), "max_completion_tokens": 9}
     payload["messages"].insert(0, {"role": "developer", "content": "Be brief."})
     certain = {v.rule: v.path for v in contentmodel.check(payload) if v.severity != "unchecked"}
@@ -428,7 +428,7 @@ def test_check_finds_what_a_host_refuses() -> None:
         contentmodel.check(payload, api="openai-chat", policies={"dialect": "x"})
 
 
-def test_command_takes_a_dialect() -> None:
+def test_command_accepts_a_dialect() -> None:
     assert parse_policies(["dialect=litellm"]) == LITELLM
     with pytest.raises(Problem, match="unknown policy 'dialect=x'"):
         parse_policies(["dialect=x"])
@@ -450,7 +450,7 @@ def test_instructions_and_limit_have_the_names_of_the_host() -> None:
 
 
 @pytest.mark.parametrize("dialect", ["openrouter", "litellm"])
-def test_cache_points_of_anthropic_are_those_of_the_host(dialect: Any) -> None:
+def test_cache_points_of_anthropic_are_encoded_for_the_host(dialect: Any) -> None:
     part = {"type": "text", "text": "A long text.", "cache_control": {"type": "ephemeral", "ttl": "1h"}}
     payload = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": [part]}]}
     encoded = convert(payload, source=ANTHROPIC, target="openai-chat", policies={"dialect": dialect})

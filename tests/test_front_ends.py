@@ -119,7 +119,7 @@ def test_chat_streams_a_turn_with_a_tool(path: str) -> None:
     run(go())
 
 
-def test_chat_takes_files_and_links(path: str) -> None:
+def test_chat_accepts_files_and_links(path: str) -> None:
     async def go() -> None:
         model = Paced([answer("A dot.")])
         parts = [
@@ -170,7 +170,7 @@ def test_chat_refuses_other_bodies_with_the_path(path: str, body: Any, where: st
     run(go())
 
 
-def test_approval_goes_on_in_the_same_message(path: str) -> None:
+def test_run_continues_in_the_same_message_after_approval(path: str) -> None:
     async def go() -> None:
         model = Paced([answer(call("book", "c1", city="Oslo")), answer("Done.")])
         async with serving(path, AsyncToolRunner(model, [book])) as front:
@@ -191,7 +191,7 @@ def test_approval_goes_on_in_the_same_message(path: str) -> None:
     run(go())
 
 
-def test_denied_call_has_a_chunk_of_its_own(path: str) -> None:
+def test_denied_call_has_a_separate_chunk(path: str) -> None:
     async def go(version: str, expected: list[str]) -> None:
         model = Paced([answer(call("book", "c1", city="Oslo")), answer("Sorry.")])
         async with serving(f"{path}{version}", AsyncToolRunner(model, [book])) as front:
@@ -270,7 +270,7 @@ def test_stream_of_a_running_turn_can_be_resumed(path: str) -> None:
     run(go())
 
 
-def test_messages_of_a_conversation_are_those_that_the_stream_gave(path: str) -> None:
+def test_messages_of_a_conversation_equal_those_of_the_stream(path: str) -> None:
     async def go() -> None:
         reasoning = ReasoningContent(text="Hm.", protected=Protected(issuer="anthropic", kind="signature", data="c2ln"))
         model = Paced([answer(reasoning, call("book", "c1", city="Oslo")), answer("Done."), answer("Bye.")], free=True)
@@ -294,7 +294,7 @@ def test_messages_of_a_conversation_are_those_that_the_stream_gave(path: str) ->
     run(go())
 
 
-def test_front_ends_ask_for_authorization(path: str) -> None:
+def test_front_end_endpoints_require_authorization(path: str) -> None:
     async def go() -> None:
         async with serving(path, Paced([answer("Hi.")]), authorize=lambda request, name: name == "mine") as front:
             for body, endpoint in [(chat(user("Hi.")), "/vercel/chat"), (run_input(), "/ag-ui")]:
@@ -392,7 +392,7 @@ def test_run_refuses_other_inputs_with_the_path(path: str, fields: Chunk, where:
     run(go())
 
 
-def test_run_takes_media(path: str) -> None:
+def test_run_accepts_media(path: str) -> None:
     async def go() -> None:
         model = Paced([answer("A dot.")])
         source = {"type": "data", "value": "AAAA", "mimeType": "image/png"}

@@ -138,7 +138,7 @@ def test_document_breaks_no_rule(document: Any) -> None:
     assert check(document, api=API) == []
 
 
-def test_rules_name_what_inspect_refuses() -> None:
+def test_check_reports_what_inspect_refuses() -> None:
     document = [
         {"role": "critic", "content": "no"},
         {"role": "user"},
@@ -190,13 +190,13 @@ def test_reasoning_has_opaque_state_of_the_provider_of_its_model() -> None:
         ("mockllm/model", API),
     ],
 )
-def test_model_shows_the_provider(model: str, issuer: str) -> None:
+def test_issuer_is_found_from_the_name_of_the_model(model: str, issuer: str) -> None:
     (thought,) = contents([assistant(reasoning("c2ln", redacted=True), model=model)])
     assert thought.protected.issuer == issuer
 
 
 @pytest.mark.parametrize("target", ["anthropic-messages", "openai-responses", "google-generate-content"])
-def test_opaque_state_goes_only_to_its_provider(target: str) -> None:
+def test_opaque_state_is_sent_only_to_its_provider(target: str) -> None:
     payload = json.dumps(convert(LOOP, source=API, target=target, model="m").payload)
     assert ("c2ln" in payload) is ("cmVk" in payload) is (target == "anthropic-messages")
 
@@ -226,7 +226,7 @@ def test_citations_have_offsets_of_the_text_or_a_part_of_their_source() -> None:
     assert (document.document_index, document.cited_text, content.cited_text) == (0, "warm", "today")
 
 
-def test_media_are_bytes_and_links() -> None:
+def test_media_decode_to_bytes_and_links() -> None:
     media = decoded(PARTS).messages[0].contents
     assert media[0].cache_point == CachePoint()
     assert [(type(one).__name__, one.media_type, one.media_kind, one.name) for one in media[1:]] == [  # type: ignore[attr-defined]
@@ -241,7 +241,7 @@ def test_media_are_bytes_and_links() -> None:
     ]
 
 
-def test_hosted_tool_is_a_call_and_its_result() -> None:
+def test_hosted_tool_decodes_to_a_call_and_its_result() -> None:
     found = contents(HOSTED)[1:-1]
     pairs = list(zip(found[::2], found[1::2], strict=True))
     assert [(type(call), call.arguments, result.outputs, result.is_error) for call, result in pairs] == [
@@ -288,7 +288,7 @@ def test_result_of_a_custom_call_is_a_custom_result() -> None:
     assert type(decoded(written.payload).messages[1].contents[0]) is CustomToolResultContent
 
 
-def test_anchor_is_the_signature_of_its_call() -> None:
+def test_anchor_decodes_to_the_signature_of_its_call() -> None:
     found = decoded(GEMINI).messages[1].contents
     assert [type(content) for content in found] == [ReasoningContent, TextContent, *[FunctionCallContent] * 2]
     assert [content.protected for content in found[2:]] == [
@@ -402,7 +402,7 @@ def validated(messages: Any) -> list[Any]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("document", MESSAGES)
-def test_document_by_hand_is_valid_for_the_library(document: Any) -> None:
+def test_handmade_document_is_valid_for_the_library(document: Any) -> None:
     assert validated(document)
 
 
@@ -576,7 +576,7 @@ def test_json_log_and_deflated_log_are_read(tmp_path: Path) -> None:
     assert list(samples(log_file(tmp_path / "log.eval", members))) == [ATTACHED]
 
 
-def test_number_that_json_lacks_is_a_text(tmp_path: Path) -> None:
+def test_number_that_json_lacks_becomes_a_string(tmp_path: Path) -> None:
     path = log_file(tmp_path / "a.eval", {"samples/1_epoch_1.json": '{"messages": [], "scores": {"a": NaN, "b": 1}}'})
     (sample,) = samples(path)
     assert sample["scores"] == {"a": "NaN", "b": 1}

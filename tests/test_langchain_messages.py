@@ -50,7 +50,7 @@ def objects(messages: list[dict[str, Any]]) -> list[BaseMessage]:
 
 
 @pytest.mark.parametrize("payload", LANGCHAIN)
-def test_decoded_messages_are_written_as_they_were(payload: Any) -> None:
+def test_decoded_messages_are_encoded_unchanged(payload: Any) -> None:
     request = ADAPTER.decode_request(payload)
     encoded = ADAPTER.encode_request(request)
     assert encoded.payload == payload
@@ -94,7 +94,7 @@ def test_standard_blocks_of_hosted_tools_become_the_blocks_of_their_provider() -
     assert {"type": "redacted_thinking", "data": "cmVk"} in content
 
 
-def test_records_of_a_stored_answer_are_neutral_fields() -> None:
+def test_records_of_a_stored_answer_decode_to_fields_of_the_message() -> None:
     answer, result = ADAPTER.decode_request(PLAIN).messages[2:4]
     assert (answer.response_id, answer.finish_reason.reason) == ("chatcmpl-1", "tool_calls")
     assert (answer.usage.input_tokens, answer.usage.cache_read_tokens, answer.usage.reasoning_tokens) == (11, 4, 3)
@@ -106,7 +106,7 @@ def test_records_of_a_stored_answer_are_neutral_fields() -> None:
     )
 
 
-def test_edit_of_a_call_changes_each_place_in_which_it_stands() -> None:
+def test_edit_of_a_call_changes_each_field_that_has_it() -> None:
     request = ADAPTER.decode_request(NATIVE)
     message = request.messages[1]
     at = next(at for at, content in enumerate(message.contents) if isinstance(content, FunctionCallContent))
@@ -156,7 +156,7 @@ def test_conversation_of_anthropic_is_written_with_standard_blocks() -> None:
 
 
 @pytest.mark.parametrize("api", PROVIDERS)
-def test_library_reads_what_is_written_for_each_api(api: str) -> None:
+def test_library_reads_encoded_conversations_of_each_api(api: str) -> None:
     conversation = convert(PLAIN, target=api, source=API, kind="request").payload
     written = convert(conversation, target=API, source=api, kind="request").payload
     messages = messages_from_dict(written)
@@ -178,7 +178,7 @@ def test_dump_with_constructors_is_loaded_by_the_library() -> None:
 
 
 @pytest.mark.parametrize("conversation", CONVERSATIONS)
-def test_objects_become_messages_and_equal_objects_again(conversation: list[dict[str, Any]]) -> None:
+def test_objects_survive_conversion_to_messages_and_back(conversation: list[dict[str, Any]]) -> None:
     messages = objects(conversation)
     assert to_langchain(from_langchain(messages)) == messages
 
@@ -191,7 +191,7 @@ def test_messages_of_the_application_become_objects() -> None:
     assert to_langchain([]) == []
 
 
-def test_messages_of_langchain_and_of_others_stand_in_one_list() -> None:
+def test_messages_of_langchain_and_of_others_may_be_in_one_list() -> None:
     chat = [HumanMessage("hi"), AIMessage("hello", response_metadata={"logprobs": [1]})]
     other = contentmodel.adapter("anthropic-messages").decode_request(ANTHROPIC).messages[1]
     assert to_langchain([*from_langchain(chat), other])[:2] == chat

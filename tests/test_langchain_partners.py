@@ -218,7 +218,7 @@ ANSWERS: dict[str, tuple[Any, Any]] = {
 
 
 @pytest.mark.parametrize(("name", "output_version"), [*product(ANSWERS, ["v0", "v1"]), ("responses", "responses/v1")])
-def test_answers_of_the_packages_are_written_as_they_were(name: str, output_version: str) -> None:
+def test_answers_of_the_packages_are_encoded_unchanged(name: str, output_version: str) -> None:
     make, body = ANSWERS[name]
     with http.server.HTTPServer(("127.0.0.1", 0), handler(body)) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -144,7 +144,7 @@ def test_every_block_has_a_type_of_the_model() -> None:
     assert not [content for content in contents if isinstance(content, UnknownContent)]
 
 
-def test_settings_are_those_of_the_model() -> None:
+def test_settings_decode_to_options_of_the_model() -> None:
     request = decoded(PLAIN)
     assert request.model == "claude-3-sonnet"
     assert request.instructions == [TextContent(text="Be brief.")]
@@ -154,7 +154,7 @@ def test_settings_are_those_of_the_model() -> None:
     assert decoded(HINTS).model is None
 
 
-def test_results_are_messages_of_tools() -> None:
+def test_results_decode_to_tool_messages() -> None:
     messages = decoded(TOOLS).messages
     assert [message.role for message in messages] == ["user", "assistant", "tool", "assistant", "tool"]
     first, second = messages[2].contents
@@ -175,7 +175,7 @@ def test_single_content_is_written_as_a_block() -> None:
     assert [loss.code for loss in limited.losses] == ["output-limit"]
 
 
-def test_results_of_other_apis_are_alone_in_their_message() -> None:
+def test_results_of_other_apis_get_a_separate_message() -> None:
     source = {
         "model": "claude-opus-4-8",
         "max_tokens": 100,
@@ -214,7 +214,7 @@ def test_media_that_messages_cannot_have_are_reported() -> None:
     assert ("$.messages[0].contents[1]", "no-block") in [(loss.path, loss.code) for loss in made.losses]
 
 
-def test_files_and_links_of_results_are_resources() -> None:
+def test_files_and_links_of_results_become_resources() -> None:
     outputs = [
         DataContent(data="JVBERg==", media_type="application/pdf", name="file:///a.pdf"),
         DataContent(data=PIXEL, media_type="image/png"),
@@ -229,7 +229,7 @@ def test_files_and_links_of_results_are_resources() -> None:
     assert content[2] == {"type": "resource_link", "uri": "https://example.org/a", "name": "A", "title": "A"}
 
 
-def test_texts_of_an_answer_are_one_block() -> None:
+def test_texts_of_an_answer_become_one_block() -> None:
     contents: list[Any] = [ReasoningContent(text="Hm."), TextContent(text="a"), TextContent(text="b")]
     choice = ChatChoice(messages=[ChatMessage(role="assistant", contents=contents)])
     made = adapter(API).encode_response(ChatResponse(choices=[choice], model="m"))
@@ -241,7 +241,7 @@ def test_texts_of_an_answer_are_one_block() -> None:
     ("reason", "word"),
     [("stop", "endTurn"), ("length", "maxTokens"), ("tool_calls", "toolUse"), ("content_filter", "content_filter")],
 )
-def test_finish_reasons_have_words(reason: str, word: str) -> None:
+def test_finish_reasons_convert_to_stop_reasons(reason: str, word: str) -> None:
     choice = ChatChoice(
         messages=[ChatMessage(role="assistant", contents=[TextContent(text="a")])],
         finish_reason=FinishReason(reason=reason),
@@ -271,11 +271,11 @@ def test_finish_reasons_have_words(reason: str, word: str) -> None:
         ),
     ],
 )
-def test_rule_is_broken(document: Any, rule: str) -> None:
+def test_check_reports_violation(document: Any, rule: str) -> None:
     assert [found.rule for found in check(document, api=API)] == [rule]
 
 
-def test_errors_are_those_of_json_rpc() -> None:
+def test_errors_are_encoded_as_json_rpc_errors() -> None:
     kinds = [adapter(API).decode_response(document).error.kind for document in RESULTS[-3:]]  # type: ignore[union-attr]
     assert kinds == ["server", "rate_limit", "permission"]
     body = {"type": "error", "error": {"type": "overloaded_error", "message": "Busy."}}
@@ -305,7 +305,7 @@ def test_content_of_a_wrong_class_is_refused_or_kept(content: Any) -> None:
         assert adapter(API).encode_request(decoded(document)).payload == document
 
 
-def test_there_are_no_streams() -> None:
+def test_streams_are_refused() -> None:
     with pytest.raises(DecodeError):
         adapter(API).stream_decoder()
     with pytest.raises(EncodeError):
@@ -418,7 +418,7 @@ class TestCallback:
         assert "did not answer" in str(error)
         assert "sk-1" not in str(error)
 
-    def test_calls_that_the_server_did_not_ask_for_are_an_error(self) -> None:
+    def test_unrequested_calls_become_an_error(self) -> None:
         error = asked(PLAIN, AsyncScripted([answer(scripted_call("weather", "c9"))]))
         assert "did not request" in str(error)
 

@@ -71,7 +71,7 @@ def test_conversation_is_detected(payload: Any) -> None:
     assert detect(payload) == (MEAI, "request")
 
 
-def test_fields_of_messages_are_neutral() -> None:
+def test_fields_of_messages_decode_to_fields_of_the_model() -> None:
     message = ADAPTER.decode_request(CHAT).messages[1]
     assert (message.author_name, message.message_id) == ("Ann", "msg_1")
     assert message.created == "2026-11-23T10:00:00+00:00"
@@ -86,7 +86,7 @@ def test_time_in_seconds_is_written_as_date() -> None:
     assert [(loss.path, loss.code) for loss in made.losses] == [("$.messages[0].created", "time-rewritten")]
 
 
-def test_result_is_a_json_value() -> None:
+def test_result_decodes_to_a_json_value() -> None:
     result = one({"$type": "functionResult", "callId": "c1", "result": {"degrees": 18}}, "tool")
     assert result.outputs == [JsonContent(value={"degrees": 18})]
     assert convert(CHAT, target="google-generate-content").payload["contents"][2]["parts"][0]["functionResponse"][
@@ -102,7 +102,7 @@ def test_span_of_citation_counts_utf16() -> None:
     assert regions["annotatedRegions"] == [{"$type": "textSpan", "start": 3, "end": 7}]
 
 
-def test_protected_data_has_no_provider_and_is_sent_to_none() -> None:
+def test_protected_data_without_a_provider_is_sent_to_no_other_api() -> None:
     reasoning = one(CONTENTS[2])
     assert reasoning.protected == Protected(issuer=MEAI, kind="encrypted", data="c2VjcmV0")
     for target in PROVIDERS:
@@ -114,7 +114,7 @@ def test_protected_data_has_no_provider_and_is_sent_to_none() -> None:
     assert [loss.code for loss in made.losses] == ["opaque-state"]
 
 
-def test_informational_call_is_one_of_the_provider() -> None:
+def test_informational_call_decodes_to_a_call_of_the_provider() -> None:
     call = one({**CALL, "informationalOnly": True})
     assert call.executor == "provider"
     assert encoded(ChatMessage(role="assistant", contents=[call]))[0]["contents"][0]["informationalOnly"] is True
@@ -131,7 +131,7 @@ def test_failure_of_function_is_marked_in_its_text() -> None:
     assert (result.is_error, result.text) == (True, "no")
 
 
-def test_approvals_of_other_apis_have_a_call() -> None:
+def test_approvals_of_other_apis_get_a_call() -> None:
     asked = ToolApprovalRequestContent(request_id="r1", name="search", server="docs", arguments={"q": "a"})
     messages = [
         ChatMessage(role="assistant", contents=[asked]),

@@ -68,7 +68,7 @@ def sent(payload: dict[str, Any], **options: Any) -> contentmodel.Encoded:
 # -- requests ----------------------------------------------------------------------------------------------------------
 
 
-def test_decoder_knows_every_part_and_tool_of_the_sdk() -> None:
+def test_decoder_supports_every_part_and_tool_of_the_sdk() -> None:
     tools = [{"type": "image_generation"}, {"type": "document_library", "library_ids": ["l"]}]
     payload = request(
         {"role": "user", "content": PARTS},
@@ -132,7 +132,7 @@ def test_reasoning_with_references_has_its_text_and_keeps_its_parts() -> None:
 # -- requests of other APIs --------------------------------------------------------------------------------------------
 
 
-def test_ids_of_other_apis_become_nine_characters_and_come_back() -> None:
+def test_ids_of_other_apis_become_nine_characters_and_are_restored() -> None:
     encoded = sent(foreign())
     (made,) = encoded.payload["messages"][1]["tool_calls"]
     assert len(made["id"]) == 9
@@ -145,7 +145,7 @@ def test_ids_of_other_apis_become_nine_characters_and_come_back() -> None:
     assert back["choices"][0]["message"]["tool_calls"][0]["id"] == "call_of_openai"
 
 
-def test_answer_is_sent_between_a_tool_and_a_user_message() -> None:
+def test_assistant_message_is_added_between_a_tool_and_a_user_message() -> None:
     encoded = sent(foreign({"role": "user", "content": "In one sentence."}))
     assert [message["role"] for message in encoded.payload["messages"]] == [
         *("user", "assistant", "tool", "assistant", "user")
@@ -168,7 +168,7 @@ def test_user_message_after_a_tool_message_breaks_a_rule() -> None:
 
 
 @pytest.mark.parametrize(("model", "kinds"), [("voxtral-small-latest", ["input_audio"]), (MODEL, [])])
-def test_audio_is_sent_to_models_that_hear(model: str, kinds: list[str]) -> None:
+def test_audio_is_sent_only_to_models_that_accept_it(model: str, kinds: list[str]) -> None:
     audio = {"type": "input_audio", "input_audio": {"data": "SUQzBAA=", "format": "mp3"}}
     text = {"type": "text", "text": "Listen."}
     payload = {"model": "gpt-audio", "messages": [{"role": "user", "content": [text, audio]}]}
@@ -177,7 +177,7 @@ def test_audio_is_sent_to_models_that_hear(model: str, kinds: list[str]) -> None
 
 
 @pytest.mark.parametrize(("effort", "written"), [("medium", "high"), ("none", "none")])
-def test_effort_of_another_api_becomes_one_that_the_model_has(effort: str, written: str) -> None:
+def test_effort_of_another_api_becomes_one_that_the_model_supports(effort: str, written: str) -> None:
     assert sent({**foreign(), "reasoning_effort": effort}).payload["reasoning_effort"] == written
 
 
@@ -201,7 +201,7 @@ def chunk(*content: Any, finish: str | None = None, **delta: Any) -> dict[str, A
     return {"id": "a", "object": "chat.completion.chunk", "created": 1, "model": MODEL, "choices": [choice]}
 
 
-def test_stream_reads_parts_texts_and_pieces_of_calls() -> None:
+def test_decoder_merges_parts_texts_and_pieces_of_calls() -> None:
     thinking = [{"type": "text", "text": "I look "}]
     first = {**call("Kx8sP2mQ1", '{"a"'), "index": 0}
     stream = frames(
@@ -225,7 +225,7 @@ def test_stream_reads_parts_texts_and_pieces_of_calls() -> None:
 
 
 @pytest.mark.parametrize(("model", "api"), [(MODEL, API), ("gpt-5.2", "openai-chat")])
-def test_detection_goes_by_the_name_of_the_model(model: str, api: str) -> None:
+def test_detect_uses_the_name_of_the_model(model: str, api: str) -> None:
     answer = {"id": "a", "object": "chat.completion", "created": 1, "model": model, "usage": {}}
     answer["choices"] = [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "Hi."}}]
     assert contentmodel.detect(answer) == (api, "response")

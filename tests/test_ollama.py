@@ -101,7 +101,7 @@ def test_request_without_stream_is_streamed(wire: dict[str, Any], streams: bool)
     assert ADAPTER.encode_request(edited).payload["stream"] is False
 
 
-def test_request_of_other_apis_states_that_it_is_not_streamed() -> None:
+def test_request_of_another_api_gets_stream_false() -> None:
     request = ChatRequest(model="m", messages=[ChatMessage(role="user", contents=[TextContent(text="?")])])
     encoded = ADAPTER.encode_request(request)
     assert encoded.payload["stream"] is False
@@ -116,7 +116,7 @@ def test_request_of_other_apis_states_that_it_is_not_streamed() -> None:
         ("high", ReasoningOptions(effort="high")),
     ],
 )
-def test_think_is_a_mode_or_a_level(think: Any, reasoning: ReasoningOptions) -> None:
+def test_think_decodes_to_a_mode_or_a_level(think: Any, reasoning: ReasoningOptions) -> None:
     request = ADAPTER.decode_request({"model": "m", "messages": [], "think": think})
     assert request.options.reasoning == reasoning
 
@@ -143,7 +143,7 @@ def converted(source: str, payload: dict[str, Any]) -> contentmodel.Encoded:
     return made
 
 
-def test_schema_of_the_answer_is_the_format() -> None:
+def test_schema_of_the_answer_becomes_the_format() -> None:
     schema = {"type": "object", "properties": {name: {"type": "string"} for name in ("city", "land")}}
     response_format = {"type": "json_schema", "json_schema": {"name": "place", "schema": schema}}
     chat = {"model": "m", "messages": [{"role": "user", "content": "?"}], "response_format": response_format}
@@ -160,7 +160,7 @@ def test_any_json_is_the_format_json() -> None:
 
 
 @pytest.mark.parametrize(("number", "codes"), [(40.0, ["no-model"]), (39.6, ["whole-number", "no-model"])])
-def test_top_k_of_another_api_is_a_whole_number(number: float, codes: list[str]) -> None:
+def test_top_k_of_another_api_becomes_a_whole_number(number: float, codes: list[str]) -> None:
     contents = [{"role": "user", "parts": [{"text": "?"}]}]
     google = {"contents": contents, "generationConfig": {"topK": number}}
     made = converted("google-generate-content", google)
@@ -176,7 +176,7 @@ def test_missing_model_is_a_loss_and_breaks_a_rule() -> None:
     laws.rules(ADAPTER, made)
 
 
-def test_image_reports_what_belongs_to_it() -> None:
+def test_encoder_reports_lost_attributes_of_an_image() -> None:
     cached = {"type": "ephemeral", "ttl": "5m"}
     image = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}, "cache_control": cached}
     made = converted("openai-chat", {"model": "m", "messages": [{"role": "user", "content": [image]}]})
@@ -201,7 +201,7 @@ TEXT_CALL = {"function": {"name": "f", "arguments": "{}"}}
         ({"messages": [{"role": "tool", "content": "1", "tool_call_id": "a"}]}, "results-follow-their-calls"),
     ],
 )
-def test_rules_find_what_the_server_refuses(changed: dict[str, Any], rule: str) -> None:
+def test_check_reports_what_the_server_refuses(changed: dict[str, Any], rule: str) -> None:
     payload = {"model": "m", "messages": [{"role": "user", "content": "?"}], **changed}
     assert rule in [violation.rule for violation in ADAPTER.check_request(payload)]
 
@@ -300,7 +300,7 @@ def test_command_converts_lines_as_one_stream(name: str, tmp_path: Path) -> None
 # -- errors and the official client ------------------------------------------------------------------------------------
 
 
-def test_error_is_a_text() -> None:
+def test_error_is_encoded_as_a_text() -> None:
     answer = ADAPTER.decode_response({"error": "model 'x' not found"})
     assert answer.error == ErrorContent(message="model 'x' not found")
     encoded = convert(

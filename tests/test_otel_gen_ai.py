@@ -73,7 +73,7 @@ def written(*contents: Any) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("span", otel_spans.SPANS, ids=["lists", "texts"])
-def test_span_is_written_as_it_was_read(span: dict[str, Any]) -> None:
+def test_span_is_encoded_unchanged(span: dict[str, Any]) -> None:
     for decode, encode in (
         (adapter(API).decode_request, adapter(API).encode_request),
         (adapter(API).decode_response, adapter(API).encode_response),
@@ -152,7 +152,7 @@ def test_streams_are_refused() -> None:
 # -- parts -------------------------------------------------------------------------------------------------------------
 
 
-def test_each_part_has_its_content() -> None:
+def test_each_part_decodes_to_its_content_type() -> None:
     classes = [type(content) for content in parts_of(*otel_spans.PARTS, *otel_spans.ANSWER)]
     assert classes == [
         *(TextContent, DataContent, DataContent, UnknownContent, HostedFileContent, UriContent, UriContent),
@@ -202,7 +202,7 @@ def test_server_tool_call_has_the_arguments_beside_its_type() -> None:
         HostedToolCallContent(call_id="s", name="gaze", arguments={"question": "?"}),
     ],
 )
-def test_call_of_a_hosted_tool_comes_back(call: Any) -> None:
+def test_call_of_a_hosted_tool_survives_a_round_trip(call: Any) -> None:
     (part,) = written(call)
     assert part["type"] == "server_tool_call"
     (decoded,) = parts_of(part)
@@ -226,7 +226,7 @@ def test_call_of_a_hosted_tool_comes_back(call: Any) -> None:
         hosted.HostedToolResultContent(call_id="s", outputs=[TextContent(text="mist")], is_error=True),
     ],
 )
-def test_result_of_a_hosted_tool_comes_back(result: Any) -> None:
+def test_result_of_a_hosted_tool_survives_a_round_trip(result: Any) -> None:
     (part,) = written(result)
     assert part["type"] == "server_tool_call_response"
     (decoded,) = parts_of(part)
@@ -246,7 +246,7 @@ def test_failed_result_has_a_flag() -> None:
     assert encoded.losses == ()
 
 
-def test_arguments_are_an_object_unless_they_are_no_json() -> None:
+def test_arguments_are_written_as_an_object_if_they_are_json() -> None:
     calls = [FunctionCallContent(call_id="c", name="f", arguments=text) for text in ('{"a":1}', "{", "[1]", "")]
     assert [part["arguments"] for part in written(*calls)] == [{"a": 1}, "{", "[1]", {}]
 
@@ -296,7 +296,7 @@ def test_response_has_choices_usage_and_finish_reasons() -> None:
     ],
 )
 @pytest.mark.parametrize("form", ["in the message", "in the list", "null"])
-def test_finish_reason_is_in_the_message_or_only_in_the_list(value: str, reason: str, form: str) -> None:
+def test_finish_reason_is_read_from_the_message_or_the_list(value: str, reason: str, form: str) -> None:
     message: dict[str, Any] = {"role": "assistant", "parts": [{"type": "text", "content": "x"}]}
     own = {"in the message": {"finish_reason": value}, "in the list": {}, "null": {"finish_reason": None}}[form]
     payload: dict[str, Any] = {OUTPUT: [{**message, **own}], FINISH: [value]}
@@ -347,7 +347,7 @@ def test_counters_are_read_under_all_their_names(name: str, attribute: str) -> N
     assert adapter(API).encode_response(response).payload == payload
 
 
-def test_error_of_a_span_is_an_error() -> None:
+def test_error_of_a_span_decodes_to_an_error() -> None:
     payload = {OUTPUT: [], "error.type": "429", "error.message": "slowly"}
     response = adapter(API).decode_response(payload)
     assert response.error == ErrorContent(message="slowly", code="429", kind="rate_limit")
@@ -445,7 +445,7 @@ def test_messages_and_tools_of_the_library_are_read() -> None:
     assert (response.text, response.finish_reason) == ("Hello.", FinishReason(reason="stop", raw="stop"))
 
 
-def test_every_finish_reason_and_role_of_the_library_is_known() -> None:
+def test_every_finish_reason_and_role_of_the_library_is_supported() -> None:
     for value in typing.get_args(types.FinishReason):
         message = {"role": "assistant", "parts": [], "finish_reason": value}
         finish = adapter(API).decode_response({OUTPUT: [message]}).finish_reason

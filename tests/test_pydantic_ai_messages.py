@@ -39,12 +39,12 @@ def written(*messages: ChatMessage, **fields: Any) -> Any:
 
 
 @pytest.mark.parametrize("payload", [documents.document(), documents.short(documents.document())], ids=["all", "short"])
-def test_document_is_written_as_it_was_read(payload: Any) -> None:
+def test_document_is_encoded_unchanged(payload: Any) -> None:
     assert adapter(API).encode_request(adapter(API).decode_request(payload)).payload == payload
 
 
 @pytest.mark.parametrize("index", range(len(documents.document())))
-def test_each_message_alone_is_written_as_it_was_read(index: int) -> None:
+def test_each_single_message_is_encoded_unchanged(index: int) -> None:
     payload = documents.document()[index : index + 1]
     assert adapter(API).encode_request(adapter(API).decode_request(payload)).payload == payload
 
@@ -101,7 +101,7 @@ def test_fault_has_a_path(payload: Any, path: str) -> None:
 # -- decoding ----------------------------------------------------------------------------------------------------------
 
 
-def test_request_is_one_message_for_each_part() -> None:
+def test_request_decodes_to_one_message_for_each_part() -> None:
     request = decoded(
         {"part_kind": "system-prompt", "content": "Be brief.", "timestamp": "2026-01-01T00:00:00Z"},
         {"part_kind": "user-prompt", "content": "Hi."},
@@ -136,7 +136,7 @@ def test_signatures_have_the_issuer_of_their_provider() -> None:
 
 
 @pytest.mark.parametrize("issuer", ["anthropic", "openai", "google"])
-def test_signature_goes_only_to_its_issuer(issuer: str) -> None:
+def test_signature_is_sent_only_to_its_issuer(issuer: str) -> None:
     data = {"anthropic": ("c2ln", "cmVk"), "openai": ("ZW5j",), "google": ("Z29v",)}
     targets = {"anthropic": "anthropic-messages", "openai": "openai-responses", "google": "google-generate-content"}
     text = json.dumps(convert(documents.document(), source=API, target=targets[issuer]).payload)
@@ -165,7 +165,7 @@ def test_outcomes_say_whether_the_model_sees_an_error() -> None:
     ]
 
 
-def test_file_of_another_provider_stays_out() -> None:
+def test_stored_file_is_sent_only_to_its_own_provider() -> None:
     payload = [
         {
             "kind": "request",

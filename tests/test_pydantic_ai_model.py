@@ -138,7 +138,7 @@ def _thinking(issuer: str, kind: str) -> ChatResponse:
 
 
 @pytest.mark.parametrize("streams", [False, True], ids=["whole", "streamed"])
-def test_signature_goes_back_to_its_provider(streams: bool, loopback: Start) -> None:
+def test_signature_is_sent_back_to_its_provider(streams: bool, loopback: Start) -> None:
     server = loopback([_thinking("anthropic", "signature"), "It rains."])
     made = with_weather(agent(server, "anthropic-messages"))
 
@@ -203,7 +203,7 @@ def test_error_of_the_provider_has_its_status(api: str, loopback: Start) -> None
     assert caught.value.status_code == 429
 
 
-def test_settings_are_options_of_the_request(loopback: Start) -> None:
+def test_settings_become_options_of_the_request(loopback: Start) -> None:
     server = loopback(["Hi."])
     agent(server, "openai-chat", model_settings={"max_tokens": 5, "temperature": 0.5}).run_sync("Hi.")
     sent = server.requests[0].request
@@ -227,7 +227,7 @@ def own_model(server: LoopbackServer, api: str) -> Model:
 
 
 @pytest.mark.parametrize("api", APIS)
-def test_history_of_its_own_model_is_written_as_it_was_read(api: str, loopback: Start) -> None:
+def test_history_of_its_own_model_is_encoded_unchanged(api: str, loopback: Start) -> None:
     issuer, kind = {
         "anthropic-messages": ("anthropic", "signature"),
         "google-generate-content": ("google", "signature"),
@@ -240,7 +240,7 @@ def test_history_of_its_own_model_is_written_as_it_was_read(api: str, loopback: 
     is_written_as_read(result.all_messages_json())
 
 
-def test_history_with_retries_is_written_as_it_was_read() -> None:
+def test_history_with_retries_is_encoded_unchanged() -> None:
     calls = iter(
         [
             ModelResponse(parts=[ToolCallPart("weather", {"town": "Oslo"}), ToolCallPart("none", {})]),

@@ -46,7 +46,7 @@ def test_recorded_request_gives_instructions_and_tools() -> None:
     assert encoded.losses == ()
 
 
-def test_recorded_request_is_carried_or_reported() -> None:
+def test_recorded_request_is_converted_or_reported() -> None:
     chat = contentmodel.convert(recorded_session(), target="openai-chat", kind="request").payload
     assert chat["messages"][0]["role"] == "system"
     assert chat["tools"][0]["function"]["name"] == "Bash"

@@ -159,7 +159,7 @@ def test_a_message_added_to_a_session_is_the_new_end_of_its_chain() -> None:
     assert texts(reader.decode_request(lines).messages)[-2:] == ["And now?", "Now as before."]
 
 
-def test_answers_added_one_after_another_have_ids_of_their_own() -> None:
+def test_answers_added_one_after_another_have_different_ids() -> None:
     reader = adapter(CLAUDE)
     request = reader.decode_request(claude_session())
     for number in range(3):
@@ -420,7 +420,7 @@ def test_a_late_result_of_a_session_is_no_second_result_of_its_call() -> None:
 
 
 @pytest.mark.parametrize("source", ["anthropic-messages", "openai-responses"])
-def test_media_of_a_failed_result_are_a_message_of_their_own(source: str) -> None:
+def test_media_of_a_failed_result_become_a_separate_message(source: str) -> None:
     """The Messages API takes no media in failed results, and a line of a session stays a message when it is read."""
     image = DataContent(data="iVBORw0KGgo=", media_type="image/png")
     failed = FunctionResultContent(call_id="call_1", outputs=[TextContent(text="No."), image], is_error=True)

@@ -125,7 +125,7 @@ def test_decoder_puts_media_at_their_placeholders() -> None:
     assert contents[0] == UriContent(uri="a.png", kind="image")
 
 
-def test_decoder_keeps_media_apart_if_their_number_is_not_that_of_placeholders() -> None:
+def test_decoder_keeps_media_in_residue_if_their_number_is_not_that_of_placeholders() -> None:
     request = adapter.decode_request(DOCUMENTS[4])
     assert request.messages[0].contents == [TextContent(text="<image>")]
     assert (request.extra or {})[API]["images"] == ["a.png", "b.png"]
@@ -139,7 +139,7 @@ def test_edit_of_call_is_encoded_as_new_text() -> None:
     assert json.loads(encoded["conversations"][1]["value"]) == {"name": "weather", "arguments": {"city": "Bergen"}}
 
 
-def test_placeholder_in_text_of_another_api_is_no_medium() -> None:
+def test_placeholder_in_text_of_another_api_is_not_a_medium() -> None:
     payload = {
         "model": "gpt-4.1",
         "messages": [

@@ -113,7 +113,7 @@ def test_outputs_have_the_types_of_the_model() -> None:
     assert isinstance(media.outputs[0], DataContent)
 
 
-def test_approval_of_a_call_has_its_id_and_that_of_a_provider_its_own() -> None:
+def test_approval_of_a_client_call_has_the_id_of_the_call_and_others_their_own() -> None:
     messages = decoded(APPROVALS).messages
     requests = [c for m in messages for c in m.contents if isinstance(c, ToolApprovalRequestContent)]
     responses = [c for m in messages for c in m.contents if isinstance(c, ToolApprovalResponseContent)]
@@ -142,7 +142,7 @@ def test_result_without_a_name_has_that_of_its_call() -> None:
     assert losses == {}
 
 
-def test_hosted_tool_that_its_name_does_not_show_is_a_loss() -> None:
+def test_hosted_tool_is_a_loss_if_its_name_does_not_imply_its_class() -> None:
     call = McpServerToolCallContent(call_id="m1", name="lookup", server="weather", arguments={})
     _, losses = written(call, McpServerToolResultContent(call_id="m1", outputs=[TextContent(text="a")]))
     path = "$.messages[0].contents"
@@ -150,7 +150,7 @@ def test_hosted_tool_that_its_name_does_not_show_is_a_loss() -> None:
 
 
 @pytest.mark.parametrize(("issuer", "is_kept"), [("openai", True), ("anthropic", False)])
-def test_opaque_compaction_is_that_of_openai(issuer: str, is_kept: bool) -> None:
+def test_opaque_compaction_has_the_issuer_openai(issuer: str, is_kept: bool) -> None:
     state = CompactionContent(protected=Protected(issuer=issuer, kind="encrypted", data="x"))
     contents, losses = written(state, TextContent(text="a"))
     assert [type(content) for content in contents] == [CompactionContent, TextContent][not is_kept :]
@@ -183,7 +183,7 @@ def test_id_of_reasoning_without_a_text_is_reported() -> None:
     assert audit(document, encoded) == []
 
 
-def test_stored_file_goes_back_to_its_provider_with_the_type_of_its_kind() -> None:
+def test_stored_file_is_sent_back_with_the_media_type_of_its_kind() -> None:
     image = {"type": "image", "source": {"type": "file", "file_id": "file_1"}}
     payload = {"max_tokens": 9, "messages": [{"role": "user", "content": [image]}]}
     document = convert(payload, source="anthropic-messages", target=API).payload
@@ -193,7 +193,7 @@ def test_stored_file_goes_back_to_its_provider_with_the_type_of_its_kind() -> No
     assert "file_1" not in str(convert(document, source=API, target="openai-chat", model="gpt-5.2").payload)
 
 
-def test_message_of_which_nothing_is_left_has_a_content() -> None:
+def test_message_without_remaining_contents_gets_a_content() -> None:
     message = ChatMessage(role="user", contents=[HostedFileContent(file_id="file_1")])
     request = ChatRequest(messages=[message], origin=Origin(api=API, issuer=""))
     encoded = adapter(API).encode_request(request)
@@ -453,7 +453,7 @@ def test_calls_of_hosted_tools_without_a_name_get_one(item: dict[str, Any], name
     assert "tool-by-name" not in {loss.code for loss in encoded.losses}
 
 
-def test_code_of_google_is_written_as_its_provider_has_it() -> None:
+def test_code_execution_of_google_is_written_in_the_form_of_its_provider() -> None:
     code = {"language": "PYTHON", "code": "1+1"}
     parts = [{"executableCode": code}, {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "2"}}]
     payload = {"contents": [{"role": "user", "parts": [{"text": "hi"}]}, {"role": "model", "parts": parts}]}
@@ -482,7 +482,7 @@ def test_sdk_accepts_a_fetched_page_without_citations() -> None:
     assert written[1]["content"] == page
 
 
-def test_result_that_the_sdk_would_refuse_is_no_json_of_its_provider() -> None:
+def test_result_that_the_sdk_would_refuse_is_not_written_as_provider_json() -> None:
     call = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "q"}}
     found = {"type": "web_search_result", "url": "https://a.b", "title": "T"}
     blocks = [call, {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": [found]}]

@@ -87,7 +87,7 @@ def test_every_part_has_a_type_of_the_model(document: Any) -> None:
     assert not [content for content in contents if isinstance(content, UnknownContent)]
 
 
-def test_message_is_cut_where_steps_start_and_results_follow_their_step() -> None:
+def test_decoder_splits_message_at_steps_and_results_follow_their_step() -> None:
     messages = decoded(LOOP).messages
     assert [message.role for message in messages] == [
         *("system", "user", "assistant", "tool", "assistant", "tool", "assistant")
@@ -251,7 +251,7 @@ LOOP_OF_UI = [
 ]
 
 
-def test_loop_of_anthropic_is_one_message_and_comes_back() -> None:
+def test_loop_of_anthropic_becomes_one_message_and_is_restored() -> None:
     encoded = convert(LOOP_OF_ANTHROPIC, target=UI)
     assert encoded.payload == LOOP_OF_UI
     assert {loss.path for loss in encoded.losses if loss.kind != "insignificant"} == {"$.model", "$.max_tokens"}
@@ -380,7 +380,7 @@ CONVERTED = [
 
 @needs_node
 @pytest.mark.slow
-def test_conversion_to_model_messages_is_that_of_the_sdk() -> None:
+def test_conversion_to_model_messages_equals_that_of_the_sdk() -> None:
     tasks = [{"name": "convert", "messages": document} for document in CONVERTED]
     for document, answer in zip(CONVERTED, asked("ai", tasks), strict=True):
         ours = convert(document, source=UI, target="vercel-model-messages").payload

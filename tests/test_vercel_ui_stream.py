@@ -105,7 +105,7 @@ def test_stream_converts_as_a_request_that_reports_every_loss(chunks: list[Any],
         assert made.payload == document
 
 
-def test_loop_has_the_parts_of_the_message() -> None:
+def test_chunks_of_a_tool_loop_have_its_parts() -> None:
     made = read_message(LOOP)
     assert (made["id"], made["metadata"]) == ("m1", {"model": "m", "usage": {"a": 1, "b": 2}})
     call = {"type": "tool-weather", "toolCallId": "c1", "state": "output-available", "input": {"city": "Oslo"}}
@@ -114,7 +114,7 @@ def test_loop_has_the_parts_of_the_message() -> None:
     assert "".join(getattr(content, "text", None) or "" for content in contents[:2]) == "Look it up.Let me see."
 
 
-def test_reader_has_the_message_at_any_time() -> None:
+def test_reader_returns_the_message_after_each_chunk() -> None:
     reader, states = MessageReader(), []
     for chunk in HALF[:-1]:
         reader.feed_chunk(chunk)
@@ -173,7 +173,7 @@ _CHUNKS = st.fixed_dictionaries(
 
 @FEW
 @given(st.lists(_CHUNKS, max_size=12))
-def test_any_chunks_are_a_message_or_refused(chunks: list[Any]) -> None:
+def test_any_chunks_are_read_or_refused(chunks: list[Any]) -> None:
     try:
         made = read_message(chunks)
     except DecodeError:
@@ -195,7 +195,7 @@ def test_turn_that_is_written_for_a_front_end_is_read_back(path: Path) -> None:
 @pytest.mark.slow
 @needs_node
 @pytest.mark.parametrize("package", ["ai5", "ai6", "ai"])
-def test_reader_of_the_ai_sdk_makes_the_same_message(package: str, tmp_path: Path) -> None:
+def test_official_reader_returns_the_same_message(package: str, tmp_path: Path) -> None:
     from test_front_end_clients import printed_by
 
     # Version 5 has no approvals.
