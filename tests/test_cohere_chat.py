@@ -357,6 +357,14 @@ def test_lost_citations_are_reported_with_their_paths() -> None:
     assert audit(RESPONSE, encoded) == []
 
 
+@pytest.mark.parametrize("number", ["9" * 5_000, "٣", "01", "-1", ""])
+def test_source_of_a_result_without_a_number_keeps_its_id(number: str) -> None:
+    sources = [{"type": "tool", "id": f"c1:{number}", "tool_output": {"content": "Dogs bark."}}]
+    answered = {**ANSWERED, "citations": [{**BARK, "sources": sources}]}
+    payload = {**RESPONSE, "message": answered}
+    assert COHERE.encode_response(COHERE.decode_response(payload)).payload == payload
+
+
 @pytest.mark.parametrize("target", [API, "turn-blocks", "anthropic-messages"])
 def test_audit_finds_the_call_of_a_cited_result(target: str) -> None:
     """The id of a source is the id of a call and the number of a part: other APIs have them in two fields."""

@@ -287,6 +287,9 @@ def test_kept_answer_and_its_input_can_be_read(tmp_path: Path) -> None:
             TypeAdapter(ResponseItem).validate_python(item)
         items = runs.client.responses.input_items.list(second.id, order="asc", limit=1)
         assert [item.type for item in items] == ["function_call_output", "message"]
+        for limit in ("0", "101", "x", "9" * 5_000):
+            refused = httpx2.get(f"{runs.url}/v1/responses/{second.id}/input_items", params={"limit": limit})
+            assert (refused.status_code, refused.json()["error"]["param"]) == (400, "limit")
 
 
 def test_deleted_answer_can_be_neither_read_nor_continued(tmp_path: Path) -> None:

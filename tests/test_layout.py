@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -177,6 +178,13 @@ def test_core_imports_only_standard_library_and_msgspec() -> None:
             modules += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
             wrong.update({str(path): m for m in modules if m.split(".")[0] not in allowed})
     assert wrong == {}
+
+
+def test_numbers_in_texts_are_read_in_one_place() -> None:
+    """`int` fails for texts of more than 4,300 digits, and `isdecimal` accepts digits of any script."""
+    reads = re.compile(r"\.is(decimal|digit|numeric)\(").search
+    found = [path for package in PACKAGES for path in files(package) if reads(path.read_text())]
+    assert [str(path.relative_to(ROOT)) for path in found] == ["contentmodel/contentmodel/engine/json.py"]
 
 
 def test_no_source_file_is_longer_than_560_lines() -> None:

@@ -879,6 +879,7 @@ LINK = {"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"anyOf": [{"$ref": "#/$defs/
         ({"type": "object", "properties": {"default": {"$ref": "http://localhost:1/x"}}}, "does not refer"),
         ({"type": "object", "properties": {"x": {"$ref": "#/$defs/none"}}}, "does not refer"),
         ({"type": "object", "properties": {"x": {"$ref": 3}}}, "does not refer"),
+        ({"type": "object", "allOf": [{}], "properties": {"x": {"$ref": f"#/allOf/{'9' * 5_000}"}}}, "does not refer"),
     ],
 )
 def test_class_tool_rejects_schema_that_is_too_large_or_circular(schema: Any, why: str) -> None:

@@ -22,6 +22,7 @@ from contentmodel.engine.json import (
     set_fields,
     snake_name,
     steps_of,
+    whole_number,
     write,
 )
 from contentmodel.engine.lines import parse_lines, write_lines
@@ -342,6 +343,7 @@ __all__ = [
     "text_of",
     "translated",
     "what_of",
+    "whole_number",
     "whole_seconds",
     "wire_fields",
     "with_counted_calls",

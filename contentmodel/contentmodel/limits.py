@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from contentmodel.adapter import adapter
+from contentmodel.engine.json import whole_number
 
 
 class RateLimit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -148,7 +149,7 @@ _LONGEST = 18
 
 
 def _count(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _LONGEST else None
+    return whole_number(text, _LONGEST)
 
 
 # OpenAI's headers have Go durations: "6m0s", "12ms", "1h2m3.5s".

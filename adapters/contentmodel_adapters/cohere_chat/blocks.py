@@ -26,6 +26,7 @@ from contentmodel.authoring import (
     TextOrBlocks,
     parse,
     row,
+    whole_number,
     write,
 )
 from contentmodel.content.base import AIContent
@@ -156,8 +157,8 @@ class ResultPart(Codec[tuple[str, int | None, int | None]]):
     mandatory = True
 
     def holds(self, value: object) -> bool:
-        call_id, colon, number = value.rpartition(":") if isinstance(value, str) else ("", "", "")
-        return bool(call_id and colon) and number.isascii() and number.isdecimal() and str(int(number)) == number
+        call_id, _, number = value.rpartition(":") if isinstance(value, str) else ("", "", "")
+        return bool(call_id) and str(whole_number(number)) == number
 
     def decode(self, value: str, context: DecodeContext, container: Any, key: str) -> tuple[str, int, int]:
         call_id, _, number = value.rpartition(":")

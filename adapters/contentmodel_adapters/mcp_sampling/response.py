@@ -18,6 +18,7 @@ from contentmodel.authoring import (
     Hint,
     Silent,
     reasons,
+    whole_number,
 )
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.failures import STATUSES
@@ -87,7 +88,8 @@ class Code(Codec[str]):
         return str(value)
 
     def encode(self, value: str, context: EncodeContext, owner: object) -> int | None:
-        if value.removeprefix("-").isdecimal() and str(int(value)) == value:
+        number = whole_number(value.removeprefix("-"), 18)
+        if number is not None and value in (str(number), str(-number)):
             return int(value)
         context.report_loss(owner, "code", reasons.NO_ERROR_TYPE)
         return None

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from contentmodel.authoring import child_path
+from contentmodel.authoring import child_path, whole_number
 from contentmodel.errors import EncodeError
 
 Node = dict[str, Any]
@@ -174,7 +174,7 @@ COUNTS = frozenset({"minItems", "maxItems", "minLength", "maxLength", "minProper
 
 
 def _is_count(keyword: str, value: Any) -> bool:
-    return keyword in COUNTS and value.__class__ is str and len(value) < 20 and value.isascii() and value.isdecimal()
+    return keyword in COUNTS and value.__class__ is str and whole_number(value, 19) is not None
 
 
 def with_null(node: Node) -> Node:
@@ -252,8 +252,8 @@ class Reader:
             step = step.replace("~1", "/").replace("~0", "~")
             if isinstance(value, dict):
                 value = value.get(step, _MISSING)
-            elif isinstance(value, list) and step.isdecimal() and int(step[:9]) < len(value):
-                value = value[int(step[:9])]
+            elif isinstance(value, list) and (index := whole_number(step)) is not None and index < len(value):
+                value = value[index]
             else:
                 return None
         return value if isinstance(value, dict | bool) else None

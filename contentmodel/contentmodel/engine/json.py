@@ -187,6 +187,14 @@ def _plain_object(value: object, path: str, faults: list[Fault]) -> Json:
     return None
 
 
+def whole_number(text: str, longest: int = 9) -> int | None:
+    """Return the number that ASCII digits spell; None for any other text, and for more than `longest` digits.
+
+    `int` also accepts signs, blanks and the digits of other scripts, and fails for texts of more than 4,300 digits.
+    """
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= longest else None
+
+
 def child_path(path: str, key: str) -> str:
     """Return `path` with one more key: `$.a` and "b" give `$.a.b`. Other keys than names are quoted: `$.a['x y']`."""
     return f"{path}.{key}" if key.isidentifier() else f"{path}[{key!r}]"

@@ -14,7 +14,7 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from contentmodel.engine.json import JsonObject, parse
+from contentmodel.engine.json import JsonObject, parse, whole_number
 from contentmodel.errors import DecodeError
 from contentmodel.gateway.conversations import not_found, unreadable
 from contentmodel.gateway.front import Front, GatewayError
@@ -229,7 +229,7 @@ async def _body(request: HttpRequest) -> JsonObject:
 
 def _page(request: HttpRequest, items: list[JsonObject]) -> JsonObject:
     query = request.query_params
-    limit = query.get("limit", str(USUAL))
-    if not limit.isdecimal() or not 1 <= int(limit) <= MOST:
+    limit = whole_number(query.get("limit", str(USUAL)))
+    if limit is None or not 1 <= limit <= MOST:
         raise GatewayError("invalid_request", f"`limit` must be from 1 to {MOST}", fields={"param": "limit"})
-    return listed(items, query.get("after"), int(limit), query.get("order", "desc"))
+    return listed(items, query.get("after"), limit, query.get("order", "desc"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from contentmodel.engine.json import Json, canonical, parse, write
+from contentmodel.engine.json import Json, canonical, parse, whole_number, write
 
 MOST_COPIED = 16 * 2**20
 """The maximum number of bytes that the `copy` operations of a patch may add: each one can double the document."""
@@ -64,10 +64,10 @@ def _steps(pointer: object) -> list[str]:
 
 
 def _index(owner: list[Any], key: str, most: int) -> int:
-    is_number = key.isascii() and key.isdigit() and (key == "0" or not key.startswith("0")) and len(key) < 10
-    if not is_number or int(key) > most:
+    index = whole_number(key)
+    if index is None or index > most or str(index) != key:
         raise PatchError(f"no index {key!r:.100} in an array of {len(owner)} items")
-    return int(key)
+    return index
 
 
 def _at(root: Json, steps: list[str]) -> Json:

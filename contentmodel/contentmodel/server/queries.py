@@ -12,6 +12,7 @@ from cryptography.fernet import Fernet, InvalidToken
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from contentmodel.engine.json import whole_number
 from contentmodel.history import Conversation
 from contentmodel.history.log_entries import LONGEST_KIND
 
@@ -30,9 +31,10 @@ def after_of(request: Request) -> int:
 
 
 def _number(name: str, expected: str, text: str) -> int:
-    if text and not (text.isascii() and text.isdigit() and len(text) <= 18):
+    number = whole_number(text or "0", 18)
+    if number is None:
         raise wrong(name, expected, text)
-    return int(text or "0")
+    return number
 
 
 class LogQuery(msgspec.Struct, frozen=True):
@@ -59,9 +61,10 @@ def log_of(request: Request) -> LogQuery:
 def limit_of(request: Request) -> int:
     """Return the page size of a request. Raise HTTPException (400) if it is invalid."""
     text = request.query_params.get("limit", str(PAGE))
-    if not (text.isascii() and text.isdigit() and len(text) < 9 and 1 <= int(text) <= LARGEST_PAGE):
+    limit = whole_number(text)
+    if limit is None or not 1 <= limit <= LARGEST_PAGE:
         raise wrong("limit", f"a number from 1 to {LARGEST_PAGE}", text)
-    return int(text)
+    return limit
 
 
 def flag_of(request: Request, name: str) -> bool:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from contentmodel.engine.json import whole_number
+
 MAX_PATTERN = 5_000
 """The maximum number of characters of a pattern. A longer one is not enforced."""
 MAX_REPEAT = 1000
@@ -110,8 +112,11 @@ def _token(token: re.Match[str], in_class: bool) -> str:
 
 def _split(repeat: re.Match[str]) -> str:
     """Split a repeat with large counts: x{1,1500} becomes x{1}x{0,1000}x{0,499}."""
-    atom, least = repeat["atom"], int(repeat["least"])
-    most = int(repeat["most"]) if repeat["most"] else None if repeat["comma"] else least
+    atom, least, most = repeat["atom"], whole_number(repeat["least"]), whole_number(repeat["most"] or "")
+    if least is None or (most is None and repeat["most"]):
+        return repeat[0]
+    if not repeat["comma"]:
+        most = least
     if max(least, most or 0) <= MAX_REPEAT or max(least, most or 0) > MAX_PATTERN:
         return repeat[0]
     needed = "".join(f"{atom}{{{count}}}" for count in _parts(least))

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from contentmodel.engine.json import whole_number
 from contentmodel.errors import ContentModelError, Fault
 from contentmodel.tools.faults import shown
 from contentmodel.tools.keywords import OverBudget
@@ -302,8 +303,8 @@ def _resolved(schema: dict[str, Any], reference: str) -> Any:
         key = part.replace("~1", "/").replace("~0", "~")
         if isinstance(target, dict) and key in target:
             target = target[key]
-        elif isinstance(target, list) and key.isdecimal() and int(key) < len(target):
-            target = target[int(key)]
+        elif isinstance(target, list) and (index := whole_number(key)) is not None and index < len(target):
+            target = target[index]
         else:
             return None
     return target if isinstance(target, dict | bool) else None

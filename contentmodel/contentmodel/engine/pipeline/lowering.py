@@ -25,7 +25,7 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
-from contentmodel.engine.json import write
+from contentmodel.engine.json import whole_number, write
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.inner import token_of
 from contentmodel.engine.table.hints import COLUMN, FAILURE
@@ -83,9 +83,10 @@ def check_policies(policies: Policies | None) -> Mapping[str, str] | None:
 
 def output_limit_of(policy: str) -> int:
     """Return the number of the policy `output_limit`. Raise ValueError if it is not a positive number."""
-    if not (policy.isascii() and policy.isdecimal() and len(policy) <= 9 and int(policy) > 0):
+    limit = whole_number(policy)
+    if not limit:
         raise ValueError(f"unknown policy output_limit={policy}: expected a number of tokens")
-    return int(policy)
+    return limit
 
 
 def lower(content: object, union: Union, context: EncodeContext) -> list[AIContent]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from functools import cache
+from string import digits
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import msgspec
@@ -136,7 +137,7 @@ def _call_id(text: str, digest: str, rule: IdentifierRule) -> str:
 
 def _tool_name(text: str, digest: str, rule: IdentifierRule) -> str:
     readable = re.sub(r"\W", "_", text, flags=re.ASCII)[: min(rule.longest, 64) - 9] or "tool"
-    return f"{readable if not readable[0].isdigit() else '_' + readable[1:]}_{digest[:8]}"
+    return f"{readable if readable[0] not in digits else '_' + readable[1:]}_{digest[:8]}"
 
 
 def with_names(

@@ -10,6 +10,8 @@ from typing import Protocol
 
 import msgspec
 
+from contentmodel.engine.json import whole_number
+
 Frame = tuple[str | None, bytes]
 """One event of a stream: its name or None, and its data, unparsed."""
 
@@ -118,8 +120,8 @@ class SseParser(Framing):
             self._event = value.decode("utf-8", "replace")
         elif name == b"id" and b"\0" not in value:
             self._id = value.decode("utf-8", "replace")
-        elif name == b"retry" and value.isdigit():
-            self.retry = int(value[:18])
+        elif name == b"retry" and (retry := whole_number(value.decode("latin-1"), 18)) is not None:
+            self.retry = retry
 
     def _dispatch(self, frames: list[Frame]) -> None:
         # Set at the blank line only: an event that is cut off has not been received.

@@ -9,7 +9,7 @@ import msgspec
 
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.engine.context import DecodeContext, EncodeContext
-from contentmodel.engine.json import JsonObject
+from contentmodel.engine.json import JsonObject, whole_number
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.table.fields import Group
 from contentmodel.engine.table.nested import Record
@@ -54,10 +54,10 @@ class ErrorTypes:
             value = wire.get(key)
             if value.__class__ is str and value in self._kinds:
                 return self._kinds[value]
-            if value.__class__ is int or (value.__class__ is str and len(value) == 3 and value.isdecimal()):
-                kind = kind_of_status(int(value))
-                if kind is not None:
-                    return kind
+            status = whole_number(value, 3) if isinstance(value, str) and len(value) == 3 else value
+            kind = kind_of_status(status) if status.__class__ is int else None
+            if kind is not None:
+                return kind
         return None
 
     def fields_of(self, kind: str | None) -> JsonObject:

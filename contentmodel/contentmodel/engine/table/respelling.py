@@ -82,7 +82,7 @@ def spelled_number(value: object) -> int | float | None:
         return value if math.isfinite(value) else None
     if value.__class__ is not str or len(value) > _LONGEST_NUMBER or not _NUMBER.fullmatch(value):
         return None
-    if value.lstrip("-").isdecimal():
+    if not set(value) & set(".eE"):
         return int(value)
     number = float(value)
     return number if math.isfinite(number) else None
