@@ -15,6 +15,8 @@ import contentmodel
 from contentmodel.cli.apis import apis
 from contentmodel.cli.check import check
 from contentmodel.cli.convert import convert
+from contentmodel.cli.datasets import COMMANDS as DATASETS_COMMANDS
+from contentmodel.cli.datasets import datasets_command
 from contentmodel.cli.detect import detect
 from contentmodel.cli.errors import reported
 from contentmodel.cli.export import export
@@ -82,6 +84,7 @@ def contentmodel_command(version: Version = False) -> None:
     contentmodel sessions list
     contentmodel tools check shop.tools.json
     contentmodel gateway --to openai-responses --model gpt-5.2
+    contentmodel datasets convert logs/ --to anthropic-messages -o out
     """
 
 
@@ -160,3 +163,8 @@ gateway_app = new_app(GatewayCommands)
 for gateway_subcommand in GATEWAY_COMMANDS:
     gateway_app.command(help=help_of(gateway_subcommand))(gateway_subcommand)
 app.add_typer(gateway_app, name="gateway", help=help_of(gateway_command))
+
+datasets_app = new_app()
+for command in DATASETS_COMMANDS:
+    datasets_app.command(help=help_of(command))(command)
+app.add_typer(datasets_app, name="datasets", help=help_of(datasets_command))

@@ -79,6 +79,11 @@ class Encoded:
         return None if self._source is None else self._source[1].api
 
     @property
+    def value(self) -> object:
+        """The value of the model that was encoded: a ChatRequest or a ChatResponse."""
+        return self._root
+
+    @property
     def maps(self) -> Renames:
         """The replaced ids and tool names.
 

@@ -1,0 +1,324 @@
+"""The subcommands of `contentmodel datasets`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich import box
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from contentmodel.cli.check import For
+from contentmodel.cli.console import err, safe_text, visible
+from contentmodel.cli.convert import Policies, Raising
+from contentmodel.cli.errors import Problem
+from contentmodel.cli.installed import check_api
+from contentmodel.cli.options import Kind, Model, OnLoss, parse_policies
+from contentmodel.display import count_of
+
+if TYPE_CHECKING:
+    from contentmodel.datasets import Progress as JobProgress
+    from contentmodel.datasets import Report, Settings
+
+ROWS_FAILED = 1
+_CODES_SHOWN = 12
+
+
+class Engines(StrEnum):
+    """The engines of jobs."""
+
+    local = "local"
+    ray = "ray"
+
+
+class Formats(StrEnum):
+    """The formats of results."""
+
+    parquet = "parquet"
+    jsonl = "jsonl"
+
+
+class LossLists(StrEnum):
+    """The forms of the column of losses."""
+
+    counts = "counts"
+    all = "all"
+
+
+Inputs = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="IN...",
+        help="Files, folders or glob patterns: Parquet, and JSON Lines (also .gz, .zst, .bz2, .lz4).",
+        show_default=False,
+    ),
+]
+Output = Annotated[
+    str, typer.Option("--output", "-o", metavar="OUT_DIR", help="The folder of the results. The same job continues.")
+]
+To = Annotated[str, typer.Option("--to", metavar="API", help="The target API.")]
+From = Annotated[str | None, typer.Option("--from", metavar="API", help="The API of the rows. Default: detected.")]
+Column = Annotated[
+    str | None,
+    typer.Option(
+        "--column",
+        metavar="NAME",
+        help="The column of the payloads, or the field of each line. Default: the only column of text or structs; the "
+        "whole row; the whole line.",
+    ),
+]
+Key = Annotated[
+    str | None,
+    typer.Option(
+        "--key", metavar="NAME", help="The column or field that identifies a row. Only it is kept of the input."
+    ),
+]
+EngineName = Annotated[
+    Engines,
+    typer.Option("--engine", help="local: processes of this machine. ray: Ray Data, which needs the extra `ray`."),
+]
+Address = Annotated[
+    str | None,
+    typer.Option("--address", metavar="ADDRESS", help="The address of a Ray cluster. Default: this machine."),
+]
+Workers = Annotated[
+    int | None, typer.Option("--workers", metavar="N", min=1, help="The number of workers. Default: one for each core.")
+]
+ShardRows = Annotated[int, typer.Option("--shard-rows", metavar="N", min=1, help="The number of rows of a shard.")]
+Format = Annotated[
+    Formats | None,
+    typer.Option("--format", help="The format of the results. Default: parquet if an input is Parquet, else jsonl."),
+]
+LossList = Annotated[
+    LossLists, typer.Option("--losses", help="The losses of each row of Parquet: counts by code, or all with paths.")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Do not print the progress bar and the report.")]
+
+
+def datasets_command() -> None:
+    """Convert, check and measure payloads by the million, in shards. Needs the extra `arrow`.
+
+    Each row has one payload. A bad row is an error in its place; it never stops the job. The results are in
+    OUT_DIR/data, the rows that failed in OUT_DIR/errors, and the sums in OUT_DIR/report.json.
+
+    A job that was stopped or killed continues with the same command: no row is missing, and none is done twice.
+    """
+
+
+def convert(
+    inputs: Inputs,
+    *,
+    target: To,
+    output: Output,
+    api: From = None,
+    kind: Kind = None,
+    column: Column = None,
+    key: Key = None,
+    losses: LossList = LossLists.counts,
+    on_loss: Raising = OnLoss.report,
+    policy: Policies = None,
+    model: Model = None,
+    engine: EngineName = Engines.local,
+    address: Address = None,
+    workers: Workers = None,
+    shard_rows: ShardRows = 10_000,
+    format: Format = None,
+    quiet: Quiet = False,
+) -> None:
+    """Convert each row of files from one API to another. Report the losses by code, model and day.
+
+    Results in Parquet have the columns of the input (or --key), payload (JSON text), losses, error and api. Results in
+    JSON Lines are the payloads of the rows that did not fail; with --key, objects with the key and the payload.
+
+    Exit codes: 0 all rows converted; 1 some rows failed; 2 bad command line, or the job stopped.
+
+    \b
+    [bold]Examples[/bold]
+    contentmodel datasets convert logs/ --to anthropic-messages -o out
+    contentmodel datasets convert 'logs/*.jsonl.gz' --to openai-chat -o out --format parquet
+    contentmodel datasets convert rows.parquet --column request --key id --to openai-responses -o out
+    contentmodel datasets convert logs/ --to mistral-chat -o out --engine ray --address auto
+    """
+    check_api(target, "--to", stored=False)
+    check_api(api, "--from", stored=False)
+    options = {
+        "target": target,
+        "source": api,
+        "kind": None if kind is None else kind.value,
+        "losses": losses.value,
+        "on_loss": on_loss.value,
+        "model": model,
+        "policies": parse_policies(policy or []) or None,
+    }
+    settings = _settings("convert", options, inputs, column, key, shard_rows, format)
+    _run(inputs, output, settings, engine, workers, address, quiet=quiet, doing=f"converted to {target}")
+
+
+def check(
+    inputs: Inputs,
+    *,
+    output: Output,
+    api: For = None,
+    column: Column = None,
+    key: Key = None,
+    policy: Policies = None,
+    model: Model = None,
+    engine: EngineName = Engines.local,
+    address: Address = None,
+    workers: Workers = None,
+    shard_rows: ShardRows = 10_000,
+    format: Format = None,
+    quiet: Quiet = False,
+) -> None:
+    """Check each request of files against the rules of an API.
+
+    The results have the columns of the input (or --key), violations, error and api.
+
+    Exit codes: 0 no violations; 1 violations, or some rows failed; 2 bad command line, or the job stopped.
+
+    \b
+    [bold]Examples[/bold]
+    contentmodel datasets check logs/ --for openai-chat -o checked
+    """
+    check_api(api, "--for", stored=False)
+    options = {"source": api, "model": model, "policies": parse_policies(policy or []) or None}
+    settings = _settings("check", options, inputs, column, key, shard_rows, format)
+    _run(inputs, output, settings, engine, workers, address, quiet=quiet, doing="checked", counts_fail=True)
+
+
+def stats(
+    inputs: Inputs,
+    *,
+    output: Output,
+    api: From = None,
+    kind: Kind = None,
+    column: Column = None,
+    key: Key = None,
+    engine: EngineName = Engines.local,
+    address: Address = None,
+    workers: Workers = None,
+    shard_rows: ShardRows = 10_000,
+    format: Format = None,
+    quiet: Quiet = False,
+) -> None:
+    """Count messages, turns, tools, calls, tokens and types of contents of each row.
+
+    The results have the columns of the input (or --key), the counts, error and api.
+
+    Exit codes: 0 all rows counted; 1 some rows failed; 2 bad command line, or the job stopped.
+
+    \b
+    [bold]Examples[/bold]
+    contentmodel datasets stats logs/ -o stats --format parquet
+    """
+    check_api(api, "--from", stored=False)
+    options = {"source": api, "kind": None if kind is None else kind.value}
+    settings = _settings("stats", options, inputs, column, key, shard_rows, format)
+    _run(inputs, output, settings, engine, workers, address, quiet=quiet, doing="counted")
+
+
+COMMANDS: tuple[Callable[..., None], ...] = (convert, check, stats)
+
+
+def _settings(
+    command: Any,
+    options: dict[str, Any],
+    inputs: list[str],
+    column: str | None,
+    key: str | None,
+    shard_rows: int,
+    format: Formats | None,
+) -> Settings:
+    with _reported():
+        from contentmodel.datasets import Settings
+        from contentmodel.datasets.inputs import find_files
+
+        has_parquet = any(file.is_parquet for file in find_files(inputs))
+    chosen: Any = format.value if format is not None else "parquet" if has_parquet else "jsonl"
+    return Settings(command, options, column=column, key=key, format=chosen, shard_rows=shard_rows)
+
+
+def _run(
+    inputs: list[str],
+    output: str,
+    settings: Settings,
+    engine: Engines,
+    workers: int | None,
+    address: str | None,
+    *,
+    quiet: bool,
+    doing: str,
+    counts_fail: bool = False,
+) -> None:
+    from contentmodel.datasets import run_job
+
+    if address is not None and engine is not Engines.ray:
+        raise Problem("--address needs --engine ray", hint="remove --address, or add --engine ray")
+    began = time.perf_counter()
+    first: list[int] = []
+    with _reported(), _progress(quiet=quiet) as update:
+
+        def progress(now: JobProgress) -> None:
+            first.append(now.report.total.rows)
+            update(now)
+
+        report = run_job(
+            inputs, output, settings, engine=engine.value, workers=workers, address=address, on_progress=progress
+        )
+    seconds = time.perf_counter() - began
+    if not quiet:
+        _print_report(report, doing, output, (report.total.rows - first[0]) / seconds)
+    failed = report.total.errors or (counts_fail and report.total.counts)
+    raise typer.Exit(ROWS_FAILED if failed else 0)
+
+
+@contextmanager
+def _reported() -> Iterator[None]:
+    """Convert the errors of a job and of its settings to messages."""
+    try:
+        yield
+    except ValueError as error:
+        raise Problem(str(error)) from None
+
+
+@contextmanager
+def _progress(*, quiet: bool) -> Iterator[Callable[[JobProgress], object]]:
+    """Yield a function that updates a bar on standard error, if it is a terminal."""
+    console = err()
+    if quiet or not console.is_terminal:
+        yield lambda _: None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, redirect_stdout=False) as bar:
+        task = bar.add_task("starting")
+
+        def update(now: JobProgress) -> None:
+            text = f"{now.report.total.rows:,} rows, {now.shards:,} of {count_of(now.of_shards, 'shard')}"
+            bar.update(task, completed=now.size, total=now.of_size, description=text)
+
+        yield update
+
+
+def _print_report(report: Report, doing: str, output: str, speed: float) -> None:
+    console, total = err(), report.total
+    console.print(
+        f"{total.rows - total.errors:,} of {count_of(total.rows, 'row')} {doing}: {speed:,.0f} rows per second"
+    )
+    if total.errors:
+        text = f"{count_of(total.errors, 'row')} failed: {visible(output)}/errors has them with the reasons"
+        console.print(text, style="red", soft_wrap=True)
+    most = sorted(total.counts.items(), key=lambda item: (-item[1], item[0]))
+    if not most:
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("count", justify="right", no_wrap=True)
+    table.add_column("code")
+    for code, number in most[:_CODES_SHOWN]:
+        table.add_row(f"{number:,}", safe_text(code))
+    console.print(table)
+    console.print(f"{visible(output)}/report.json has all numbers, by model and day", style="dim", soft_wrap=True)

@@ -1,0 +1,378 @@
+"""Functions of Arrow record batches: one payload a row in, columns of results out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+
+from contentmodel.adapter import adapter
+from contentmodel.convert import KINDS
+from contentmodel.datasets.rows import (
+    MAX_BYTES,
+    LossColumn,
+    Operation,
+    Row,
+    audit_row,
+    check_row,
+    convert_row,
+    plan_row,
+    row_of,
+    show_row,
+    statistics_row,
+)
+from contentmodel.engine.pipeline.lowering import check_choices
+from contentmodel.literals import OnLoss, PayloadKind, Policies
+
+
+def _structs(*fields: str, **others: Any) -> Any:
+    """Return the type of a list of structs: the `fields` are text."""
+    return pa.list_(pa.struct([*((name, pa.string()) for name in fields), *others.items()]))
+
+
+_COUNTS = _structs("code", count=pa.int64())
+_ENDS = (("error", pa.string()), ("api", pa.string()))
+"""The columns that every function adds."""
+_NUMBERS = ("messages", "turns", "tools", "tool_calls", "input_tokens", "output_tokens")
+
+COLUMNS: dict[str, tuple[tuple[str, Any], ...]] = {
+    "convert": (("payload", pa.large_string()), ("losses", _COUNTS), *_ENDS),
+    "convert with paths": (
+        ("payload", pa.large_string()),
+        ("losses", _structs("code", "kind", "path", "what")),
+        *_ENDS,
+    ),
+    "check": (("violations", _structs("path", "rule", "severity", "message", "fix")), *_ENDS),
+    "audit": (("unaccounted", _structs("path", "value")), *_ENDS),
+    "plan": (
+        ("plans", _structs("target", cost=pa.float64(), losses=_COUNTS, violations=pa.list_(pa.string()))),
+        *_ENDS,
+    ),
+    "show": (("text", pa.large_string()), *_ENDS),
+    "statistics": (
+        ("kind", pa.string()),
+        ("model", pa.string()),
+        *((name, pa.int64()) for name in _NUMBERS),
+        ("contents", _structs("type", count=pa.int64())),
+        *_ENDS,
+    ),
+}
+"""The columns of results of each operation: their names and types."""
+
+Key: TypeAlias = str | Sequence[str] | None
+
+
+class BatchFunction:
+    """Apply an operation to each row of a record batch, and add the results as columns. Picklable.
+
+    `operation` gets the payload of a row. `columns` are the names and types of the columns of its results.
+
+    `column` is the column of the payloads. If it is None, the payload is the only column if that has text or structs,
+    else the whole row without the columns of `key`. `key` names the columns of the input that the result keeps; None
+    keeps all. A column of the input with the name of a column of results is replaced.
+
+    A payload is JSON text, or a struct, list or map. Arrow gives all structs of a column the same fields: fields that
+    are null are left out.
+    """
+
+    def __init__(
+        self,
+        operation: Operation,
+        columns: Iterable[tuple[str, Any]],
+        column: str | None = None,
+        key: Key = None,
+        max_bytes: int = MAX_BYTES,
+    ) -> None:
+        self.operation = operation
+        self.columns = tuple(columns)
+        self.column = column
+        self.key = (key,) if isinstance(key, str) else key if key is None else tuple(key)
+        self.max_bytes = max_bytes
+
+    def __call__(self, batch: pa.RecordBatch | pa.Table) -> pa.RecordBatch | pa.Table:
+        """Return the batch, or the table, with the columns of results. Raise ValueError if a column is missing."""
+        if not isinstance(batch, pa.Table):
+            return self.with_rows(batch, self.rows(batch))
+        parts = batch.to_batches() or [pa.RecordBatch.from_pylist([], schema=batch.schema)]
+        return pa.Table.from_batches([self(part) for part in parts])
+
+    def rows(self, batch: pa.RecordBatch) -> list[Row]:
+        """Return the results of each row."""
+        return [row_of(self.operation, payload, self.max_bytes) for payload in self.payloads(batch)]
+
+    def payloads(self, batch: pa.RecordBatch) -> Iterator[Any]:
+        """Return an iterator over the payloads of the rows. A value that Arrow cannot read is an exception."""
+        self._require(batch, *([] if self.column is None else [self.column]), *(self.key or ()))
+        names = [name for name in batch.schema.names if name not in (self.key or ())]
+        if self.column is not None:
+            return payloads_of(batch.column(self.column))
+        kind = batch.schema.field(names[0]).type if len(names) == 1 else None
+        if kind is not None and (_is_text(kind) or pa.types.is_struct(kind)):
+            return payloads_of(batch.column(names[0]))
+        return payloads_of(batch.select(names).to_struct_array())
+
+    def with_rows(self, batch: pa.RecordBatch, rows: Sequence[Row]) -> pa.RecordBatch:
+        """Return the kept columns of a batch, and the columns of the results."""
+        own = {name for name, _ in self.columns}
+        kept = [field for field in batch.schema if field.name not in own and self._keeps(field.name)]
+        fields = [*kept, *(pa.field(name, kind) for name, kind in self.columns)]
+        arrays = [batch.column(field.name) for field in kept]
+        arrays += [_array([_value(row, name) for row in rows], kind) for name, kind in self.columns]
+        return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
+
+    def _keeps(self, name: str) -> bool:
+        return self.key is None or name in self.key
+
+    def _require(self, batch: pa.RecordBatch, *names: str) -> None:
+        for name in names:
+            if name not in batch.schema.names:
+                raise ValueError(f"no column {name!r}: the input has {', '.join(batch.schema.names)}")
+
+
+# -- makers ------------------------------------------------------------------------------------------------------------
+
+
+def converter(
+    *,
+    target: str,
+    source: str | None = None,
+    kind: PayloadKind | None = None,
+    column: str | None = None,
+    key: Key = None,
+    losses: LossColumn = "counts",
+    on_loss: OnLoss = "report",
+    model: str | None = None,
+    policies: Policies | None = None,
+    max_bytes: int = MAX_BYTES,
+) -> BatchFunction:
+    """Return a function of record batches that converts each row to the API `target`.
+
+    It adds these columns: `payload`, the converted payload as JSON text; `losses`; `error`, a text with a JSON path, or
+    null; and `api`, the API of the source. A row with an error is kept, without a payload.
+
+    `losses` are counts by code (structs of `code` and `count`), which cost nothing. With `losses="all"`, they are
+    structs of `code`, `kind`, `path` and `what`. With `on_loss="raise"`, a row with significant losses is an error.
+
+    `column`, `key` and `max_bytes`, the largest size of a JSON text, are those of `BatchFunction`; the other parameters
+    are those of `contentmodel.convert`. Raise UnknownApiError and ValueError for parameters that no row can have.
+    """
+    _check(source, target, kind)
+    check_choices(policies, on_loss)
+    if losses not in ("counts", "all"):
+        raise ValueError(f"losses is {losses!r}: expected 'counts' or 'all'")
+    operation = partial(
+        convert_row,
+        losses=losses,
+        source=source,
+        target=target,
+        kind=kind,
+        on_loss=on_loss,
+        model=model,
+        policies=policies,
+    )
+    columns = COLUMNS["convert with paths" if losses == "all" else "convert"]
+    return BatchFunction(operation, columns, column, key, max_bytes)
+
+
+def checker(
+    *,
+    source: str | None = None,
+    column: str | None = None,
+    key: Key = None,
+    model: str | None = None,
+    policies: Policies | None = None,
+    max_bytes: int = MAX_BYTES,
+) -> BatchFunction:
+    """Return a function of record batches that checks each request, as `contentmodel.check` does.
+
+    It adds the columns `violations` (structs of `path`, `rule`, `severity`, `message` and `fix`), `error` and `api`.
+    """
+    _check(source)
+    check_choices(policies, "report")
+    operation = partial(check_row, source=source, model=model, policies=policies)
+    return BatchFunction(operation, COLUMNS["check"], column, key, max_bytes)
+
+
+def auditor(
+    *,
+    target: str,
+    source: str | None = None,
+    kind: PayloadKind | None = None,
+    column: str | None = None,
+    key: Key = None,
+    model: str | None = None,
+    policies: Policies | None = None,
+    max_bytes: int = MAX_BYTES,
+) -> BatchFunction:
+    """Return a function of record batches that converts each row, and audits the result as `contentmodel.audit` does.
+
+    It adds the columns `unaccounted` (structs of `path`, and `value` as JSON text), `error` and `api`.
+    """
+    _check(source, target, kind)
+    check_choices(policies, "report")
+    operation = partial(audit_row, source=source, target=target, kind=kind, model=model, policies=policies)
+    return BatchFunction(operation, COLUMNS["audit"], column, key, max_bytes)
+
+
+def planner(
+    *,
+    targets: Sequence[str] | None = None,
+    source: str | None = None,
+    kind: PayloadKind | None = None,
+    column: str | None = None,
+    key: Key = None,
+    models: Mapping[str, str] | None = None,
+    policies: Policies | None = None,
+    max_bytes: int = MAX_BYTES,
+) -> BatchFunction:
+    """Return a function of record batches that compares targets for each row, as `contentmodel.plan` does.
+
+    It adds the columns `plans` (structs of `target`, `cost`, `losses` by code, and the names of `violations`; the
+    lowest cost first), `error` and `api`.
+    """
+    for target in targets or ():
+        _check(source, target, kind)
+    check_choices(policies, "report")
+    operation = partial(plan_row, targets=targets, source=source, kind=kind, models=models, policies=policies)
+    return BatchFunction(operation, COLUMNS["plan"], column, key, max_bytes)
+
+
+def shower(
+    *,
+    source: str | None = None,
+    kind: PayloadKind | None = None,
+    column: str | None = None,
+    key: Key = None,
+    width: int = 100,
+    full: bool = True,
+    max_bytes: int = MAX_BYTES,
+) -> BatchFunction:
+    """Return a function of record batches that draws each row as a transcript. It needs the extra `cli`.
+
+    It adds the columns `text`, `error` and `api`. If not `full`, long texts are cut.
+    """
+    _check(source, None, kind)
+    operation = partial(show_row, source=source, kind=kind, width=width, full=full)
+    return BatchFunction(operation, COLUMNS["show"], column, key, max_bytes)
+
+
+def statistics(
+    *,
+    source: str | None = None,
+    kind: PayloadKind | None = None,
+    column: str | None = None,
+    key: Key = None,
+    max_bytes: int = MAX_BYTES,
+) -> BatchFunction:
+    """Return a function of record batches that counts what each row contains.
+
+    It adds the columns `kind`, `model`, `messages`, `turns` (messages of one role in a row are one turn), `tools`,
+    `tool_calls`, `input_tokens` and `output_tokens` (null without usage), `contents` (structs of `type` and `count`),
+    `error` and `api`.
+    """
+    _check(source, None, kind)
+    operation = partial(statistics_row, source=source, kind=kind)
+    return BatchFunction(operation, COLUMNS["statistics"], column, key, max_bytes)
+
+
+MAKERS: dict[str, Callable[..., BatchFunction]] = {
+    "convert": converter,
+    "check": checker,
+    "stats": statistics,
+}
+"""The functions that jobs run, by the name of their command."""
+
+
+def _check(source: str | None, target: str | None = None, kind: str | None = None) -> None:
+    """Raise UnknownApiError or ValueError for parameters that are wrong for every row."""
+    for api in (source, target):
+        if api is not None:
+            adapter(api)
+    if kind is not None and kind not in KINDS:
+        raise ValueError(f"kind is {kind!r}: expected one of {', '.join(KINDS)}")
+
+
+# -- columns of payloads -----------------------------------------------------------------------------------------------
+
+
+def payloads_of(array: Any) -> Iterator[Any]:
+    """Yield the payloads of a column: bytes of JSON text, objects and arrays without padding, or other values."""
+    if isinstance(array, pa.ExtensionArray):
+        array = array.storage
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if _is_text(array.type):
+        # As bytes, text that is not UTF-8 is an error of its row, and not of the batch.
+        yield from array.cast(_BYTES.get(array.type, array.type)).to_pylist()
+    elif pa.types.is_nested(array.type):
+        yield from map(without_padding, _values_of(array))
+    else:
+        yield from array.to_pylist()
+
+
+_BYTES = {
+    pa.string(): pa.binary(),
+    pa.large_string(): pa.large_binary(),
+    pa.string_view(): pa.binary_view(),
+}
+
+
+def _is_text(kind: Any) -> bool:
+    return bool(
+        kind in _BYTES
+        or pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+        or kind == pa.binary_view()
+        or (isinstance(kind, pa.BaseExtensionType) and _is_text(kind.storage_type))
+        or (pa.types.is_dictionary(kind) and _is_text(kind.value_type))
+    )
+
+
+def _values_of(array: Any) -> Iterable[Any]:
+    """Return the values of nested rows. If one cannot be read, it is an exception."""
+    try:
+        return array.to_pylist(maps_as_pydicts="lossy")  # type: ignore[no-any-return]
+    except (ValueError, ArithmeticError):
+        return [_read(array[at]) for at in range(len(array))]
+
+
+def _read(scalar: Any) -> Any:
+    try:
+        return scalar.as_py(maps_as_pydicts="lossy")
+    except (ValueError, ArithmeticError) as error:
+        return error
+
+
+def without_padding(value: Any) -> Any:
+    """Return a value without the null fields of its objects."""
+    if value.__class__ is dict:
+        return {key: without_padding(item) for key, item in value.items() if item is not None}
+    return [without_padding(item) for item in value] if value.__class__ is list else value
+
+
+# -- columns of results ------------------------------------------------------------------------------------------------
+
+
+def _value(row: Row, name: str) -> Any:
+    return getattr(row, name) if name in ("error", "api") else row.values.get(name)
+
+
+def _array(values: list[Any], kind: Any) -> Any:
+    """Return a column. Text and numbers that Arrow refuses are rewritten."""
+    try:
+        return pa.array(values, kind)
+    except (UnicodeError, ArithmeticError, pa.ArrowException):
+        return pa.array([_storable(value) for value in values], kind)
+
+
+def _storable(value: Any) -> Any:
+    """Return a value with escapes instead of halves of characters, and null instead of integers of over 64 bits."""
+    if value.__class__ is str:
+        return value.encode("utf-8", "backslashreplace").decode()
+    if value.__class__ is int:
+        return value if -(2**63) <= value < 2**63 else None
+    if value.__class__ is dict:
+        return {key: _storable(item) for key, item in value.items()}
+    return [_storable(item) for item in value] if value.__class__ is list else value

@@ -1,0 +1,256 @@
+"""Operations on one payload. Each returns the values of a row of results, and never depends on Arrow."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from contentmodel.adapter import FoldsStreams, Payload, adapter, traced
+from contentmodel.auditing import audit
+from contentmodel.content.tools import ToolCallContent
+from contentmodel.convert import check, convert
+from contentmodel.detecting import bytes_of, detect_stream, identify, is_stream
+from contentmodel.engine.json import kind_of, write
+from contentmodel.engine.losses.encoded import Encoded, EncodedStream
+from contentmodel.engine.losses.loss import Loss, LossError
+from contentmodel.engine.times import date_of, seconds_of
+from contentmodel.errors import ContentModelError, DecodeError
+from contentmodel.extras import needs_extra
+from contentmodel.literals import PayloadKind
+from contentmodel.message import ChatMessage, contents_of
+from contentmodel.planning import plan
+from contentmodel.request import ChatRequest
+from contentmodel.response import ChatResponse
+from contentmodel.streams import fold_stream
+from contentmodel.usage import Usage
+
+LossColumn: TypeAlias = Literal["counts", "all"]
+"""The content of the column `losses`: counts by code, or each loss with its path."""
+
+MAX_BYTES = 256 << 20
+"""The default limit of the size of one payload."""
+
+
+class Row(msgspec.Struct):
+    """The results of one payload: the `values` of the columns, and facts for the report of a job.
+
+    `counts` are the numbers that a report adds up. `day` is a date as text. If `error` is set, the operation failed.
+    """
+
+    values: dict[str, Any] = {}
+    counts: Mapping[str, int] = {}
+    error: str | None = None
+    api: str | None = None
+    model: str | None = None
+    day: str | None = None
+
+
+Operation: TypeAlias = Callable[[Payload], Row]
+"""A function of one payload. It raises the errors of `convert`."""
+
+
+def row_of(operation: Operation, payload: object, max_bytes: int = MAX_BYTES) -> Row:
+    """Return the row of a payload. Any error of the payload is the error of the row: one row never stops the others."""
+    try:
+        return operation(_checked(payload, max_bytes))
+    except ContentModelError as error:
+        api = error.api if isinstance(error, DecodeError) else None
+        return Row(error=message_of(error), api=None if api in ("json", "stream") else api)
+    except RecursionError:
+        return Row(error="nested too deeply at $")
+    except Exception as error:
+        return Row(error=f"{type(error).__name__}: {message_of(error)}")
+
+
+def message_of(error: Exception) -> str:
+    """Return the text of an error, with a JSON path and without halves of characters, which Arrow refuses."""
+    text = str(error).encode("utf-8", "backslashreplace").decode()
+    return text if "$" in text else f"{text} at $"
+
+
+def _checked(payload: Any, max_bytes: int) -> Payload:
+    """Return a payload that may be read. Raise DecodeError if it has the wrong type or is too large."""
+    if isinstance(payload, Exception):
+        raise payload
+    if not isinstance(payload, bytes | str | dict | list):
+        raise ContentModelError(f"expected JSON text, an object or an array, got {kind_of(payload)}")
+    if isinstance(payload, bytes | str) and len(payload) > max_bytes:
+        raise ContentModelError(f"the payload has {len(payload):,} bytes, and the limit is {max_bytes:,}")
+    return payload
+
+
+# -- operations --------------------------------------------------------------------------------------------------------
+
+
+def convert_row(payload: Payload, *, losses: LossColumn = "counts", **options: Any) -> Row:
+    """Convert a payload with the `options` of `convert`. Values: `payload`, `losses`."""
+    listed = losses == "all"
+    try:
+        encoded = convert(payload, **options)
+    except LossError as error:
+        counts = _counts_of(error.losses)
+        return Row({"losses": _with_paths(error.losses) if listed else _listed(counts)}, counts, message_of(error))
+    counts = dict(encoded.count_losses()) if isinstance(encoded, Encoded) else _counts_of(encoded.losses)
+    found = _with_paths(encoded.losses) if listed else _listed(counts)
+    values = {"payload": encoded.to_json().decode(), "losses": found}
+    if isinstance(encoded, EncodedStream):
+        return Row(values, counts, api=options.get("source"))
+    return _with_facts(Row(values, counts, api=encoded.source_api), encoded.value)
+
+
+def check_row(payload: Payload, *, source: str | None = None, model: str | None = None, policies: Any = None) -> Row:
+    """Check a request. Values: `violations`."""
+    payload, source, _ = identify(payload, source, "request")
+    found = check(payload, api=source, model=model, policies=policies)
+    named = payload.get("model") if isinstance(payload, dict) else None
+    counts = Counter(violation.rule for violation in found if violation.severity != "unchecked")
+    values = {"violations": [msgspec.structs.asdict(violation) for violation in found]}
+    return Row(values, counts, api=source, model=named if isinstance(named, str) else model)
+
+
+def audit_row(payload: Payload, **options: Any) -> Row:
+    """Convert a payload, and compare the output with it. Values: `unaccounted`."""
+    payload, options["source"], options["kind"] = identify(payload, options.get("source"), options.get("kind"))
+    encoded = convert(payload, **options)
+    if isinstance(encoded, EncodedStream):
+        raise ContentModelError("a stream cannot be audited: audit its response")
+    found = [{"path": missing.path, "value": write(missing.value).decode()} for missing in audit(payload, encoded)]
+    row = Row({"unaccounted": found}, {"unaccounted": len(found)} if found else {}, api=options["source"])
+    return _with_facts(row, encoded.value)
+
+
+def plan_row(
+    payload: Payload,
+    *,
+    targets: Sequence[str] | None = None,
+    source: str | None = None,
+    kind: PayloadKind | None = None,
+    models: Mapping[str, str] | None = None,
+    policies: Any = None,
+) -> Row:
+    """Compare the losses of several targets. Values: `plans`, the lowest cost first."""
+    value, source, _ = _decoded(payload, source, kind)
+    made = plan(value, targets=targets, source=source, models=models, policies=policies)
+    plans = [
+        {
+            "target": one.target,
+            "cost": float(one.cost),
+            "losses": _listed(_counts_of(one.losses)),
+            "violations": [violation.rule for violation in one.violations],
+        }
+        for one in made
+    ]
+    counts = {made[0].target: 1} if made else {}
+    return _with_facts(Row({"plans": plans}, counts, api=source), value)
+
+
+def show_row(
+    payload: Payload,
+    *,
+    source: str | None = None,
+    kind: PayloadKind | None = None,
+    width: int = 100,
+    full: bool = True,
+) -> Row:
+    """Draw a payload as a transcript. Values: `text`."""
+    value, source, kind = _decoded(payload, source, kind)
+    return Row({"text": _drawn(value, width, full=full)}, api=source)
+
+
+def statistics_row(payload: Payload, *, source: str | None = None, kind: PayloadKind | None = None) -> Row:
+    """Count what a payload contains. Values: the columns of `statistics`."""
+    value, source, kind = _decoded(payload, source, kind)
+    messages = value.messages
+    found = list(contents_of(messages))
+    contents = Counter(str(type(content).__struct_config__.tag) for content in found)
+    usage = _usage_of(value, messages)
+    row = _with_facts(Row(api=source), value)
+    numbers = {
+        "messages": len(messages),
+        "turns": _turns_in(messages),
+        "tools": len(value.tools) if isinstance(value, ChatRequest) else 0,
+        "tool_calls": sum(isinstance(content, ToolCallContent) for content in found),
+        "input_tokens": None if usage is None else usage.all_input_tokens,
+        "output_tokens": None if usage is None else usage.all_output_tokens,
+    }
+    counted = [{"type": tag, "count": number} for tag, number in sorted(contents.items())]
+    row.values = {"kind": kind, "model": row.model, **numbers, "contents": counted}
+    row.counts = {**{name: number for name, number in numbers.items() if number}, **contents}
+    return row
+
+
+# -- parts of the operations -------------------------------------------------------------------------------------------
+
+
+def _decoded(
+    payload: Payload, source: str | None, kind: PayloadKind | None
+) -> tuple[ChatRequest | ChatResponse, str, PayloadKind]:
+    """Return the value of a payload, its API and its kind. A stream is folded."""
+    if kind == "stream" or (kind is None and is_stream(payload)):
+        data = bytes_of(payload)
+        source = source or detect_stream(data, None)
+        reader = adapter(source)
+        if isinstance(reader, FoldsStreams):
+            return reader.decode_request(reader.request_of_stream(data)), source, "request"
+        return fold_stream(data, source), source, "stream"
+    payload, source, kind = identify(payload, source, kind)
+    return traced(adapter(source), kind, payload)[0], source, kind
+
+
+def _turns_in(messages: Iterable[ChatMessage]) -> int:
+    """Return the number of turns: messages of one role in a row are one."""
+    roles = [message.role for message in messages]
+    return sum(role != before for role, before in zip(roles, [None, *roles], strict=False))
+
+
+def _usage_of(value: ChatRequest | ChatResponse, messages: Iterable[ChatMessage]) -> Usage | None:
+    """Return the usage of a response, or the sum of those that stored messages have; None if there is none."""
+    if isinstance(value, ChatResponse):
+        return value.usage
+    total: Usage | None = None
+    for message in messages:
+        if message.usage is not None:
+            total = message.usage if total is None else total + message.usage
+    return total
+
+
+def _with_facts(row: Row, value: object) -> Row:
+    """Set the model and the day of a row: of the answer, or of the last message that has a time."""
+    if not isinstance(value, ChatRequest | ChatResponse):
+        return row
+    row.model = value.model
+    created = value.created if isinstance(value, ChatResponse) else None
+    if created is None:
+        created = next((message.created for message in reversed(value.messages) if message.created is not None), None)
+    if created is not None:
+        date = date_of(seconds_of(created))
+        row.day = None if date is None else date[:10]
+    return row
+
+
+def _counts_of(losses: Iterable[Loss]) -> dict[str, int]:
+    return dict(Counter(loss.code for loss in losses))
+
+
+def _listed(counts: Mapping[str, int]) -> list[dict[str, Any]]:
+    return [{"code": code, "count": count} for code, count in sorted(counts.items())]
+
+
+def _with_paths(losses: Iterable[Loss]) -> list[dict[str, Any]]:
+    return [{"code": loss.code, "kind": loss.kind, "path": loss.path, "what": loss.what} for loss in losses]
+
+
+def _drawn(value: object, width: int, *, full: bool) -> str:
+    with needs_extra("cli"):
+        from contentmodel.cli.console import Terminal
+        from contentmodel.cli.pieces import Page, print_parts
+        from contentmodel.cli.transcript import transcript
+    from io import StringIO
+
+    text = StringIO()
+    console = Terminal(file=text, width=width, highlight=False, markup=False, emoji=False, color_system=None)
+    print_parts(console, transcript(value, Page(full)))
+    return text.getvalue()
