@@ -205,7 +205,7 @@ if __name__ == "__main__":
 def workers_of(driver: int) -> list[int]:
     """Return the worker processes of a driver, without the process that tracks its resources."""
     done = subprocess.run(
-        ["ps", "-o", "pid=,args=", "--ppid", str(driver)], capture_output=True, text=True, check=False
+        ["ps", "-o", "pid=", "-o", "args=", "--ppid", str(driver)], capture_output=True, text=True, check=False
     )
     found = (line.split(maxsplit=1) for line in done.stdout.splitlines())
     return [int(pid) for pid, arguments in found if "spawn_main" in arguments]
@@ -281,7 +281,8 @@ def killed_with(shard: Shard) -> Report:
 
 @pytest.mark.slow
 def test_ray_gives_the_same_results(tmp_path: Path) -> None:
-    pytest.importorskip("ray")
+    ray = pytest.importorskip("ray")
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     (tmp_path / "rows.jsonl").write_bytes(lines(45))
     whole = run_job([tmp_path / "rows.jsonl"], tmp_path / "a", settings(), workers=0)
     with_ray = run_job([tmp_path / "rows.jsonl"], tmp_path / "b", settings(), engine="ray", workers=2)
@@ -291,6 +292,7 @@ def test_ray_gives_the_same_results(tmp_path: Path) -> None:
     write_parquet(tmp_path / "rows.parquet", 3)
     with pytest.raises(JobError, match=r"no column 'body': the input has id, request"):
         run_job([tmp_path / "rows.parquet"], tmp_path / "c", settings(column="body"), engine="ray", workers=1)
+    ray.shutdown()
 
 
 class StoppedError(Exception):

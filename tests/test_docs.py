@@ -6,7 +6,7 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -66,11 +66,15 @@ encoded = contentmodel.convert(payload, target="openai-chat")
 """Names that the Python blocks of every page can use."""
 
 
-def programs(folder: Path) -> list[Path]:
+WITHOUT_TYPES = ("datasets.md",)
+"""Pages about libraries without types, which pyright does not accept in its strict mode."""
+
+
+def programs(folder: Path, left_out: Sequence[str] = ()) -> list[Path]:
     """Write the blocks of each page as a program. The README needs no prelude."""
     made = []
     for page in PAGES:
-        if blocks(page, "python"):
+        if blocks(page, "python") and page.name not in left_out:
             given = "" if page.name == "README.md" else GIVEN
             made.append(folder / f"{page.stem.replace('-', '_').lower()}_page.py")
             made[-1].write_text(given + "\n".join(blocks(page, "python")))
@@ -94,7 +98,7 @@ def test_python_blocks_of_pages_pass_pyright_strict(tmp_path: Path) -> None:
     lint = dict.fromkeys(("reportUnusedExpression", "reportDuplicateImport", "reportUnusedImport"), False)
     settings = {"include": [str(tmp_path)], "typeCheckingMode": "strict", "pythonVersion": "3.11", **lint}
     (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings))
-    assert len(programs(tmp_path)) > 20
+    assert len(programs(tmp_path, WITHOUT_TYPES)) > 20
     done = run("pyright", "--project", tmp_path, "--pythonpath", sys.executable)
     assert "0 errors" in done.stdout, done.stdout + done.stderr
 

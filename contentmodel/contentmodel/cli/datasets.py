@@ -13,6 +13,7 @@ from rich import box
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from contentmodel.batches import FORMATS
 from contentmodel.cli.check import For
 from contentmodel.cli.console import err, safe_text, visible
 from contentmodel.cli.convert import Policies, Raising
@@ -61,8 +62,11 @@ Inputs = Annotated[
 Output = Annotated[
     str, typer.Option("--output", "-o", metavar="OUT_DIR", help="The folder of the results. The same job continues.")
 ]
-To = Annotated[str, typer.Option("--to", metavar="API", help="The target API.")]
-From = Annotated[str | None, typer.Option("--from", metavar="API", help="The API of the rows. Default: detected.")]
+To = Annotated[str, typer.Option("--to", metavar="API", help="The target API, or a format of batch files.")]
+From = Annotated[
+    str | None,
+    typer.Option("--from", metavar="API", help="The API of the rows, or a format of batch files. Default: detected."),
+]
 Column = Annotated[
     str | None,
     typer.Option(
@@ -135,6 +139,9 @@ def convert(
     Results in Parquet have the columns of the input (or --key), payload (JSON text), losses, error and api. Results in
     JSON Lines are the payloads of the rows that did not fail; with --key, objects with the key and the payload.
 
+    --from and --to may both be formats of batch files: openai-batch, openai-responses-batch, anthropic-batch,
+    gemini-batch, vertex-batch, bedrock-batch, mistral-batch. The keys of the requests and results are kept.
+
     Exit codes: 0 all rows converted; 1 some rows failed; 2 bad command line, or the job stopped.
 
     \b
@@ -143,9 +150,11 @@ def convert(
     contentmodel datasets convert 'logs/*.jsonl.gz' --to openai-chat -o out --format parquet
     contentmodel datasets convert rows.parquet --column request --key id --to openai-responses -o out
     contentmodel datasets convert logs/ --to mistral-chat -o out --engine ray --address auto
+    contentmodel datasets convert in.jsonl --from openai-batch --to anthropic-batch -o out
     """
-    check_api(target, "--to", stored=False)
-    check_api(api, "--from", stored=False)
+    if target not in FORMATS and api not in FORMATS:
+        check_api(target, "--to", stored=False)
+        check_api(api, "--from", stored=False)
     options = {
         "target": target,
         "source": api,

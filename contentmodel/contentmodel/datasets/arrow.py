@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from contentmodel.adapter import adapter
+from contentmodel.batches import FORMATS, batch_format
 from contentmodel.convert import KINDS
 from contentmodel.datasets.rows import (
     MAX_BYTES,
@@ -156,9 +157,14 @@ def converter(
     structs of `code`, `kind`, `path` and `what`. With `on_loss="raise"`, a row with significant losses is an error.
 
     `column`, `key` and `max_bytes`, the largest size of a JSON text, are those of `BatchFunction`; the other parameters
-    are those of `contentmodel.convert`. Raise UnknownApiError and ValueError for parameters that no row can have.
+    are those of `contentmodel.convert`. `source` and `target` may both be formats of batch files
+    (`contentmodel.batches.FORMATS`). Raise UnknownApiError and ValueError for parameters that no row can have.
     """
-    _check(source, target, kind)
+    if source in FORMATS or target in FORMATS:
+        for name in (source, target):
+            batch_format(name or "")
+    else:
+        _check(source, target, kind)
     check_choices(policies, on_loss)
     if losses not in ("counts", "all"):
         raise ValueError(f"losses is {losses!r}: expected 'counts' or 'all'")

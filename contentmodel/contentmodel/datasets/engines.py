@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
 import signal
@@ -121,28 +122,32 @@ def run_with_ray(work: Work, shards: Sequence[Shard], workers: int | None, addre
     own = not ray.is_initialized()
     if own:
         options: dict[str, Any] = {} if address is not None else {"num_cpus": workers, "include_dashboard": False}
-        ray.init(address, log_to_driver=False, **options)
+        ray.init(address, log_to_driver=False, logging_level=logging.ERROR, **options)
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
     try:
-        context = ray.data.DataContext.get_current()
-        context.enable_progress_bars = False
+        ray.data.DataContext.get_current().enable_progress_bars = False
         items = ray.data.from_items([{"index": index} for index in range(len(shards))], override_num_blocks=len(shards))
-        tasks = items.map(_Task(work, shards), num_cpus=1, **({} if workers is None else {"concurrency": workers}))
+        tasks = items.map(_Task(work, shards), num_cpus=1, compute=ray.data.TaskPoolStrategy(size=workers))
         for row in tasks.iter_rows():
+            if row["error"]:
+                raise JobError(row["error"])
             yield shards[row["index"]], msgspec.json.decode(row["report"], type=Report)
-    except ray.exceptions.RayError as error:
-        raise JobError(str(error).strip().rpartition("\n")[2]) from None
     finally:
         if own:
             ray.shutdown()
 
 
 class _Task:
-    """The work on the shard of an index, as a function of rows of Ray Data."""
+    """The work on the shard of an index, as a function of rows of Ray Data. Ray repeats it if its worker is killed."""
 
     def __init__(self, work: Work, shards: Sequence[Shard]) -> None:
         self._work = work
         self._shards = shards
 
     def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
-        index = row["index"]
-        return {"index": index, "report": msgspec.json.encode(self._work(self._shards[index]))}
+        report, error = Report(), ""
+        try:
+            report = self._work(self._shards[row["index"]])
+        except JobError as raised:
+            error = str(raised)
+        return {"index": row["index"], "report": msgspec.json.encode(report), "error": error}

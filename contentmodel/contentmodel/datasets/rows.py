@@ -10,6 +10,7 @@ import msgspec
 
 from contentmodel.adapter import FoldsStreams, Payload, adapter, traced
 from contentmodel.auditing import audit
+from contentmodel.batches import FORMATS, ConvertedLine, convert_line
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.convert import check, convert
 from contentmodel.detecting import bytes_of, detect_stream, identify, is_stream
@@ -86,19 +87,28 @@ def _checked(payload: Any, max_bytes: int) -> Payload:
 
 
 def convert_row(payload: Payload, *, losses: LossColumn = "counts", **options: Any) -> Row:
-    """Convert a payload with the `options` of `convert`. Values: `payload`, `losses`."""
+    """Convert a payload, or a line of a batch file, with the `options` of `convert`. Values: `payload`, `losses`."""
     listed = losses == "all"
     try:
-        encoded = convert(payload, **options)
+        encoded = _converted(payload, options)
     except LossError as error:
         counts = _counts_of(error.losses)
         return Row({"losses": _with_paths(error.losses) if listed else _listed(counts)}, counts, message_of(error))
-    counts = dict(encoded.count_losses()) if isinstance(encoded, Encoded) else _counts_of(encoded.losses)
+    counts = _counts_of(encoded.losses) if isinstance(encoded, EncodedStream) else dict(encoded.count_losses())
     found = _with_paths(encoded.losses) if listed else _listed(counts)
-    values = {"payload": encoded.to_json().decode(), "losses": found}
-    if isinstance(encoded, EncodedStream):
-        return Row(values, counts, api=options.get("source"))
-    return _with_facts(Row(values, counts, api=encoded.source_api), encoded.value)
+    row = Row({"payload": encoded.to_json().decode(), "losses": found}, counts, api=options.get("source"))
+    inner = encoded.encoded if isinstance(encoded, ConvertedLine) else encoded
+    if isinstance(inner, Encoded):
+        row.api = inner.source_api
+        return _with_facts(row, inner.value)
+    return row
+
+
+def _converted(payload: Any, options: dict[str, Any]) -> Encoded | EncodedStream | ConvertedLine:
+    if options["target"] not in FORMATS:
+        encoded: Encoded | EncodedStream = convert(payload, **options)
+        return encoded
+    return convert_line(payload, **{name: value for name, value in options.items() if name != "kind"})
 
 
 def check_row(payload: Payload, *, source: str | None = None, model: str | None = None, policies: Any = None) -> Row:

@@ -1,0 +1,200 @@
+"""Batch files of providers: each line keeps its key, and its payload passes the types of the target."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import anthropic.types as anthropic_types
+import pytest
+from anthropic.types.messages import MessageBatchIndividualResponse
+from anthropic.types.messages.batch_create_params import Request
+from google.genai import types as google_types
+from mistralai.client.models import BatchRequest, ChatCompletionResponse
+from openai.types.chat import ChatCompletion
+from openai.types.responses import Response
+from pydantic import TypeAdapter
+
+import contentmodel
+from contentmodel import DecodeError, batches
+from contentmodel.batches import FORMATS, check_lines, convert_line, match_results, read_line
+from contentmodel.datasets import converter
+
+CALL = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": '{"city":"Oslo"}'}}
+CHAT: dict[str, Any] = {
+    "model": "gpt-5.2",
+    "max_completion_tokens": 100,
+    "messages": [
+        {"role": "user", "name": "ann", "content": "Weather in Oslo?"},
+        {"role": "assistant", "tool_calls": [CALL]},
+        {"role": "tool", "tool_call_id": "c1", "content": "rain"},
+    ],
+}
+REQUEST = {"custom_id": "r-1", "method": "POST", "url": "/v1/chat/completions", "body": CHAT}
+MESSAGE: dict[str, Any] = {
+    "id": "msg_1",
+    "type": "message",
+    "role": "assistant",
+    "model": "claude-opus-4-8",
+    "content": [{"type": "text", "text": "Hello."}],
+    "stop_reason": "end_turn",
+    "stop_sequence": None,
+    "usage": {"input_tokens": 3, "output_tokens": 5},
+}
+FAILURE = {"type": "error", "error": {"type": "invalid_request_error", "message": "too long"}}
+RESULTS: dict[str, Any] = {
+    "succeeded": {"custom_id": "r-1", "result": {"type": "succeeded", "message": MESSAGE}},
+    "errored": {"custom_id": "r-1", "result": {"type": "errored", "error": FAILURE}},
+    "canceled": {"custom_id": "r-1", "result": {"type": "canceled"}},
+    "expired": {"custom_id": "r-1", "result": {"type": "expired"}},
+}
+
+
+def of_request(line: dict[str, Any], target: str) -> None:
+    """Validate the payload of a request with the types of the target's SDK."""
+    if target == "anthropic-batch":
+        TypeAdapter(Request).validate_python(line)
+    elif target in ("gemini-batch", "vertex-batch"):
+        TypeAdapter(list[google_types.Content]).validate_python(line["request"]["contents"])
+    elif target == "mistral-batch":
+        BatchRequest.model_validate(line)
+    elif target == "bedrock-batch":
+        assert line["modelInput"]["anthropic_version"] == "bedrock-2023-05-31"
+        assert "model" not in line["modelInput"]
+    else:
+        assert line["method"] == "POST"
+        assert line["url"] == {"openai-batch": "/v1/chat/completions"}.get(target, "/v1/responses")
+
+
+def of_answer(line: dict[str, Any], target: str) -> None:
+    """Validate the answer of a result with the types of the target's SDK."""
+    if target == "anthropic-batch":
+        MessageBatchIndividualResponse.model_validate(line)
+    elif target in ("gemini-batch", "vertex-batch"):
+        google_types.GenerateContentResponse.model_validate(line["response"])
+    elif target == "mistral-batch":
+        ChatCompletionResponse.model_validate(line["response"]["body"])
+    elif target == "bedrock-batch":
+        anthropic_types.Message.model_validate(line["modelOutput"])
+    else:
+        model: Any = ChatCompletion if target == "openai-batch" else Response
+        model.model_validate(line["response"]["body"])
+        assert line["error"] is None
+
+
+@pytest.mark.parametrize("target", FORMATS)
+def test_requests_keep_their_keys_and_pass_the_types_of_the_target(target: str) -> None:
+    line = convert_line(json.dumps(REQUEST), source="openai-batch", target=target).line
+    item = read_line(line, target)
+    assert (item.key, item.kind, item.api) == ("r-1", "request", FORMATS[target].api)
+    of_request(line, target)
+
+
+@pytest.mark.parametrize("target", FORMATS)
+def test_answers_keep_their_keys_and_pass_the_types_of_the_target(target: str) -> None:
+    converted = convert_line(RESULTS["succeeded"], source="anthropic-batch", target=target)
+    item = read_line(converted.line, target)
+    assert (item.key, item.kind, item.outcome) == ("r-1", "response", "succeeded")
+    of_answer(converted.line, target)
+    back = convert_line(converted.line, source=target, target="anthropic-batch").line
+    assert back["result"]["message"]["content"] == MESSAGE["content"]
+
+
+@pytest.mark.parametrize("target", FORMATS)
+@pytest.mark.parametrize("outcome", ["errored", "canceled", "expired"])
+def test_failures_stay_failures(target: str, outcome: str) -> None:
+    line = convert_line(RESULTS[outcome], source="anthropic-batch", target=target).line
+    item = read_line(line, target)
+    names_outcomes = target not in ("gemini-batch", "vertex-batch", "bedrock-batch")
+    assert item.outcome == (outcome if names_outcomes else "errored")
+    if target == "anthropic-batch":
+        MessageBatchIndividualResponse.model_validate(line)
+    if outcome == "errored":
+        assert "too long" in json.dumps(line)
+
+
+def test_losses_have_the_path_in_the_line() -> None:
+    line = {**REQUEST, "tenant": 7}
+    converted = convert_line(line, source="openai-batch", target="anthropic-batch")
+    assert [(loss.code, loss.path) for loss in converted.losses] == [
+        ("no-field", "$.body.messages[0].name"),
+        ("provider-field", "$.tenant"),
+    ]
+    assert converted.count_losses() == {"no-field": 1, "provider-field": 1}
+
+
+def test_line_of_the_same_format_is_unchanged() -> None:
+    line = {**REQUEST, "url": "/v1/responses", "body": {"input": "Hi.", "new_field": None}, "tenant": 7}
+    assert convert_line(json.dumps(line), source="openai-batch", target="openai-batch").line == line
+
+
+@pytest.mark.parametrize(
+    ("line", "source", "fault"),
+    [
+        ("[", "openai-batch", "not JSON"),
+        ("[]", "openai-batch", "expected an object, got array at $"),
+        ({"custom_id": 7, "body": {}}, "openai-batch", "expected string, got integer at $.custom_id"),
+        ({"custom_id": "a", "url": "/v1/embeddings", "body": {}}, "openai-batch", "got '/v1/embeddings' at $.url"),
+        ({"custom_id": "a"}, "anthropic-batch", "expected an object result, got null at $"),
+        ({"custom_id": "a", "result": {"type": "lost"}}, "anthropic-batch", "at $.result.type"),
+        ({"recordId": "a", "modelInput": {"prompt": ""}}, "bedrock-batch", "at $.modelInput"),
+        (
+            {**REQUEST, "body": {"messages": 3}},
+            "openai-batch",
+            "openai-chat: expected array, got integer at $.body.messages",
+        ),
+    ],
+)
+def test_malformed_lines_are_reported_with_paths(line: Any, source: str, fault: str) -> None:
+    with pytest.raises(DecodeError) as caught:
+        convert_line(line, source=source, target="mistral-batch")
+    assert fault in str(caught.value)
+
+
+def test_results_are_matched_to_requests_by_key() -> None:
+    requests = [{"custom_id": key, "params": {}} for key in ("a", "b", "c")]
+    results = [{"custom_id": key, "result": {"type": "expired"}} for key in ("c", "a")]
+    matches = list(match_results(requests, results, "anthropic-batch"))
+    assert [(match.key, match.result is None) for match in matches] == [("a", False), ("b", True), ("c", False)]
+    with pytest.raises(ValueError, match="no request has the key of the result 'c'"):
+        list(match_results(requests[:2], results, "anthropic-batch"))
+    with pytest.raises(ValueError, match="two requests have the key 'a'"):
+        list(match_results([requests[0]] * 2, [], "anthropic-batch"))
+
+
+def test_names_are_restored_in_the_answers_of_a_converted_batch() -> None:
+    tool = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object", "properties": {}}}}
+    request = {**REQUEST, "body": {**CHAT, "tools": [tool]}}
+    sent = convert_line(request, source="openai-batch", target="anthropic-batch")
+    assert sent.encoded is not None
+    result = convert_line(RESULTS["succeeded"], source="anthropic-batch", target="openai-batch", maps=sent.encoded.maps)
+    assert result.line["custom_id"] == request["custom_id"]
+    assert result.line["response"]["body"]["choices"][0]["message"]["content"] == "Hello."
+
+
+def test_limits_are_violations(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [json.dumps({**REQUEST, "custom_id": key}).encode() for key in ("a b", "c", "c")]
+    lines.append(json.dumps({**REQUEST, "custom_id": "d", "body": {**CHAT, "model": "gpt-5-mini"}}).encode())
+    assert [(v.rule, v.path) for v in check_lines(lines, "openai-batch")] == [
+        ("batch-key", "$[2].custom_id"),
+        ("one-model", "$[3].body.model"),
+    ]
+    spaced = [json.dumps({"custom_id": "a b", "params": {}}).encode(), b'{"params": {}}']
+    assert [v.path for v in check_lines(spaced, "anthropic-batch")] == ["$[0].custom_id", "$[1].custom_id"]
+    assert (FORMATS["openai-batch"].max_lines, FORMATS["openai-batch"].max_bytes) == (50_000, 200_000_000)
+    monkeypatch.setattr(batches, "FORMATS", {"a": FORMATS["gemini-batch"]._replace(max_lines=2, max_bytes=60)})
+    many = [json.dumps({"key": key, "request": {}}).encode() for key in "abc"]
+    assert [v.message for v in check_lines(many, "a")] == ["3 lines: a takes 2", "84 bytes: a takes 60"]
+
+
+def test_functions_of_batches_convert_lines() -> None:
+    import pyarrow as pa
+
+    rows = pa.RecordBatch.from_pydict({"line": [json.dumps(REQUEST), "{"]})
+    good, bad = converter(source="openai-batch", target="anthropic-batch", losses="all")(rows).to_pylist()
+    assert json.loads(good["payload"])["custom_id"] == "r-1"
+    assert (good["api"], [loss["path"] for loss in good["losses"]]) == ("openai-chat", ["$.body.messages[0].name"])
+    assert "not JSON" in bad["error"]
+    with pytest.raises(ValueError, match="no batch format 'openai-chat'"):
+        converter(source="openai-chat", target="anthropic-batch")
+    assert contentmodel.detect(json.loads(good["payload"])["params"])[0] == "anthropic-messages"
