@@ -94,14 +94,14 @@ IN_URL = insignificant("in-url", "{target} has it in the URL of the request, not
 MESSAGE_RECORD = insignificant(
     "message-record", "{target} has no field for this record about a message, which models never receive"
 )
-EDITED_RECORD = dropped("edited-record", "other lines of {target} have it, and they keep the value that was read")
+EDITED_RECORD = dropped("edited-record", "{target} has it in other lines, which keep the decoded value")
 AGENT_INSTRUCTIONS = dropped(
     "agent-instructions",
     "they are instructions of another agent or application: the agent of {target} adds its own",
 )
-REFUSAL_AS_TEXT = degraded("refusal-as-text", "{target} has no refusals here: it is a text")
-ARTIFACT = insignificant("artifact", "the application keeps it beside the outputs, and never sends it to a model")
-USUAL_OUTCOME = insignificant("usual-outcome", "the result shows whether the call failed: {value} means no more")
+REFUSAL_AS_TEXT = degraded("refusal-as-text", "{target} has no refusals here: it is sent as text")
+ARTIFACT = insignificant("artifact", "it is a value of the application, which is never sent to a model")
+USUAL_OUTCOME = insignificant("usual-outcome", "the error flag of the result has the same meaning as {value}")
 UNKNOWN_TIME = insignificant("unknown-time", "{target} requires a time, and the source has none: 1970-01-01 is written")
 CACHE_POINT = insignificant("cache-point", "{target} has no cache points here: only the cost of the request changes")
 CACHE_LIFETIME = insignificant(
@@ -225,12 +225,16 @@ CALL_AFTER_RESULTS = moved(
     "call-after-results", "results of hosted calls come first: the call is sent after them, next to its own result"
 )
 IN_STATE = insignificant("in-state", "{target} has it as the state of the call, or as the type of the output")
-REPEATED_REASON = insignificant("repeated-reason", "{target} has the text of a denied call once, in its approval")
+REPEATED_REASON = insignificant(
+    "repeated-reason", "{target} has the reason of a denied call only once, in the approval"
+)
 CALL_OF_APPROVAL = synthesized(
     "call-of-approval",
-    "{target} has an approval in its call, and the source has no call: one is made from the approval",
+    "{target} has approvals in their calls, and the source has no call: one is made from the approval",
 )
-RESULT_WITH_CALL = moved("result-with-call", "{target} has a result in its call: the order is that of the calls")
+RESULT_WITH_CALL = moved(
+    "result-with-call", "{target} has each result in its call: results get the order of their calls"
+)
 MEDIA_AFTER_RESULT = moved(
     "media-after-result", "{target} accepts only text in such a tool result: the media follow in a user message"
 )
@@ -246,7 +250,7 @@ TOOL_MAPPED = degraded(
     "tool-mapped", "the option for tools converts it to a call of {tool}, which does the same with other arguments"
 )
 TOOL_BY_NAME = degraded(
-    "tool-by-name", "{target} has only the name of a hosted tool, and the purpose does not follow from it"
+    "tool-by-name", "{target} has only the name of a hosted tool, from which its type cannot be restored"
 )
 TOOL_ARGUMENT = dropped("tool-argument", "{tool} has no argument for it")
 HOSTED_AS_TEXT = degraded("hosted-as-text", "the policy for hosted tools sends it as text")
@@ -269,7 +273,7 @@ NO_HOSTED_TOOL = dropped("no-hosted-tool", "{target} has no such hosted tool")
 NAMESPACE_IN_NAME = degraded(
     "namespace-in-name", "{target} has no namespaces: the name contains the namespace, and the maps can restore it"
 )
-TOOLS_IN_ONE_LIST = moved("tools-in-one-list", "{target} has all tools in one list, and the added tools are in it")
+TOOLS_IN_ONE_LIST = moved("tools-in-one-list", "{target} has only one list of tools: the added tools are moved to it")
 REPEATED_TOOL = dropped("repeated-tool", "{target} accepts only one tool of each name")
 NOT_STRICT = dropped("not-strict", "{target} cannot enforce the schema: {why}")
 REFUSED_SCHEMA = dropped("refused-schema", "{target} refuses this schema: {why}")
@@ -322,7 +326,7 @@ STOP_SEQUENCE = dropped("stop-sequence", "{target} does not report which stop se
 NO_FINISH_REASON = degraded("no-finish-reason", "{target} has no finish reason {value}")
 TIME_DROPPED = dropped("time-form", "{target} has the time {form}, and this time cannot be converted")
 TIME_REWRITTEN = degraded("time-rewritten", "{target} has the time {form}")
-WHOLE_NUMBER = degraded("whole-number", "{target} takes whole numbers here: the value is rounded")
+WHOLE_NUMBER = degraded("whole-number", "{target} accepts only whole numbers here: the value is rounded")
 TIME_ROUNDED = degraded("time-rounded", "{target} has the time in whole seconds since 1970")
 
 # Streams
