@@ -45,7 +45,7 @@ from contentmodel.tools.outcome import ToolOutcome, contents_of, result_of
 FAILED = "tool_failed"
 MAX_BLOCKS = 10_000
 """The maximum number of blocks of one result."""
-_SILENT = "The tool failed without a message."
+_SILENT = "The tool failed and did not say why."
 
 
 class _Structured(TypedDict):
