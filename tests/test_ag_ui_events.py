@@ -282,7 +282,7 @@ def test_malformed_events_are_refused_with_their_path(events: list[Any], path: s
 def test_text_that_is_not_events_is_refused() -> None:
     with pytest.raises(DecodeError):
         read_run(b"data: {\n\n")
-    with pytest.raises(DecodeError, match="a conversation, and not an answer"):
+    with pytest.raises(DecodeError, match="a conversation, not one answer"):
         adapter(API).stream_decoder()
 
 

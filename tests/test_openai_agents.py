@@ -113,7 +113,7 @@ def test_missing_file_table_and_session_are_named(tmp_path: Path) -> None:
         sessions(tmp_path / "none.db")
     assert not (tmp_path / "none.db").exists()
     text = tmp_path / "text.db"
-    text.write_text("no database" * 100)
+    text.write_text("not a database" * 100)
     with pytest.raises(DecodeError, match=r"text\.db: it is not a database of SQLiteSession: file is not a database"):
         sessions(text)
     other = tmp_path / "other.db"

@@ -226,7 +226,7 @@ def is_stream(payload: Payload) -> bool:
 def begins_stream(data: bytes) -> bool | None:
     """Return whether this is the start of a stream; None if it is too short to decide.
 
-    JSON starts in another way than server-sent events. It is a stream if its first line is an event of an API whose
+    JSON and server-sent events begin differently. JSON is a stream if its first line is an event of an API whose
     streams are lines.
     """
     begun = begins_like_sse(data)

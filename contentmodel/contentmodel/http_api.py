@@ -62,7 +62,7 @@ class TokenCounting(msgspec.Struct, frozen=True, kw_only=True):
 class HttpApi(msgspec.Struct, frozen=True, kw_only=True):
     """The HTTP interface of an API.
 
-    - `base_url`: the provider's base URL, as the official SDK takes it.
+    - `base_url`: the provider's base URL, in the form that the official SDK expects.
     - `generate`: the method that returns an answer. `stream`: the method that streams one, if it is another method.
       `count`: the method that counts tokens, if there is one.
     - `key_header`: the header of the API key. `key_prefix`: the text before the key. `key_query`: the query parameter

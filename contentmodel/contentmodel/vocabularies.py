@@ -20,7 +20,7 @@ class Vocabulary(msgspec.Struct, frozen=True):
     that may be sent as texts. `aliases`: other names of top-level fields, mapped to the usual ones. `prefixes`: texts
     before a name in a field. `labels`: texts before a label that is no name, such as that of a server. `is_store`: the
     API is a storage format, with its own fields for the values of all APIs. `expanded`: returns a payload with its
-    texts in parts, for APIs that write several values in one text, or with error flags, for APIs that have words for
+    texts in parts, for APIs that write several values in one text, or with error flags, for APIs that have strings for
     them.
     """
 
@@ -38,8 +38,8 @@ class Vocabulary(msgspec.Struct, frozen=True):
     expanded: Callable[[Any], Any] | None = None
 
 
-# Fields of the model whose values are API-specific (_WORDS), and fields that are names (_NAMES).
-_WORDS = {
+# Fields of the model whose values are API-specific (_API_VALUES), and fields that are names (_NAMES).
+_API_VALUES = {
     "role",
     "kind",
     "index",
@@ -74,12 +74,12 @@ def vocabulary_of(reader: Any) -> Vocabulary:
     respelled = [field for row in rows if row.get("protobuf_json") for field in row["fields"].items()]
     arguments = _holding({"arguments"}, [row for row in rows if row["model"].endswith("CallContent")])
     return Vocabulary(
-        structure=_steps(kinds | tags | _holding(_WORDS, rows)) - _steps(_holding({"uri", "media_type"}, rows)),
+        structure=_steps(kinds | tags | _holding(_API_VALUES, rows)) - _steps(_holding({"uri", "media_type"}, rows)),
         references=_steps(_holding(_NAMES, rows)),
         data=_steps(
             _holding({"arguments"}, calls, "dict")
             | _holding({"parameters", "schema"}, rows, "dict")
-            # A format that is a word or an object: the object is the schema.
+            # A format that is a string or an object: the object is the schema.
             | _holding({"response_format"}, rows, "str or dict")
         ),
         arguments=_steps(arguments),

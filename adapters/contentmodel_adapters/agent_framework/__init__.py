@@ -26,7 +26,7 @@ class AgentFramework(documents.ListAdapter):
         "hosted": False,
         "user_input_request": True,
         "exception": "FunctionInvocationError",
-        # These repeat the texts of `items`, and a part of `uri`.
+        # `result` repeats the texts of `items`, and `media_type` repeats a part of `uri`.
         "result": None,
         "media_type": None,
     }

@@ -67,7 +67,7 @@ NAMES = extensions_ai.Names(
 )
 ROWS = extensions_ai.Rows(TABLE, NAMES, {"cache_creation_input_token_count": "cache_write_tokens"})
 FAILED = "FunctionInvocationError"
-"""The text that stands for an exception: the text of the exception itself is not stored."""
+"""The value of `exception` for failures of other APIs. The original text of an exception is not stored."""
 DETAIL = {"additional_properties.detail": "detail"}
 
 
@@ -106,12 +106,12 @@ class Items(Blocks[AIContent]):
 
 
 def _text_of(items: list[dict[str, Any]]) -> str:
-    """Return the text of the result that the library makes of its items."""
+    """Return the text that the library derives from the items of a result."""
     return "\n".join(item["text"] for item in items if item.get("type") == "text" and item.get("text"))
 
 
 def _has_items(wire: Mapping[str, Any]) -> bool:
-    """Return whether the items of a result are contents, and its text is theirs."""
+    """Return whether the items of a result are contents from which its text is derived."""
     items = list_of(wire, "items")
     if not items or not all(item.__class__ is dict and item.get("type").__class__ is str for item in items):
         return False
@@ -126,7 +126,7 @@ def _repeat_text(wire: dict[str, Any]) -> None:
 
 
 class Exceptions(Failure):
-    """The mark of a function that failed. The texts of its result are those that the model gets."""
+    """The flag of a failed function. Its outputs keep the texts that the model gets."""
 
     def __init__(self) -> None:
         super().__init__(Sign("exception", failed=FAILED))
@@ -172,7 +172,7 @@ CONTENTS = TABLE.union(
             repeat=_repeat_text,
             failure=Exceptions(),
         ),
-        # Other values than the library makes now.
+        # Values that the library does not write.
         ROWS.row(
             "function_result",
             FunctionResultContent,

@@ -1,4 +1,4 @@
-"""Conversations that Microsoft Agent Framework for Python does not read as meant.
+"""Conversations that Microsoft Agent Framework for Python refuses or misreads.
 
 Source: `Message.from_dict` and `Content.from_dict` of agent-framework-core 1.23.0 (seen 2026-11-23).
 """

@@ -1,4 +1,4 @@
-"""The table of ATIF, the Agent Trajectory Interchange Format of Harbor: one JSON object a run.
+"""The table of ATIF, the Agent Trajectory Interchange Format of Harbor: one JSON object per run.
 
 A step of the agent has its calls and their results. Source: docs/rfcs/0001-trajectory-format.md of
 harbor-framework/harbor, and `nat.atif` of nvidia-nat-atif 1.9.0 (seen 2026-11-23).

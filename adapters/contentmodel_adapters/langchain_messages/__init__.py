@@ -22,7 +22,7 @@ _OWN = frozenset({"additional_kwargs", "response_metadata", "tool_calls", "usage
 
 
 def with_known_messages(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages without the specific values of other APIs. Messages of this format are not changed."""
+    """Return messages without the API-specific values of other APIs. Messages of this format are unchanged."""
     known: list[ChatMessage] = []
     for own, group in groupby(messages, key=is_own):
         run = list(group)

@@ -1,6 +1,6 @@
 """The table of LangChain's messages: their standard content blocks, calls, results and usage.
 
-Read off langchain-core 1.7.2 (messages/content.py, messages/ai.py, messages/tool.py and
+Source: langchain-core 1.7.2 (messages/content.py, messages/ai.py, messages/tool.py and
 messages/block_translators), seen 2026-11-23. Blocks in the format of a provider are decoded by the adapter of its API
 (`dialects.py`).
 """
@@ -111,7 +111,7 @@ COMMON: dict[str, Spec] = {
     "extras.signature": ("protected", SIGNATURE),
     "cache_control": ("cache_point", CachePoints(CACHE_POINT)),
 }
-"""Fields of texts, calls and media: the signature of the provider, and Anthropic's mark of a prompt to cache."""
+"""Fields of texts, calls and media: the signature of the provider, and Anthropic's cache point."""
 
 # -- texts and reasoning -----------------------------------------------------------------------------------------------
 
@@ -347,7 +347,7 @@ SERVER_CALLS = [
 
 
 class Status(Codec[bool]):
-    """The status of a result, as whether it is an error."""
+    """The status of a result, decoded as its error flag."""
 
     classes = (str,)
     identity = False

@@ -462,7 +462,7 @@ def _with_inner(content: Any, api: str, context: EncodeContext) -> Any:
 
 
 def _as_logs(output: Any, context: EncodeContext) -> Any:
-    """Return a text that a program printed as it is in the results of code interpreters."""
+    """Return a text output with the hint that encodes it as logs of a code interpreter."""
     if output.__class__ is not TextContent:
         return output
     extra = {**(output.extra or {}), API: {"type": "logs", **hints.ROW.entry("output.logs")}}

@@ -69,7 +69,7 @@ def word_of(wire: dict[str, Any], key: str | None) -> str | None:
 
 
 def expanded(payload: Any) -> Any:
-    """Return a payload in which results have whether they are errors, as other APIs have it, and not a word for it."""
+    """Return a payload for audits: its results have error flags, as in other APIs, instead of a status."""
     if payload.__class__ is dict:
         return {**payload, "messages": expanded(payload["messages"])} if "messages" in payload else payload
     if payload.__class__ is not list:
@@ -375,7 +375,7 @@ def _with_usage(message: ChatMessage, context: EncodeContext) -> ChatMessage:
 
 
 def _complete(body: dict[str, Any], message: ChatMessage, context: EncodeContext) -> None:
-    """Add the calls that stand twice, and the metadata that tell the format of the content, in place."""
+    """Add the repeated calls, and the metadata that name the format of the content, in place."""
     repeated = REPEATED.of(message, API) or {}
     taken = TAKEN.of(message, API) or []
     for name, calls in zip(LISTS, repeated_calls(body.get("content")), strict=True):

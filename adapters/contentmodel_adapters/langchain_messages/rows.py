@@ -40,7 +40,7 @@ from contentmodel_adapters.langchain_messages.dialects import CONTENT as BLOCKS
 
 AROUND = Hint[dict[str, Any]](API, "around", "the fields of the object that contains the message", fields=True)
 REPEATED = Hint[dict[str, Any]](
-    API, "repeated", "`tool_calls` as they were read, if they differ from the calls in the content: was and said"
+    API, "repeated", "`tool_calls` as decoded (`said`), if they differ from the usual ones (`was`)"
 )
 TAKEN = Hint[list[str]](API, "taken", "the fields of a body that have the names of fields that decoding adds")
 ENDING = Hint[str](API, "ending", "the name of the field with the finish reason, if it is not `finish_reason`")

@@ -33,7 +33,7 @@ REQUIRED = {
 
 @RULES.rule("refused", fix="put it first", source=SOURCE)
 def type_comes_first(document: dict[str, Any]) -> Iterator[Broken]:
-    """The `$type` of a content is its first field, unless the reader allows another order."""
+    """The `$type` of a content must be its first field, unless the reader allows another order."""
     for path, content in contents_rules.contents_in(document):
         if NAMES.tag in content and next(iter(content)) != NAMES.tag:
             yield f"{path}.{NAMES.tag}", f"after {next(iter(content))!r:.60}"
@@ -41,7 +41,7 @@ def type_comes_first(document: dict[str, Any]) -> Iterator[Broken]:
 
 @RULES.rule("refused", fix="add it", source=SOURCE)
 def required_fields(document: dict[str, Any]) -> Iterator[Broken]:
-    """Contents have the fields that their constructors require."""
+    """Contents must have the fields that their constructors require."""
     for path, content in contents_rules.contents_in(document):
         kind = content.get(NAMES.tag)
         for name in REQUIRED.get(kind, ()) if isinstance(kind, str) else ():

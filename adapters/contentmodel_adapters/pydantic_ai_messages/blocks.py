@@ -181,7 +181,7 @@ TOLD = (
     *("retry-feedback", "retry-feedback.errors", "retry-prompt.text", "retry-prompt.errors"),
     *("speech", "speech.audio", "speech.silent"),
 )
-"""The rows of parts that are texts of the user's side, beside prompts."""
+"""The names of the rows of requests' parts, other than prompts, that are texts of the user or the application."""
 
 
 def _request_part(wire: dict[str, Any]) -> str | None:
@@ -231,7 +231,7 @@ def _feedback(name: str, kind: str) -> list[Row]:
 
 
 def _configuration(kind: str, name: str | None = None) -> Row:
-    """Return the row of a part that no model gets: its fields stay in the residue."""
+    """Return the row of a part that is not sent to models. Its fields stay in the residue."""
     return Row(name or kind, ConfigurationContent, {}, Implied({"kind": kind}), constants={"part_kind": kind})
 
 

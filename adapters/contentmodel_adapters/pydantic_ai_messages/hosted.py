@@ -53,7 +53,7 @@ class _Tool(Codec[str]):
 
 
 def _hosted_tools() -> dict[str, tuple[type[Any], type[Any]]]:
-    """Return the classes of each hosted tool of the model, by the name that Pydantic AI has for it, or ours."""
+    """Return the classes of each hosted tool, by Pydantic AI's name for it, or by that of the content model."""
     tools: dict[str, tuple[type[Any], type[Any]]] = {}
     for name, kind in vars(hosted).items():
         if name.endswith("ToolCallContent") and kind.__module__ == hosted.__name__ and not name.startswith("Mcp"):

@@ -26,7 +26,7 @@ KINDS = {"request": REQUEST_KINDS, "response": RESPONSE_KINDS}
 
 @RULES.rule("refused", fix="use request or response", source=SOURCE)
 def kinds_are_known(document: dict[str, Any]) -> Iterator[Broken]:
-    """The kind of a message is request or response."""
+    """The kind of a message must be request or response."""
     for path, message in objects(document, "messages"):
         if isinstance(message.get("kind"), str) and message["kind"] not in KINDS:
             yield f"{path}.kind", f"{message['kind']!r:.60}"
@@ -34,7 +34,7 @@ def kinds_are_known(document: dict[str, Any]) -> Iterator[Broken]:
 
 @RULES.rule("refused", fix="use a kind of part that such a message may have", source=SOURCE)
 def parts_fit_their_message(document: dict[str, Any]) -> Iterator[Broken]:
-    """Requests have prompts and results; responses have texts, thoughts, calls and files."""
+    """Requests may have only prompts and results; responses only texts, thoughts, calls and files."""
     for path, message in objects(document, "messages"):
         known = KINDS.get(message.get("kind", ""), ())
         for at, part in objects(message, "parts", path) if known else ():
@@ -44,7 +44,7 @@ def parts_fit_their_message(document: dict[str, Any]) -> Iterator[Broken]:
 
 @RULES.rule("refused", fix="add the provider's name", source=f"{SOURCE}, UploadedFile")
 def files_have_a_provider(document: dict[str, Any]) -> Iterator[Broken]:
-    """An uploaded file has the name of the provider that stores it."""
+    """An uploaded file must have the name of the provider that stores it."""
     for path, message in objects(document, "messages"):
         for at, part in objects(message, "parts", path):
             for where, item in objects(part, "content", at):

@@ -38,7 +38,7 @@ from contentmodel.literals import ProtectedKind
 
 API = "pydantic-ai-messages"
 LONE = Hint[Literal[True]](API, "lone", "a cache point without a content before it")
-FORM = Hint[Literal["list", "one"]](API, "written", 'a text in a list of its own ("list"), or as an object ("one")')
+FORM = Hint[Literal["list", "one"]](API, "written", 'the text was in a list ("list") or an object ("one")')
 SAME = Hint[Literal[True]](API, "same", "the source is one of the citation before")
 ANCHOR = Hint[dict[str, Any]](API, "anchor", "the fields of a citation beside its sources")
 DIGESTS = "content_file_digests"

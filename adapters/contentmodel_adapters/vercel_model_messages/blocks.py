@@ -1,4 +1,4 @@
-"""The table of the AI SDK's model messages: what `streamText` takes, and returns as `response.messages`.
+"""The table of the AI SDK's model messages: what `streamText` accepts, and returns as `response.messages`.
 
 Source: `types/content-part.ts` of @ai-sdk/provider-utils and `prompt/content-part.ts` of ai 7.0.173, 6.0.326 and
 5.0.277 (seen 2026-11-23).
@@ -75,14 +75,14 @@ _DETAIL: dict[str, Spec] = {f"{OPTIONS}.openai.imageDetail": "detail", **CACHED}
 
 
 class Base64(Codec[str]):
-    """Base64, or another text that is no address."""
+    """Base64, or another text that is not a URL."""
 
     classes = (str,)
     mandatory = True
 
 
 class Address(Codec[str]):
-    """An address."""
+    """A URL."""
 
     classes = (str,)
     mandatory = True

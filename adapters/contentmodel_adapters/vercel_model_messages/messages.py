@@ -200,7 +200,7 @@ class _Writing:
             ]
         wire: dict[str, Any] = layout.encode(context.with_contents(message, contents), context)
         if message.contents:
-            # No content may be left of a message of this API. The schema requires the field.
+            # A message of this API may have lost all its contents. The schema requires the field.
             wire.setdefault("content", "" if layout is SYSTEM else [])
         mark = CACHE_POINTS.encode(points[-1], context, message) if points else None
         if mark is not None:

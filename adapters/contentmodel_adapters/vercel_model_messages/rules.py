@@ -17,7 +17,7 @@ SOURCE = "prompt/message.ts of ai 7.0.173"
 
 @RULES.rule("refused", fix="use system, user, assistant or tool", source=SOURCE)
 def roles_are_known(payload: dict[str, Any]) -> Iterator[Broken]:
-    """The role of a message is system, user, assistant or tool."""
+    """The role of a message must be system, user, assistant or tool."""
     for path, message in objects(payload, "messages"):
         if message.get("role") not in ("system", "user", "assistant", "tool"):
             yield f"{path}.role", f"{message.get('role')!r:.60}"
@@ -25,7 +25,7 @@ def roles_are_known(payload: dict[str, Any]) -> Iterator[Broken]:
 
 @RULES.rule("refused", fix="add the content", source=SOURCE)
 def contents_have_the_form_of_the_role(payload: dict[str, Any]) -> Iterator[Broken]:
-    """The content of a system message is a text, that of a tool message a list, and any other either."""
+    """The content of a system message must be a text, that of a tool message a list, and any other one of both."""
     forms: dict[Any, tuple[type, ...]] = {"system": (str,), "tool": (list,)}
     for path, message in objects(payload, "messages"):
         if message.get("content").__class__ not in forms.get(message.get("role"), (str, list)):
@@ -34,7 +34,7 @@ def contents_have_the_form_of_the_role(payload: dict[str, Any]) -> Iterator[Brok
 
 @RULES.rule("refused", fix="add the field", source="prompt/content-part.ts of ai 7.0.173")
 def calls_and_results_have_ids_and_names(payload: dict[str, Any]) -> Iterator[Broken]:
-    """Each call and each result has an id and a name."""
+    """Each call and each result must have an id and a name."""
     for path, message in objects(payload, "messages"):
         for place, part in objects(message, "content", path) if isinstance(message.get("content"), list) else ():
             for name in ("toolCallId", "toolName") if part.get("type") in ("tool-call", "tool-result") else ():

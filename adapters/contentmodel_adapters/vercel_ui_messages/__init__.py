@@ -76,9 +76,9 @@ class VercelUIMessages(documents.ListAdapter):
         return {"messages": [read_message(stream)]}
 
     def stream_decoder(self, *, deltas: bool = True) -> NoReturn:
-        """Raise DecodeError: a UI message has the results of tools."""
+        """Raise DecodeError: a UI message is a conversation, not one answer."""
         fix = "read it with contentmodel.interop.vercel_ui.read_message, and decode the request"
-        raise DecodeError(API, [Fault("$", f"a UI message is a conversation, and not an answer: {fix}")])
+        raise DecodeError(API, [Fault("$", f"a UI message is a conversation, not one answer: {fix}")])
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
         """Return the confidence that it is a chunk of a UI message stream, or has UI messages."""

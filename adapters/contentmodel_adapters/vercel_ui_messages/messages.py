@@ -1,7 +1,7 @@
 """UI messages: an assistant message has all steps of a tool loop.
 
-Decoding cuts it where a step starts: an assistant message with the parts of the step, and a tool message with the
-results of its calls, as `convertToModelMessages` does. Encoding joins them again.
+Decoding splits it at each step: an assistant message with the parts of the step, and a tool message with the results
+of its calls, as `convertToModelMessages` does. Encoding joins them again.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _kept(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessa
 
 
 class _Cutting:
-    """Cut one assistant message into messages."""
+    """Split one assistant message into messages."""
 
     def __init__(self, wire: dict[str, Any], context: DecodeContext, container: Any, key: int) -> None:
         self._context, self._place = context, (container, key)

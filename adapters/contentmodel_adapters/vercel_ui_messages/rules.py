@@ -17,7 +17,7 @@ SOURCE = "ui/validate-ui-messages.ts of ai 7.0.173"
 
 @RULES.rule("refused", fix="add a message", source=SOURCE)
 def messages_are_not_empty(payload: dict[str, Any]) -> Iterator[Broken]:
-    """A list has at least one message."""
+    """A list must have at least one message."""
     if payload.get("messages") == []:
         yield "$.messages", "an empty list"
 
@@ -32,7 +32,7 @@ def messages_have_ids(payload: dict[str, Any]) -> Iterator[Broken]:
 
 @RULES.rule("refused", fix="use system, user or assistant", source=SOURCE)
 def roles_are_known(payload: dict[str, Any]) -> Iterator[Broken]:
-    """The role of a message is system, user or assistant."""
+    """The role of a message must be system, user or assistant."""
     for path, message in objects(payload, "messages"):
         if message.get("role") not in ("system", "user", "assistant"):
             yield f"{path}.role", f"{message.get('role')!r:.60}"
@@ -40,7 +40,7 @@ def roles_are_known(payload: dict[str, Any]) -> Iterator[Broken]:
 
 @RULES.rule("refused", fix="add a part", source=SOURCE)
 def messages_have_parts(payload: dict[str, Any]) -> Iterator[Broken]:
-    """System and user messages have at least one part."""
+    """System and user messages must have at least one part."""
     for path, message in objects(payload, "messages"):
         if message.get("role") != "assistant" and message.get("parts") == []:
             yield f"{path}.parts", "an empty list"

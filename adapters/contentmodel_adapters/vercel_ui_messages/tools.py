@@ -226,7 +226,7 @@ def _is_block(block: dict[str, Any]) -> bool:
 
 
 class Preliminary(Codec[str]):
-    """The mark of a result that another one will replace."""
+    """The flag of a preliminary result, which a later one will replace."""
 
     classes = (bool,)
     identity = False
@@ -468,7 +468,7 @@ def encode_tool(part: ToolPart, context: EncodeContext) -> dict[str, Any]:
 
 
 def _fit(part: ToolPart, context: EncodeContext) -> None:
-    """Leave out what no state of a part allows: an approval without an answer beside a result, and any in version 5."""
+    """Remove approvals that a part cannot have: unanswered ones beside a result, and all of them in version 5."""
     no_approvals = context.policies.get("ai_sdk") == "5"
     if no_approvals or (part.result is not None and part.response is None):
         for content in (part.request, part.response):

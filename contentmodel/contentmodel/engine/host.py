@@ -11,12 +11,12 @@ import msgspec
 class Host(msgspec.Struct, frozen=True, kw_only=True):
     """The additions of the host of a model to an API.
 
-    - `issuers`: those whose opaque state it reads, besides the API's own.
+    - `issuers`: the issuers whose opaque state the host reads, besides the API's own.
     - `state_field`: the field of a message that contains reasoning with this state. `state_residue` are other fields of
       such reasoning.
-    - `fields`: the fields that the API does not have.
-    - `cache_points`: whether it takes cache points for all models.
-    - `policies`: used if the caller sets no other.
+    - `fields`: the host's fields that the API does not have.
+    - `cache_points`: whether the host accepts cache points for all models.
+    - `policies`: the host's default policies.
     - `dialect`: the adapter's own description of the host.
     """
 

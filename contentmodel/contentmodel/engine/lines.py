@@ -1,4 +1,4 @@
-"""Read and write JSON Lines documents without loss: one JSON value a line, and the text of each line that is not JSON.
+"""Read and write JSON Lines without loss: one JSON value per line, and the text of each line that is not JSON.
 
 A document of lines is the list of its values. A `str` in it is the text of a line, not a JSON string: a line that was
 cut off, or that is a JSON string, keeps its text. Blank lines, carriage returns at the ends of lines, and byte order
@@ -32,7 +32,7 @@ class ParsedLines(list[Json]):
 
 
 def parse_lines(data: Lines) -> JsonArray:
-    """Return the value of each line. Any data has one: a line that is not JSON, or is a JSON string, is its text.
+    """Return the value of each line. The value of a line that is not JSON, or is a JSON string, is its text.
 
     Bytes that are not UTF-8 become lone surrogates (U+DC80 to U+DCFF), which `write_lines` writes as the same bytes.
     """

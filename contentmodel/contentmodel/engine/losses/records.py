@@ -68,7 +68,7 @@ def report_result_records(contents: Iterable[AIContent], held: Collection[str], 
 
 
 def _reason_for(outcome: str, *, is_failed: bool) -> Reason:
-    """Return the reason why an outcome is lost: it may mean no more than whether the result is an error."""
+    """Return the reason for the loss of an outcome. It is insignificant if the outcome only repeats the error flag."""
     if outcome == ("failed" if is_failed else "succeeded"):
         return reasons.USUAL_OUTCOME
     return reasons.OUTCOME if is_failed else reasons.NO_FIELD

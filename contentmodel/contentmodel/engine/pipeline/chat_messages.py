@@ -1,4 +1,4 @@
-"""Codecs of messages in formats like Chat Completions, in which each result of a tool is a message of its own."""
+"""Codecs of messages in formats like Chat Completions, in which each tool result is a separate message."""
 
 from __future__ import annotations
 

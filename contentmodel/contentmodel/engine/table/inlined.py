@@ -1,4 +1,4 @@
-"""Values whose fields are beside those of the object that contains them."""
+"""Values whose fields are in the outer wire object."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Inlined(Group):
-    """One attribute with a row of its own, whose fields are in the outer wire object.
+    """One attribute with its own row, whose fields are in the outer wire object.
 
     If `one_of_list`, the attribute is a list of one value, such as the only choice of an answer.
     """

@@ -1,6 +1,6 @@
-"""Decode the bodies that front ends of other protocols send. Their contents pass the checks of the server's own.
+"""Decode the bodies that front ends of other protocols send. Their contents get the same checks as the server's own.
 
-The server has the conversation. Of the messages in a body, only the last one is read: what the user says, or answers.
+The server stores the conversation. So only the last message of a body is read: contents of the user, or responses.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Sent = tuple[str, dict[str, Any]]
 """The path of a value in the body, and the content for it in the form of the server's own bodies."""
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class FrontEndRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The request of a front end.
 
     `position` is the number of the user's messages in the body, 0 if it has none. If `again`, the last of them gets
@@ -63,27 +63,27 @@ NOTHING_ANSWERED = (
 )
 
 
-def chat_of(data: bytes, rules: Rules) -> Asked:
+def chat_of(data: bytes, rules: Rules) -> FrontEndRequest:
     """Decode the body of `useChat`. Raise DecodeError with the path of each fault."""
     body = _decoded(data, _Chat)
     _check_ids(rules, id=body.id, messageId=body.message_id)
     last, path = _last(body.messages)
-    asked = Asked(conversation=body.id, position=sum(message.role == "user" for message in body.messages))
+    received = FrontEndRequest(conversation=body.id, position=sum(message.role == "user" for message in body.messages))
     replace = msgspec.structs.replace
     if body.trigger == "regenerate-message":
-        return replace(asked, again=True, answered=body.message_id)
+        return replace(received, again=True, answered=body.message_id)
     if body.trigger != "submit-message":
         _refuse("$.trigger", f"expected submit-message or regenerate-message, got {body.trigger[:100]!r}")
     parts = _decoded(last.parts, list[dict[str, Any]], f"{path}.parts")
     if last.role == "assistant":
         contents = _contents(_approvals(parts, f"{path}.parts"), rules, f"{path}.parts", NOTHING_ANSWERED)
-        return replace(asked, contents=contents, answered=last.id or None)
+        return replace(received, contents=contents, answered=last.id or None)
     if last.role != "user":
         _refuse(f"{path}.role", f"expected user or assistant, got {last.role[:100]!r}")
     contents = _contents(_sent_parts(parts, f"{path}.parts"), rules, f"{path}.parts", "expected a text or a file")
     key = last.id if 0 < len(last.id) <= rules.limits.key_length else None
     edits = body.message_id is not None
-    return replace(asked, contents=contents, key=None if edits else key, edits=edits)
+    return replace(received, contents=contents, key=None if edits else key, edits=edits)
 
 
 def _approvals(parts: Sequence[dict[str, Any]], path: str) -> Iterator[Sent]:
@@ -120,7 +120,7 @@ class _Run(msgspec.Struct):
     resume: list[dict[str, Any]] | None = None
 
 
-def run_of(data: bytes, rules: Rules) -> Asked:
+def run_of(data: bytes, rules: Rules) -> FrontEndRequest:
     """Decode the input of an AG-UI run. Raise DecodeError with the path of each fault."""
     body = _decoded(data, _Run)
     _check_ids(rules, threadId=body.threadId, runId=body.runId)
@@ -128,10 +128,10 @@ def run_of(data: bytes, rules: Rules) -> Asked:
         _refuse("$.tools", "tools that run in the front end are not supported: declare tools in the server's runner")
     if body.context:
         _refuse("$.context", "the server sets the context of its model: send a message instead")
-    asked = Asked(conversation=body.threadId, run=body.runId)
+    received = FrontEndRequest(conversation=body.threadId, run=body.runId)
     replace = msgspec.structs.replace
     if body.resume:
-        return replace(asked, contents=_contents(_resumed(body.resume), rules, "$.resume", "expected answers"))
+        return replace(received, contents=_contents(_resumed(body.resume), rules, "$.resume", "expected answers"))
     last, path = _last(body.messages)
     if last.role != "user":
         _refuse(f"{path}.role", f"expected a message of the user at the end, got one of {last.role[:100]!r}")
@@ -141,7 +141,7 @@ def run_of(data: bytes, rules: Rules) -> Asked:
     sent = whole if isinstance(content, str) else _inputs(content, place)
     contents = _contents(sent, rules, place, "expected a text")
     key = last.id if 0 < len(last.id) <= rules.limits.key_length else None
-    return replace(asked, contents=contents, key=key)
+    return replace(received, contents=contents, key=key)
 
 
 def _resumed(entries: Sequence[dict[str, Any]]) -> Iterator[Sent]:

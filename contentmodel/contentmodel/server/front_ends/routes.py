@@ -18,7 +18,7 @@ from contentmodel.interop.ag_ui import RunWriter
 from contentmodel.interop.front_ends import BlockWriter
 from contentmodel.message import contents_of
 from contentmodel.server import request_models
-from contentmodel.server.front_ends.bodies import Asked, chat_of, run_of
+from contentmodel.server.front_ends.bodies import FrontEndRequest, chat_of, run_of
 from contentmodel.server.front_ends.transcript import only_answers, ui_messages
 from contentmodel.server.log import EncodedEvent
 from contentmodel.server.queries import wrong
@@ -52,10 +52,10 @@ class FrontEnds:
         """Begin a turn for `useChat`, and stream it."""
         front = self._front
         data = await request_models.body_of(request, front.limits.body_bytes)
-        asked = await request_models.decoded(chat_of, data, front.rules)
+        received = await request_models.decoded(chat_of, data, front.rules)
         version = _version(request)
-        begun = await self._begin(request, asked)
-        message = asked.answered if asked.contents and asked.answered else begun.turn
+        begun = await self._begin(request, received)
+        message = received.answered if received.contents and received.answered else begun.turn
         return await self._chat_stream(begun.turn, message, version)
 
     async def get_chat(self, request: Request) -> Response:
@@ -87,38 +87,38 @@ class FrontEnds:
         """Begin a turn for a run of AG-UI, and stream it."""
         front = self._front
         data = await request_models.body_of(request, front.limits.body_bytes)
-        asked = await request_models.decoded(run_of, data, front.rules)
-        begun = await self._begin(request, asked)
-        writer = RunWriter(begun.turn, asked.conversation, asked.run)
+        received = await request_models.decoded(run_of, data, front.rules)
+        begun = await self._begin(request, received)
+        writer = RunWriter(begun.turn, received.conversation, received.run)
         return EventStream(await front.batches(begun.turn), encode=partial(_encoded, writer))
 
-    # -- where a turn begins -------------------------------------------------------------------------------------------
+    # -- the start of a turn -------------------------------------------------------------------------------------------
 
-    async def _begin(self, request: Request, asked: Asked) -> StartedTurn:
-        return await self._front.begin(request, asked.conversation, lambda: self._turn_request(asked))
+    async def _begin(self, request: Request, received: FrontEndRequest) -> StartedTurn:
+        return await self._front.begin(request, received.conversation, lambda: self._turn_request(received))
 
-    async def _turn_request(self, asked: Asked) -> TurnRequest:
-        if asked.again:
-            return TurnRequest([], again=(await self._user_turn(asked)).id)
-        if asked.edits:
-            edited = await self._user_turn(asked)
-            return TurnRequest(asked.contents, edited.previous or START, branch=True)
-        return TurnRequest(asked.contents, key=asked.key, digest=request_models.digest_of(asked.contents))
+    async def _turn_request(self, received: FrontEndRequest) -> TurnRequest:
+        if received.again:
+            return TurnRequest([], again=(await self._user_turn(received)).id)
+        if received.edits:
+            edited = await self._user_turn(received)
+            return TurnRequest(received.contents, edited.previous or START, branch=True)
+        return TurnRequest(received.contents, key=received.key, digest=request_models.digest_of(received.contents))
 
-    async def _user_turn(self, asked: Asked) -> Turn:
+    async def _user_turn(self, received: FrontEndRequest) -> Turn:
         """Return the user's turn that gets another answer, or that is edited."""
         store = self._front.store
-        if asked.answered is not None:
-            answer = await turn_in(store, asked.conversation, asked.answered)
+        if received.answered is not None:
+            answer = await turn_in(store, received.conversation, received.answered)
             if answer.role == "assistant":
                 return await store.turn((await self._first(answer)).previous or START)
-        turns = await self._user_turns(asked.conversation)
-        if not 0 < asked.position <= len(turns):
+        turns = await self._user_turns(received.conversation)
+        if not 0 < received.position <= len(turns):
             raise NotFoundError(
-                f"the conversation {asked.conversation!r} has {len(turns)} messages of the user, and not the number "
-                f"{asked.position}: send all messages of the conversation, or the id of the answer"
+                f"the conversation {received.conversation!r} has {len(turns)} user messages, and the request refers "
+                f"to number {received.position}: send all messages of the conversation, or the id of the answer"
             )
-        return turns[asked.position - 1]
+        return turns[received.position - 1]
 
     async def _user_turns(self, conversation: str) -> list[Turn]:
         """Return the user's turns on the path to the turn that began last, without those that only answer questions."""
