@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
+from argparse import ArgumentParser
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, is_typeddict
@@ -227,17 +227,18 @@ def pages() -> dict[str, str]:
     }
 
 
-def main(arguments: list[str]) -> int:
-    """Write the pages into the folder given. Return the exit code."""
-    if len(arguments) != 1:
-        print("usage: python -m contentmodel_conformance.pages FOLDER", file=sys.stderr)
-        return 2
+def main(arguments: list[str] | None = None) -> None:
+    """Write the pages into the folder that the command line names."""
+    parser = ArgumentParser("python -m contentmodel_conformance.pages", description="Generate pages. Takes a minute.")
+    parser.add_argument("folder", type=Path, help="the folder of the documentation, which exists")
+    folder = parser.parse_args(arguments).folder
+    if not folder.is_dir():
+        parser.error(f"no folder {folder}")
     for name, text in pages().items():
-        path = Path(arguments[0], name)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
         path.write_text(text)
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main()
