@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import anthropic.types as anthropic_types
+import pyarrow as pa
 import pytest
 from anthropic.types.messages import MessageBatchIndividualResponse
 from anthropic.types.messages.batch_create_params import Request
@@ -17,8 +18,8 @@ from pydantic import TypeAdapter
 
 import contentmodel
 from contentmodel import DecodeError, batches
-from contentmodel.batches import FORMATS, check_lines, convert_line, match_results, read_line
-from contentmodel.datasets import converter
+from contentmodel.batches import FORMATS, check_line, check_lines, convert_line, match_results, read_line
+from contentmodel.datasets import checker, converter
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": '{"city":"Oslo"}'}}
 CHAT: dict[str, Any] = {
@@ -187,9 +188,17 @@ def test_limits_are_violations(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [v.message for v in check_lines(many, "a")] == ["3 lines: a takes 2", "84 bytes: a takes 60"]
 
 
-def test_functions_of_batches_convert_lines() -> None:
-    import pyarrow as pa
+def test_requests_of_batch_files_are_checked() -> None:
+    line = {**REQUEST, "body": {**CHAT, "temperature": 9}}
+    assert [v.path for v in check_line(line, "openai-batch") if v.severity == "refused"] == ["$.body.temperature"]
+    with pytest.raises(DecodeError, match="expected a request, got a result at"):
+        check_line(RESULTS["succeeded"], "anthropic-batch")
+    rows = pa.RecordBatch.from_pydict({"line": [json.dumps(line)]})
+    (row,) = checker(source="openai-batch")(rows).to_pylist()
+    assert "$.body.temperature" in [violation["path"] for violation in row["violations"]]
 
+
+def test_functions_of_batches_convert_lines() -> None:
     rows = pa.RecordBatch.from_pydict({"line": [json.dumps(REQUEST), "{"]})
     good, bad = converter(source="openai-batch", target="anthropic-batch", losses="all")(rows).to_pylist()
     assert json.loads(good["payload"])["custom_id"] == "r-1"

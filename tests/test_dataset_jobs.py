@@ -205,7 +205,7 @@ if __name__ == "__main__":
 def workers_of(driver: int) -> list[int]:
     """Return the worker processes of a driver, without the process that tracks its resources."""
     done = subprocess.run(
-        ["ps", "-o", "pid=", "-o", "args=", "--ppid", str(driver)], capture_output=True, text=True, check=False
+        ["ps", "-ww", "-o", "pid=", "-o", "args=", "--ppid", str(driver)], capture_output=True, text=True, check=False
     )
     found = (line.split(maxsplit=1) for line in done.stdout.splitlines())
     return [int(pid) for pid, arguments in found if "spawn_main" in arguments]
@@ -244,18 +244,20 @@ def test_killed_drivers_and_workers_do_not_change_the_results(tmp_path: Path, fo
             folders.append(tmp_path / f"job{len(folders)}")
         with subprocess.Popen([sys.executable, program, source, folders[-1], form]) as driver:
             while driver.poll() is None:
-                time.sleep(moments.uniform(0.3, 2.5))
+                time.sleep(moments.uniform(0.2, 1.5))
                 workers = workers_of(driver.pid)
+                if not workers and moments.random() < 0.8:
+                    continue
                 if len(kills) >= KILLS:
                     assert driver.wait(120) == 0
-                elif workers and moments.random() < 0.5:
+                elif workers and moments.random() < 0.6:
                     kill(moments.choice(workers))
                     kills.append("worker")
                 else:
                     kill(driver.pid)
                     assert has_ended(workers)
                     kills.append("driver")
-    assert {*kills} == {"driver", "worker"}
+    assert min(kills.count("driver"), kills.count("worker")) > 3
     expected = run_job([source], tmp_path / "undisturbed", chosen, workers=0)
     for folder in folders:
         assert rows_in(folder) == rows_in(tmp_path / "undisturbed")

@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-from contentmodel.convert import convert
+from contentmodel.convert import check, convert
 from contentmodel.engine.json import Json, JsonObject, child_path, kind_of, parse, write
 from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.engine.losses.loss import Loss, LossError, loss_of
@@ -404,6 +404,20 @@ def convert_line(
         more.append(loss_of(IN_URL, f"{item.path}.model", "model", target, family="settings"))
     written = writer.write(msgspec.structs.replace(item, api=writer.api, payload=encoded.payload))
     return ConvertedLine(written, encoded, item.path, tuple(more))
+
+
+def check_line(
+    line: bytes | str | JsonObject, source: str, model: str | None = None, policies: Policies | None = None
+) -> list[Violation]:
+    """Return the violations of a request of a batch file, with paths in the line. Raise the errors of `check`.
+
+    `check_lines` checks the keys, and the limits of the file.
+    """
+    item = read_line(line, source)
+    if item.kind != "request":
+        raise _fault(item.path, "expected a request, got a result")
+    found = check(item.payload, api=item.api, model=model, policies=policies)
+    return [msgspec.structs.replace(violation, path=item.path + violation.path[1:]) for violation in found]
 
 
 # -- files -------------------------------------------------------------------------------------------------------------

@@ -186,7 +186,8 @@ def check(
 ) -> None:
     """Check each request of files against the rules of an API.
 
-    The results have the columns of the input (or --key), violations, error and api.
+    The results have the columns of the input (or --key), violations, error and api. --for may be a format of batch
+    files: the requests in the lines are checked.
 
     Exit codes: 0 no violations; 1 violations, or some rows failed; 2 bad command line, or the job stopped.
 
@@ -194,7 +195,8 @@ def check(
     [bold]Examples[/bold]
     contentmodel datasets check logs/ --for openai-chat -o checked
     """
-    check_api(api, "--for", stored=False)
+    if api not in FORMATS:
+        check_api(api, "--for", stored=False)
     options = {"source": api, "model": model, "policies": parse_policies(policy or []) or None}
     settings = _settings("check", options, inputs, column, key, shard_rows, format)
     _run(inputs, output, settings, engine, workers, address, quiet=quiet, doing="checked", counts_fail=True)

@@ -194,8 +194,10 @@ def checker(
     """Return a function of record batches that checks each request, as `contentmodel.check` does.
 
     It adds the columns `violations` (structs of `path`, `rule`, `severity`, `message` and `fix`), `error` and `api`.
+    `source` may be a format of batch files: the requests in the lines are checked.
     """
-    _check(source)
+    if source not in FORMATS:
+        _check(source)
     check_choices(policies, "report")
     operation = partial(check_row, source=source, model=model, policies=policies)
     return BatchFunction(operation, COLUMNS["check"], column, key, max_bytes)

@@ -169,7 +169,8 @@ def _pieces(file: Any) -> Iterator[int]:
 
 def _opened_parquet(path: str) -> Any:
     try:
-        return pq.ParquetFile(path)
+        # With a buffer, a large row group is read in parts.
+        return pq.ParquetFile(path, buffer_size=_COPIED)
     except pa.ArrowInvalid as error:
         raise JobError(f"{path}: not a Parquet file: {error}") from None
 
@@ -183,17 +184,22 @@ PAYLOAD = "_payload"
 def batches_of(shard: Shard, column: str | None, key: str | None, max_bytes: int) -> Iterator[Place]:
     """Yield the batches of a shard. The first one is empty: it has the columns of all.
 
-    Of Parquet, they have the columns of the file. Of JSON Lines, they have the column `key` (that field as text), or
-    `row` (the number of the line) without a key, and `PAYLOAD`: the line, or its field `column`.
+    Of Parquet, they have the columns of the file, or `column` and `key` if both are given. Of JSON Lines, they have the
+    column `key` (that field as text), or `row` (the number of the line) without a key, and `PAYLOAD`: the line, or its
+    field `column`.
     """
     if shard.path.lower().endswith(PARQUET):
-        yield from _batches_of_groups(shard)
+        yield from _batches_of_groups(shard, None if None in (column, key) else [str(column), str(key)])
     else:
         yield from _batches_of_lines(shard, column, key, max_bytes)
 
 
-def _batches_of_groups(shard: Shard) -> Iterator[Place]:
+def _batches_of_groups(shard: Shard, columns: list[str] | None) -> Iterator[Place]:
     with _opened_parquet(shard.path) as file:
+        schema = file.schema_arrow
+        if columns is not None:
+            columns = list(dict.fromkeys(name for name in columns if name in schema.names))
+            schema = pa.schema([schema.field(name) for name in columns])
         last = shard.first + (shard.rows or 0)
         groups: list[int] = []
         begin = at = 0
@@ -204,8 +210,8 @@ def _batches_of_groups(shard: Shard) -> Iterator[Place]:
                 groups.append(index)
             at += size
         at = begin
-        yield Place(pa.RecordBatch.from_pylist([], schema=file.schema_arrow), ())
-        for batch in file.iter_batches(BATCH_ROWS, groups):
+        yield Place(pa.RecordBatch.from_pylist([], schema=schema), ())
+        for batch in file.iter_batches(BATCH_ROWS, groups, columns):
             start, stop = max(shard.first - at, 0), min(last - at, batch.num_rows)
             if start < stop:
                 yield Place(batch.slice(start, stop - start), range(at + start + 1, at + stop + 1))

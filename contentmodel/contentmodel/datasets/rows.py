@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 import msgspec
 
 from contentmodel.adapter import FoldsStreams, Payload, adapter, traced
 from contentmodel.auditing import audit
-from contentmodel.batches import FORMATS, ConvertedLine, convert_line
+from contentmodel.batches import FORMATS, ConvertedLine, check_line, convert_line
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.convert import check, convert
 from contentmodel.detecting import bytes_of, detect_stream, identify, is_stream
-from contentmodel.engine.json import kind_of, write
+from contentmodel.engine.json import JsonObject, kind_of, write
 from contentmodel.engine.losses.encoded import Encoded, EncodedStream
 from contentmodel.engine.losses.loss import Loss, LossError
 from contentmodel.engine.times import date_of, seconds_of
@@ -112,9 +112,12 @@ def _converted(payload: Any, options: dict[str, Any]) -> Encoded | EncodedStream
 
 
 def check_row(payload: Payload, *, source: str | None = None, model: str | None = None, policies: Any = None) -> Row:
-    """Check a request. Values: `violations`."""
-    payload, source, _ = identify(payload, source, "request")
-    found = check(payload, api=source, model=model, policies=policies)
+    """Check a request, or a request of a batch file. Values: `violations`."""
+    if source is not None and source in FORMATS:
+        found = check_line(cast("JsonObject", payload), source, model, policies)
+    else:
+        payload, source, _ = identify(payload, source, "request")
+        found = check(payload, api=source, model=model, policies=policies)
     named = payload.get("model") if isinstance(payload, dict) else None
     counts = Counter(violation.rule for violation in found if violation.severity != "unchecked")
     values = {"violations": [msgspec.structs.asdict(violation) for violation in found]}
