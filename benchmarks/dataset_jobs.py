@@ -1,12 +1,12 @@
-"""Measure jobs over generated requests: rows per second, and memory, beside a plain loop over the same file.
+"""Measure jobs over generated requests: rows per second, and memory, compared with a plain loop over the same file.
 
     python benchmarks/dataset_jobs.py                        50,000 rows; 1 and 2 workers
     python benchmarks/dataset_jobs.py --rows 1000000 --workers 1 2 4 --ray
     python benchmarks/dataset_jobs.py --rows 1000000 --folder /data/bench     keeps the files
 
-Each case runs in a process of its own, whose memory, with that of its workers, is the largest resident set of one
-process. The plain loop reads each line, converts it and writes it, as a program without this library's jobs does; if
-litellm is installed, its conversion of the same lines is measured as well.
+Each case runs in a separate process. Its memory is the largest resident set of one process, workers included. The
+plain loop reads each line, converts it and writes it, like a program without this library's jobs. If litellm is
+installed, its conversion of the same lines is measured as well.
 """
 
 from __future__ import annotations

@@ -348,7 +348,7 @@ def test_folder_of_another_job_is_refused(tmp_path: Path, changes: Any, text: st
     with pytest.raises(JobError) as caught:
         run_job([tmp_path / "rows.jsonl"], tmp_path / "out", settings(**changes), workers=0)
     assert text in str(caught.value)
-    assert str(caught.value).endswith("name another folder, or remove this one")
+    assert str(caught.value).endswith("choose another folder, or remove this one")
 
 
 def test_changed_inputs_and_used_folders_are_refused(tmp_path: Path) -> None:

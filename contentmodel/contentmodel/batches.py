@@ -34,7 +34,7 @@ Outcome: TypeAlias = Literal["succeeded", "errored", "canceled", "expired"]
 
 
 class BatchItem(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of a batch file: the `payload` of the API `api`, and its place.
+    """One line of a batch file: the `payload` of the API `api`, its path and its key.
 
     `key` is the identifier that the application gave. `path` is the JSON path of the payload in the line. `outcome` is
     that of a result, whose payload is an answer or an error body.
@@ -73,7 +73,7 @@ class ConvertedLine(msgspec.Struct, frozen=True):
 
 
 def _moved(losses: Iterable[Loss], path: str) -> Iterator[Loss]:
-    """Yield losses of a payload that is at `path`."""
+    """Yield the losses of a payload that is at `path` in its line, with paths in the line."""
     return (msgspec.structs.replace(loss, path=path + loss.path[1:]) for loss in losses)
 
 
@@ -81,7 +81,7 @@ class BatchFormat(NamedTuple):
     """A format of batch files: its `name`, the API of the lines that it writes, and its limits.
 
     `read` returns the item of a line; `write` returns the line of an item. `fields` are the fields of lines.
-    `key_pattern` is the pattern of its keys; None if a key is optional.
+    `key_pattern` is the pattern of the keys; None if a key is optional.
     """
 
     name: str
@@ -486,7 +486,7 @@ def _check_key(item: BatchItem, keys: set[str], limits: BatchFormat, path: str) 
             yield _violation(path, "batch-key", "the request has no key", f"set {limits.key_name}")
         return
     if item.key in keys:
-        yield _violation(path, "batch-key", f"the key {item.key!r} occurs twice", "give each request a key of its own")
+        yield _violation(path, "batch-key", f"the key {item.key!r} occurs twice", "give each request a different key")
     if limits.key_pattern is not None and not re.fullmatch(limits.key_pattern, item.key):
         yield _violation(path, "batch-key", f"the key {item.key!r} does not match {limits.key_pattern}", "rename it")
     keys.add(item.key)

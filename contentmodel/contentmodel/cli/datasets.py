@@ -60,7 +60,13 @@ Inputs = Annotated[
     ),
 ]
 Output = Annotated[
-    str, typer.Option("--output", "-o", metavar="OUT_DIR", help="The folder of the results. The same job continues.")
+    str,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="OUT_DIR",
+        help="The folder of the results. If it has a stopped job with the same settings, the job continues.",
+    ),
 ]
 To = Annotated[str, typer.Option("--to", metavar="API", help="The target API, or a format of batch files.")]
 From = Annotated[
@@ -72,14 +78,16 @@ Column = Annotated[
     typer.Option(
         "--column",
         metavar="NAME",
-        help="The column of the payloads, or the field of each line. Default: the only column of text or structs; the "
-        "whole row; the whole line.",
+        help="The column of the payloads, or the field of each line. Default: the only column, if it has text or "
+        "structs; else the whole row or line.",
     ),
 ]
 Key = Annotated[
     str | None,
     typer.Option(
-        "--key", metavar="NAME", help="The column or field that identifies a row. Only it is kept of the input."
+        "--key",
+        metavar="NAME",
+        help="The column or field that identifies a row. The results keep no other column of the input.",
     ),
 ]
 EngineName = Annotated[
@@ -105,12 +113,12 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Do not print the pro
 
 
 def datasets_command() -> None:
-    """Convert, check and measure payloads by the million, in shards. Needs the extra `arrow`.
+    """Convert, check and measure millions of payloads, in shards. Needs the extra `arrow`.
 
-    Each row has one payload. A bad row is an error in its place; it never stops the job. The results are in
+    Each row has one payload. A bad row becomes an error in its result; it never stops the job. The results are in
     OUT_DIR/data, the rows that failed in OUT_DIR/errors, and the sums in OUT_DIR/report.json.
 
-    A job that was stopped or killed continues with the same command: no row is missing, and none is done twice.
+    A job that was stopped or killed continues with the same command: no row is missing or repeated.
     """
 
 

@@ -1,12 +1,13 @@
-"""Payloads by the million: functions of Arrow record batches, and jobs over files. Needs the extra `arrow`.
+"""Millions of payloads: functions of Arrow record batches, and jobs over files. Needs the extra `arrow`.
 
-Each function takes a record batch (or a table) with one payload a row, and returns it with columns of results:
+Each function takes a record batch (or a table) with one payload per row, and returns it with columns of results:
 
     convert = converter(target="anthropic-messages", column="request")
     for batch in reader:
         convert(batch)
 
-Engines that pass Arrow batches run it: `datasets.map`, Ray Data, Spark, DuckDB, polars. `run_job` runs it on files.
+Every engine that passes Arrow batches can run it: `datasets.map`, Ray Data, Spark, DuckDB, polars. `run_job` runs it on
+files.
 """
 
 from contentmodel.extras import needs_extra

@@ -1,4 +1,4 @@
-"""Functions of Arrow record batches: one payload a row in, columns of results out."""
+"""Functions of Arrow record batches with one payload per row, which add columns of results."""
 
 from __future__ import annotations
 
@@ -70,9 +70,9 @@ class BatchFunction:
 
     `operation` gets the payload of a row. `columns` are the names and types of the columns of its results.
 
-    `column` is the column of the payloads. If it is None, the payload is the only column if that has text or structs,
-    else the whole row without the columns of `key`. `key` names the columns of the input that the result keeps; None
-    keeps all. A column of the input with the name of a column of results is replaced.
+    `column` is the column of the payloads. If it is None, the payload is the whole row without the columns of `key`, or
+    the value of its only column, if that has text or structs. `key` names the columns of the input that the result
+    keeps; None keeps all. A column of results replaces a column of the input with its name.
 
     A payload is JSON text, or a struct, list or map. Arrow gives all structs of a column the same fields: fields that
     are null are left out.
@@ -153,12 +153,12 @@ def converter(
     It adds these columns: `payload`, the converted payload as JSON text; `losses`; `error`, a text with a JSON path, or
     null; and `api`, the API of the source. A row with an error is kept, without a payload.
 
-    `losses` are counts by code (structs of `code` and `count`), which cost nothing. With `losses="all"`, they are
-    structs of `code`, `kind`, `path` and `what`. With `on_loss="raise"`, a row with significant losses is an error.
+    `losses` are counts by code (structs of `code` and `count`), which take almost no time. With `losses="all"`, they
+    are structs of `code`, `kind`, `path` and `what`. With `on_loss="raise"`, significant losses are an error.
 
     `column`, `key` and `max_bytes`, the largest size of a JSON text, are those of `BatchFunction`; the other parameters
     are those of `contentmodel.convert`. `source` and `target` may both be formats of batch files
-    (`contentmodel.batches.FORMATS`). Raise UnknownApiError and ValueError for parameters that no row can have.
+    (`contentmodel.batches.FORMATS`). Raise UnknownApiError or ValueError for parameters that are invalid for every row.
     """
     if source in FORMATS or target in FORMATS:
         for name in (source, target):
@@ -276,7 +276,7 @@ def statistics(
 ) -> BatchFunction:
     """Return a function of record batches that counts what each row contains.
 
-    It adds the columns `kind`, `model`, `messages`, `turns` (messages of one role in a row are one turn), `tools`,
+    It adds the columns `kind`, `model`, `messages`, `turns` (consecutive messages of one role are one turn), `tools`,
     `tool_calls`, `input_tokens` and `output_tokens` (null without usage), `contents` (structs of `type` and `count`),
     `error` and `api`.
     """
@@ -306,7 +306,7 @@ def _check(source: str | None, target: str | None = None, kind: str | None = Non
 
 
 def payloads_of(array: Any) -> Iterator[Any]:
-    """Yield the payloads of a column: bytes of JSON text, objects and arrays without padding, or other values."""
+    """Yield the payloads of a column: JSON text as bytes, objects and arrays without padding, or other values."""
     if isinstance(array, pa.ExtensionArray):
         array = array.storage
     if pa.types.is_dictionary(array.type):
@@ -376,7 +376,7 @@ def _array(values: list[Any], kind: Any) -> Any:
 
 
 def _storable(value: Any) -> Any:
-    """Return a value with escapes instead of halves of characters, and null instead of integers of over 64 bits."""
+    """Return a value with lone surrogates escaped, and null instead of integers of more than 64 bits."""
     if value.__class__ is str:
         return value.encode("utf-8", "backslashreplace").decode()
     if value.__class__ is int:

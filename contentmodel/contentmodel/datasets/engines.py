@@ -26,7 +26,7 @@ Engine: TypeAlias = Literal["local", "ray"]
 Done: TypeAlias = tuple[Shard, Report]
 
 _ATTEMPTS = 3
-"""The number of times that the workers may be killed without finishing a shard in between."""
+"""The number of times that workers may be killed before the job stops, if no shard is finished meanwhile."""
 
 
 def run_shards(
@@ -38,7 +38,7 @@ def run_shards(
 ) -> Iterator[Done]:
     """Yield each shard with its report when it is finished. Raise JobError if a shard cannot be finished.
 
-    `workers` is their number: by default, one for each core. 0 is for tests: this process does the work.
+    `workers` is the number of workers; default: one for each core. With 0, this process does the work, for tests.
     """
     if engine == "ray":
         return run_with_ray(work, shards, workers, address)
@@ -78,7 +78,7 @@ def run_in_processes(work: Work, shards: Sequence[Shard], workers: int) -> Itera
 def _run_in_pool(work: Work, shards: Sequence[Shard], workers: int) -> Iterator[Done]:
     waiting = iter(shards)
     running: dict[Future[Report], Shard] = {}
-    # Processes that are forked share locks with the threads of their parent.
+    # Forked processes would inherit locks that threads of the parent hold.
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(workers, context, _begin_worker)
     try:

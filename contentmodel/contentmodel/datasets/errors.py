@@ -6,4 +6,4 @@ from contentmodel.errors import ContentModelError
 
 
 class JobError(ContentModelError):
-    """A job cannot start, or stopped. Its finished shards are kept, and the same command continues with the others."""
+    """Raised if a job cannot start, or stopped. Finished shards are kept; the same command runs the others."""

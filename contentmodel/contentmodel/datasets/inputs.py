@@ -44,7 +44,7 @@ class File(msgspec.Struct, frozen=True):
 
 
 class Shard(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A range of rows of a file: `rows` rows after the `first` ones; None stands for all that follow.
+    """A range of rows of a file: `rows` rows after the first `first` ones. If `rows` is None, all rows that follow.
 
     `name` is the name of its outputs. For JSON Lines, `offset` is the position of its first line. `size` is in bytes.
     """
@@ -70,8 +70,8 @@ class Place(NamedTuple):
 def find_files(inputs: Sequence[str]) -> list[File]:
     """Return the files of paths, folders and glob patterns, in order and without duplicates.
 
-    Of a folder, the files with an ending of JSON Lines or Parquet, below it as well; hidden ones, and those whose name
-    begins with `_`, are left out. Raise JobError if an input has no files, and FileNotFoundError.
+    A folder stands for its JSON Lines and Parquet files, those of subfolders included. Hidden files, and files whose
+    name begins with `_`, are left out. Raise JobError if an input has no files, and FileNotFoundError if it is missing.
     """
     paths = dict.fromkeys(os.path.abspath(path) for name in inputs for path in _paths_of(name))
     return [_file(path) for path in paths]
@@ -184,9 +184,9 @@ PAYLOAD = "_payload"
 def batches_of(shard: Shard, column: str | None, key: str | None, max_bytes: int) -> Iterator[Place]:
     """Yield the batches of a shard. The first one is empty: it has the columns of all.
 
-    Of Parquet, they have the columns of the file, or `column` and `key` if both are given. Of JSON Lines, they have the
-    column `key` (that field as text), or `row` (the number of the line) without a key, and `PAYLOAD`: the line, or its
-    field `column`.
+    The batches of Parquet have the columns of the file, or only `column` and `key` if both are given. Those of JSON
+    Lines have the column `key` (this field as text) or, without a key, `row` (the number of the line); and `PAYLOAD`:
+    the line, or its field `column`.
     """
     if shard.path.lower().endswith(PARQUET):
         yield from _batches_of_groups(shard, None if None in (column, key) else [str(column), str(key)])
@@ -251,7 +251,7 @@ def _grouped(lines: Iterator[Line]) -> Iterator[list[Line]]:
 
 
 def lines_of(shard: Shard, max_bytes: int) -> Iterator[Line]:
-    """Yield the lines of a shard that are not blank. Of a line above the limit, read only one byte more than that."""
+    """Yield the lines of a shard that are not blank. Lines are cut one byte after the limit, to detect long ones."""
     with _opened_lines(shard) as file:
         number = shard.first
         last = None if shard.rows is None else shard.first + shard.rows

@@ -72,7 +72,7 @@ def run_job(
     if rest:
         for shard, part in run_shards(work, rest, engine, workers, address):
             tracker.add(shard, part)
-    # In the order of the shards, so that each run of the job writes the same report.
+    # Add reports in the order of the shards, so that each run of the job writes the same report.
     total = Report()
     for shard in manifest.shards:
         total.add(work.report_of(shard))
@@ -117,7 +117,7 @@ def _manifest(inputs: Sequence[str], folder: Path, settings: Settings) -> Manife
         _check_same(found, Manifest(contentmodel.__version__, settings, files, []), folder)
         return found
     if folder.exists() and any(entry.name != DRAFTS for entry in folder.iterdir()):
-        raise JobError(f"{folder} is not empty, and has no job: name a new folder")
+        raise JobError(f"{folder} is not empty, and has no job: choose a new folder")
     manifest = Manifest(contentmodel.__version__, settings, files, list(divide(files, settings.shard_rows)))
     # Wrong settings are reported before the folder exists.
     ShardJob(settings, folder).check()
@@ -144,7 +144,7 @@ def _check_same(found: Manifest, wanted: Manifest, folder: Path) -> None:
     if found.files != wanted.files:
         changed.append("the input files changed")
     if changed:
-        raise JobError(f"{folder} has another job: {'; '.join(changed)}: name another folder, or remove this one")
+        raise JobError(f"{folder} has another job: {'; '.join(changed)}: choose another folder, or remove this one")
 
 
 def _facts(manifest: Manifest) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from contentmodel.datasets.rows import Row
 
 _GROUPS = 500
 REST = "(others)"
-"""The name of the group of the models and days above the limit of a report."""
+"""The name of the group for further models and days, if a report has more than its limit."""
 
 
 class Group(msgspec.Struct):

@@ -54,7 +54,7 @@ Operation: TypeAlias = Callable[[Payload], Row]
 
 
 def row_of(operation: Operation, payload: object, max_bytes: int = MAX_BYTES) -> Row:
-    """Return the row of a payload. Any error of the payload is the error of the row: one row never stops the others."""
+    """Return the row of a payload. An error of the payload becomes the error of the row, and never stops other rows."""
     try:
         return operation(_checked(payload, max_bytes))
     except ContentModelError as error:
@@ -67,7 +67,7 @@ def row_of(operation: Operation, payload: object, max_bytes: int = MAX_BYTES) ->
 
 
 def message_of(error: Exception) -> str:
-    """Return the text of an error, with a JSON path and without halves of characters, which Arrow refuses."""
+    """Return the text of an error with a JSON path. Lone surrogates are escaped, because Arrow refuses them."""
     text = str(error).encode("utf-8", "backslashreplace").decode()
     return text if "$" in text else f"{text} at $"
 
@@ -214,7 +214,7 @@ def _decoded(
 
 
 def _turns_in(messages: Iterable[ChatMessage]) -> int:
-    """Return the number of turns: messages of one role in a row are one."""
+    """Return the number of turns: consecutive messages of one role are one turn."""
     roles = [message.role for message in messages]
     return sum(role != before for role, before in zip(roles, [None, *roles], strict=False))
 

@@ -1,8 +1,8 @@
 """The work on one shard: read it, apply the operation to its rows, and write its outputs.
 
 Each output is written to a temporary file and renamed, the report last. So a shard is finished if its report exists,
-and a process that is killed leaves only temporary files. The outputs depend only on the shard and the job: a shard that
-is done twice has the same outputs.
+and a killed process leaves only temporary files. The outputs depend only on the shard and the job: a repeated shard has
+the same outputs.
 """
 
 from __future__ import annotations
@@ -235,7 +235,7 @@ class _Failures:
 
 
 def _shown(payload: Any) -> str | None:
-    """Return the text of a payload that failed; None if it is large or no JSON."""
+    """Return the text of a payload that failed; None if it is too large or not JSON."""
     try:
         text = payload if isinstance(payload, bytes) else write(payload)
     except ContentModelError:
