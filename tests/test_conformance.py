@@ -86,6 +86,10 @@ class TestCohereChat(WithPartners):
     adapter = "cohere-chat"
 
 
+class TestBedrockConverse(WithPartners):
+    adapter = "bedrock-converse"
+
+
 class TestTurnBlocks(Ours):
     adapter = "turn-blocks"
     payloads: ClassVar = {"request": values.transcripts_of_rows(), "response": values.rows()}

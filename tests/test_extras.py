@@ -81,6 +81,8 @@ ROWS: list[Row] = [
         (f"adapters/contentmodel_adapters/{folder}/client.py", module, extra, CLIENT.format(make, api))
         for folder, module, extra, api in [
             ("anthropic_messages", "anthropic", "anthropic", "anthropic-messages"),
+            ("bedrock_converse", "boto3", "bedrock", "bedrock-converse"),
+            ("bedrock_converse", "botocore", "bedrock", "bedrock-converse"),
             ("google_generate_content", "google", "google", "google-generate-content"),
             ("mistral_chat", "mistralai", "mistral", "mistral-chat"),
             ("ollama_chat", "ollama", "ollama", "ollama-chat"),
@@ -100,6 +102,7 @@ ROWS: list[Row] = [
     ("conformance/contentmodel_conformance/server/", "uvicorn", "conformance", KIT_SERVER),
     ("conformance/contentmodel_conformance/oracles/", "pydantic", "conformance", KIT),
     ("conformance/contentmodel_conformance/oracles/", "anthropic", "anthropic", JUDGE.format("anthropic-messages")),
+    ("conformance/contentmodel_conformance/oracles/", "botocore", "bedrock", JUDGE.format("bedrock-converse")),
     ("conformance/contentmodel_conformance/oracles/", "google", "google", JUDGE.format("google-generate-content")),
     ("conformance/contentmodel_conformance/oracles/", "mistralai", "mistral", JUDGE.format("mistral-chat")),
     ("conformance/contentmodel_conformance/oracles/", "openai", "openai", JUDGE.format("openai-chat")),

@@ -56,6 +56,7 @@ OTHER_REASONS = {
     "oc-req-5cd1302ff5": "a rate limit",
     "or-req-1eaf567792": "a model that does not exist",
     "or-req-25b741216c": "an invalid key",
+    "bc-req-6b7b0d20e4": "a model that does not exist",
     "gg-req-386185252a": "a page whose site forbids access",
     "gg-req-4cc517abc6": "a page whose site forbids access",
 }

@@ -85,10 +85,10 @@ def _without_kept(value: Any) -> Any:
     return [_without_kept(item) for item in value] if isinstance(value, list) else value
 
 
-def _answer(usage: Usage, **fields: Any) -> ChatResponse:
+def _answer(usage: Usage, *, response_id: str | None = "a", **fields: Any) -> ChatResponse:
     message = ChatMessage(role="assistant", contents=[TextContent(text="The sky is")])
     choice = ChatChoice(messages=[message], finish_reason=FinishReason(reason="length"), **fields)
-    return ChatResponse(id="a", model="m", choices=[choice], usage=usage)
+    return ChatResponse(id=response_id, model="m", choices=[choice], usage=usage)
 
 
 _COUNTS: dict[str, Any] = {"cache_read_tokens": 200, "output_tokens": 50, "reasoning_tokens": 7}
@@ -180,6 +180,33 @@ EXAMPLES: dict[str, Sequence[Example]] = {
                 },
             },
             _answer(Usage(input_tokens=3210, cache_write_tokens=3000, total_tokens=3260, **_COUNTS)),
+        )
+    ],
+    "bedrock-converse": [
+        (
+            {
+                "modelId": "m",
+                "output": {"message": {"role": "assistant", "content": [{"text": "The sky is"}]}},
+                "stopReason": "max_tokens",
+                "usage": {
+                    "inputTokens": 10,
+                    "outputTokens": 50,
+                    "totalTokens": 3260,
+                    "cacheReadInputTokens": 200,
+                    "cacheWriteInputTokens": 3000,
+                },
+            },
+            _answer(
+                Usage(
+                    input_tokens=10,
+                    output_tokens=50,
+                    total_tokens=3260,
+                    cache_read_tokens=200,
+                    cache_write_tokens=3000,
+                    cached_inside=False,
+                ),
+                response_id=None,
+            ),
         )
     ],
     "google-generate-content": [

@@ -68,10 +68,11 @@ from contentmodel.engine.streams.decoder import (
     merge_into,
 )
 from contentmodel.engine.streams.encoder import StreamEncoder
-from contentmodel.engine.streams.formats import LINES, SSE, StreamFormat
+from contentmodel.engine.streams.formats import EVENT_STREAM, LINES, SSE, StreamFormat
 from contentmodel.engine.streams.joined_texts import JoinedTexts, JoiningEncoder, with_normalized_texts
 from contentmodel.engine.streams.outgoing import OutgoingBlock, Written, growing, is_incomplete_call
 from contentmodel.engine.table import hints
+from contentmodel.engine.table.as_sent import AsSent
 from contentmodel.engine.table.codecs import (
     LIST,
     ArgumentsObject,
@@ -96,7 +97,7 @@ from contentmodel.engine.table.error_types import ErrorBody, ErrorFields, ErrorT
 from contentmodel.engine.table.finish_reasons import FinishReasons
 from contentmodel.engine.table.hints import Hint, escaped, minted_id, wire_fields
 from contentmodel.engine.table.introspect import fields_of
-from contentmodel.engine.table.message_lists import MessageList
+from contentmodel.engine.table.message_lists import MessageList, with_tool_role
 from contentmodel.engine.table.nested import (
     Blocks,
     BlocksOrOne,
@@ -173,6 +174,7 @@ __all__ = [
     "ArgumentsObject",
     "ArgumentsObjectOrText",
     "ArgumentsText",
+    "AsSent",
     "BEGUN",
     "BEHIND",
     "BlockState",
@@ -192,6 +194,7 @@ __all__ = [
     "DUMPERS",
     "DataUri",
     "DecodeContext",
+    "EVENT_STREAM",
     "EncodeContext",
     "Encoded",
     "EnumString",
@@ -359,6 +362,7 @@ __all__ = [
     "with_media_back",
     "with_minted_ids",
     "with_normalized_texts",
+    "with_tool_role",
     "without_user_messages",
     "write",
     "write_lines",

@@ -69,6 +69,7 @@ class HttpApi(msgspec.Struct, frozen=True, kw_only=True):
       that may contain the key instead. `key_variables`: the environment variables that the official SDK reads.
     - `headers`: headers of every request. `forwarded`: headers of a client that have a meaning for this API.
     - `request_id`: the header of an answer that identifies the request.
+    - `path_field`: the field of a payload that has the model of the path, if the body has no such field.
     - `foreign`: fields that a request of another API gets if it does not set them.
     - `streams_by_default`: whether a request without the field `stream` asks for a stream.
     - `usage_fields`: the fields by which a request asks for the usage in a stream, if it must.
@@ -90,6 +91,7 @@ class HttpApi(msgspec.Struct, frozen=True, kw_only=True):
     headers: dict[str, str] = {}
     forwarded: tuple[str, ...] = ()
     request_id: str = "x-request-id"
+    path_field: str | None = None
     foreign: JsonObject = {}
     streams_by_default: bool = False
     usage_fields: JsonObject = {}
@@ -103,6 +105,16 @@ class HttpApi(msgspec.Struct, frozen=True, kw_only=True):
     def names_model_in_path(self) -> bool:
         """True if the path, and not the payload, names the model."""
         return "{model}" in self.generate.path
+
+    def with_path_model(self, body: JsonObject, model: str | None) -> JsonObject:
+        """Return the payload of a body: with the model of the path, if the API has a field for it."""
+        if self.path_field is None or model is None or body.__class__ is not dict:
+            return body
+        return {self.path_field: model, **body}
+
+    def body_of(self, payload: JsonObject) -> JsonObject:
+        """Return the body of a payload: without the model, if the path has it."""
+        return {name: value for name, value in payload.items() if name != self.path_field}
 
     def method(self, *, streams: bool) -> HttpMethod:
         """Return the method for a streamed answer, or for a whole one."""

@@ -89,9 +89,9 @@ class StreamConverter:
     """Convert one stream of `source` to a stream of `target`, chunk by chunk.
 
     `maps` are the `maps` of the converted request that the stream answers: the original ids and tool names are
-    restored. `losses` are the losses so far, with paths in the folded response. If `on_loss`
-    is "raise", `feed` and `close` raise LossError instead of returning bytes with a significant loss. `each` is called
-    with each restored event, and returns the event to encode.
+    restored. `losses` are the losses so far, with paths in the folded response. If `on_loss` is "raise", `feed` and
+    `close` raise LossError instead of returning bytes with a significant loss. `model` is the model of the request, for
+    sources whose answers do not name it. `each` is called with each restored event, and returns the event to encode.
     """
 
     def __init__(
@@ -102,6 +102,7 @@ class StreamConverter:
         maps: Renames | None = None,
         policies: Policies | None = None,
         on_loss: OnLoss = "report",
+        model: str | None = None,
         each: Callable[[StreamEvent], StreamEvent] | None = None,
     ) -> None:
         chosen = check_choices(policies, on_loss)
@@ -110,6 +111,8 @@ class StreamConverter:
         self._decoder = self._reader.stream_decoder()
         # Encoders ignore UsageDelta, so the decoder need not emit it.
         self._decoder.counts = False
+        if model is not None:
+            self._decoder.assume_model(model)
         self._encoder = adapter(target).stream_encoder(chosen)
         self._restore = None if maps in (None, Renames()) else maps.restoring(self._reader.restore_arguments)
         self._raises = on_loss == "raise"

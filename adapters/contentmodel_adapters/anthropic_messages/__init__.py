@@ -207,7 +207,7 @@ class AnthropicMessages(TableAdapter):
     errors = ERRORS
     http = HTTP
     limit_headers = LIMIT_HEADERS
-    meaningless = {"type": ("message", "error")}
+    meaningless = {"type": ("message", "error"), "anthropic_version": None}
     request_passes = REQUEST_PASSES
     request_payload_passes = (
         payload_pass(with_limit),

@@ -5,6 +5,7 @@ Sources: anthropic 2.12, lib/streaming/_beta_messages.py and the raw event types
 
 from __future__ import annotations
 
+import base64
 from typing import Any
 
 import msgspec
@@ -19,6 +20,7 @@ from contentmodel.authoring import (
     object_of,
     parse,
     place_at,
+    text_of,
 )
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.errors import DecodeError, Fault
@@ -114,6 +116,9 @@ class Decoder(StreamDecoder):
         elif kind == "message":
             self._begin(wire)
             self.finish()
+        elif (chunk := text_of(object_of(wire, "chunk"), "bytes")) and kind is None:
+            # The SDKs of AWS have an event of a model that Bedrock invokes as bytes.
+            self.read(None, _event_in(chunk))
         else:
             self.wire_event(name, wire)
 
@@ -234,6 +239,18 @@ class Decoder(StreamDecoder):
         if not self.answer:
             return {}, []
         return {**self.answer, "content": [PLACEHOLDER] * min(self._blocks, 1)}, [[list(range(self._blocks))]]
+
+
+def _event_in(data: str) -> dict[str, Any]:
+    """Return the event in base64."""
+    try:
+        event = parse(base64.b64decode(data), API)
+    except ValueError:
+        event = None
+    if event.__class__ is not dict or "chunk" in event:
+        raise DecodeError(API, [Fault("$.chunk.bytes", "expected an event in base64")])
+    wire: dict[str, Any] = event
+    return wire
 
 
 def _object_or_text(text: str) -> Any:

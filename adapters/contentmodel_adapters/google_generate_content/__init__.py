@@ -50,7 +50,6 @@ from contentmodel_adapters.google_generate_content.messages import (
     Contents,
     Instructions,
     id_of_answer,
-    with_begun,
     with_failures,
     with_signed_calls,
 )
@@ -70,6 +69,7 @@ from contentmodel_adapters.google_generate_content.tools import (
     tools_of_member,
     with_level,
 )
+from contentmodel_adapters.shared.first_turn import with_begun
 from contentmodel_adapters.shared.hosted import with_sendable_tools
 from contentmodel_adapters.shared.modalities import Modalities
 from contentmodel_adapters.shared.schema_adaptation import GOOGLE, restored_arguments, with_fitting_schemas

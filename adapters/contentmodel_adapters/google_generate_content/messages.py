@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 
 from contentmodel.authoring import (
-    BEGUN,
     BlocksOrOne,
     Codec,
     DecodeContext,
@@ -18,7 +17,6 @@ from contentmodel.authoring import (
     ProtobufJson,
     Roles,
     Silent,
-    begun_before,
     escaped,
     hints,
     is_native,
@@ -50,10 +48,11 @@ from contentmodel_adapters.google_generate_content.blocks import (
     has,
 )
 from contentmodel_adapters.shared.answer import misfits
+from contentmodel_adapters.shared.first_turn import BEGUN_BEFORE, without_begun
 from contentmodel_adapters.shared.role import SpelledRole, restore_role, role_of
 
 ROLE = Hint[SpelledRole](API, "role", "the role of a content, if it is missing or spelled in another way than usual")
-BEFORE = Hint[str](API, "begun", "the placeholder of a user's turn that precedes the first turn of the model")
+BEFORE = Hint[str](API, *BEGUN_BEFORE)
 INSTRUCTION = Hint[dict[str, Any]](
     API, "instruction", "the fields of the system instruction beside its parts, on its first part", fields=True
 )
@@ -232,7 +231,7 @@ class Contents(Codec[list[ChatMessage]]):
         ids = CallIds(messages)
         messages = [ids.identify(message) for message in messages]
         context.trace_messages(messages, value, lambda message: CONTENT)
-        return _without_begun(with_media_back(messages, context))
+        return without_begun(with_media_back(messages, context), BEFORE, API)
 
     def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> Any:
         wires = [encode_content(message, context) for message in with_detached_media(value, API)]
@@ -316,42 +315,6 @@ def _signed(call: Any, context: EncodeContext) -> Any:
     return context.replace(call, protected=sealed)
 
 
-def with_begun(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return the messages with a placeholder of the user before a first turn of the model of another API.
-
-    If a user's first message reads like the placeholder, one is added as well, because decoding removes the first.
-    """
-    # A message without contents is not sent.
-    first = next((message for message in messages if message.contents), None)
-    if first is None or is_native(first, context):
-        return messages
-    if first.role != "assistant" and not _is_placeholder(messages):
-        return messages
-    context.report_loss(first, None, reasons.USER_TURN_FIRST)
-    contents: list[Any] = [TextContent(text=begun_before(first.contents))]
-    return [ChatMessage(role="user", contents=contents, origin=first.origin), *messages]
-
-
-def _without_begun(messages: list[ChatMessage]) -> list[ChatMessage]:
-    """Return the messages with an empty one, and a hint of its text, instead of a turn that `with_begun` made."""
-    if _is_placeholder(messages):
-        text = begun_before(messages[1].contents)
-        # In place: the list is traced.
-        messages[0] = ChatMessage(role="user", origin=messages[0].origin, extra=BEFORE.extra(API, text))
-    return messages
-
-
-def _is_placeholder(messages: list[ChatMessage]) -> bool:
-    """Return whether the first message reads like a placeholder before the second."""
-    if len(messages) < 2 or messages[0].role != "user" or messages[0].extra is not None:
-        return False
-    first = messages[0].contents[0] if messages[0].contents else None
-    if not isinstance(first, TextContent) or not first.text.startswith(BEGUN):
-        # The usual case: skip the computation of the placeholder.
-        return False
-    return messages[0].contents == [TextContent(text=begun_before(messages[1].contents))]
-
-
 def with_failures(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Return messages in which failed results without text have an empty text: the key "error" needs a value."""
     result = []
@@ -382,6 +345,5 @@ __all__ = [
     "id_of_answer",
     "with_failures",
     "without_grounding",
-    "with_begun",
     "with_signed_calls",
 ]

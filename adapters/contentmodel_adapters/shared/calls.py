@@ -52,6 +52,7 @@ class Reading:
         self.failure: ClientError | None = None
         self._call = call
         self._decoder = call.adapter.stream_decoder()
+        self._decoder.assume_model(call.model)
         self._restore = call.restoring()
         self._fold = Fold()
         self._ready: deque[StreamEvent] = deque()

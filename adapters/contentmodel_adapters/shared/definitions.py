@@ -71,19 +71,27 @@ class Grammar(Codec[dict[str, Any]]):
         return "str"
 
 
-def free_text_row(name: str, schema: str, others: Mapping[str, Spec] = MappingProxyType({})) -> Row:
+def free_text_row(
+    name: str,
+    schema: str,
+    others: Mapping[str, Spec] = MappingProxyType({}),
+    *,
+    at: str = "",
+    silent: tuple[str, ...] = (),
+) -> Row:
     """Return the row of a tool that takes free text.
 
-    `schema` is the field that holds the function's parameters; `others` are further fields of the tool.
+    `schema` is the field that holds the function's parameters; `others` are further fields of the tool, and `at` is the
+    path before the name and the description. `silent` are attributes that other code writes.
     """
     fields: dict[str, Spec] = {
-        "name": "name",
-        "description": "description",
+        f"{at}name": "name",
+        f"{at}description": "description",
         f"{schema}.properties.input.description": ("format", Grammar()),
         **others,
     }
     constants = {f"{schema}.{path}": value for path, value in FREE_TEXT.items()}
-    return Row(name, CustomTool, fields, constants=constants)
+    return Row(name, CustomTool, fields, Silent(*silent), constants=constants)
 
 
 def is_free_text(schema: Any) -> bool:
@@ -101,10 +109,18 @@ def is_free_text(schema: Any) -> bool:
     )
 
 
-def without_parameters_row(name: str, schema: str, others: Mapping[str, Spec] = MappingProxyType({})) -> Row:
+def without_parameters_row(
+    name: str,
+    schema: str,
+    others: Mapping[str, Spec] = MappingProxyType({}),
+    *,
+    at: str = "",
+    silent: tuple[str, ...] = (),
+) -> Row:
     """Return the row of a function without parameters, for an API that requires a schema in the field `schema`.
 
-    `others` are further fields of the function.
+    `others` are further fields of the function, and `at` is the path before its name.
+    `silent` are attributes that other code writes.
     """
-    fields = {"name": "name", "description": "description", "strict": "strict", **others}
-    return Row(name, FunctionTool, fields, Silent("parameters"), constants={schema: NO_PARAMETERS})
+    fields = {f"{at}{key}": key for key in ("name", "description", "strict")} | dict(others)
+    return Row(name, FunctionTool, fields, Silent("parameters", *silent), constants={schema: NO_PARAMETERS})

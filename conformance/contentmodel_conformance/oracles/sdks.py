@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from contentmodel_conformance.oracles import envelopes, google
+from contentmodel_conformance.oracles import aws, envelopes, google
 from contentmodel_conformance.oracles.shapes import Record
 from contentmodel_conformance.oracles.validators import Check, shape_check, type_check
 
@@ -96,6 +96,12 @@ SDKS = {
         request=envelopes.cohere_request,
         response=envelopes.cohere_response,
         checks={"response": _cohere_response},
+    ),
+    "bedrock-converse": Sdk(
+        package="botocore",
+        extra="bedrock",
+        request=aws.converse_request,
+        response=aws.converse_response,
     ),
     "google-generate-content": Sdk(
         package="google-genai",

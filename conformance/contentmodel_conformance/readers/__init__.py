@@ -12,6 +12,7 @@ from contentmodel_conformance.readers import (
     ag_ui,
     ai_sdk,
     anthropic,
+    bedrock,
     chat,
     cohere,
     data_sets,
@@ -35,6 +36,7 @@ Reader = Callable[[str, dict[str, Any]], Reading]
 
 READERS: dict[str, Reader] = {
     "anthropic-messages": anthropic.read,
+    "bedrock-converse": bedrock.read,
     "openai-chat": chat.read,
     "cohere-chat": cohere.read,
     "openai-responses": responses.read,

@@ -77,6 +77,11 @@ def _cohere_error(status: int, code: str, message: str, retry_after: float | Non
     return {"message": message}
 
 
+def _bedrock_error(status: int, code: str, message: str, retry_after: float | None) -> ErrorBody:
+    # The SDKs read the name from a header or from the body.
+    return {"message": message, "__type": code}
+
+
 OPENAI_CODES = {
     400: "invalid_request_error",
     401: "invalid_api_key",
@@ -115,10 +120,23 @@ MISTRAL_CODES = {
     503: "service_unavailable",
 }
 COHERE_CODES = {400: "bad_request", 500: "internal_server_error"}
+BEDROCK_CODES = {
+    400: "ValidationException",
+    403: "AccessDeniedException",
+    404: "ResourceNotFoundException",
+    408: "ModelTimeoutException",
+    429: "ThrottlingException",
+    500: "InternalServerException",
+    503: "ServiceUnavailableException",
+}
 _ALSO = {"insufficient_quota": 429, "server_is_overloaded": 503, "overloaded": 529, "rate_limit": 429, "timeout": 504}
 STATUSES: dict[str, int] = {
     **_ALSO,
-    **{name: status for codes in (MISTRAL_CODES, ANTHROPIC_CODES, OPENAI_CODES) for status, name in codes.items()},
+    **{
+        name: status
+        for codes in (MISTRAL_CODES, ANTHROPIC_CODES, OPENAI_CODES, BEDROCK_CODES)
+        for status, name in codes.items()
+    },
     **{name: status for status, name in GOOGLE_CODES.items() if status != 529},
 }
 """The HTTP status of an error, by any API's code for it."""
@@ -165,5 +183,6 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     ),
     *_endpoint("ollama-chat", dict.fromkeys((400, 500), ""), _ollama_error),
     *_endpoint("cohere-chat", COHERE_CODES, _cohere_error, id_prefix="", error_fields=frozenset({"id", "message"})),
+    *_endpoint("bedrock-converse", BEDROCK_CODES, _bedrock_error, error_fields=frozenset({"message", "__type"})),
 )
 """The default APIs of a server."""

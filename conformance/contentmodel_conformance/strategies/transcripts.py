@@ -116,6 +116,19 @@ LIMITS = {
         lifetimes=_ANTHROPIC_LIFETIMES,
         tools=frozenset({"hosted"}),
     ),
+    "bedrock-converse": Limits(
+        issuer="anthropic",
+        model="us.anthropic.claude-opus-4-8",
+        older="us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+        settings_of=(
+            *("anthropic.claude-3-5-haiku-20241022-v1:0", "us.anthropic.claude-opus-4-6-v1", "amazon.nova-2-lite-v1:0"),
+            *("us.amazon.nova-pro-v1:0", "openai.gpt-oss-120b-1:0", "us.deepseek.r1-v1:0", "m"),
+        ),
+        hosted_search=False,
+        systems_between=False,
+        media=frozenset({"images", "documents"}),
+        lifetimes=_ANTHROPIC_LIFETIMES,
+    ),
     "google-generate-content": Limits(
         issuer="google",
         model="gemini-3-pro",

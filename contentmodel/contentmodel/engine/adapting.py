@@ -60,6 +60,8 @@ class TableAdapter:
     """Additional JSON classes that the API accepts, by the path of the field in a wire object."""
     requires: Mapping[str, type] = {}
     """The required fields of a request, with their JSON classes."""
+    model_field = "model"
+    """The field of a payload that names the model."""
     takes_only = False
     """True if the API accepts a single object in place of a list."""
     form: DocumentForm = "json"
@@ -142,7 +144,7 @@ class TableAdapter:
         context.keeps_state, context.keeps_approvals = self.keeps_state, self.keeps_approvals
         context.reasoning_fields = self.reasoning_fields
         context.host = host = self.host(model, context.policies)
-        context.issuers = host.issuers | {self.issuer}
+        context.issuers = host.issuers | {context.issuer}
         if host.policies:
             context.policies = {**host.policies, **context.policies}
         if host.cache_points and not context.known.capabilities.cache_points:
@@ -152,10 +154,14 @@ class TableAdapter:
         """Return what the host of a model adds to the API. An API of several hosts overrides this."""
         return NO_HOST
 
+    def issuer_of(self, model: str | None) -> str:
+        """Return the issuer of a model's opaque state. An API with models of several issuers overrides it."""
+        return self.issuer
+
     def origin_of(self, payload: Mapping[str, object]) -> Origin:
         """Return the origin of a payload, with the model if the payload names one."""
-        model = payload.get("model")
-        return Origin(api=self.api, issuer=self.issuer, model=model if isinstance(model, str) else None)
+        model = _text_of(payload, self.model_field)
+        return Origin(api=self.api, issuer=self.issuer_of(model), model=model)
 
     def answer_origin(self, payload: Mapping[str, object]) -> Origin:
         """Return the origin of an answer, whole or streamed."""
@@ -244,8 +250,9 @@ class TableAdapter:
         require_valid_parts(request, ChatRequest)
         source = request
         reencode = partial(self.encode_request, policies=policies, model=model)
-        context = EncodeContext(self.api, self.issuer, "request", policies, request.origin)
-        context.known = self.look_up_model(request.model if model is None else model, policies)
+        used = request.model if model is None else model
+        context = EncodeContext(self.api, self.issuer_of(used), "request", policies, request.origin)
+        context.known = self.look_up_model(used, policies)
         if model is not None and model != request.model:
             if request.model is not None:
                 context.report_loss(request, "model", reasons.OTHER_MODEL)
@@ -275,7 +282,7 @@ class TableAdapter:
         Rules are applied again after each removal, because one removal can change the result of another rule.
         """
         for _ in range(20):
-            with_model = payload if context.model is None else {**payload, "model": context.model}
+            with_model = payload if context.model is None else {**payload, self.model_field: context.model}
             violated = self.rules.to_leave_out(with_model, context.known.capabilities)
             if violated is None:
                 break
@@ -318,7 +325,7 @@ class TableAdapter:
         Raise EncodeError if a value of an answer without an origin (built by hand) has a field of the wrong type.
         """
         require_valid_parts(response, ChatResponse)
-        context = EncodeContext(self.api, self.issuer, "response", policies, response.origin)
+        context = EncodeContext(self.api, self.issuer_of(response.model), "response", policies, response.origin)
         context.answer_id = response.id
         self._aim(context, response.model)
         for choice in response.choices:
@@ -353,8 +360,8 @@ class TableAdapter:
         Raise DecodeError if the payload is not a JSON object.
         """
         wire, is_list = self._as_request(payload)
-        with_model = wire if model is None else {**wire, "model": model}
-        named = _text_of(with_model, "model")
+        with_model = wire if model is None else {**wire, self.model_field: model}
+        named = _text_of(with_model, self.model_field)
         known = self.look_up_model(named, policies)
         violations = self.rules.check(with_model, known, self.host(named, policies))
         certain_paths = {violation.path for violation in violations if violation.severity != "unchecked"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import math
 import re
@@ -127,8 +128,8 @@ def plain(value: object, api: str) -> Json:
     """Return a copy of `value` that contains only dict, list, str, int, float, bool and None.
 
     SDK objects (pydantic models, also nested in dicts) are converted to the JSON that the SDK would send, and objects
-    of other libraries with `DUMPERS`. Raise DecodeError with the path of each value that is not JSON: a NaN, an
-    unsupported object, a key that is not a string.
+    of other libraries with `DUMPERS`. Bytes become base64. Raise DecodeError with the path of each value that is not
+    JSON: a NaN, an unsupported object, a key that is not a string.
     """
     faults: list[Fault] = []
     try:
@@ -157,6 +158,9 @@ def _plain(value: Any, path: str, faults: list[Fault]) -> Json:
         ]
     if isinstance(value, Mapping):
         return _plain_mapping(value, path, faults)
+    if kind is bytes or kind is bytearray:
+        # As the SDKs of AWS send bytes.
+        return base64.b64encode(value).decode("ascii")
     return _plain_object(value, path, faults)
 
 

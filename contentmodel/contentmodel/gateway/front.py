@@ -121,6 +121,7 @@ def read_request(
         raise GatewayError("invalid_request", str(error)) from None
     if not isinstance(payload, dict):
         raise GatewayError("invalid_request", f"{front.api}: expected a JSON object")
+    payload = front.http.with_path_model(payload, path_model)
     model = path_model if path_model is not None else payload.get("model")
     if not isinstance(model, str) or not model:
         raise GatewayError("invalid_request", f"{front.api}: the request names no model: set `model`")

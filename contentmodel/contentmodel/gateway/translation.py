@@ -111,7 +111,7 @@ class Request:
             encoded.trace_to(*trace)
         losses = tuple(loss for loss in encoded.losses if loss.path != "$.model")
         self._refuse(losses, sender)
-        payload = {**sender.http.foreign, **encoded.payload}
+        payload = sender.http.body_of({**sender.http.foreign, **encoded.payload})
         if incoming.streams and sender.http.usage_fields:
             payload = sender.http.with_usage(payload)
         violations = [f"{v.rule} at {v.path}" for v in sender.adapter.check_request(payload, model)]
@@ -218,7 +218,7 @@ class Answer:
     def read(self, body: bytes) -> tuple[ChatResponse, Any]:
         """Return a whole answer, and its trace. Raise DecodeError if it is not an answer of the upstream's API."""
         reader = self._sender.adapter
-        payload = as_json(body, reader.api)
+        payload = self._sender.http.with_path_model(as_json(body, reader.api), self._outgoing.model)
         value, trace = traced(reader, "response", payload)
         assert isinstance(value, ChatResponse)
         is_empty = value.error is None and value.finish_reason is None and not has_contents(value)
@@ -255,6 +255,7 @@ class Answer:
             self._sender.api,
             self._front.api,
             maps=self._outgoing.maps,
+            model=self._outgoing.model,
             policies=self._policies,  # type: ignore[arg-type]
             each=None if self.thread is None else self.thread.events(self._outgoing.maps),
         )

@@ -198,6 +198,9 @@ class StreamDecoder:
         self._template_misses = 0
         """The number of templates that never matched, minus those that matched."""
 
+    def assume_model(self, model: str) -> None:
+        """Take the model from the caller, if answers of the API do not name it. Call it before the first event."""
+
     # -- for callers -------------------------------------------------------------------------------------------
 
     def feed(self, data: bytes) -> list[StreamEvent]:
@@ -211,6 +214,8 @@ class StreamDecoder:
             elif self._exceeds_limit(len(data)):
                 limit = f"it has more than {self.max_event_bytes:,} bytes"
                 self.fail(ErrorContent(code=MALFORMED, message=f"event {self._read + 1}: {limit}"))
+            if self._framing.fault is not None and not self.is_over:
+                self.fail(ErrorContent(code=MALFORMED, message=self._framing.fault))
         return self._emitted()
 
     def _exceeds_limit(self, size: int) -> bool:

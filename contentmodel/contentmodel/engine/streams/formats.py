@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from contentmodel.engine.streams.event_stream import split_event_stream, write_event_stream
 from contentmodel.engine.streams.framing import AnyFraming, Framing, LineParser, begins_like_sse, write_line, write_sse
 
 
@@ -51,8 +52,18 @@ def _never(data: bytes) -> bool:
     return False
 
 
+def _begins_with_length(data: bytes) -> bool | None:
+    """Return whether this is the start of a binary frame: the high byte of its length, which no text begins with."""
+    return data.startswith(b"\0") if data else None
+
+
 SSE = StreamFormat("text/event-stream; charset=utf-8", AnyFraming, write_sse, _split_after(b"\n\n"), begins_like_sse)
 """Server-sent events. JSON values are read as well: Gemini streams an array, and reports errors as bare objects."""
 
 LINES = StreamFormat("application/x-ndjson", LineParser, write_line, _split_after(b"\n"), _never)
 """JSON Lines: one event per line, without names."""
+
+EVENT_STREAM = StreamFormat(
+    "application/vnd.amazon.eventstream", AnyFraming, write_event_stream, split_event_stream, _begins_with_length
+)
+"""Binary frames with names and checksums."""

@@ -1,4 +1,4 @@
-"""Split the bytes of a stream into frames: server-sent events, a sequence of JSON values, or lines.
+"""Split the bytes of a stream into frames: server-sent events, a sequence of JSON values, lines, or binary frames.
 
 Sans-I/O, in time linear in the input. The content of frames is not interpreted.
 """
@@ -11,6 +11,7 @@ from typing import Protocol
 import msgspec
 
 from contentmodel.engine.json import whole_number
+from contentmodel.engine.streams.event_stream import EventStreamParser
 
 Frame = tuple[str | None, bytes]
 """One event of a stream: its name or None, and its data, unparsed."""
@@ -18,6 +19,11 @@ Frame = tuple[str | None, bytes]
 
 class Framing(Protocol):
     """A splitter of bytes into frames."""
+
+    @property
+    def fault(self) -> str | None:
+        """The damage that makes the rest of the stream unreadable; None if there is none."""
+        return None
 
     def feed(self, data: bytes) -> list[Frame]:
         """Return the frames that these bytes complete."""
@@ -251,7 +257,7 @@ class _EventsThenJson(SseParser):
 
 
 class AnyFraming(Framing):
-    """Split server-sent events or JSON values into frames, depending on the first byte."""
+    """Split server-sent events, JSON values or the frames of an event stream, depending on the first byte."""
 
     def __init__(self) -> None:
         self._framing: Framing | None = None
@@ -267,8 +273,14 @@ class AnyFraming(Framing):
         text = begun.removeprefix(BOM).lstrip()
         if not text or BOM.startswith(begun):
             return []
-        self._framing = JsonParser() if text[:1] in b"{[" else _EventsThenJson()
+        # A frame of an event stream begins with the high byte of its length.
+        binary = begun.startswith(b"\0")
+        self._framing = EventStreamParser() if binary else JsonParser() if text[:1] in b"{[" else _EventsThenJson()
         return self._framing.feed(begun)
+
+    @property
+    def fault(self) -> str | None:
+        return None if self._framing is None else self._framing.fault
 
     def close(self) -> bytes:
         return self._framing.close() if self._framing is not None else b"".join(self._first).strip()
@@ -310,11 +322,14 @@ class LineParser(Framing):
         return (line if self._has_begun else line.removeprefix(BOM)).strip()
 
 
-_STARTS = (b"data:", b"event:", b"id:", b"retry:", b":")
+_STARTS = (b"data:", b"event:", b"id:", b"retry:", b":", b"\0")
 
 
 def begins_like_sse(data: bytes) -> bool | None:
-    """Return whether this is the start of server-sent events; None if it is too short to decide."""
+    """Return whether this is the start of a stream of events; None if it is too short to decide.
+
+    Server-sent events and event streams begin in ways in which JSON does not.
+    """
     text = data[:64].removeprefix(BOM).lstrip(b" \t\r\n")
     if text.startswith(_STARTS):
         return True

@@ -210,29 +210,43 @@ class MappedEnum(Codec[str]):
 
 
 class Opaque(Codec[Protected]):
-    """Opaque state of one issuer: text on the wire, `Protected` in the model. Never sent to other issuers."""
+    """Opaque state of one issuer: text on the wire, `Protected` in the model. Never sent to other issuers.
+
+    If `by_model`, the issuer is that of the model (`TableAdapter.issuer_of`), and `issuer` stands for an unknown model:
+    its state is kept for every model of the API.
+    """
 
     classes = (str,)
     identity = False
 
-    def __init__(self, issuer: str, kind: str) -> None:
-        self.issuer, self.kind = issuer, kind
+    def __init__(self, issuer: str, kind: str, *, by_model: bool = False) -> None:
+        self.issuer, self.kind, self.by_model = issuer, kind, by_model
 
     def quick_decode(self, name: str, call: str, bind: Bind) -> str:
+        if self.by_model:
+            return call
         return f"{bind('Protected', Protected)}(issuer={self.issuer!r}, kind={self.kind!r}, data={name})"
 
     def quick_encode(self, name: str, call: str, bind: Bind) -> str:
+        if self.by_model:
+            return call
         is_own = f"{name}.issuer == {self.issuer!r} and {name}.kind == {self.kind!r}"
         return f"{name}.data if {is_own} else {call}"
 
     def decode(self, value: str, context: DecodeContext, container: JsonObject, key: str) -> Protected:
-        return Protected(issuer=self.issuer, kind=self.kind, data=value)
+        return Protected(issuer=context.origin.issuer if self.by_model else self.issuer, kind=self.kind, data=value)
 
     def encode(self, value: Protected, context: EncodeContext, owner: object) -> str | None:
-        if value.issuer == self.issuer and value.kind == self.kind:
+        if value.kind == self.kind and self._is_own(value.issuer, context):
             return value.data
         context.report_loss(owner, "protected", reasons.OPAQUE_STATE, issuer=value.issuer)
         return None
+
+    def _is_own(self, issuer: str, context: EncodeContext) -> bool:
+        """Return whether the target can read the state of an issuer."""
+        if not self.by_model:
+            return issuer == self.issuer
+        return issuer == context.issuer or self.issuer in (issuer, context.issuer)
 
     def describe(self) -> str:
         return "opaque"

@@ -39,6 +39,7 @@ from contentmodel.engine.table.tree import Column, Nested, Plain
 
 if TYPE_CHECKING:
     from contentmodel.content.tools import ToolCallContent, ToolResultContent
+    from contentmodel.engine.table.as_sent import AsSent
     from contentmodel.engine.table.shapes import Shape
     from contentmodel.engine.table.signs import Failure
 
@@ -55,6 +56,7 @@ class Row:
     - `shape`: the row decodes blocks of that form whose tag has no row.
     - `failure`: the fields that report a failed tool.
     - `preferred_for`: returns whether a content of the row's class is usually encoded by this row.
+    - `as_sent`: the fields whose exact wire value is kept.
     """
 
     def __init__(
@@ -69,13 +71,14 @@ class Row:
         shape: Shape | None = None,
         failure: Failure | None = None,
         preferred_for: Callable[[Any], bool] | None = None,
+        as_sent: AsSent | None = None,
     ) -> None:
         """Create a row of `fields`, by dotted wire path, and `others`, at most one of each kind but groups.
 
         Raise TypeError if two fields have the same path, or two of the others are of one kind.
         """
         self.name = name
-        self.shape, self.failure, self.preferred_for = shape, failure, preferred_for
+        self.shape, self.failure, self.preferred_for, self.as_sent = shape, failure, preferred_for, as_sent
         self.signs = failure
         """The fields that report a failure, including those of a wire object that is both a call and its result."""
         self.model = model
@@ -176,6 +179,8 @@ class Row:
 
     def _compile(self) -> None:
         pair = generated(self)
+        if self.as_sent is not None:
+            pair = self.as_sent.around(*pair, self)
         self._decode, self._encode = pair if self.failure is None else self.failure.around(*pair, self.model, self.api)
 
     @property

@@ -28,8 +28,9 @@ class Choice(Codec[ToolChoice]):
     would spell a choice in another way than the payload, the hint `RAW` keeps the payload's form, and an edit of the
     choice overrides it. If the choice has all that the payload had, it has the hint `WHOLE`. A choice among several
     tools falls back to its mode, any other one to `fallback`. `modes` maps the modes of the API whose names differ to
-    those of the model. `tagged` is the field of an object that names its form or mode, and the API's values of it;
-    None if the API has no objects, and `modes` all of its strings. `usual` returns a choice in the form of `write`.
+    those of the model. `strings=False` is for APIs whose choices are objects. `tagged` is the field of an object that
+    names its form or mode, and the API's values of it. Without both, the API has only strings, and `modes` has all of
+    them. `usual` returns a choice in the form of `write`.
     """
 
     identity = False
@@ -45,7 +46,7 @@ class Choice(Codec[ToolChoice]):
         modes: Mapping[str, str] = NO_MODES,
         usual: Callable[[Any], Any] = lambda value: value,
     ) -> None:
-        super().__init__(*((str,) if strings else ()), *((dict,) if tagged else ()))
+        super().__init__(*((str,) if strings else ()), *((dict,) if tagged or not strings else ()))
         usual_modes = ("auto", "none", "required") if tagged else ()
         self.known_values = frozenset((*usual_modes, *modes)) if strings else None
         self.tagged = (tagged[0], frozenset(tagged[1])) if tagged else None

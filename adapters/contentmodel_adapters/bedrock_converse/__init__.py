@@ -1,0 +1,495 @@
+"""The adapter of Amazon Bedrock's Converse and ConverseStream."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import partial
+from operator import is_
+from typing import Any
+
+from msgspec.structs import replace
+
+from contentmodel.authoring import (
+    EVENT_STREAM,
+    DecodeContext,
+    EncodeContext,
+    EnumString,
+    Kinds,
+    OneOf,
+    Row,
+    SchemaMap,
+    Silent,
+    StreamDecoder,
+    StreamEncoder,
+    TableAdapter,
+    counted,
+    hoist_instructions,
+    instructions_as_text,
+    is_native,
+    media,
+    message_pass,
+    object_of,
+    objects_of,
+    passes,
+    payload_pass,
+    reasons,
+    request_pass,
+    response_pass,
+    settings,
+    with_custom_calls,
+    with_fitting_calls,
+    with_known_tools,
+    without_user_messages,
+)
+from contentmodel.content.citations import Citation
+from contentmodel.content.documents import DocumentContent
+from contentmodel.content.media import DataContent, UriContent
+from contentmodel.content.text import TextContent
+from contentmodel.content.tools import FunctionResultContent
+from contentmodel.message import ChatMessage, Origin
+from contentmodel.request import ChatRequest
+from contentmodel.response import ChatResponse
+from contentmodel_adapters.bedrock_converse.blocks import (
+    API,
+    CLAUDE,
+    FORMATS,
+    POINTS,
+    SYSTEM,
+    TABLE,
+    UNKNOWN,
+    issuer_of,
+)
+from contentmodel_adapters.bedrock_converse.http import HTTP
+from contentmodel_adapters.bedrock_converse.messages import Messages
+from contentmodel_adapters.bedrock_converse.response import ERRORS, RESPONSE, encode_blocks, with_error
+from contentmodel_adapters.bedrock_converse.rules import (
+    CALL_IDS,
+    DOCUMENT_NAME,
+    LONGEST_NAME,
+    MOST_CACHE_POINTS,
+    RULES,
+    TOOL_NAMES,
+    blocks,
+    cache_points,
+)
+from contentmodel_adapters.bedrock_converse.stream import EVENTS, Decoder
+from contentmodel_adapters.bedrock_converse.stream_encoder import Encoder
+from contentmodel_adapters.bedrock_converse.tools import CHOICE, CURRENT, DEFINITIONS, OUTPUT_FORMAT
+from contentmodel_adapters.shared.cached_blocks import CachedBlocks
+from contentmodel_adapters.shared.first_turn import with_begun
+from contentmodel_adapters.shared.hosted import with_sendable_tools
+from contentmodel_adapters.shared.schema_adaptation import ANTHROPIC, restored_arguments, with_fitting_schemas
+
+_EFFORTS = ("low", "medium", "high", "xhigh", "max")
+_OF_MODEL = "additionalModelRequestFields"
+REQUEST = TABLE.record(
+    "request",
+    ChatRequest,
+    {
+        # In HTTP, the model is in the path; in the parameters of the SDKs it is a field.
+        "modelId": "model",
+        "system": ("instructions", CachedBlocks(SYSTEM, POINTS, "cachePoint")),
+        "messages": ("messages", Messages()),
+        "toolConfig.tools": ("tools", DEFINITIONS),
+        "toolConfig.toolChoice": ("options.tool_choice", CHOICE),
+        "inferenceConfig.maxTokens": "options.max_output_tokens",
+        "inferenceConfig.temperature": "options.temperature",
+        "inferenceConfig.topP": "options.top_p",
+        "inferenceConfig.stopSequences": "options.stop_sequences",
+        f"{_OF_MODEL}.top_k": "options.top_k",
+        f"{_OF_MODEL}.thinking.type": (
+            "options.reasoning.mode",
+            EnumString("options.reasoning.mode", "enabled", "disabled", "adaptive", "between_tools"),
+        ),
+        f"{_OF_MODEL}.thinking.budget_tokens": "options.reasoning.budget_tokens",
+        "outputConfig.effort": (
+            "options.reasoning.effort",
+            EnumString("options.reasoning.effort", *_EFFORTS),
+        ),
+        "outputConfig.textFormat": ("options.response_format", OneOf(OUTPUT_FORMAT)),
+        "requestMetadata": "options.metadata",
+        "serviceTier.type": (
+            "options.service_tier",
+            EnumString("options.service_tier", "priority", "default", "flex", "reserved"),
+        ),
+    },
+    Silent("options.stream"),
+)
+TABLE.keep(
+    "request",
+    *("guardrailConfig", "promptVariables", "additionalModelResponseFieldPaths"),
+    "performanceConfig",
+)
+
+_TYPES = tuple(media_type for formats in FORMATS.values() for media_type in formats.values())
+# The service reads no other links than those of S3.
+READS = media.MediaSupport(_TYPES, links=("image/*", "application/*", "text/*", "video/*", "audio/*"), schemes=("s3",))
+
+
+def _with_readable_media(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    kinds = context.known.capabilities.media
+    types = _TYPES if kinds is None else tuple(media_type for kind in kinds for media_type in FORMATS[kind].values())
+    reads = replace(READS, media_types=types, schemes=() if context.issuer == CLAUDE else READS.schemes)
+    return media.with_readable_media(messages, context, reads)
+
+
+def _with_fitting_calls(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    return with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES)
+
+
+# -- documents -----------------------------------------------------------------------------------------------------
+
+NO_NAME = reasons.synthesized("bedrock-document-name", "{target} requires a name for each document: one is generated")
+OTHER_NAME = reasons.degraded(
+    "bedrock-document-characters", "{target} accepts few characters in the name of a document"
+)
+NO_TEXT = reasons.synthesized("bedrock-document-text", "{target} requires a text beside a document: one is added")
+_DOCUMENTS = (DataContent, UriContent, DocumentContent)
+
+
+class _Names:
+    """The names of the documents of one request. No two are equal."""
+
+    def __init__(self, context: EncodeContext) -> None:
+        self._context = context
+        self._taken: set[str] = set()
+
+    def named(self, content: Any) -> Any:
+        """Return a content with a name that the service accepts, if it is a document; and so for those in a result."""
+        if isinstance(content, FunctionResultContent):
+            outputs = [self.named(output) for output in content.outputs]
+            is_same = all(new is old for new, old in zip(outputs, content.outputs, strict=True))
+            return content if is_same else self._context.replace(content, outputs=outputs)
+        field = "title" if isinstance(content, DocumentContent) else "name"
+        if not _is_document(content):
+            return content
+        name = getattr(content, field)
+        fitting = self._fitting(name)
+        if fitting == name:
+            return content
+        self._context.report_loss(content, field, NO_NAME if name is None else OTHER_NAME)
+        return self._context.replace(content, **{field: fitting})
+
+    def _fitting(self, name: str | None) -> str:
+        plain = " ".join(re.sub(r"[^\w()\[\]-]+", " ", name or "", flags=re.ASCII).split())[: LONGEST_NAME - 8].strip()
+        known = name if name and DOCUMENT_NAME.fullmatch(name) and len(name) <= LONGEST_NAME else plain or "Document"
+        fitting, number = known, 1
+        while fitting in self._taken:
+            number += 1
+            fitting = f"{known[: LONGEST_NAME - 8]} {number}"
+        self._taken.add(fitting)
+        return fitting
+
+
+def _is_document(content: Any) -> bool:
+    if isinstance(content, DocumentContent):
+        return content.uri is None or content.title is None
+    return isinstance(content, DataContent | UriContent) and content.media_kind not in ("image", "video", "audio")
+
+
+def with_documents(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages whose documents have names that the service accepts, and texts beside them."""
+    names = _Names(context)
+    result = []
+    for message in messages:
+        if not is_native(message, context):
+            message = context.with_contents(message, [names.named(content) for content in message.contents])
+            if any(map(_is_document, message.contents)) and not any(
+                isinstance(c, TextContent) for c in message.contents
+            ):
+                context.report_loss(message.contents[0], None, NO_TEXT)
+                message = context.with_contents(message, [*message.contents, TextContent(text="Document")])
+        result.append(message)
+    return result
+
+
+def without_citations(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages without the citations of other APIs, which refer to no document of the request."""
+    return [
+        message if is_native(message, context) else context.with_contents(message, [*map(plain, message.contents)])
+        for message in messages
+        for plain in [partial(_uncited, context=context)]
+    ]
+
+
+def _uncited(content: Any, context: EncodeContext) -> Any:
+    if not content.annotations:
+        return content
+    context.report_lost_attributes(content, ("annotations",))
+    return context.replace(content, annotations=None)
+
+
+# -- payloads ------------------------------------------------------------------------------------------------------
+
+UNDEFINED = reasons.synthesized(
+    "bedrock-tool-config",
+    "{target} requires definitions of the tools that messages call: they are added without schemas",
+)
+
+
+def with_tool_config(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+    """Return a payload whose toolConfig has tools: those that its messages call, if it defines none."""
+    config = object_of(payload, "toolConfig")
+    if objects_of(config, "tools"):
+        return payload
+    called = dict.fromkeys(call["name"] for _, call in blocks(payload, "toolUse") if isinstance(call.get("name"), str))
+    rest = {key: value for key, value in payload.items() if key != "toolConfig"}
+    if not called:
+        if "toolChoice" in config:
+            context.report_loss(request, "options.tool_choice", reasons.NO_TOOL_CHOICE)
+        return rest
+    context.report_loss(request, "tools", UNDEFINED)
+    tools = [{"toolSpec": {"name": name, "inputSchema": {"json": {"type": "object"}}}} for name in called]
+    return {**rest, "toolConfig": {**config, "tools": tools}}
+
+
+def with_fields_of_model(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+    """Return a payload with the effort of reasoning in the field that the model has for it."""
+    effort, name = object_of(payload, "outputConfig").get("effort"), (context.known.model or "").lower()
+    fields: dict[str, Any] = {}
+    if effort is not None and "gpt-oss" in name:
+        fields = {"reasoning_effort": effort}
+    elif effort is not None and "nova-2" in name:
+        fields = {"reasoningConfig": {"type": "enabled", "maxReasoningEffort": effort}}
+    if not fields:
+        return payload
+    output = {key: value for key, value in payload["outputConfig"].items() if key != "effort"}
+    rest = {key: value for key, value in payload.items() if key not in ("outputConfig", _OF_MODEL)}
+    own = {key: value for key, value in object_of(payload, _OF_MODEL).items() if key != "thinking"}
+    return {**rest, **({"outputConfig": output} if output else {}), _OF_MODEL: {**own, **fields}}
+
+
+def with_metadata(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+    """Return a payload whose metadata are texts. Others are lost."""
+    metadata = payload.get("requestMetadata")
+    if metadata.__class__ is not dict:
+        return payload
+    kept = {key: value for key, value in metadata.items() if value.__class__ is str}
+    for key in metadata.keys() - kept.keys():
+        context.report_loss(request, f"options.metadata.{key}", reasons.UNSUPPORTED_VALUE, value=metadata[key])
+    rest = {key: value for key, value in payload.items() if key != "requestMetadata"}
+    return {**rest, "requestMetadata": kept} if kept else rest
+
+
+def with_fitting_cache_points(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+    """Return a payload with at most as many cache points as the service accepts: the last ones."""
+    excess = len([*cache_points(payload)]) - MOST_CACHE_POINTS
+    dropped = {id(wire) for _, wire in context.cache_points[: max(excess, 0)]}
+    for point, wire in context.cache_points:
+        if id(wire) in dropped:
+            context.report_loss(point, None, reasons.CACHE_POINT_LIMIT, limit=MOST_CACHE_POINTS)
+    if not dropped:
+        return payload
+
+    def kept(items: Any) -> Any:
+        return [item for item in items if not (isinstance(item, dict) and id(item.get("cachePoint")) in dropped)]
+
+    config = object_of(payload, "toolConfig")
+    changed = {**payload, "messages": [{**m, "content": kept(m["content"])} for m in payload["messages"]]}
+    if "system" in payload:
+        changed["system"] = kept(payload["system"])
+    if "tools" in config:
+        changed["toolConfig"] = {**config, "tools": kept(config["tools"])}
+    return changed
+
+
+COUNTED = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheWriteInputTokens")
+"""The counters whose sum is the total."""
+
+
+def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
+    """Return the payload of an answer with the fields that the service always sends."""
+    if response.error is not None and not response.choices:
+        return payload
+    if payload.pop("modelId", None) is not None:
+        context.report_loss(response, "model", reasons.IN_URL)
+    usage = {"inputTokens": 0, "outputTokens": 0, **object_of(payload, "usage")}
+    usage = {"totalTokens": sum(usage.get(name, 0) for name in COUNTED), **usage}
+    output = {"message": {"role": "assistant", "content": []}}
+    return {"output": output, "stopReason": "end_turn", "metrics": {"latencyMs": 0}, **payload, "usage": usage}
+
+
+# -- the adapter ---------------------------------------------------------------------------------------------------
+
+
+def report_stream(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Report the choice of a stream, which is in the URL of a request."""
+    if request.options.stream is not None:
+        context.report_loss(request, "options.stream", reasons.IN_URL)
+    return request
+
+
+def without_empty_texts(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Return a request without blank instructions and empty descriptions of tools, which the service refuses."""
+    instructions = [content for content in request.instructions if not _is_blank(content)]
+    for content in request.instructions:
+        if _is_blank(content):
+            context.report_loss(content, None, reasons.BLANK_TEXT)
+            context.report_lost_attributes(content, ("cache_point",))
+    tools = [_with_description(tool, context) for tool in request.tools]
+    is_same = len(instructions) == len(request.instructions) and all(map(is_, tools, request.tools))
+    return request if is_same else context.replace(request, instructions=instructions, tools=tools)
+
+
+def _is_blank(content: Any) -> bool:
+    return isinstance(content, TextContent) and not content.text.strip()
+
+
+def _with_description(tool: Any, context: EncodeContext) -> Any:
+    if getattr(tool, "description", None) != "":
+        return tool
+    context.report_loss(tool, "description", reasons.BLANK_TEXT)
+    return context.replace(tool, description=None)
+
+
+REQUEST_PASSES = (
+    request_pass(report_stream, native=True),
+    request_pass(settings.with_fitting_settings, native=True, form=settings.ANTHROPIC),
+    request_pass(with_known_tools, native=True, kinds=Kinds()),
+    request_pass(with_sendable_tools, current=CURRENT),
+    request_pass(hoist_instructions),
+    request_pass(without_empty_texts),
+    message_pass(passes.normalize_foreign),
+    message_pass(instructions_as_text),
+    message_pass(passes.join_results),
+    message_pass(passes.join_assistant),
+    message_pass(without_citations, needs=(Citation,)),
+    message_pass(passes.without_blank_texts),
+    message_pass(_with_readable_media, needs=media.TYPES),
+    request_pass(passes.with_a_turn),
+    request_pass(_with_fitting_calls),
+    message_pass(with_documents, needs=_DOCUMENTS),
+    message_pass(with_begun),
+    request_pass(with_fitting_schemas, dialects=ANTHROPIC),
+)
+
+
+class BedrockConverse(TableAdapter):
+    """The adapter of Converse: requests, answers and streams. The issuer of signatures is that of the model."""
+
+    api = API
+    issuer = UNKNOWN
+    model_field = "modelId"
+    table = TABLE
+    rules = RULES
+    request = REQUEST
+    response = RESPONSE
+    requires = {"messages": list}
+    conversation = "messages"
+    takes_json = True
+    errors = ERRORS
+    http = HTTP
+    stream_format = EVENT_STREAM
+    meaningless = {
+        "type": ("tool_use", "text"),
+        "toolUse": {"type": "tool_use"},
+        "inferenceConfig": {},
+        _OF_MODEL: {},
+        # Two of the counters have two names.
+        **dict.fromkeys(("cacheReadInputTokenCount", "cacheWriteInputTokenCount")),
+        **dict.fromkeys(("ResponseMetadata", "metrics", "p")),
+    }
+    request_passes = REQUEST_PASSES
+    request_payload_passes = (
+        payload_pass(with_tool_config),
+        payload_pass(with_fields_of_model),
+        payload_pass(with_metadata),
+        payload_pass(with_fitting_cache_points),
+    )
+    answer_passes = (
+        message_pass(without_user_messages),
+        message_pass(passes.normalize_answer),
+        message_pass(without_citations),
+        message_pass(passes.without_names_of_results),
+        message_pass(media.without_media),
+        # The next request contains this answer, and must not contain blank texts.
+        message_pass(passes.without_blank_texts),
+        message_pass(passes.without_broken_status, native=True),
+    )
+    response_passes = (response_pass(counted, cached_inside=False, reasoning_inside=True),)
+    response_payload_passes = (payload_pass(completed),)
+
+    def issuer_of(self, model: str | None) -> str:
+        return issuer_of(model)
+
+    def origin_of(self, payload: Mapping[str, object]) -> Origin:
+        origin = super().origin_of(payload)
+        if origin.model is not None:
+            return origin
+        router = object_of(object_of(payload, "trace"), "promptRouter")
+        invoked = router.get("invokedModelId")
+        model = invoked if isinstance(invoked, str) else None
+        return Origin(api=API, issuer=issuer_of(model), model=model)
+
+    def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
+        decode = partial(super()._decode_row, row, context=context)
+        value = with_error(wire, context, decode) if row is RESPONSE else decode(wire)
+        return with_custom_calls(value, context) if isinstance(value, ChatRequest) else value
+
+    def expanded(self, payload: Any) -> Any:
+        """Return a payload with media types in place of formats, and flags of failed results, for audits."""
+        if isinstance(payload, list):
+            return [self.expanded(item) for item in payload]
+        if not isinstance(payload, dict):
+            return payload
+        flag = {"status": True} if "toolUseId" in payload and payload.get("status") == "error" else {}
+        return {key: _with_media_type(key, value) or self.expanded(value) for key, value in payload.items()} | flag
+
+    def stream_decoder(self, *, deltas: bool = True) -> StreamDecoder:
+        return Decoder(self, deltas=deltas)
+
+    def stream_encoder(self, policies: Mapping[str, str] | None = None) -> StreamEncoder:
+        return Encoder(self, policies)
+
+    def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
+        return restored_arguments(arguments, adapted)
+
+    def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> list[dict[str, Any]]:
+        return encode_blocks(messages, context)
+
+    def recognises_list(self, items: list[Any]) -> float:
+        """Return the confidence that the messages are of this API: high if their blocks have no type."""
+        return 0.95 if self.have_roles(items) and any(map(_has_own_blocks, items)) else 0.0
+
+    def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
+        """Return the kinds of payload that it may be, each with a confidence."""
+        if "contentBlockIndex" in payload or _is_event(payload):
+            return {"stream": 1.0}
+        if isinstance(payload.get("output"), dict) and ("stopReason" in payload or "message" in payload["output"]):
+            return {"response": 1.0}
+        kind = payload.get("__type")
+        if isinstance(kind, str) and kind.endswith("Exception"):
+            return {"response": 0.9}
+        own = {"modelId", "inferenceConfig", "toolConfig", "additionalModelRequestFields", "outputConfig"}
+        messages = payload.get("messages")
+        if isinstance(messages, list) and (own & payload.keys() or self.recognises_list(messages)):
+            return {"request": 1.0 if own & payload.keys() else 0.95}
+        return {"response": 0.1} if payload.keys() == {"message"} and isinstance(payload["message"], str) else {}
+
+
+def _is_event(payload: dict[str, Any]) -> bool:
+    """Return whether a payload is the end of a stream, or an event as the SDKs have it: its name is the only key."""
+    if len(payload) == 1 and payload.keys() <= EVENTS:
+        return isinstance(payload.get("metadata", {}), dict) and payload.get("metadata") != {}
+    return "stopReason" in payload and payload.keys() <= {"stopReason", "additionalModelResponseFields", "p"}
+
+
+def _with_media_type(key: str, medium: Any) -> dict[str, Any] | None:
+    """Return an image, a document, a video or audio with its media type; None for any other value."""
+    value = medium.get("format") if key in FORMATS and isinstance(medium, dict) else None
+    media_type = FORMATS[key].get(value) if isinstance(value, str) else None
+    return None if media_type is None else {**medium, "format": media_type}
+
+
+def _has_own_blocks(message: Any) -> bool:
+    """Return whether a message has blocks without a type, with a key of this API."""
+    content = message.get("content") if isinstance(message, dict) else None
+    items = content if isinstance(content, list) else []
+    return any(isinstance(item, dict) and "type" not in item and item.keys() & _KEYS for item in items)
+
+
+_KEYS = frozenset(
+    {*FORMATS, "text", "toolUse", "toolResult", "reasoningContent", "citationsContent", "guardContent", "cachePoint"}
+)
+adapter = BedrockConverse()

@@ -1,0 +1,156 @@
+"""A client for Converse that uses boto3.
+
+The methods of boto3 drop fields that its service model does not have. So two events of the SDK ("Extensibility guide")
+replace the body of a request before it is signed, and take the body of an answer before it is parsed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextvars import ContextVar
+from typing import Any
+
+from contentmodel.authoring import parse, write
+from contentmodel.client import ClientError
+from contentmodel.errors import DecodeError
+from contentmodel.extras import needs_extra
+from contentmodel_adapters.bedrock_converse.blocks import API
+from contentmodel_adapters.bedrock_converse.http import HTTP
+from contentmodel_adapters.bedrock_converse.response import TYPE, type_of
+from contentmodel_adapters.shared import clients
+from contentmodel_adapters.shared.calls import AsyncChunks, Call, Chunks
+
+with needs_extra("bedrock"):
+    import boto3
+    from botocore.config import Config
+    from botocore.exceptions import ClientError as Refusal
+
+_METHODS = ("Converse", "ConverseStream")
+
+
+class _Exchange:
+    """One call: the body to send, and the body that was received."""
+
+    def __init__(self, body: bytes) -> None:
+        self.body = body
+        self.received: Any = None
+
+
+_current: ContextVar[_Exchange | None] = ContextVar("exchange", default=None)
+
+
+def _replace_body(params: dict[str, Any], **event: Any) -> None:
+    exchange = _current.get()
+    if exchange is not None:
+        params["body"] = exchange.body
+
+
+def _take_body(response_dict: dict[str, Any], **event: Any) -> None:
+    exchange = _current.get()
+    if exchange is not None:
+        exchange.received = response_dict["body"]
+
+
+def make_sdk(options: dict[str, Any]) -> Any:
+    """Return a client of boto3. `base_url`, `timeout` and `max_retries` are translated, as for other SDKs."""
+    named = {**options}
+    if (base_url := named.pop("base_url", None)) is not None:
+        named["endpoint_url"] = str(base_url)
+    settings: dict[str, Any] = {}
+    if (timeout := named.pop("timeout", None)) is not None:
+        settings |= {"connect_timeout": timeout, "read_timeout": timeout}
+    if (retries := named.pop("max_retries", None)) is not None:
+        settings["retries"] = {"total_max_attempts": retries + 1}
+    if settings:
+        config = Config(**settings)
+        named["config"] = named["config"].merge(config) if "config" in named else config
+    return boto3.client("bedrock-runtime", **named)
+
+
+def exchanged(sdk: Any, call: Call, *, stream: bool) -> Any:
+    """Send a payload, and return the body of its answer: bytes, or a stream of bytes."""
+    events = sdk.meta.events
+    for method in _METHODS:
+        # To register a handler again has no effect.
+        events.register_last(f"before-call.bedrock-runtime.{method}", _replace_body, unique_id=f"{API}.{method}.call")
+        events.register_last(f"before-parse.bedrock-runtime.{method}", _take_body, unique_id=f"{API}.{method}.answer")
+    exchange = _Exchange(write(HTTP.body_of(call.payload)))
+    token = _current.set(exchange)
+    try:
+        (sdk.converse_stream if stream else sdk.converse)(modelId=call.model)
+    finally:
+        _current.reset(token)
+    return exchange.received
+
+
+def with_model(body: bytes, model: str) -> bytes:
+    """Return an answer with the model that was called, which the service does not name."""
+    try:
+        answer = parse(body)
+    except DecodeError:
+        return body
+    return write(HTTP.with_path_model(answer, model)) if isinstance(answer, dict) else body
+
+
+def failure_of(client: clients.BaseClient, error: Exception) -> ClientError | None:
+    """Return the ClientError for an error of the SDK; None if it is not about a request."""
+    if not isinstance(error, Refusal):
+        return client.unanswered(error)
+    details, answer = error.response.get("Error", {}), error.response.get("ResponseMetadata", {})
+    body = {"message": details.get("Message", ""), TYPE: type_of(str(details.get("Code", "")))}
+    headers = {**answer.get("HTTPHeaders", {}), "x-request-id": answer.get("RequestId")}
+    return client.refused(answer.get("HTTPStatusCode", 500), body, headers)
+
+
+class Client(clients.SyncClient):
+    """A ChatClient over a client of boto3 for `bedrock-runtime`. The SDK's timeouts apply to all of its calls."""
+
+    api = API
+    has_stream_field = False
+
+    def make_sdk(self, options: dict[str, Any]) -> Any:
+        return make_sdk(options)
+
+    def failure_of(self, error: Exception) -> ClientError | None:
+        return failure_of(self, error)
+
+    def send(self, call: Call, timeout: float | None) -> bytes:
+        return with_model(exchanged(self.sdk, call, stream=False), call.model)
+
+    def open(self, call: Call, timeout: float | None) -> Chunks:
+        body = exchanged(self.sdk, call, stream=True)
+        return iter(body.stream()), body.close
+
+
+class AsyncClient(clients.AsyncClient):
+    """An AsyncChatClient over a client of boto3, whose calls are made in threads."""
+
+    api = API
+    has_stream_field = False
+
+    def make_sdk(self, options: dict[str, Any]) -> Any:
+        return make_sdk(options)
+
+    async def close_sdk(self) -> None:
+        self.sdk.close()
+
+    def failure_of(self, error: Exception) -> ClientError | None:
+        return failure_of(self, error)
+
+    async def send(self, call: Call, timeout: float | None) -> bytes:
+        return with_model(await asyncio.to_thread(exchanged, self.sdk, call, stream=False), call.model)
+
+    async def open(self, call: Call, timeout: float | None) -> AsyncChunks:
+        body = await asyncio.to_thread(exchanged, self.sdk, call, stream=True)
+
+        async def close() -> None:
+            body.close()
+
+        return _in_threads(iter(body.stream())), close
+
+
+async def _in_threads(chunks: Iterator[bytes]) -> AsyncIterator[bytes]:
+    """Yield the chunks of a blocking iterator."""
+    while (chunk := await asyncio.to_thread(next, chunks, None)) is not None:
+        yield chunk

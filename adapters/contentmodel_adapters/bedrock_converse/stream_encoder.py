@@ -1,0 +1,176 @@
+"""Encode streams of ConverseStream: blocks are started, grown and stopped one after the other, in binary frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from contentmodel.authoring import (
+    OutgoingBlock,
+    StreamEncoder,
+    Written,
+    is_incomplete_call,
+    list_of,
+    object_of,
+    reasons,
+    write,
+)
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import TextContent
+from contentmodel.events import TextDelta, TurnComplete, TurnError, WireEvent
+from contentmodel_adapters.bedrock_converse.response import TYPE, type_of
+
+_EXCEPTIONS = {"ThrottlingException", "ValidationException", "ServiceUnavailableException", "ModelStreamErrorException"}
+"""The exceptions of streams. Any other one is an InternalServerException."""
+
+
+class Encoder(StreamEncoder):
+    """Encode one answer as the events of ConverseStream."""
+
+    def __init__(self, adapter: Any, policies: Mapping[str, str] | None = None) -> None:
+        super().__init__(adapter, policies)
+        self._count = 0
+
+    def begin(self, payload: dict[str, Any]) -> None:
+        role = object_of(object_of(payload, "output"), "message").get("role", "assistant")
+        model = {"modelId": payload["modelId"]} if "modelId" in payload else {}
+        self.put({"role": role, **model}, "messageStart")
+
+    # -- blocks ------------------------------------------------------------------------------------------------
+
+    def is_deferred(self, block: OutgoingBlock) -> bool:
+        """Defer opening a whitespace-only block: non-native blank text is dropped."""
+        is_from_this_api = self._origin is not None and self._origin.api == self.api
+        if is_from_this_api or block.content.__class__ is not TextContent or block.content.text.strip():
+            return super().is_deferred(block)
+        known, block.state = block.state or 0, len(block.deltas)
+        return all(delta.__class__ is not TextDelta or not delta.text.strip() for delta in block.deltas[known:])
+
+    def open_block(self, block: OutgoingBlock) -> None:
+        wires = self.encode_start(block.content)
+        if len(wires) != 1:
+            return
+        growth = growth_of(wires[0])
+        if growth is None or not _is_growing(block.content, wires[0]):
+            return
+        start, make, _ = growth
+        self._begin_block(start)
+        place = self._count
+        block.grow = lambda text: self._delta(place, make(text))
+        self.write_begun(block)
+
+    def close_block(self, block: OutgoingBlock) -> None:
+        live = block.grow is not None
+        if is_incomplete_call(block):
+            if not live:
+                self.report_loss((block.choice, block.index), block.content, reasons.INTERRUPTED_CALL)
+            self._count += live
+            return
+        wires = self.encode_block(block)
+        if live:
+            # The encoder drops a whitespace-only text, but this block was opened.
+            self._end_block(block, wires[0] if wires else {"text": ""}, sent=block.sent)
+            wires = wires[1:]
+        for wire in wires:
+            growth = growth_of(wire)
+            self._begin_block(wire if growth is None else growth[0])
+            self._end_block(block, wire, sent=0)
+        block.cited = len(block.content.annotations or ())
+
+    def _delta(self, place: int, delta: dict[str, Any]) -> bytes:
+        data = write({"delta": delta, "contentBlockIndex": place})
+        return self.adapter.stream_format.write(data, "contentBlockDelta")
+
+    def _begin_block(self, start: dict[str, Any] | None) -> None:
+        if start is not None:
+            self.put({"start": start, "contentBlockIndex": self._count}, "contentBlockStart")
+
+    def _end_block(self, block: OutgoingBlock, wire: dict[str, Any], *, sent: int) -> None:
+        growth = growth_of(wire)
+        if growth is not None:
+            start, make, text = growth
+            left = text[sent:]
+            if left or (not sent and start is None):
+                self.put_raw(self._delta(self._count, make(left)))
+        for delta in _after_text(wire):
+            self.put_raw(self._delta(self._count, delta))
+        if block.is_complete:
+            self.put({"contentBlockIndex": self._count}, "contentBlockStop")
+        self._count += 1
+
+    def amend(self, index: int, content: Any, written: Written) -> None:
+        text = content.text if isinstance(content, TextContent | ReasoningContent) else ""
+        if len(text) > written.sent:
+            rest = content.__class__(text=text[written.sent :])
+            for wire in self.encode([rest], places=[(0, index)]):
+                self._end_block(OutgoingBlock(index, content, 0), wire, sent=0)
+            written.sent = len(text)
+        elif len(content.annotations or ()) > written.cited:
+            self.report_loss((0, index), content, reasons.AFTER_BLOCK, field="annotations")
+        elif written.call is not None:
+            self.report_loss((0, index), content, reasons.CHANGED_AFTER_WRITE)
+
+    # -- the end -----------------------------------------------------------------------------------------------
+
+    def finish(self, event: TurnComplete) -> None:
+        self._end_message(self.encode_envelope(event))
+
+    def _end_message(self, payload: dict[str, Any]) -> None:
+        names = ("stopReason", "additionalModelResponseFields")
+        stop = {name: payload[name] for name in names if name in payload}
+        if stop:
+            self.put(stop, "messageStop")
+        rest = {name: value for name, value in payload.items() if name not in (*names, "output", "modelId")}
+        if rest:
+            self.put(rest, "metadata")
+
+    def fail(self, event: TurnError, payload: dict[str, Any]) -> None:
+        if self._has_begun:
+            # Send what was received before the error: the tokens.
+            usage = self.encode_envelope(event).get("usage") if event.response.usage is not None else None
+            if usage is not None:
+                self.put({"usage": usage}, "metadata")
+        kind = type_of(str(payload.get(TYPE, "")))
+        name = kind if kind in _EXCEPTIONS else "InternalServerException"
+        body = {key: value for key, value in payload.items() if key != TYPE}
+        self.put(body, name[0].lower() + name[1:])
+
+    def wire_event(self, event: WireEvent) -> None:
+        self.put(event.data, event.name)
+
+
+Growth = tuple[dict[str, Any] | None, Callable[[str], dict[str, Any]], str]
+"""The start of a block that grows (None if it has none), the delta for more text, and its text."""
+
+
+def growth_of(wire: dict[str, Any]) -> Growth | None:
+    """Return how a block grows; None if its start has all of it."""
+    cited, reasoning, call = (object_of(wire, key) for key in ("citationsContent", "reasoningContent", "toolUse"))
+    if wire.get("text").__class__ is str and len(wire) == 1:
+        return None, lambda text: {"text": text}, wire["text"]
+    if cited.keys() == {"content", "citations"} and len(cited["content"]) == 1 and len(wire) == 1:
+        return None, lambda text: {"text": text}, cited["content"][0].get("text", "")
+    thought = object_of(reasoning, "reasoningText")
+    if thought.get("text").__class__ is str and thought.keys() <= {"text", "signature"} and len(wire) == 1:
+        return None, lambda text: {"reasoningContent": {"text": text}}, thought["text"]
+    if call.get("input").__class__ in (dict, str):
+        start = {**wire, "toolUse": {key: value for key, value in call.items() if key != "input"}}
+        typed = call["input"] if call["input"].__class__ is str else write(call["input"]).decode()
+        return start, lambda text: {"toolUse": {"input": text}}, "" if call["input"] == {} else typed
+    return None
+
+
+def _after_text(wire: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the deltas after the text of a block that grows: its citations, and its signature."""
+    if growth_of(wire) is None:
+        return []
+    citations = list_of(object_of(wire, "citationsContent"), "citations")
+    signature = object_of(object_of(wire, "reasoningContent"), "reasoningText").get("signature")
+    signed = [] if signature is None else [{"reasoningContent": {"signature": signature}}]
+    return [{"citation": citation} for citation in citations] + signed
+
+
+def _is_growing(content: Any, wire: dict[str, Any]) -> bool:
+    """Return whether the input is the call's arguments unchanged. Free text is not: it is inside an object."""
+    call = object_of(wire, "toolUse")
+    return not call or bool(call.get("input") == (content.arguments or {}))

@@ -1,0 +1,158 @@
+"""Tool definitions, tool choice and output format of Converse (botocore 1.43.117; November 2026)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from contentmodel.authoring import (
+    AsSent,
+    Choice,
+    Codec,
+    DecodeContext,
+    EncodeContext,
+    Filled,
+    Implied,
+    Rest,
+    Row,
+    Silent,
+    object_of,
+    parse,
+    write,
+)
+from contentmodel.errors import DecodeError
+from contentmodel.request import FunctionTool, HostedTool, ResponseFormat, ToolChoice
+from contentmodel_adapters.bedrock_converse.blocks import CACHED, POINTS, TABLE
+from contentmodel_adapters.shared.cached_blocks import CachedBlocks
+from contentmodel_adapters.shared.definitions import NO_PARAMETERS, free_text_row, is_free_text, without_parameters_row
+from contentmodel_adapters.shared.hosted import Current, Hosted
+
+SYSTEM_TOOLS = {"nova_grounding": "web_search", "nova_code_interpreter": "code_interpreter"}
+"""The tools that Bedrock runs, for Nova 2 (docs.aws.amazon.com/nova/latest/nova2-userguide, seen 2026-11-23)."""
+CURRENT: Current = {kind: (Hosted(name, name),) for name, kind in SYSTEM_TOOLS.items()}
+_SCHEMA = "toolSpec.inputSchema.json"
+
+
+def _row_of_tool(wire: dict[str, Any]) -> str | None:
+    system = wire.get("systemTool")
+    if system.__class__ is dict:
+        name = system.get("name")
+        return name if name.__class__ is str and name in SYSTEM_TOOLS else "systemTool"
+    if wire.get("toolSpec").__class__ is not dict:
+        return None
+    schema = object_of(wire["toolSpec"], "inputSchema").get("json")
+    if schema == NO_PARAMETERS:
+        return "without parameters"
+    return "free text" if schema.__class__ is dict and is_free_text(schema) else "toolSpec"
+
+
+def _usual_tool(tool: Any, rows: list[Row]) -> Row | None:
+    if tool.__class__ is FunctionTool:
+        return rows[1] if tool.parameters is None else rows[0]
+    if tool.__class__ is not HostedTool:
+        return rows[0]
+    return next((row for row in rows if row.implied.get("kind") == tool.kind), None)
+
+
+_OTHER = {"kind": "other"}
+FUNCTION = {f"toolSpec.{key}": key for key in ("name", "description", "strict")} | {_SCHEMA: "parameters"}
+TOOLS = TABLE.union(
+    "tool",
+    [
+        Row("toolSpec", FunctionTool, FUNCTION, Silent(CACHED), Filled({_SCHEMA: NO_PARAMETERS})),
+        without_parameters_row("without parameters", _SCHEMA, at="toolSpec.", silent=(CACHED,)),
+        free_text_row("free text", _SCHEMA, at="toolSpec.", silent=(CACHED,)),
+        *(
+            Row(
+                name,
+                HostedTool,
+                {"systemTool.name": "name"},
+                Implied({"kind": kind}),
+                Silent(CACHED, "settings"),
+                Filled({"systemTool.name": name}),
+            )
+            for name, kind in SYSTEM_TOOLS.items()
+        ),
+        Row("systemTool", HostedTool, {"systemTool.name": "name"}, Implied(_OTHER), Silent(CACHED, "settings")),
+        # A cache point that follows no tool.
+        Row("cachePoint", HostedTool, {"cachePoint": "settings"}, Implied({"kind": "cachePoint"}), Silent("name")),
+    ],
+    find=lambda wire: "cachePoint" if wire.get("cachePoint").__class__ is dict else _row_of_tool(wire),
+    other=Row("other", HostedTool, {}, Implied(_OTHER), Rest("settings"), Silent("name")),
+    prefer=_usual_tool,
+)
+DEFINITIONS = CachedBlocks(TOOLS, POINTS, "cachePoint")
+
+
+# -- tool choice ---------------------------------------------------------------------------------------------------
+
+
+def read_choice(value: dict[str, Any]) -> ToolChoice | None:
+    """Return the choice that an object means; None if it is not understood."""
+    name = object_of(value, "tool").get("name")
+    if name.__class__ is str:
+        return ToolChoice(mode="required", tools=[name])
+    return next((ToolChoice(mode=mode) for mode, key in _MODES.items() if key in value), None)
+
+
+def write_choice(choice: ToolChoice, tools: list[Any]) -> Any:
+    """Return the object of a choice; None if the API cannot express it."""
+    names = choice.tools or []
+    if choice.hosted is not None or len(names) > 1 or (names and choice.mode != "required"):
+        return None
+    if names:
+        return {"tool": {"name": names[0]}}
+    return {_MODES[choice.mode]: {}} if choice.mode in _MODES else None
+
+
+_MODES = {"auto": "auto", "required": "any"}
+CHOICE = Choice(read_choice, write_choice, strings=False, tagged=None, fallback={"auto": {}})
+
+
+# -- output format -------------------------------------------------------------------------------------------------
+
+
+class SchemaText(Codec[dict[str, Any]]):
+    """A JSON Schema as JSON text."""
+
+    classes = (str,)
+    identity = False
+    mandatory = True
+
+    def holds(self, value: object) -> bool:
+        try:
+            return value.__class__ is str and parse(value).__class__ is dict
+        except DecodeError:
+            return False
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> dict[str, Any]:
+        schema: dict[str, Any] = parse(value)
+        return schema
+
+    def encode(self, value: dict[str, Any], context: EncodeContext, owner: object) -> str:
+        return write(value).decode()
+
+    def describe(self) -> str:
+        return "json"
+
+
+_DEFINITION = "structure.jsonSchema"
+OUTPUT_FORMAT = TABLE.union(
+    "outputConfig.textFormat",
+    [
+        Row(
+            "json_schema",
+            ResponseFormat,
+            {
+                f"{_DEFINITION}.schema": ("schema", SchemaText()),
+                f"{_DEFINITION}.name": "name",
+                f"{_DEFINITION}.description": "description",
+            },
+            Implied({"kind": "json_schema"}),
+            Silent("media_type"),
+            constants={"type": "json_schema"},
+            as_sent=AsSent(f"{_DEFINITION}.schema"),
+        )
+    ],
+    other=Row("other", ResponseFormat, {"type": "kind"}),
+    prefer=lambda made, rows: rows[0] if made.kind == "json_schema" and made.schema is not None else None,
+)

@@ -1,0 +1,394 @@
+"""Bedrock's Converse: blocks with one key, issuers by model, cache points between blocks, documents, and boto3."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import boto3
+import pytest
+from botocore.config import Config
+from botocore.exceptions import ClientError as Refusal
+
+import contentmodel
+from conftest import records
+from contentmodel import (
+    ChatChoice,
+    ChatMessage,
+    ChatRequest,
+    ChatResponse,
+    DataContent,
+    FunctionCallContent,
+    ReasoningContent,
+    TextContent,
+    convert,
+    fold_stream,
+)
+from contentmodel.client import RateLimitError, chat_client
+from contentmodel.content import CodeInterpreterToolResultContent, Protected, UnknownContent, WebSearchToolCallContent
+from contentmodel.message import contents_of, user
+from contentmodel_conformance.oracles import judge
+from contentmodel_conformance.oracles.aws import faults_of_sdk, with_bytes
+from contentmodel_conformance.server import Fault, LoopbackServer, Turn
+
+API = "bedrock-converse"
+BEDROCK = contentmodel.adapter(API)
+CLAUDE, NOVA = "us.anthropic.claude-opus-4-8", "us.amazon.nova-2-lite-v1:0"
+PIXEL = "iVBORw0KGgo="
+
+
+def asked(*content: Any, **others: Any) -> dict[str, Any]:
+    return {"messages": [{"role": "user", "content": list(content)}], **others}
+
+
+REQUEST = {
+    "modelId": CLAUDE,
+    "system": [{"text": "Be brief."}, {"cachePoint": {"type": "default"}}],
+    "messages": [
+        {
+            "role": "user",
+            "content": [
+                {"text": "What is in these?"},
+                {"image": {"format": "png", "source": {"bytes": PIXEL}}},
+                {
+                    "video": {
+                        "format": "three_gp",
+                        "source": {"s3Location": {"uri": "s3://b/v", "bucketOwner": "1" * 12}},
+                    }
+                },
+                {"audio": {"format": "mp3", "source": {"bytes": "SUQz"}}},
+                {
+                    "document": {
+                        "format": "txt",
+                        "name": "notes",
+                        "source": {"text": "A."},
+                        "citations": {"enabled": True},
+                    }
+                },
+                {
+                    "document": {
+                        "name": "parts",
+                        "source": {"content": [{"text": "A."}, {"text": "B."}]},
+                        "context": "c",
+                    }
+                },
+                {"searchResult": {"source": "https://a.example", "title": "A", "content": [{"text": "A."}]}},
+                {"guardContent": {"text": {"text": "Guard this.", "qualifiers": ["query"]}}},
+                {"guardContent": {"image": {"format": "png", "source": {"bytes": PIXEL}}}},
+                {"cachePoint": {"type": "default", "ttl": "1h"}},
+                {"cachePoint": {"type": "default"}},
+            ],
+        },
+        {
+            "role": "assistant",
+            "content": [
+                {"reasoningContent": {"reasoningText": {"text": "Hm.", "signature": "c2ln"}}},
+                {"reasoningContent": {"redactedContent": "c2VhbGVk"}},
+                {"citationsContent": {"content": [{"text": "A"}, {"text": "."}], "citations": [{"title": "notes"}]}},
+                {"toolUse": {"toolUseId": "s1", "name": "nova_grounding", "input": {}, "type": "server_tool_use"}},
+                {"toolResult": {"toolUseId": "s1", "content": [], "type": "nova_grounding_result"}},
+                {"toolUse": {"toolUseId": "t1", "name": "look", "input": {"a": 1}}},
+                {"toolAddition": {"tool": {"type": "x", "name": "y"}}},
+            ],
+        },
+        {
+            "role": "user",
+            "content": [{"toolResult": {"toolUseId": "t1", "status": "success", "content": [{"json": {"b": [1]}}]}}],
+        },
+    ],
+    "inferenceConfig": {"maxTokens": 99, "temperature": 0.5, "topP": 0.9, "stopSequences": ["END"]},
+    "toolConfig": {
+        "tools": [
+            {"toolSpec": {"name": "look", "description": "Looks.", "inputSchema": {"json": {"type": "object"}}}},
+            {"cachePoint": {"type": "default"}},
+            {"systemTool": {"name": "nova_grounding"}},
+        ],
+        "toolChoice": {"tool": {"name": "look"}},
+    },
+    "additionalModelRequestFields": {"thinking": {"type": "enabled", "budget_tokens": 1024}, "anthropic_beta": ["x"]},
+    "outputConfig": {
+        "effort": "high",
+        "textFormat": {
+            "type": "json_schema",
+            "structure": {"jsonSchema": {"schema": '{"type": "object"}', "name": "n"}},
+        },
+    },
+    "guardrailConfig": {"guardrailIdentifier": "g", "guardrailVersion": "DRAFT"},
+    "serviceTier": {"type": "flex"},
+}
+
+
+def test_request_with_every_kind_of_block_is_kept_and_known() -> None:
+    request = BEDROCK.decode_request(REQUEST)
+    assert BEDROCK.encode_request(request).payload == REQUEST
+    assert not any(isinstance(content, UnknownContent) for content in contents_of(request.messages))
+    assert judge(API, "request").faults(REQUEST) == faults_of_sdk(REQUEST) == []
+
+
+def test_cache_point_belongs_to_the_block_before_it() -> None:
+    request = BEDROCK.decode_request(REQUEST)
+    assert request.instructions[0].cache_point is not None
+    assert request.tools[0].cache_point is not None
+    assert request.messages[0].contents[-2].cache_point.ttl == "1h"
+    there = convert(REQUEST, source=API, target="anthropic-messages").payload
+    assert there["system"][0]["cache_control"] == {"type": "ephemeral"}
+    back = convert(there, source="anthropic-messages", target=API, model=CLAUDE).payload
+    assert back["system"] == REQUEST["system"]
+
+
+def test_calls_of_server_tools_are_hosted_calls() -> None:
+    contents = BEDROCK.decode_request(REQUEST).messages[1].contents
+    assert any(isinstance(content, WebSearchToolCallContent) for content in contents)
+    result = {"toolUseId": "s", "content": [{"json": {"stdOut": "2"}}], "type": "nova_code_interpreter_result"}
+    answer = {
+        "output": {"message": {"role": "assistant", "content": [{"toolResult": result}]}},
+        "stopReason": "end_turn",
+    }
+    assert isinstance(BEDROCK.decode_response(answer).messages[0].contents[0], CodeInterpreterToolResultContent)
+
+
+# -- issuers -----------------------------------------------------------------------------------------------------------
+
+
+def reasoned(block: dict[str, Any], model: str | None) -> dict[str, Any]:
+    messages = [
+        {"role": "user", "content": [{"text": "?"}]},
+        {"role": "assistant", "content": [{"reasoningContent": block}, {"text": "Yes."}]},
+        {"role": "user", "content": [{"text": "Why?"}]},
+    ]
+    return {"messages": messages, **({} if model is None else {"modelId": model})}
+
+
+SIGNED = {"reasoningText": {"text": "Hm.", "signature": "c2lnbmF0dXJl"}}
+
+
+@pytest.mark.parametrize("model", [CLAUDE, "arn:aws:bedrock:us-east-1:1:inference-profile/eu.anthropic.claude-x-v1:0"])
+def test_signature_of_claude_goes_to_the_messages_api_and_back(model: str) -> None:
+    payload = reasoned(SIGNED, model)
+    there = convert(payload, source=API, target="anthropic-messages").payload
+    assert there["messages"][1]["content"][0] == {"type": "thinking", "thinking": "Hm.", "signature": "c2lnbmF0dXJl"}
+    back = convert(there, source="anthropic-messages", target=API).payload
+    assert back["messages"][1]["content"][0] == {"reasoningContent": SIGNED}
+
+
+def test_redacted_reasoning_of_claude_is_the_text_of_the_messages_api() -> None:
+    data = base64.b64encode(b"c2VhbGVk").decode()
+    payload = reasoned({"redactedContent": data}, CLAUDE)
+    there = convert(payload, source=API, target="anthropic-messages").payload
+    assert there["messages"][1]["content"][0] == {"type": "redacted_thinking", "data": "c2VhbGVk"}
+    back = convert(there, source="anthropic-messages", target=API).payload
+    assert back["messages"][1]["content"][0] == {"reasoningContent": {"redactedContent": data}}
+
+
+@pytest.mark.parametrize(
+    "model", [NOVA, "us.deepseek.r1-v1:0", "openai.gpt-oss-120b-1:0", "google.gemma-3-4b-it", None]
+)
+@pytest.mark.parametrize("target", ["anthropic-messages", "openai-responses", "google-generate-content"])
+def test_signatures_of_other_models_reach_no_other_api(model: str | None, target: str) -> None:
+    converted = convert(reasoned(SIGNED, model), source=API, target=target, model="claude-opus-4-8")
+    assert "c2lnbmF0dXJl" not in json.dumps(converted.payload)
+    assert any("reasoning" in loss.code or "opaque" in loss.code for loss in converted.losses)
+
+
+def test_signatures_do_not_pass_from_nova_to_claude_within_the_api() -> None:
+    request = BEDROCK.decode_request(reasoned(SIGNED, NOVA))
+    assert "c2lnbmF0dXJl" in json.dumps(BEDROCK.encode_request(request).payload)
+    encoded = BEDROCK.encode_request(request, model=CLAUDE)
+    assert "c2lnbmF0dXJl" not in json.dumps(encoded.payload)
+    assert [loss.code for loss in encoded.losses if "opaque" in loss.code] == ["opaque-state"]
+
+
+def test_state_of_an_unnamed_model_is_kept_within_the_api() -> None:
+    request = BEDROCK.decode_request(reasoned(SIGNED, None))
+    assert "c2lnbmF0dXJl" in json.dumps(BEDROCK.encode_request(request, model=CLAUDE).payload)
+
+
+def test_signature_of_claude_does_not_go_to_another_model() -> None:
+    thinking = {"type": "thinking", "thinking": "Hm.", "signature": "c2lnbmF0dXJl"}
+    messages = [
+        {"role": "user", "content": "?"},
+        {"role": "assistant", "content": [thinking, {"type": "text", "text": "Yes."}]},
+        {"role": "user", "content": "Why?"},
+    ]
+    payload = {"model": "claude-opus-4-8", "max_tokens": 9, "messages": messages}
+    for model in (NOVA, "openai.gpt-oss-120b-1:0"):
+        assert "c2lnbmF0dXJl" not in json.dumps(
+            convert(payload, source="anthropic-messages", target=API, model=model).payload
+        )
+
+
+# -- requests of other APIs --------------------------------------------------------------------------------------------
+
+
+def test_roles_alternate_and_begin_with_the_user() -> None:
+    messages = [
+        {"role": "assistant", "content": "Hello."},
+        {"role": "user", "content": "One."},
+        {"role": "user", "content": "Two."},
+    ]
+    encoded = convert({"model": CLAUDE, "messages": messages}, source="openai-chat", target=API)
+    assert [message["role"] for message in encoded.payload["messages"]] == ["user", "assistant", "user"]
+    assert encoded.payload["messages"][2]["content"] == [{"text": "One."}, {"text": "Two."}]
+    assert BEDROCK.check_request(encoded.payload) == []
+
+
+def test_documents_get_names_that_the_service_accepts() -> None:
+    data = [
+        DataContent(data="JVBERi0=", media_type="application/pdf", name=name) for name in ("a_b.pdf", "a b pdf", None)
+    ]
+    request = ChatRequest(model=CLAUDE, messages=[ChatMessage(role="user", contents=data)])
+    encoded = BEDROCK.encode_request(request)
+    content = encoded.payload["messages"][0]["content"]
+    assert [block["document"]["name"] for block in content[:3]] == ["a_b pdf", "a b pdf", "Document"]
+    assert "text" in content[3]
+    assert BEDROCK.check_request(encoded.payload) == []
+
+
+def test_calls_without_definitions_get_a_tool_config() -> None:
+    call = {"id": "call_1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    messages = [
+        {"role": "user", "content": "?"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "call_1", "content": "Seen."},
+    ]
+    encoded = convert({"model": CLAUDE, "messages": messages}, source="openai-chat", target=API)
+    assert [tool["toolSpec"]["name"] for tool in encoded.payload["toolConfig"]["tools"]] == ["look"]
+    assert "bedrock-tool-config" in {loss.code for loss in encoded.losses}
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [
+        (NOVA, {"reasoningConfig": {"type": "enabled", "maxReasoningEffort": "high"}}),
+        ("openai.gpt-oss-120b-1:0", {"reasoning_effort": "high"}),
+    ],
+)
+def test_effort_is_in_the_field_of_the_model(model: str, expected: dict[str, Any]) -> None:
+    payload = {"model": "gpt-5.2", "messages": [{"role": "user", "content": "?"}], "reasoning_effort": "high"}
+    encoded = convert(payload, source="openai-chat", target=API, model=model)
+    assert encoded.payload["additionalModelRequestFields"] == expected
+
+
+@pytest.mark.parametrize("source", ["openai-chat", "openai-responses", "anthropic-messages", "google-generate-content"])
+def test_validator_of_the_sdk_accepts_converted_requests(source: str) -> None:
+    for record in records(source, "request"):
+        payload = convert(record["body"], source=source, target=API, model=CLAUDE).payload
+        assert judge(API, "request").faults(payload) == faults_of_sdk(payload) == [], record["id"]
+
+
+# -- boto3 -------------------------------------------------------------------------------------------------------------
+
+KEYS = {"aws_access_key_id": "none", "aws_secret_access_key": "none", "region_name": "us-east-1"}
+ANSWER = ChatResponse(
+    model="claude-opus-4-8",
+    choices=[
+        ChatChoice(
+            messages=[
+                ChatMessage(
+                    role="assistant",
+                    contents=[
+                        ReasoningContent(
+                            text="Hm.", protected=Protected(issuer="anthropic", kind="signature", data="c2ln")
+                        ),
+                        TextContent(text="It is a long text in pieces."),
+                        FunctionCallContent(call_id="t1", name="look", arguments={"a": 1}),
+                    ],
+                )
+            ]
+        )
+    ],
+)
+
+
+def test_bytes_of_payloads_are_base64() -> None:
+    given = asked({"text": "?"}, {"image": {"format": "png", "source": {"bytes": base64.b64decode(PIXEL)}}})
+    payload = asked({"text": "?"}, {"image": {"format": "png", "source": {"bytes": PIXEL}}})
+    assert BEDROCK.encode_request(BEDROCK.decode_request(given)).payload == payload
+    assert with_bytes(payload, "ConverseRequest") == given
+
+
+def test_boto3_reads_answers_and_streams() -> None:
+    with LoopbackServer([ANSWER, ANSWER]) as server:
+        client = boto3.client("bedrock-runtime", endpoint_url=server.base_url(API), **KEYS)
+        answer = client.converse(modelId=CLAUDE, **asked({"text": "?"}))
+        events = list(client.converse_stream(modelId=CLAUDE, **asked({"text": "?"}))["stream"])
+    content = answer["output"]["message"]["content"]
+    assert content[0]["reasoningContent"]["reasoningText"] == {"text": "Hm.", "signature": "c2ln"}
+    assert content[2]["toolUse"] == {"toolUseId": "t1", "name": "look", "input": {"a": 1}}
+    decoder = BEDROCK.stream_decoder()
+    folded = contentmodel.fold([made for event in events for made in decoder.feed_event(event)] + decoder.close())
+    assert folded.messages[0].contents == BEDROCK.decode_response(answer).messages[0].contents
+
+
+def test_client_keeps_signatures_and_names_the_model() -> None:
+    request = ChatRequest(messages=[user("?")])
+    with LoopbackServer([ANSWER, ANSWER]) as server:
+        client = chat_client(API, model=CLAUDE, base_url=server.base_url(API), **KEYS)
+        answer = client.complete(request)
+        with client.stream(request) as stream:
+            list(stream)
+        assert [(record.model, record.payload) for record in server.requests] == [(CLAUDE, asked({"text": "?"}))] * 2
+    assert answer.model == stream.response.model == CLAUDE
+    assert answer.messages[0].contents[0] == ANSWER.messages[0].contents[0]
+    assert stream.response.messages == answer.messages
+
+
+def test_client_raises_the_error_of_a_refusal() -> None:
+    with LoopbackServer([Turn(fault=Fault(status=429, message="Too many."))] * 2) as server:
+        once = Config(retries={"total_max_attempts": 1})
+        sdk = boto3.client("bedrock-runtime", endpoint_url=server.base_url(API), config=once, **KEYS)
+        with pytest.raises(Refusal, match="ThrottlingException"):
+            sdk.converse(modelId=CLAUDE, **asked({"text": "?"}))
+        client = chat_client(API, model=CLAUDE, base_url=server.base_url(API), max_retries=0, **KEYS)
+        with pytest.raises(RateLimitError, match="ThrottlingException") as raised:
+            client.complete(ChatRequest(messages=[user("?")]))
+    assert raised.value.error is not None
+    assert raised.value.error.kind == "rate_limit"
+
+
+def test_exception_in_a_stream_is_an_error() -> None:
+    frames = [
+        BEDROCK.stream_format.write(b'{"role":"assistant"}', "messageStart"),
+        BEDROCK.stream_format.write(b'{"contentBlockIndex":0,"delta":{"text":"Hel"},"p":"abc"}', "contentBlockDelta"),
+        BEDROCK.stream_format.write(b'{"message":"Slow down."}', "throttlingException"),
+    ]
+    response = fold_stream(frames, API)
+    assert response.text == "Hel"
+    assert response.error is not None
+    assert (response.error.code, response.error.kind) == ("ThrottlingException", "rate_limit")
+
+
+# -- Claude's own payloads, as InvokeModel takes them ------------------------------------------------------------------
+
+
+def test_payload_of_invoke_model_is_one_of_the_messages_api() -> None:
+    payload = {
+        "anthropic_version": "bedrock-2023-05-31",
+        "max_tokens": 9,
+        "messages": [{"role": "user", "content": "?"}],
+    }
+    assert contentmodel.detect(payload) == ("anthropic-messages", "request")
+    messages = contentmodel.adapter("anthropic-messages")
+    assert messages.encode_request(messages.decode_request(payload)).payload == payload
+
+
+def test_stream_of_invoke_model_is_one_of_the_messages_api() -> None:
+    usage = {"input_tokens": 1, "output_tokens": 1}
+    message = {"type": "message", "id": "m", "role": "assistant", "model": "claude-x", "content": [], "usage": usage}
+    events: list[dict[str, Any]] = [
+        {"type": "message_start", "message": message},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hello."}},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": usage},
+        {"type": "message_stop", "amazon-bedrock-invocationMetrics": {"inputTokenCount": 1}},
+    ]
+    inner = [json.dumps(event).encode() for event in events]
+    chunks = [{"bytes": base64.b64encode(data).decode(), "p": "abc"} for data in inner]
+    raw = b"".join(BEDROCK.stream_format.write(json.dumps(chunk).encode(), "chunk") for chunk in chunks)
+    assert contentmodel.detect(raw) == ("anthropic-messages", "stream")
+    assert fold_stream([raw], "anthropic-messages").text == "Hello."
+    decoder = contentmodel.adapter("anthropic-messages").stream_decoder()
+    of_sdk = [made for data in inner for made in decoder.feed_event({"chunk": {"bytes": data}})]
+    assert contentmodel.fold(of_sdk) == fold_stream([raw], "anthropic-messages")
