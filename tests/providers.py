@@ -5,6 +5,7 @@ A new API is one entry of `PROVIDERS`. Tests of one API at a time take `PROVIDER
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,13 +13,16 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import anthropic
+import boto3
 import cohere
 import ollama
 import openai
+from botocore.config import Config
 from google import genai
 from mistralai.client import Mistral, utils
 
 from contentmodel import adapter
+from contentmodel.authoring import EVENT_STREAM
 
 QUESTION = [{"role": "user", "content": "?"}]
 
@@ -210,6 +214,29 @@ class _Cohere(OfficialClient):
         return [event async for event in self.later.chat_stream(**self.asked)]
 
 
+class _Bedrock(OfficialClient):
+    def __init__(self, url: str) -> None:
+        once = Config(retries={"total_max_attempts": 1})
+        keys = {"aws_access_key_id": "none", "aws_secret_access_key": "none", "region_name": "us-east-1"}
+        self.client: Any = boto3.client("bedrock-runtime", endpoint_url=url, config=once, **keys)
+        self.asked: Any = {"modelId": "m", "messages": [{"role": "user", "content": [{"text": "?"}]}]}
+
+    def plain(self) -> Any:
+        return self.client.converse(**self.asked)
+
+    def streamed(self) -> tuple[Any, str]:
+        events = list(self.client.converse_stream(**self.asked)["stream"])
+        deltas = [event["contentBlockDelta"]["delta"] for event in events if "contentBlockDelta" in event]
+        return events, "".join(delta.get("text", "") for delta in deltas)
+
+    async def plain_later(self) -> Any:
+        # boto3 has no asynchronous client.
+        return await asyncio.to_thread(self.plain)
+
+    async def streamed_later(self) -> Any:
+        return (await asyncio.to_thread(self.streamed))[0]
+
+
 # -- answers and streams of one text -----------------------------------------------------------------------------------
 
 
@@ -334,6 +361,25 @@ def cohere_stream(*texts: str) -> list[bytes]:
     )
 
 
+def bedrock_answer(text: str) -> dict[str, Any]:
+    usage = {"inputTokens": 1, "outputTokens": 1, "totalTokens": 2}
+    output = {"message": {"role": "assistant", "content": [{"text": text}]}}
+    return {"output": output, "stopReason": "end_turn", "usage": usage, "metrics": {"latencyMs": 1}}
+
+
+def bedrock_stream(*texts: str) -> list[bytes]:
+    answer = bedrock_answer("")
+    deltas = [("contentBlockDelta", {"contentBlockIndex": 0, "delta": {"text": part}}) for part in texts]
+    events: list[tuple[str, dict[str, Any]]] = [
+        ("messageStart", {"role": "assistant"}),
+        *deltas,
+        ("contentBlockStop", {"contentBlockIndex": 0}),
+        ("messageStop", {"stopReason": "end_turn"}),
+        ("metadata", {"usage": answer["usage"], "metrics": answer["metrics"]}),
+    ]
+    return [EVENT_STREAM.write(json.dumps(event).encode(), name) for name, event in events]
+
+
 # -- the table ---------------------------------------------------------------------------------------------------------
 
 
@@ -415,6 +461,15 @@ PROVIDERS = {
         error={"id": "e1", "message": "No."},
         error_code=None,
         official=_Cohere,
+    ),
+    "bedrock-converse": Provider(
+        model="us.anthropic.claude-opus-4-8",
+        # The path has the model.
+        request={"messages": [{"role": "user", "content": [{"text": "?"}]}]},
+        answer=bedrock_answer,
+        stream=bedrock_stream,
+        error={"message": "No.", "__type": "no_way"},
+        official=_Bedrock,
     ),
 }
 

@@ -148,8 +148,30 @@ _OLLAMA: dict[str, Paths] = {
     "message.fields": ("request:messages", "response:message"),
     "response.fields": ("response:",),
 }
+_BEDROCK: dict[str, Paths] = {
+    "message.roles": ("request:messages",),
+    "content.members": ("request:messages.content", "response:output.message.content"),
+    "system.members": ("request:system",),
+    "tool_result.members": ("request:messages.content.toolResult.content",),
+    "reasoning.members": ("request:messages.content.reasoningContent",),
+    "guard.members": ("request:messages.content.guardContent",),
+    "document.source.members": ("request:messages.content.document.source",),
+    "location.members": ("request:messages.content.citationsContent.citations.location",),
+    **{
+        f"{kind}.format": (f"request:messages.content.{kind}.format",)
+        for kind in ("image", "document", "video", "audio")
+    },
+    "tool.members": ("request:toolConfig.tools",),
+    "tool_choice.members": ("request:toolConfig.toolChoice",),
+    "service_tier": ("request:serviceTier.type",),
+    "stop_reason": ("response:stopReason",),
+    "usage.fields": ("response:usage",),
+    "request.fields": ("request:",),
+    "response.fields": ("response:",),
+}
 _POSITIONS: dict[str, dict[str, Paths]] = {
     "anthropic-messages": _ANTHROPIC,
+    "bedrock-converse": _BEDROCK,
     "cohere-chat": _COHERE,
     "google-generate-content": _GOOGLE,
     "mistral-chat": _MISTRAL,

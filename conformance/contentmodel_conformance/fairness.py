@@ -26,6 +26,7 @@ from contentmodel.auditing import leaves
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.engine.json import write
 from contentmodel.engine.lines import write_lines
+from contentmodel.engine.streams.formats import stream_format_of
 from contentmodel.events import fold
 from contentmodel.unfolding import unfold
 from contentmodel_conformance.laws import ABSENT, LawBroken, Refused, decode, encode
@@ -274,7 +275,11 @@ def surrogates(adapter: Any) -> None:
     message = ChatMessage(role="assistant", contents=[TextContent(text=(_HIGH + _LOW).decode())])
     response = ChatResponse(id="i", model="m", choices=[ChatChoice(messages=[message])])
     raw, _ = encode_stream(adapter, unfold(response, size=len(_HIGH)))
-    cut = raw.replace(_HIGH, b"\\ud83d").replace(_LOW, b"\\ude00")
+    form = stream_format_of(adapter)
+    framing = form.framing()
+    frames = [*framing.feed(raw), *framing.end()]
+    halves = ((name, data.replace(_HIGH, b"\\ud83d").replace(_LOW, b"\\ude00")) for name, data in frames)
+    cut = b"".join(form.write(data, name) for name, data in halves)
     text = fold(decode_stream(adapter, [cut])).text
     if text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") != _WHOLE:
         escaped = text.encode("unicode_escape").decode()

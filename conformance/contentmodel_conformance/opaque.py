@@ -28,13 +28,6 @@ OPAQUE = frozenset(
 """The fields of all APIs whose values only their issuer can read."""
 
 
-def issuer_of(adapter: Any, value: Any) -> str:
-    """Return the issuer of the opaque values that an adapter sends for the model of a request or response."""
-    by_model = getattr(adapter, "issuer_of", None)
-    issuer: str = adapter.issuer if by_model is None else by_model(value.model)
-    return issuer
-
-
 def protected_in(value: Any, issuers: Collection[str] | None = None) -> set[str]:
     """Return the protected data in a model value, which only its issuer can read; if set, only that of `issuers`."""
     found = _protected(msgspec.to_builtins(value))
@@ -44,7 +37,7 @@ def protected_in(value: Any, issuers: Collection[str] | None = None) -> set[str]
 def readable_by(target: Any, value: Any) -> set[str]:
     """Return the protected data in a model value that an adapter's API reads, or the host of the value's model."""
     host = getattr(target, "host", None)
-    return protected_in(value, {issuer_of(target, value), *(() if host is None else host(value.model).issuers)})
+    return protected_in(value, {target.issuer, *(() if host is None else host(value.model).issuers)})
 
 
 def _protected(value: Any) -> Iterator[dict[str, str]]:

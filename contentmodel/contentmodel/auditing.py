@@ -231,6 +231,9 @@ def _is_structure(value: Any, place: _Place, structure: Collection[str]) -> bool
     """Return whether a value is a structure value. Numbers are structure in few fields only."""
     if place.key == "mediaType" and (value in _KINDS_OF_MEDIA or _has_data_url(place.holder)):
         return True
+    if value is True and place.key == "status":
+        # An adapter set it in place of a word for a failure (`Vocabulary.expanded`).
+        return False
     if value.__class__ in (int, float):
         return (place.is_count and value == 0) or (place.key in _NUMBERED and place.key in structure)
     if place.outer in _MEMBERS:

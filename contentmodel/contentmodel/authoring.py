@@ -97,7 +97,7 @@ from contentmodel.engine.table.error_types import ErrorBody, ErrorFields, ErrorT
 from contentmodel.engine.table.finish_reasons import FinishReasons
 from contentmodel.engine.table.hints import Hint, escaped, minted_id, wire_fields
 from contentmodel.engine.table.introspect import fields_of
-from contentmodel.engine.table.message_lists import MessageList, with_tool_role
+from contentmodel.engine.table.message_lists import MessageList
 from contentmodel.engine.table.nested import (
     Blocks,
     BlocksOrOne,
@@ -362,7 +362,6 @@ __all__ = [
     "with_media_back",
     "with_minted_ids",
     "with_normalized_texts",
-    "with_tool_role",
     "without_user_messages",
     "write",
     "write_lines",

@@ -14,7 +14,6 @@ from contentmodel.authoring import (
     TextOrBlocks,
     with_detached_media,
     with_media_back,
-    with_tool_role,
 )
 from contentmodel.content.hosted import BrowserToolResultContent, ComputerUseToolResultContent
 from contentmodel.content.tools import FunctionResultContent
@@ -59,7 +58,7 @@ class Messages(MessageList):
         for _, wire in self.objects(value, context):
             message = decode(wire, context)
             if message.__class__ is ChatMessage:
-                messages.append(with_tool_role(message, _CLIENT_RESULTS))
+                messages.append(_as_tool_message(message) if message.role == "user" else message)
         context.trace_messages(messages, value, lambda message: MESSAGE)
         return with_media_back(messages, context)
 
@@ -72,6 +71,17 @@ class Messages(MessageList):
             if wire.get("content") or (context.native and not is_own_answer(message, context)):
                 wires.append(wire)
         return wires
+
+
+def _as_tool_message(message: ChatMessage) -> ChatMessage:
+    """Return a user's message with the role "tool" if it has only results of the application's tools."""
+    contents = message.contents
+    for content in contents:
+        if content.__class__ not in _CLIENT_RESULTS:
+            return message
+    if not contents:
+        return message
+    return ChatMessage(role="tool", contents=contents, origin=message.origin, extra=message.extra)
 
 
 _CLIENT_RESULTS = frozenset({FunctionResultContent, ComputerUseToolResultContent, BrowserToolResultContent})

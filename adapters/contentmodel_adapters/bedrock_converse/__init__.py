@@ -15,6 +15,7 @@ from contentmodel.authoring import (
     DecodeContext,
     EncodeContext,
     EnumString,
+    Host,
     Kinds,
     OneOf,
     Row,
@@ -54,11 +55,11 @@ from contentmodel_adapters.bedrock_converse.blocks import (
     API,
     CLAUDE,
     FORMATS,
+    ISSUER,
     POINTS,
     SYSTEM,
     TABLE,
-    UNKNOWN,
-    issuer_of,
+    maker_of,
 )
 from contentmodel_adapters.bedrock_converse.http import HTTP
 from contentmodel_adapters.bedrock_converse.messages import Messages
@@ -81,6 +82,7 @@ from contentmodel_adapters.shared.first_turn import with_begun
 from contentmodel_adapters.shared.hosted import with_sendable_tools
 from contentmodel_adapters.shared.schema_adaptation import ANTHROPIC, restored_arguments, with_fitting_schemas
 
+_TIERS = ("priority", "default", "flex", "reserved")
 _EFFORTS = ("low", "medium", "high", "xhigh", "max")
 _OF_MODEL = "additionalModelRequestFields"
 REQUEST = TABLE.record(
@@ -111,11 +113,12 @@ REQUEST = TABLE.record(
         "requestMetadata": "options.metadata",
         "serviceTier.type": (
             "options.service_tier",
-            EnumString("options.service_tier", "priority", "default", "flex", "reserved"),
+            EnumString("options.service_tier", *_TIERS),
         ),
     },
     Silent("options.stream"),
 )
+TABLE.known_values("serviceTier.type", *_TIERS)
 TABLE.keep(
     "request",
     *("guardrailConfig", "promptVariables", "additionalModelResponseFieldPaths"),
@@ -130,7 +133,7 @@ READS = media.MediaSupport(_TYPES, links=("image/*", "application/*", "text/*", 
 def _with_readable_media(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     kinds = context.known.capabilities.media
     types = _TYPES if kinds is None else tuple(media_type for kind in kinds for media_type in FORMATS[kind].values())
-    reads = replace(READS, media_types=types, schemes=() if context.issuer == CLAUDE else READS.schemes)
+    reads = replace(READS, media_types=types, schemes=() if CLAUDE in context.host.issuers else READS.schemes)
     return media.with_readable_media(messages, context, reads)
 
 
@@ -366,10 +369,10 @@ REQUEST_PASSES = (
 
 
 class BedrockConverse(TableAdapter):
-    """The adapter of Converse: requests, answers and streams. The issuer of signatures is that of the model."""
+    """The adapter of Converse: requests, answers and streams. The issuer of signatures is the maker of the model."""
 
     api = API
-    issuer = UNKNOWN
+    issuer = ISSUER
     model_field = "modelId"
     table = TABLE
     rules = RULES
@@ -410,8 +413,10 @@ class BedrockConverse(TableAdapter):
     response_passes = (response_pass(counted, cached_inside=False, reasoning_inside=True),)
     response_payload_passes = (payload_pass(completed),)
 
-    def issuer_of(self, model: str | None) -> str:
-        return issuer_of(model)
+    def host(self, model: str | None, policies: Mapping[str, str] | None = None) -> Host:
+        """Return the issuer of the model's state: a host of models of several makers."""
+        maker = maker_of(model)
+        return Host(issuers=frozenset({maker} if maker else ()))
 
     def origin_of(self, payload: Mapping[str, object]) -> Origin:
         origin = super().origin_of(payload)
@@ -419,8 +424,7 @@ class BedrockConverse(TableAdapter):
             return origin
         router = object_of(object_of(payload, "trace"), "promptRouter")
         invoked = router.get("invokedModelId")
-        model = invoked if isinstance(invoked, str) else None
-        return Origin(api=API, issuer=issuer_of(model), model=model)
+        return Origin(api=API, issuer=ISSUER, model=invoked if isinstance(invoked, str) else None)
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         decode = partial(super()._decode_row, row, context=context)

@@ -60,29 +60,30 @@ TABLE = Table(API)
 
 # -- opaque state --------------------------------------------------------------------------------------------------
 
-UNKNOWN = "bedrock"
+ISSUER = "bedrock"
 """The issuer of the state of a model that a payload does not name: answers and the bodies of requests do not."""
 CLAUDE = "anthropic"
-_VENDOR = re.compile(r"(?:^|[./:])(amazon|anthropic|deepseek|meta|mistral|openai|qwen|cohere|ai21|writer)\.")
+_MAKER = re.compile(r"(?:^|[./:])(amazon|anthropic|deepseek|meta|mistral|openai|qwen|cohere|ai21|writer)\.")
 
 
-def issuer_of(model: str | None) -> str:
-    """Return the issuer of a model's signatures. Claude's are those of Anthropic, on every host."""
+def maker_of(model: str | None) -> str | None:
+    """Return the issuer of a model's state, which is its maker; None if the model is unknown."""
     name = model.lower() if isinstance(model, str) else ""
-    vendor = _VENDOR.search(name)
-    if "claude" in name or (vendor and vendor[1] == CLAUDE):
+    found = _MAKER.search(name)
+    if "claude" in name or (found and found[1] == CLAUDE):
         return CLAUDE
-    return UNKNOWN if vendor is None else "amazon" if vendor[1] == "amazon" else f"{UNKNOWN}-{vendor[1]}"
+    return f"{ISSUER}-{found[1]}" if found else None
 
 
 class Redacted(Opaque):
     """Redacted reasoning: bytes. Those of Claude are the text that the Messages API has for it."""
 
     def decode(self, value: str, context: DecodeContext, container: Any, key: str) -> Protected:
-        text = _text_in(value) if context.origin.issuer == CLAUDE else None
-        if text is not None:
-            return Protected(issuer=CLAUDE, kind=self.kind, data=text)
-        return Protected(issuer=UNKNOWN, kind=self.kind, data=value)
+        state = super().decode(value, context, container, key)
+        if state.issuer != CLAUDE:
+            return state
+        text = _text_in(value)
+        return Protected(issuer=ISSUER if text is None else CLAUDE, kind=self.kind, data=text or value)
 
     def encode(self, value: Protected, context: EncodeContext, owner: object) -> str | None:
         data = super().encode(value, context, owner)
@@ -102,8 +103,8 @@ def _text_in(value: str) -> str | None:
     return text if _in_base64(text) == value else None
 
 
-SIGNATURE = Opaque(UNKNOWN, "signature", by_model=True)
-REDACTED = Redacted(UNKNOWN, "redacted", by_model=True)
+SIGNATURE = Opaque(ISSUER, "signature", maker_of)
+REDACTED = Redacted(ISSUER, "redacted", maker_of)
 
 # -- cache points --------------------------------------------------------------------------------------------------
 
@@ -498,7 +499,7 @@ def _usual(content: Any, rows: list[Row]) -> Row | None:
     return rows[0]
 
 
-SYSTEM = TABLE.union("system block", [TEXT, GUARDED, OTHERS[-1]], find=_row_of, prefer=_usual)
+SYSTEM = TABLE.union("system block", [TEXT, GUARDED, MEDIA[-1], OTHERS[-1]], find=_row_of, prefer=_usual)
 CONTENT = TABLE.union(
     "content block",
     [*TEXTS, GUARDED, *MEDIA, *NESTED, *FAILED, *CALLS, *RESULTS, *REASONING, *OTHERS],

@@ -1,8 +1,11 @@
-"""Messages of Converse. Messages of one role that follow each other are one message."""
+"""Messages of Converse. Results of tools and the texts that follow them are in one message of the user."""
 
 from __future__ import annotations
 
-from typing import Any
+from itertools import takewhile
+from typing import Any, Literal
+
+from msgspec.structs import replace
 
 from contentmodel.authoring import (
     DecodeContext,
@@ -12,8 +15,8 @@ from contentmodel.authoring import (
     MessageList,
     Roles,
     Silent,
-    reasons,
-    with_tool_role,
+    is_native,
+    list_of,
 )
 from contentmodel.content.tools import FunctionResultContent
 from contentmodel.message import ChatMessage
@@ -32,40 +35,52 @@ MESSAGE = TABLE.record(
     Silent("message_id"),
     Filled({"content": []}),
 )
-ONE_MESSAGE = reasons.insignificant(
-    "bedrock-one-message", "{target} has results of tools and texts of the user in one message"
-)
-_RESULTS: frozenset[type] = frozenset({FunctionResultContent})
+TABLE.known_values("message.roles", *_OWN_ROLES)
+JOINED = Hint[Literal[True]](API, "joined", "the message is the rest of a message that begins with results of tools")
 
 
 class Messages(MessageList):
-    """The list of messages of a request."""
+    """The list of messages of a request. A user's message that begins with results of tools is two messages."""
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
-        messages: list[ChatMessage] = []
-        for _, wire in self.objects(value, context):
-            message = MESSAGE.decode(wire, context)
-            if message.__class__ is ChatMessage:
-                messages.append(with_tool_role(message, _RESULTS))
+        messages = [MESSAGE.decode(wire, context) for _, wire in self.objects(value, context)]
         context.trace_messages(messages, value, lambda message: MESSAGE)
-        return without_begun(messages, BEFORE, API)
+        return without_begun([part for message in messages for part in _by_author(message, context)], context, BEFORE)
 
     def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
         wires: list[dict[str, Any]] = []
-        before: ChatMessage | None = None
         for message in value:
             wire = MESSAGE.encode(message, context)
             begun = BEFORE.of(message, API)
             if begun is not None:
                 wire["content"] = [{"text": begun}]
-            # Skip foreign messages with nothing to send.
-            if not context.native and not wire.get("content"):
+            is_own = is_native(message, context)
+            if not is_own and not wire.get("content"):
+                # An empty message of another API is not sent.
                 continue
-            if not context.native and wires and wires[-1]["role"] == wire["role"] != "system":
-                wires[-1]["content"] = [*wires[-1]["content"], *wire["content"]]
-                if before is not None and before.role != message.role:
-                    context.report_loss(before if before.role == "tool" else message, "role", ONE_MESSAGE)
+            joins = JOINED.of(message, API) is not None if is_own else wire["role"] != "system"
+            if joins and wires and wires[-1].get("role") == wire["role"]:
+                content = [*list_of(wires[-1], "content"), *list_of(wire, "content")]
+                wires[-1] = {**wires[-1], **wire, "content": content}
             else:
                 wires.append(wire)
-            before = message
         return wires
+
+
+def _by_author(message: ChatMessage, context: DecodeContext) -> list[ChatMessage]:
+    """Return the results at the start of a user's message as a message of the role "tool", and the rest as another."""
+    if message.role != "user":
+        return [message]
+    results = list(takewhile(_is_result, message.contents))
+    if not results:
+        return [message]
+    rest = message.contents[len(results) :]
+    tool = ChatMessage(role="tool", contents=results, origin=message.origin, extra=None if rest else message.extra)
+    parts = [tool, JOINED.on(replace(message, contents=rest), API, True)] if rest else [tool]
+    for part in parts:
+        context.replaced(message, part)
+    return parts
+
+
+def _is_result(content: object) -> bool:
+    return content.__class__ is FunctionResultContent

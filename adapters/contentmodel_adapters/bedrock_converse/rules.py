@@ -21,7 +21,7 @@ from contentmodel.authoring import (
     objects_of,
     one_object,
 )
-from contentmodel_adapters.bedrock_converse.blocks import API, CLAUDE, FORMATS, issuer_of
+from contentmodel_adapters.bedrock_converse.blocks import API, CLAUDE, FORMATS, maker_of
 from contentmodel_adapters.bedrock_converse.capabilities import CAPABILITIES
 from contentmodel_adapters.shared.rule_helpers import bad_base64, table, unsampled
 
@@ -180,7 +180,7 @@ def media_supported(request: Request, capabilities: Capabilities) -> Iterator[Br
 @_rule("send the bytes", "recorded requests to Claude and Nova 2, pydantic/pydantic-ai")
 def s3_locations_supported(request: Request) -> Iterator[Broken]:
     """Claude reads no media in S3, and no model reads them in the results of tools."""
-    everywhere = issuer_of(request.get("modelId")) == CLAUDE
+    everywhere = maker_of(request.get("modelId")) == CLAUDE
     for kind in FORMATS:
         for at, medium in blocks(request, kind):
             if "s3Location" in table(medium, "source") and (everywhere or ".toolResult." in at):

@@ -105,6 +105,7 @@ def write_choice(choice: ToolChoice, tools: list[Any]) -> Any:
 
 
 _MODES = {"auto": "auto", "required": "any"}
+TABLE.known_values("toolChoice", *_MODES.values(), "tool")
 CHOICE = Choice(read_choice, write_choice, strings=False, tagged=None, fallback={"auto": {}})
 
 
@@ -136,6 +137,7 @@ class SchemaText(Codec[dict[str, Any]]):
 
 
 _DEFINITION = "structure.jsonSchema"
+SCHEMA = SchemaText()
 OUTPUT_FORMAT = TABLE.union(
     "outputConfig.textFormat",
     [
@@ -143,7 +145,7 @@ OUTPUT_FORMAT = TABLE.union(
             "json_schema",
             ResponseFormat,
             {
-                f"{_DEFINITION}.schema": ("schema", SchemaText()),
+                f"{_DEFINITION}.schema": ("schema", SCHEMA),
                 f"{_DEFINITION}.name": "name",
                 f"{_DEFINITION}.description": "description",
             },
@@ -153,6 +155,10 @@ OUTPUT_FORMAT = TABLE.union(
             as_sent=AsSent(f"{_DEFINITION}.schema"),
         )
     ],
+    # A text that is not a schema is kept as it is.
+    find=lambda wire: (
+        "json_schema" if SCHEMA.holds(object_of(object_of(wire, "structure"), "jsonSchema").get("schema")) else None
+    ),
     other=Row("other", ResponseFormat, {"type": "kind"}),
     prefer=lambda made, rows: rows[0] if made.kind == "json_schema" and made.schema is not None else None,
 )

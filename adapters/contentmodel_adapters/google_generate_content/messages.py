@@ -231,7 +231,7 @@ class Contents(Codec[list[ChatMessage]]):
         ids = CallIds(messages)
         messages = [ids.identify(message) for message in messages]
         context.trace_messages(messages, value, lambda message: CONTENT)
-        return without_begun(with_media_back(messages, context), BEFORE, API)
+        return without_begun(with_media_back(messages, context), context, BEFORE)
 
     def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> Any:
         wires = [encode_content(message, context) for message in with_detached_media(value, API)]

@@ -73,28 +73,17 @@ DATA_URI = DataUri()
 class PassedOn(Opaque):
     """Opaque state that a host passes on between its clients and another issuer.
 
-    If `issuer` is "", the state is of the maker of the model that the payload names. It is written for hosts that read
-    the state of its issuer, and back into payloads of this API.
+    It is written for hosts that read the state of its issuer, and back into payloads of this API.
     """
 
     def holds(self, value: object) -> bool:
         return value.__class__ is str and value != ""
 
-    def quick_decode(self, name: str, call: str, bind: Any) -> str:
-        return call
-
     def quick_encode(self, name: str, call: str, bind: Any) -> str:
         return call
 
-    def decode(self, value: str, context: DecodeContext, container: Any, key: str) -> Protected:
-        return Protected(issuer=self.issuer or maker_of(context.origin.model) or API, kind=self.kind, data=value)
-
-    def encode(self, value: Protected, context: EncodeContext, owner: object) -> str | None:
-        is_read = context.native or value.issuer in context.issuers
-        if is_read and value.kind == self.kind and self.issuer in ("", value.issuer):
-            return value.data
-        context.report_loss(owner, "protected", reasons.OPAQUE_STATE, issuer=value.issuer)
-        return None
+    def is_read(self, issuer: str, context: EncodeContext) -> bool:
+        return (context.native or issuer in context.issuers) and (self.maker is not None or issuer == self.issuer)
 
 
 def _refusal(message: str) -> dict[str, Any]:
@@ -302,10 +291,12 @@ REASONING_DETAILS = TABLE.union(
         row(
             "reasoning.text",
             ReasoningContent,
-            {"text": "text", "signature": ("protected", StateOfDetail("", "signature"))},
+            {"text": "text", "signature": ("protected", StateOfDetail(API, "signature", maker_of))},
         ),
         row("reasoning.summary", ReasoningContent, {"summary": "text"}, Implied({"kind": "summary"})),
-        row("reasoning.encrypted", ReasoningContent, {"data": ("protected", StateOfDetail("", "encrypted"))}),
+        row(
+            "reasoning.encrypted", ReasoningContent, {"data": ("protected", StateOfDetail(API, "encrypted", maker_of))}
+        ),
     ],
     prefer=lambda made, rows: rows[2 if made.protected is not None and made.protected.kind == "redacted" else 0],
 )
@@ -319,11 +310,16 @@ THINKING_BLOCKS = TABLE.union(
         row(
             "thinking",
             ReasoningContent,
-            {"thinking": "text", "signature": ("protected", PassedOn("", "signature"))},
+            {"thinking": "text", "signature": ("protected", PassedOn(API, "signature", maker_of))},
             Silent("kind"),
             Filled({"thinking": ""}),
         ),
-        row("redacted_thinking", ReasoningContent, {"data": ("protected", PassedOn("", "redacted"))}, Silent("kind")),
+        row(
+            "redacted_thinking",
+            ReasoningContent,
+            {"data": ("protected", PassedOn(API, "redacted", maker_of))},
+            Silent("kind"),
+        ),
     ],
     prefer=lambda made, rows: rows[made.protected is not None and made.protected.kind == "redacted"],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from contentmodel.authoring import BEGUN, EncodeContext, Hint, begun_before, is_native, reasons
+from contentmodel.authoring import BEGUN, DecodeContext, EncodeContext, Hint, begun_before, is_native, reasons
 from contentmodel.content.text import TextContent
 from contentmodel.message import ChatMessage
 
@@ -28,13 +28,14 @@ def with_begun(messages: list[ChatMessage], context: EncodeContext) -> list[Chat
     return [ChatMessage(role="user", contents=contents, origin=first.origin), *messages]
 
 
-def without_begun(messages: list[ChatMessage], hint: Hint[str], api: str) -> list[ChatMessage]:
+def without_begun(messages: list[ChatMessage], context: DecodeContext, hint: Hint[str]) -> list[ChatMessage]:
     """Return the messages with an empty one, and the hint of its text, instead of a turn that `with_begun` made."""
-    if _is_placeholder(messages):
-        text = begun_before(messages[1].contents)
-        # In place: the list is traced.
-        messages[0] = ChatMessage(role="user", origin=messages[0].origin, extra=hint.extra(api, text))
-    return messages
+    if not _is_placeholder(messages):
+        return messages
+    text = begun_before(messages[1].contents)
+    empty = ChatMessage(role="user", origin=messages[0].origin, extra=hint.extra(context.api, text))
+    context.replaced(messages[0], empty)
+    return [empty, *messages[1:]]
 
 
 def _is_placeholder(messages: list[ChatMessage]) -> bool:

@@ -144,7 +144,7 @@ class TableAdapter:
         context.keeps_state, context.keeps_approvals = self.keeps_state, self.keeps_approvals
         context.reasoning_fields = self.reasoning_fields
         context.host = host = self.host(model, context.policies)
-        context.issuers = host.issuers | {context.issuer}
+        context.issuers = host.issuers | {self.issuer}
         if host.policies:
             context.policies = {**host.policies, **context.policies}
         if host.cache_points and not context.known.capabilities.cache_points:
@@ -154,14 +154,10 @@ class TableAdapter:
         """Return what the host of a model adds to the API. An API of several hosts overrides this."""
         return NO_HOST
 
-    def issuer_of(self, model: str | None) -> str:
-        """Return the issuer of a model's opaque state. An API with models of several issuers overrides it."""
-        return self.issuer
-
     def origin_of(self, payload: Mapping[str, object]) -> Origin:
         """Return the origin of a payload, with the model if the payload names one."""
         model = _text_of(payload, self.model_field)
-        return Origin(api=self.api, issuer=self.issuer_of(model), model=model)
+        return Origin(api=self.api, issuer=self.issuer, model=model)
 
     def answer_origin(self, payload: Mapping[str, object]) -> Origin:
         """Return the origin of an answer, whole or streamed."""
@@ -250,9 +246,8 @@ class TableAdapter:
         require_valid_parts(request, ChatRequest)
         source = request
         reencode = partial(self.encode_request, policies=policies, model=model)
-        used = request.model if model is None else model
-        context = EncodeContext(self.api, self.issuer_of(used), "request", policies, request.origin)
-        context.known = self.look_up_model(used, policies)
+        context = EncodeContext(self.api, self.issuer, "request", policies, request.origin)
+        context.known = self.look_up_model(request.model if model is None else model, policies)
         if model is not None and model != request.model:
             if request.model is not None:
                 context.report_loss(request, "model", reasons.OTHER_MODEL)
@@ -325,7 +320,7 @@ class TableAdapter:
         Raise EncodeError if a value of an answer without an origin (built by hand) has a field of the wrong type.
         """
         require_valid_parts(response, ChatResponse)
-        context = EncodeContext(self.api, self.issuer_of(response.model), "response", policies, response.origin)
+        context = EncodeContext(self.api, self.issuer, "response", policies, response.origin)
         context.answer_id = response.id
         self._aim(context, response.model)
         for choice in response.choices:

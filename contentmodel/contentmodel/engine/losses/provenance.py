@@ -366,6 +366,16 @@ class WirePaths:
         for path, inside, exact in self._paths(pending, place, field):
             named = name + inside if pending.api else name
             yield pending.at(self._actual(path + inside, place), model.target, named, exact=exact and has_place)
+        if has_place and pending.field is None and pending.reason.kind == "dropped":
+            for path in self._beside(model.source(pending.owner), place, model):
+                yield pending.at(path, model.target, name, exact=True)
+
+    def _beside(self, owner: object, place: Place, model: ModelPaths) -> Iterator[str]:
+        """Yield the paths of the attributes of an object whose wire values are not inside that of the object."""
+        for _, part in parts_of(owner):
+            inner = self.place(part, model) if isinstance(part, msgspec.Struct) else None
+            if inner is not None and not inner.path.startswith(place.path):
+                yield inner.path
 
     def _find(self, owner: object, field: str | None, model: ModelPaths) -> tuple[Place, str | None, bool] | None:
         """Return the origin of an object or its closest owner with one, the field in it, and whether the path is exact.

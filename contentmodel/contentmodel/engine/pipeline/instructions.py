@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
+from contentmodel.content.tools import ToolApprovalRequestContent, ToolCallContent, ToolResultContent
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline.origins import is_native
 from contentmodel.message import ChatMessage, contents_of
@@ -40,10 +42,28 @@ def hoist_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequ
         context.report_loss(message, "role", reasons.SEPARATE_INSTRUCTIONS)
         context.report_lost_attributes(message, ("author_name", "message_id"))
         context.leave_residue(message, own=True)
-    contents = list(contents_of(hoisted))
+    contents = [content for message in hoisted for content in _without_calls(message, context)]
     instructions, rest = [*request.instructions, *contents], request.messages[len(hoisted) :]
     changed: ChatRequest = context.replace(request, instructions=instructions, messages=rest)
     return changed
+
+
+def _without_calls(message: ChatMessage, context: EncodeContext) -> list[AIContent]:
+    """Return the contents of instructions that are not a model's."""
+    kept = []
+    for content in message.contents:
+        if is_only_of_models(content):
+            context.report_loss(content, None, reasons.WRONG_ROLE, role=message.role)
+        else:
+            kept.append(content)
+    return kept
+
+
+def is_only_of_models(content: AIContent) -> bool:
+    """Return whether only a model, or a tool that the provider runs, can produce such a content."""
+    if isinstance(content, ReasoningContent | ToolCallContent | ToolApprovalRequestContent):
+        return True
+    return isinstance(content, ToolResultContent) and content.executor != "client"
 
 
 def instructions_as_text(
@@ -60,7 +80,7 @@ def instructions_as_text(
     # An empty message of another API is not a turn. It stays in the list for the losses of its fields.
     empty = [message for message in messages if not message.contents and not is_native(message, context)]
     runs = _runs([message for message in messages if message.contents or is_native(message, context)], context)
-    for run, after in zip(runs, [*runs[1:], None], strict=True):
+    for run, after in zip(runs, [*runs, None][1:], strict=True):
         if run[0].role not in INSTRUCTION_ROLES or is_native(run[0], context):
             placed += run
         elif after_user and _fits(run, placed, after):

@@ -32,7 +32,7 @@ from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.records import OF_MESSAGES
 from contentmodel.engine.pipeline import lowering
 from contentmodel.engine.pipeline.call_ids import with_call_ids
-from contentmodel.engine.pipeline.instructions import INSTRUCTION_ROLES
+from contentmodel.engine.pipeline.instructions import INSTRUCTION_ROLES, is_only_of_models
 from contentmodel.engine.pipeline.origins import is_native
 from contentmodel.engine.pipeline.sentinels import LEFT_OUT, NO_TURN
 from contentmodel.engine.pipeline.steps import has_annotations
@@ -359,7 +359,7 @@ def _normalized(message: ChatMessage, context: EncodeContext, cited: frozenset[S
     content: Any
     for at, content in enumerate(message.contents):
         kind = content.__class__
-        if message.role != "assistant" and _is_only_of_models(content):
+        if message.role != "assistant" and is_only_of_models(content):
             context.report_loss(content, None, reasons.WRONG_ROLE, role=message.role)
         elif kind is TextContent or kind is FunctionCallContent:
             normalized.append(content)
@@ -376,13 +376,6 @@ def _normalized(message: ChatMessage, context: EncodeContext, cited: frozenset[S
             else:
                 normalized.extend(_normalized_content(content, context, cited))
     return context.with_contents(message, normalized)
-
-
-def _is_only_of_models(content: AIContent) -> bool:
-    """Return whether only a model, or a tool that the provider runs, can produce such a content."""
-    if isinstance(content, ReasoningContent | ToolCallContent | ToolApprovalRequestContent):
-        return True
-    return isinstance(content, ToolResultContent) and content.executor != "client"
 
 
 def _with_texts_of_errors(result: FunctionResultContent, context: EncodeContext) -> FunctionResultContent:

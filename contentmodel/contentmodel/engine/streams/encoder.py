@@ -85,7 +85,6 @@ class StreamEncoder:
         """The losses with full paths, as last read; None if they are outdated."""
         self._origin: Origin | None = None
         self._answer_id: str | None = None
-        self._model: str | None = None
         self._has_begun = False
         self._queues: dict[int, OrderedDict[OutgoingBlock, None]] = {}
         """The unwritten blocks of each choice, in order."""
@@ -361,7 +360,7 @@ class StreamEncoder:
         if self._has_begun:
             return
         self._has_begun = True
-        self._origin, self._answer_id, self._model = response.origin, response.id, response.model
+        self._origin, self._answer_id = response.origin, response.id
         if response.origin is not None and response.origin.model is None and response.model is not None:
             self._origin = msgspec.structs.replace(response.origin, model=response.model)
         self.is_native = response.origin is None or response.origin.api == self.api
@@ -459,8 +458,7 @@ class StreamEncoder:
             self._read_losses()
 
     def _context(self) -> EncodeContext:
-        issuer = self.adapter.issuer_of(self._model)
-        return EncodeContext(self.api, issuer, "response", self._policies, self._origin)
+        return EncodeContext(self.api, self.adapter.issuer, "response", self._policies, self._origin)
 
     def _encoded(self, contents: list[AIContent], *, is_open: bool = False) -> EncodedContents:
         context = self._context()

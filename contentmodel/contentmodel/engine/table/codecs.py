@@ -212,41 +212,40 @@ class MappedEnum(Codec[str]):
 class Opaque(Codec[Protected]):
     """Opaque state of one issuer: text on the wire, `Protected` in the model. Never sent to other issuers.
 
-    If `by_model`, the issuer is that of the model (`TableAdapter.issuer_of`), and `issuer` stands for an unknown model:
-    its state is kept for every model of the API.
+    An API that serves the models of several makers sets `maker`. It returns the issuer of a model's state; None if it
+    is unknown, and then the state is that of `issuer`. The target reads the state of `Host.issuers` and its own.
     """
 
     classes = (str,)
     identity = False
 
-    def __init__(self, issuer: str, kind: str, *, by_model: bool = False) -> None:
-        self.issuer, self.kind, self.by_model = issuer, kind, by_model
+    def __init__(self, issuer: str, kind: str, maker: Callable[[str | None], str | None] | None = None) -> None:
+        self.issuer, self.kind, self.maker = issuer, kind, maker
 
     def quick_decode(self, name: str, call: str, bind: Bind) -> str:
-        if self.by_model:
+        if self.maker is not None:
             return call
         return f"{bind('Protected', Protected)}(issuer={self.issuer!r}, kind={self.kind!r}, data={name})"
 
     def quick_encode(self, name: str, call: str, bind: Bind) -> str:
-        if self.by_model:
+        if self.maker is not None:
             return call
         is_own = f"{name}.issuer == {self.issuer!r} and {name}.kind == {self.kind!r}"
         return f"{name}.data if {is_own} else {call}"
 
     def decode(self, value: str, context: DecodeContext, container: JsonObject, key: str) -> Protected:
-        return Protected(issuer=context.origin.issuer if self.by_model else self.issuer, kind=self.kind, data=value)
+        maker = None if self.maker is None else self.maker(context.origin.model)
+        return Protected(issuer=maker or self.issuer, kind=self.kind, data=value)
 
     def encode(self, value: Protected, context: EncodeContext, owner: object) -> str | None:
-        if value.kind == self.kind and self._is_own(value.issuer, context):
+        if value.kind == self.kind and self.is_read(value.issuer, context):
             return value.data
         context.report_loss(owner, "protected", reasons.OPAQUE_STATE, issuer=value.issuer)
         return None
 
-    def _is_own(self, issuer: str, context: EncodeContext) -> bool:
-        """Return whether the target can read the state of an issuer."""
-        if not self.by_model:
-            return issuer == self.issuer
-        return issuer == context.issuer or self.issuer in (issuer, context.issuer)
+    def is_read(self, issuer: str, context: EncodeContext) -> bool:
+        """Return whether the target reads the state of an issuer."""
+        return issuer == self.issuer if self.maker is None else issuer in context.issuers
 
     def describe(self) -> str:
         return "opaque"

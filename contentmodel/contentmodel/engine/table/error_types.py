@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from contentmodel.adapter import adapter
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.engine.context import DecodeContext, EncodeContext
 from contentmodel.engine.json import JsonObject, whole_number
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.table.fields import Group
 from contentmodel.engine.table.nested import Record
-from contentmodel.errors import UnknownApiError
 from contentmodel.failures import STATUSES, error_kind, kind_of_status
 
 if TYPE_CHECKING:
@@ -100,10 +98,7 @@ class ErrorBody(Record[ErrorContent]):
         context.status = self.types.status_of(kind)
         fields = self.types.fields_of(kind)
         # APIs of the same issuer have the same error types.
-        is_kin = (
-            origin is not None
-            and _issuer_of(origin.api, origin.issuer) == _issuer_of(context.api, context.issuer) != ""
-        )
+        is_kin = origin is not None and context.issuer != "" and origin.issuer == context.issuer
         residue = {} if origin is None else (error.extra or {}).get(origin.api, {})
         if is_kin:
             # A number was set by a host. It is not an error type of the issuer.
@@ -137,14 +132,6 @@ class ErrorFields(Group):
     def encode(self, value: ErrorContent | None, wire: JsonObject, context: EncodeContext, owner: object) -> None:
         if value is not None:
             wire.update(self._body.encode(value, context, owner))
-
-
-def _issuer_of(api: str, issuer: str) -> str:
-    """Return the issuer of an API, which may serve models of other issuers; `issuer` if it is not installed."""
-    try:
-        return adapter(api).issuer
-    except UnknownApiError:
-        return issuer
 
 
 _TYPE_KEYS = ("type", "code")

@@ -36,11 +36,3 @@ class MessageList(Codec[list[ChatMessage]]):
                 context.fault(wire, self.tag, f"missing string: the {self.meaning} of this {self.item}")
             else:
                 yield index, wire
-
-
-def with_tool_role(message: ChatMessage, results: frozenset[type]) -> ChatMessage:
-    """Return a user's message with the role "tool" if it has only contents of the types `results`."""
-    contents = message.contents
-    if message.role != "user" or not contents or not results.issuperset(map(type, contents)):
-        return message
-    return ChatMessage(role="tool", contents=contents, origin=message.origin, extra=message.extra)
