@@ -286,7 +286,10 @@ NESTED = [
         Filled({"document.source.content": [], "document.name": "Document"}),
     ),
 ]
-FAILED = [Row(f"{kind}.error", ErrorContent, {f"{kind}.error.message": "message"}) for kind in ("image", "audio")]
+FAILED = [
+    Row(f"{kind}.error", ErrorContent, {f"{kind}.error.message": "message"}, Silent(CACHED))
+    for kind in ("image", "audio")
+]
 
 # -- tools ---------------------------------------------------------------------------------------------------------
 
@@ -410,8 +413,20 @@ REASONING = [
     ),
 ]
 OTHERS = [
-    Row("toolAddition", ToolChangeContent, {"toolAddition.tool": ("tools", _ONE)}, Implied({"action": "add"})),
-    Row("toolRemoval", ToolChangeContent, {"toolRemoval.tool": ("tools", _ONE)}, Implied({"action": "remove"})),
+    Row(
+        "toolAddition",
+        ToolChangeContent,
+        {"toolAddition.tool": ("tools", _ONE)},
+        Implied({"action": "add"}),
+        Silent(CACHED),
+    ),
+    Row(
+        "toolRemoval",
+        ToolChangeContent,
+        {"toolRemoval.tool": ("tools", _ONE)},
+        Implied({"action": "remove"}),
+        Silent(CACHED),
+    ),
     # A cache point that follows no block.
     Row("cachePoint", ConfigurationContent, {"cachePoint": "settings"}, Implied({"kind": "cachePoint"})),
 ]

@@ -1,13 +1,14 @@
 """A client for Converse that uses boto3.
 
-The methods of boto3 drop fields that its service model does not have. So two events of the SDK ("Extensibility guide")
-replace the body of a request before it is signed, and take the body of an answer before it is parsed.
+The methods of boto3 drop fields that its service model does not have. So events of the SDK ("Extensibility guide")
+replace the body of a request before it is signed, and take the body of an answer before it is parsed. A third one sends
+a request whose call has a timeout of its own.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextvars import ContextVar
 from typing import Any
 
@@ -23,17 +24,19 @@ from contentmodel_adapters.shared.calls import AsyncChunks, Call, Chunks
 
 with needs_extra("bedrock"):
     import boto3
+    from botocore import UNSIGNED
     from botocore.config import Config
     from botocore.exceptions import ClientError as Refusal
+    from botocore.httpsession import URLLib3Session
 
 _METHODS = ("Converse", "ConverseStream")
 
 
 class _Exchange:
-    """One call: the body to send, and the body that was received."""
+    """One call: the body to send, its timeout, and the body that was received."""
 
-    def __init__(self, body: bytes) -> None:
-        self.body = body
+    def __init__(self, body: bytes, timeout: float | None) -> None:
+        self.body, self.timeout = body, timeout
         self.received: Any = None
 
 
@@ -46,39 +49,65 @@ def _replace_body(params: dict[str, Any], **event: Any) -> None:
         params["body"] = exchange.body
 
 
+def _send_in_time(request: Any, **event: Any) -> Any:
+    """Send the request of a call that has a timeout of its own. The SDK sends all others."""
+    exchange = _current.get()
+    if exchange is None or exchange.timeout is None:
+        return None
+    return URLLib3Session(timeout=exchange.timeout).send(request)
+
+
 def _take_body(response_dict: dict[str, Any], **event: Any) -> None:
     exchange = _current.get()
     if exchange is not None:
         exchange.received = response_dict["body"]
 
 
+_HANDLERS: dict[str, Callable[..., Any]] = {
+    "before-call": _replace_body,
+    "before-send": _send_in_time,
+    "before-parse": _take_body,
+}
+
+
 def make_sdk(options: dict[str, Any]) -> Any:
-    """Return a client of boto3. `base_url`, `timeout` and `max_retries` are translated, as for other SDKs."""
+    """Return a client of boto3. Options that other SDKs have are translated; `api_key` is one of Bedrock."""
     named = {**options}
+    settings: dict[str, Any] = {}
+    headers = dict(named.pop("default_headers", None) or {})
     if (base_url := named.pop("base_url", None)) is not None:
         named["endpoint_url"] = str(base_url)
-    settings: dict[str, Any] = {}
+        # The SDK requires a region, even if the address is known.
+        named.setdefault("region_name", boto3.Session().region_name or "us-east-1")
     if (timeout := named.pop("timeout", None)) is not None:
         settings |= {"connect_timeout": timeout, "read_timeout": timeout}
     if (retries := named.pop("max_retries", None)) is not None:
         settings["retries"] = {"total_max_attempts": retries + 1}
+    if (api_key := named.pop("api_key", None)) is not None:
+        settings["signature_version"] = UNSIGNED
+        headers["Authorization"] = f"Bearer {api_key}"
     if settings:
         config = Config(**settings)
         named["config"] = named["config"].merge(config) if "config" in named else config
-    return boto3.client("bedrock-runtime", **named)
+    sdk = boto3.client("bedrock-runtime", **named)
+    sdk.meta.events.register("before-call.bedrock-runtime", lambda params, **event: params["headers"].update(headers))
+    return sdk
 
 
-def exchanged(sdk: Any, call: Call, *, stream: bool) -> Any:
+def exchanged(sdk: Any, call: Call, timeout: float | None, *, stream: bool) -> Any:
     """Send a payload, and return the body of its answer: bytes, or a stream of bytes."""
-    events = sdk.meta.events
-    for method in _METHODS:
-        # To register a handler again has no effect.
-        events.register_last(f"before-call.bedrock-runtime.{method}", _replace_body, unique_id=f"{API}.{method}.call")
-        events.register_last(f"before-parse.bedrock-runtime.{method}", _take_body, unique_id=f"{API}.{method}.answer")
-    exchange = _Exchange(write(HTTP.body_of(call.payload)))
+    for event, handler in _HANDLERS.items():
+        for method in _METHODS:
+            # To register a handler again has no effect.
+            name = f"{event}.bedrock-runtime.{method}"
+            sdk.meta.events.register_last(name, handler, unique_id=f"{API}.{name}")
+    exchange = _Exchange(write(HTTP.body_of(call.payload)), timeout)
     token = _current.set(exchange)
     try:
         (sdk.converse_stream if stream else sdk.converse)(modelId=call.model)
+    except Refusal as error:
+        error.response["Body"] = exchange.received
+        raise
     finally:
         _current.reset(token)
     return exchange.received
@@ -97,14 +126,25 @@ def failure_of(client: clients.BaseClient, error: Exception) -> ClientError | No
     """Return the ClientError for an error of the SDK; None if it is not about a request."""
     if not isinstance(error, Refusal):
         return client.unanswered(error)
-    details, answer = error.response.get("Error", {}), error.response.get("ResponseMetadata", {})
-    body = {"message": details.get("Message", ""), TYPE: type_of(str(details.get("Code", "")))}
+    answer = error.response.get("ResponseMetadata", {})
     headers = {**answer.get("HTTPHeaders", {}), "x-request-id": answer.get("RequestId")}
-    return client.refused(answer.get("HTTPStatusCode", 500), body, headers)
+    return client.refused(answer.get("HTTPStatusCode", 500), error_body(error), headers)
+
+
+def error_body(error: Refusal) -> Any:
+    """Return the body of a refusal, with the name of the exception, which may be in a header."""
+    body = error.response.get("Body")
+    try:
+        wire = parse(body or b"")
+    except DecodeError:
+        return body or b""
+    if not isinstance(wire, dict) or "message" not in wire:
+        return body
+    return {TYPE: type_of(str(error.response.get("Error", {}).get("Code", ""))), **wire}
 
 
 class Client(clients.SyncClient):
-    """A ChatClient over a client of boto3 for `bedrock-runtime`. The SDK's timeouts apply to all of its calls."""
+    """A ChatClient over a client of boto3 for `bedrock-runtime`."""
 
     api = API
     has_stream_field = False
@@ -116,10 +156,10 @@ class Client(clients.SyncClient):
         return failure_of(self, error)
 
     def send(self, call: Call, timeout: float | None) -> bytes:
-        return with_model(exchanged(self.sdk, call, stream=False), call.model)
+        return with_model(exchanged(self.sdk, call, timeout, stream=False), call.model)
 
     def open(self, call: Call, timeout: float | None) -> Chunks:
-        body = exchanged(self.sdk, call, stream=True)
+        body = exchanged(self.sdk, call, timeout, stream=True)
         return iter(body.stream()), body.close
 
 
@@ -139,10 +179,10 @@ class AsyncClient(clients.AsyncClient):
         return failure_of(self, error)
 
     async def send(self, call: Call, timeout: float | None) -> bytes:
-        return with_model(await asyncio.to_thread(exchanged, self.sdk, call, stream=False), call.model)
+        return with_model(await asyncio.to_thread(exchanged, self.sdk, call, timeout, stream=False), call.model)
 
     async def open(self, call: Call, timeout: float | None) -> AsyncChunks:
-        body = await asyncio.to_thread(exchanged, self.sdk, call, stream=True)
+        body = await asyncio.to_thread(exchanged, self.sdk, call, timeout, stream=True)
 
         async def close() -> None:
             body.close()

@@ -54,6 +54,9 @@ class Messages(MessageList):
             begun = BEFORE.of(message, API)
             if begun is not None:
                 wire["content"] = [{"text": begun}]
+            if message.origin is not None and message.origin.is_answer:
+                # An answer without blocks may be the next message.
+                wire.setdefault("content", [])
             is_own = is_native(message, context)
             if not is_own and not wire.get("content"):
                 # An empty message of another API is not sent.

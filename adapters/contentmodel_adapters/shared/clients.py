@@ -188,10 +188,21 @@ class BaseClient:
 LONGEST = 500
 """Characters of an error's text that are kept in an exception's message: a proxy may send a page."""
 
-# By name: the SDK chooses httpx2, httpx, aiohttp or requests as its transport, and seldom are all installed.
+# By name: the SDK chooses httpx2, httpx, aiohttp, requests or urllib3 as its transport, and seldom are all installed.
 TIMEOUTS = frozenset({"TimeoutException", "TimeoutError", "Timeout"})
-BREAKS = frozenset({"RequestError", "StreamError", "ClientError", "RequestException", "TransportError", "OSError"})
-CREDENTIALS = frozenset({"CredentialsError", "GoogleAuthError"})
+BREAKS = frozenset(
+    {
+        "RequestError",
+        "StreamError",
+        "ClientError",
+        "RequestException",
+        "TransportError",
+        "OSError",
+        "EndpointConnectionError",
+        "HTTPClientError",
+    }
+)
+CREDENTIALS = frozenset({"CredentialsError", "GoogleAuthError", "NoCredentialsError"})
 
 
 def class_of_status(status: int) -> type[ClientError]:
