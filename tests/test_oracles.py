@@ -22,6 +22,7 @@ from contentmodel_conformance.strategies.sdk import (
     sdk_payloads,
     with_unknowns,
 )
+from providers import bedrock_answer
 
 Payload = dict[str, Any]
 
@@ -63,6 +64,8 @@ MINIMAL: dict[tuple[str, str], Payload] = {
     },
     ("cohere-chat", "request"): CHAT,
     ("cohere-chat", "response"): {"id": "c", "finish_reason": "COMPLETE", "message": {"role": "assistant"}},
+    ("bedrock-converse", "request"): {"messages": [{"role": "user", "content": [{"text": "Hi"}]}]},
+    ("bedrock-converse", "response"): bedrock_answer("Hi"),
     ("ollama-chat", "request"): ollama_payloads.REQUEST,
     ("ollama-chat", "response"): {"message": {"role": "assistant"}},
     ("google-generate-content", "response"): {

@@ -126,10 +126,12 @@ class Encoder(StreamEncoder):
 
     def fail(self, event: TurnError, payload: dict[str, Any]) -> None:
         if self._has_begun:
-            # Send what was received before the error: the tokens.
-            usage = self.encode_envelope(event).get("usage") if event.response.usage is not None else None
-            if usage is not None:
-                self.put({"usage": usage}, "metadata")
+            # Send what was received before the error: the tokens or the stop reason. Both would end the message.
+            envelope = self.encode_envelope(event)
+            if event.response.usage is not None:
+                self.put({"usage": envelope["usage"]}, "metadata")
+            elif event.response.finish_reason is not None:
+                self.put({"stopReason": envelope["stopReason"]}, "messageStop")
         kind = type_of(str(payload.get(TYPE, "")))
         name = kind if kind in _EXCEPTIONS else "InternalServerException"
         body = {key: value for key, value in payload.items() if key != TYPE}

@@ -238,6 +238,7 @@ class GoogleGenerateContent(TableAdapter):
     request_passes = REQUEST_PASSES
     answer_passes = (
         message_pass(without_user_messages),
+        message_pass(with_failures),
         message_pass(with_normalized_texts, native=True, blocks=PARTS),
     )
     response_passes = (response_pass(counted, cached_inside=True, reasoning_inside=False, tools_inside=False),)

@@ -54,7 +54,8 @@ def read(kind: str, payload: dict[str, Any]) -> Reading:
     output = payload.get("output")
     answer = output.get("message") if isinstance(output, dict) else None
     if isinstance(answer, dict):
-        _message(reading, answer, "$.output.message")
+        # Whatever its role is, an answer is the model's.
+        _message(reading, {**answer, "role": "assistant"}, "$.output.message")
     reading.add(FINISH, neutral(_STOPS, payload.get("stopReason")), "$.stopReason")
     usage = payload.get("usage")
     if isinstance(usage, dict):

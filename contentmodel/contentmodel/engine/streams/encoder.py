@@ -361,7 +361,8 @@ class StreamEncoder:
             return
         self._has_begun = True
         self._origin, self._answer_id = response.origin, response.id
-        if response.origin is not None and response.origin.model is None and response.model is not None:
+        if response.origin is not None and response.model is not None:
+            # The model of the answer decides what its reader can read, as in a whole answer.
             self._origin = msgspec.structs.replace(response.origin, model=response.model)
         self.is_native = response.origin is None or response.origin.api == self.api
         # Same as `EncodeContext.completes`.
