@@ -382,13 +382,38 @@ def _result_row(name: str, model: type[Any], fields: dict[str, Spec], constants:
     return Row(name, model, {**RESULT, **fields}, Silent(*_UNSAID), Filled(_NO_CONTENT), constants=constants)
 
 
+UNNAMED = reasons.degraded(
+    "bedrock-unnamed-result", "{target} names the tool of each hosted result: this one is a function's"
+)
+
+
+class HostedId(Codec[str]):
+    """The id of a hosted result. Without a name, which its type consists of, the API reads it as that of a function."""
+
+    classes = (str,)
+    identity = False
+
+    def decode(self, value: str, context: DecodeContext, container: Any, key: str) -> str:
+        return value
+
+    def encode(self, value: str, context: EncodeContext, owner: Any) -> str:
+        if owner.name is None:
+            context.report_loss(owner, None, UNNAMED)
+        return value
+
+
 RESULTS = [
     _result_row("toolResult", FunctionResultContent, {}, {}),
     *(
         _result_row(f"toolResult.{name}", result, {}, {"toolResult.type": f"{name}_result"})
         for name, (_, result) in HOSTED.items()
     ),
-    _result_row("toolResult.hosted", HostedToolResultContent, {"toolResult.type": ("name", Named("_result"))}, {}),
+    _result_row(
+        "toolResult.hosted",
+        HostedToolResultContent,
+        {"toolResult.type": ("name", Named("_result")), "toolResult.toolUseId": ("call_id", HostedId())},
+        {},
+    ),
 ]
 
 # -- all blocks ----------------------------------------------------------------------------------------------------
