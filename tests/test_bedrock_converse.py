@@ -10,6 +10,8 @@ import boto3
 import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError as Refusal
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 import contentmodel
 from conftest import records
@@ -216,6 +218,36 @@ def test_signature_of_claude_does_not_go_to_another_model() -> None:
         assert "c2lnbmF0dXJl" not in json.dumps(
             convert(payload, source="anthropic-messages", target=API, model=model).payload
         )
+
+
+STEPS = {
+    (API, CLAUDE): "anthropic",
+    (API, NOVA): "amazon",
+    (API, "openai.gpt-oss-120b-1:0"): "openai",
+    ("anthropic-messages", "claude-opus-4-8"): "anthropic",
+    ("openai-chat", "gpt-5.2"): "openai-api",
+    ("google-generate-content", "gemini-3-pro-preview"): "google",
+}
+"""APIs with models, and who can read the opaque state of each."""
+step = st.sampled_from(list(STEPS))
+REDACTED = "c2VhbGVk"
+
+
+@example(CLAUDE, [("anthropic-messages", "claude-opus-4-8"), (API, CLAUDE)] * 2)
+@given(start=st.sampled_from([CLAUDE, NOVA]), steps=st.lists(step, min_size=4, max_size=4))
+def test_state_survives_a_chain_of_apis_exactly_as_long_as_its_maker_reads_it(
+    start: str, steps: list[tuple[str, str]]
+) -> None:
+    payload = reasoned(SIGNED, start)
+    hidden = {"reasoningContent": {"redactedContent": base64.b64encode(REDACTED.encode()).decode()}}
+    payload["messages"][1]["content"].insert(0, hidden)
+    api, is_kept = API, True
+    for target, model in steps:
+        payload = convert(payload, source=api, target=target, model=model).payload
+        is_kept = is_kept and STEPS[target, model] == STEPS[API, start]
+        api, text = target, json.dumps(payload)
+        assert ("c2lnbmF0dXJl" in text) is is_kept
+        assert (REDACTED in text or hidden["reasoningContent"]["redactedContent"] in text) is is_kept
 
 
 # -- requests of other APIs --------------------------------------------------------------------------------------------
