@@ -387,6 +387,7 @@ class BedrockConverse(TableAdapter):
     meaningless = {
         "type": ("tool_use", "text"),
         "toolUse": {"type": "tool_use"},
+        "toolResult": {"content": []},
         "inferenceConfig": {},
         _OF_MODEL: {},
         # Two of the counters have two names.

@@ -319,7 +319,7 @@ def with_failures(messages: list[ChatMessage], context: EncodeContext) -> list[C
     """Return messages in which failed results without text have an empty text: the key "error" needs a value."""
     result = []
     for message in messages:
-        if message.role == "tool" and not is_native(message, context):
+        if message.role in ("tool", "assistant") and not is_native(message, context):
             message = context.with_contents(message, [_failed(content, context) for content in message.contents])
         result.append(message)
     return result
