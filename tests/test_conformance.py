@@ -66,6 +66,10 @@ class OfFramework(WithPartners):
     """The settings of formats of frameworks. Their classes are slow: they also have tests of their own."""
 
 
+class OfFiles(Ours):
+    """The settings of formats of files. Their classes are slow: they also have tests of their own."""
+
+
 class TestOpenaiChat(Ours):
     adapter = "openai-chat"
 
@@ -95,22 +99,22 @@ class TestTurnBlocks(Ours):
     payloads: ClassVar = {"request": values.transcripts_of_rows(), "response": values.rows()}
 
 
-class TestOpenaiFinetune(Ours):
+class TestOpenaiFinetune(OfFiles):
     adapter = "openai-finetune"
     payloads: ClassVar = {"request": data_sets.FINETUNE}
 
 
-class TestHfMessages(Ours):
+class TestHfMessages(OfFiles):
     adapter = "hf-messages"
     payloads: ClassVar = {"request": data_sets.HF}
 
 
-class TestSharegpt(Ours):
+class TestSharegpt(OfFiles):
     adapter = "sharegpt"
     payloads: ClassVar = {"request": data_sets.SHAREGPT}
 
 
-class TestAtif(Ours):
+class TestAtif(OfFiles):
     adapter = "atif"
     payloads: ClassVar = {"request": data_sets.ATIF}
 
@@ -139,17 +143,17 @@ class TestLangchainMessages(OfFramework):
     payloads: ClassVar = {"request": LANGCHAIN}
 
 
-class TestClaudeCodeSession(Ours):
+class TestClaudeCodeSession(OfFiles):
     adapter = "claude-code-session"
     payloads: ClassVar = {"request": [claude_session(), compacted_session()]}
 
 
-class TestCodexRollout(Ours):
+class TestCodexRollout(OfFiles):
     adapter = "codex-rollout"
     payloads: ClassVar = {"request": [codex_session()]}
 
 
-class TestGeminiCliSession(Ours):
+class TestGeminiCliSession(OfFiles):
     adapter = "gemini-cli-session"
     payloads: ClassVar = {"request": [gemini_session(), compressed_session()]}
 
@@ -251,13 +255,16 @@ for _name in SLOW:
 
 
 CLASSES: list[Any] = [
-    one for base in (Ours, WithPartners, OfFramework) for one in base.__subclasses__() if one.adapter is not None
+    one
+    for base in (Ours, WithPartners, OfFiles, OfFramework)
+    for one in base.__subclasses__()
+    if one.adapter is not None
 ]
 """The classes above, one for each adapter."""
-for _one in OfFramework.__subclasses__():
+for _one in (*OfFiles.__subclasses__(), *OfFramework.__subclasses__()):
     pytest.mark.slow(_one)
 
-FEW: list[Any] = [one for one in CLASSES if one.adapter in (*PROVIDERS, "turn-blocks")]
+FEW: list[Any] = [TestAnthropicMessages, TestOpenaiResponses]
 """The classes whose slow checks are also tried on a few examples."""
 
 
@@ -267,10 +274,8 @@ def few_partners(one: type[Ours]) -> Subject:
 
     The slow checks try every pair.
     """
-    at = FEW.index(one)
-    usual = [EVERY[other.adapter] for other in (*FEW[at + 1 :], *FEW[:at])]
-    others = [EVERY[name] for name in EACH_OTHER if name not in (*PROVIDERS, "turn-blocks")]
-    return type(one.__name__, (one,), {"others": [*usual[:2], others[at % len(others)]]}).subject()
+    others = [EVERY[name] for name in EACH_OTHER if name != one.adapter]
+    return type(one.__name__, (one,), {"others": others[2 * FEW.index(one) :: 4][:3]}).subject()
 
 
 OF_TYPES = ("accounting/sdk", "accounting/sdk-members", "agreement/sdk")
