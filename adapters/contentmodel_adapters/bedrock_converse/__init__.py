@@ -466,10 +466,14 @@ class BedrockConverse(TableAdapter):
         kind = payload.get("__type")
         if isinstance(kind, str) and kind.endswith("Exception"):
             return {"response": 0.9}
-        own = {"modelId", "inferenceConfig", "toolConfig", "additionalModelRequestFields", "outputConfig"}
+        own = {"inferenceConfig", "toolConfig", "additionalModelRequestFields", "outputConfig"}
         messages = payload.get("messages")
-        if isinstance(messages, list) and (own & payload.keys() or self.recognises_list(messages)):
-            return {"request": 1.0 if own & payload.keys() else 0.95}
+        if isinstance(messages, list):
+            named = "modelId" in payload and all(isinstance(item, dict) and "content" in item for item in messages)
+            if named or own & payload.keys():
+                return {"request": 1.0}
+            if self.recognises_list(messages):
+                return {"request": 0.95}
         return {"response": 0.1} if payload.keys() == {"message"} and isinstance(payload["message"], str) else {}
 
 

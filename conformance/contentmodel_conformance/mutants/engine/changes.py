@@ -23,7 +23,7 @@ import contentmodel
 from contentmodel.adapter import adapter as find_adapter
 from contentmodel_conformance.mutants.broken import ANTHROPIC, CHAT, Mutant, add
 
-RESPONSES, MISTRAL, OLLAMA = "openai-responses", "mistral-chat", "ollama-chat"
+BEDROCK, RESPONSES, MISTRAL, OLLAMA = "bedrock-converse", "openai-responses", "mistral-chat", "ollama-chat"
 
 Change = Callable[..., Any]
 """Takes the original function, and its arguments."""

@@ -10,9 +10,10 @@ from contentmodel.engine.pipeline import passes
 from contentmodel.engine.streams import decoder, framing, joined_texts, outgoing
 from contentmodel.engine.streams.decoder import BlockState, StreamDecoder
 from contentmodel.engine.streams.encoder import StreamEncoder
+from contentmodel.engine.streams.event_stream import EventStreamParser
 from contentmodel.events import BlockStop
 from contentmodel_conformance.mutants.broken import ANTHROPIC, CHAT
-from contentmodel_conformance.mutants.engine.changes import RESPONSES, change
+from contentmodel_conformance.mutants.engine.changes import BEDROCK, RESPONSES, change
 
 replace = msgspec.structs.replace
 
@@ -25,6 +26,14 @@ def judges_by_the_first_bytes(original: Any, self: Any, data: bytes) -> Any:
     if self._framing is None and data:
         self._framing = framing.JsonParser() if data[:1] in b"{[ \n\r" else framing.SseParser()
     return original(self, data)
+
+
+@change(EventStreamParser, "feed", BEDROCK, "stream-cuts/written")
+def forgets_the_frame_that_a_chunk_cuts(original: Any, self: Any, data: bytes) -> Any:
+    """Discard the bytes of an incomplete binary frame."""
+    frames = original(self, data)
+    self._bytes.clear()
+    return frames
 
 
 # -- decoding ----------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import msgspec
 
 from contentmodel.engine.table import compile as compiling
 from contentmodel.engine.table import fields, hints, respelling, tree
+from contentmodel.engine.table.as_sent import AsSent
 from contentmodel.engine.table.codecs import ArgumentsObject, EnumString
 from contentmodel.engine.table.finish_reasons import FinishReasons
 from contentmodel.engine.table.inlined import Inlined
@@ -20,9 +21,16 @@ from contentmodel.engine.table.signs import Failure
 from contentmodel.engine.table.tool_choices import Choice
 from contentmodel.engine.table.unions import Union
 from contentmodel_conformance.mutants.broken import ANTHROPIC, CHAT, GOOGLE
-from contentmodel_conformance.mutants.engine.changes import OLLAMA, RESPONSES, change
+from contentmodel_conformance.mutants.engine.changes import BEDROCK, OLLAMA, RESPONSES, change
 
 replace = msgspec.structs.replace
+
+
+@change(AsSent, "around", BEDROCK, "identity/sdk")
+def keeps_no_value_as_sent(original: Any, self: Any, decode: Any, encode: Any, row: Any) -> Any:
+    """Keep no wire values that a codec would write in another way."""
+    return decode, encode
+
 
 # -- codecs ------------------------------------------------------------------------------------------------------------
 

@@ -138,11 +138,12 @@ def write_event_stream(data: bytes, name: str | None) -> bytes:
 def split_event_stream(data: bytes) -> list[bytes]:
     """Split the bytes of a whole stream after each frame."""
     frames: list[bytes] = []
-    while len(data) >= SHORTEST:
-        size = max(_PRELUDE.unpack_from(data)[0], SHORTEST)
-        frames.append(data[:size])
-        data = data[size:]
-    return [*frames, data] if data else frames
+    at = 0
+    while len(data) - at >= SHORTEST:
+        size = max(_PRELUDE.unpack_from(data, at)[0], SHORTEST)
+        frames.append(data[at : at + size])
+        at += size
+    return [*frames, data[at:]] if at < len(data) else frames
 
 
 def framed(data: bytes, headers: dict[str, str]) -> bytes:
