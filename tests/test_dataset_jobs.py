@@ -8,6 +8,7 @@ import gzip
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -23,7 +24,7 @@ import typer.testing
 
 import contentmodel
 from contentmodel.cli.app import app
-from contentmodel.datasets import JobError, Progress, Report, Settings, run_job
+from contentmodel.datasets import JobError, Progress, Report, Settings, converter, run_job
 from contentmodel.datasets import inputs as dataset_inputs
 from contentmodel.datasets.engines import run_in_processes
 from contentmodel.datasets.inputs import Shard, divide, find_files, lines_of
@@ -294,6 +295,9 @@ def test_ray_gives_the_same_results(tmp_path: Path) -> None:
     write_parquet(tmp_path / "rows.parquet", 3)
     with pytest.raises(JobError, match=r"no column 'body': the input has id, request"):
         run_job([tmp_path / "rows.parquet"], tmp_path / "c", settings(column="body"), engine="ray", workers=1)
+    table = ray.data.from_arrow(pa.table({"request": [json.dumps(request(0))]}))
+    rows = table.map_batches(converter(**TARGET), batch_format="pyarrow").take_all()
+    assert [row["api"] for row in rows] == ["openai-chat"]
     ray.shutdown()
 
 
@@ -377,6 +381,16 @@ def test_file_that_cannot_be_read_stops_the_job_with_its_name(tmp_path: Path) ->
         run_job([tmp_path / "rows.parquet"], tmp_path / "c", settings(column="body"), workers=0)
 
 
+def test_report_has_the_days_of_answers(tmp_path: Path) -> None:
+    choice = {"index": 0, "message": {"role": "assistant", "content": "Hi."}, "finish_reason": "stop"}
+    times = (0, 86_399, 86_400, None)
+    answers = [{"object": "chat.completion", "created": time, "model": "m", "choices": [choice]} for time in times]
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, answers)))
+    chosen = settings(options={**OPTIONS, "kind": "response"}, format="jsonl")
+    report = run_job([tmp_path / "rows.jsonl"], tmp_path / "out", chosen, workers=0)
+    assert {day: group.rows for day, group in report.days.items()} == {"1970-01-01": 2, "1970-01-02": 1}
+
+
 def test_checks_and_statistics_are_jobs(tmp_path: Path) -> None:
     (tmp_path / "rows.jsonl").write_bytes(lines(12))
     stats = Settings("stats", {}, format="jsonl")
@@ -403,6 +417,7 @@ def test_command_runs_in_processes_and_reports(tmp_path: Path) -> None:
     assert done.exit_code == 1, done.output
     assert "23 of 25 rows converted to anthropic-messages" in done.output
     assert "2 rows failed" in done.output
+    assert re.search(r"23 +no-field +dropped", done.output)
     assert len(rows_in(tmp_path / "out")) == 23
     assert "another job: target was" in command(*arguments, "--to", "mistral-chat").output
 

@@ -157,6 +157,15 @@ def test_whole_row_is_the_payload_if_no_column_is_named() -> None:
     assert json.loads(only(result)["payload"])["model"] == "gpt-5.2"
 
 
+def test_rows_of_training_data_are_payloads_without_padding() -> None:
+    calls = [{"function": {"name": "f", "arguments": arguments}} for arguments in ({"a": 1}, {"b": "x"})]
+    column = [[{"role": "user", "content": "Go."}, {"role": "assistant", "tool_calls": [call]}] for call in calls]
+    assert '"b": null' in json.dumps(batch(messages=column).to_pylist()[0])
+    rows = converter(source="hf-messages", kind="request", target="openai-chat")(batch(id=[1, 2], messages=column))
+    made = [json.loads(row["payload"])["messages"][1]["tool_calls"][0] for row in rows.to_pylist()]
+    assert [call["function"]["arguments"] for call in made] == ['{"a":1}', '{"b":"x"}']
+
+
 def test_missing_column_is_an_error_of_the_call() -> None:
     with pytest.raises(ValueError, match="no column 'b': the input has a"):
         converter(target="openai-chat", column="b")(batch(a=["{}"]))

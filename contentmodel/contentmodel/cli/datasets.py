@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich import box
+from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
@@ -19,8 +20,10 @@ from contentmodel.cli.console import err, safe_text, visible
 from contentmodel.cli.convert import Policies, Raising
 from contentmodel.cli.errors import Problem
 from contentmodel.cli.installed import check_api
+from contentmodel.cli.losses import LOSS_STYLES
 from contentmodel.cli.options import Kind, Model, OnLoss, parse_policies
 from contentmodel.display import count_of
+from contentmodel.engine.losses.reasons import REASONS
 
 if TYPE_CHECKING:
     from contentmodel.datasets import Progress as JobProgress
@@ -331,13 +334,24 @@ def _print_report(report: Report, doing: str, output: str, speed: float) -> None
     if total.errors:
         text = f"{count_of(total.errors, 'row')} failed: {visible(output)}/errors has them with the reasons"
         console.print(text, style="red", soft_wrap=True)
-    most = sorted(total.counts.items(), key=lambda item: (-item[1], item[0]))
-    if not most:
-        return
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("count", justify="right", no_wrap=True)
-    table.add_column("code")
-    for code, number in most[:_CODES_SHOWN]:
-        table.add_row(f"{number:,}", safe_text(code))
-    console.print(table)
+    _print_counts(total.counts, console)
     console.print(f"{visible(output)}/report.json has all numbers, by model and day", style="dim", soft_wrap=True)
+
+
+def _print_counts(counts: Mapping[str, int], console: Console) -> None:
+    """Print the most frequent codes. A code of losses has a kind; insignificant losses are only counted."""
+    kinds = {code: REASONS[code].kind if code in REASONS else "" for code in counts}
+    shown = sorted((code for code in counts if kinds[code] != "insignificant"), key=lambda code: (-counts[code], code))
+    if shown:
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        table.add_column("count", justify="right", no_wrap=True)
+        table.add_column("code")
+        table.add_column("kind")
+        for code in shown[:_CODES_SHOWN]:
+            table.add_row(
+                f"{counts[code]:,}", safe_text(code), safe_text(kinds[code], LOSS_STYLES.get(kinds[code], ""))
+            )
+        console.print(table)
+    rest = sum(counts[code] for code in counts if kinds[code] == "insignificant")
+    if rest:
+        console.print(f"{count_of(rest, 'insignificant value')} not shown", style="dim")
