@@ -4,11 +4,11 @@
     python benchmarks/dataset_jobs.py --rows 1000000 --workers 1 2 4 --ray
     python benchmarks/dataset_jobs.py --rows 1000000 --folder /data/bench     keeps the files
 
-Each case runs in a separate process. Its memory is the largest resident set of one process, workers included. On a machine
-that does other work, the rows per second of a core (of processor time) are more exact than those of the clock. Ray's
-workers are not children of the process: their time and memory are not counted. The plain loop reads each line, converts
-it and writes it, like a program without this library's jobs. If litellm is installed, its conversion of the same lines is
-measured as well.
+Each case runs in a separate process. Its memory is the largest resident set of one process, workers included. On a
+machine that does other work, the rows per second of a core (of processor time) are more exact than those of the clock.
+Ray's workers are not children of the process: their time and memory are not counted. The plain loop reads each line,
+converts it and writes it, like a program without this library's jobs. If litellm is installed, its conversion of the
+same lines is measured as well.
 """
 
 from __future__ import annotations
