@@ -433,13 +433,19 @@ class BedrockConverse(TableAdapter):
         return with_custom_calls(value, context) if isinstance(value, ChatRequest) else value
 
     def expanded(self, payload: Any) -> Any:
-        """Return a payload with media types in place of formats, and flags of failed results, for audits."""
+        """Return a payload with media types in place of formats, and flags of failed results, for audits. See `Vocabulary`."""
         if isinstance(payload, list):
             return [self.expanded(item) for item in payload]
         if not isinstance(payload, dict):
             return payload
-        flag = {"status": True} if "toolUseId" in payload and payload.get("status") == "error" else {}
-        return {key: _with_media_type(key, value) or self.expanded(value) for key, value in payload.items()} | flag
+        changed: dict[str, Any] = (
+            {"status": True} if "toolUseId" in payload and payload.get("status") == "error" else {}
+        )
+        tier = object_of(payload, "serviceTier")
+        if tier.keys() == {"type"}:
+            # Audits count neither a `type` nor its members: the value is inside one of them.
+            changed["serviceTier"] = {"type": {"tier": {"name": tier["type"]}}}
+        return {key: _with_media_type(key, value) or self.expanded(value) for key, value in payload.items()} | changed
 
     def stream_decoder(self, *, deltas: bool = True) -> StreamDecoder:
         return Decoder(self, deltas=deltas)
