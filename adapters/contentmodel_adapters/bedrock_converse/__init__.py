@@ -433,7 +433,7 @@ class BedrockConverse(TableAdapter):
         return with_custom_calls(value, context) if isinstance(value, ChatRequest) else value
 
     def expanded(self, payload: Any) -> Any:
-        """Return a payload with media types in place of formats, and flags of failed results, for audits. See `Vocabulary`."""
+        """Return a payload with media types in place of formats, and flags of failed results, for audits."""
         if isinstance(payload, list):
             return [self.expanded(item) for item in payload]
         if not isinstance(payload, dict):
