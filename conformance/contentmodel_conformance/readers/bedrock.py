@@ -91,7 +91,8 @@ def _message(reading: Reading, message: dict[str, Any], path: str) -> None:
         _text(reading, block, at, kind, role)
         call, result = block.get("toolUse"), block.get("toolResult")
         if isinstance(call, dict) and call.get("type") != "server_tool_use":
-            reading.call(call.get("name"), call.get("input"), f"{at}.toolUse.input", f"{at}.toolUse.name")
+            typed = {} if call.get("input") is None else call["input"]
+            reading.call(call.get("name"), typed, f"{at}.toolUse.input", f"{at}.toolUse.name")
         if isinstance(result, dict):
             _result(reading, result, f"{at}.toolResult")
         _medium(reading, block, at)
