@@ -354,6 +354,9 @@ def test_client_requires_a_model_of_the_client_or_the_request(api: str, loop: Lo
 def sample(api: str, kind: str, count: int) -> list[dict[str, Any]]:
     """Return an evenly spread sample of the records."""
     every = [r for r in records(api, kind) if kind != "request" or r["status"] in (None, 200)]
+    if kind == "response" and api == "bedrock-converse":
+        # Recorded mocks have blocks with a type, which boto3 refuses.
+        every = [record for record in every if '"type": "text"' not in json.dumps(record["body"])]
     return every[:: max(1, len(every) // count)]
 
 
@@ -364,7 +367,8 @@ def sample(api: str, kind: str, count: int) -> list[dict[str, Any]]:
 def test_client_reads_recorded_answers_as_the_codec_does(api: str, how: str, loop: Loopback) -> None:
     bodies = [json.dumps(r["body"], ensure_ascii=False).encode() for r in sample(api, "response", 25)]
     loop.answers = lambda path, payload: Answer(bodies[len(loop.asked) - 1])
-    expected = [adapter(api).decode_response(body) for body in bodies]
+    named = adapter(api).http.with_path_model
+    expected = [adapter(api).decode_response(named(json.loads(body), "m")) for body in bodies]
     if how == "sync":
         assert [client_of(api, loop).complete(HELLO) for _ in bodies] == expected
     else:
@@ -416,6 +420,7 @@ def halves(raw: bytes) -> list[bytes]:
 
 def events_of(api: str, raw: bytes) -> list[Any]:
     decoder = adapter(api).stream_decoder()
+    decoder.assume_model("m")
     return [*(event for piece in halves(raw) for event in decoder.feed(piece)), *decoder.close()]
 
 
@@ -431,7 +436,8 @@ def test_client_sends_the_encoded_payload_unchanged(api: str, loop: Loopback) ->
         before = contentmodel.dumps(request)
         client_of(api, loop, model=None).complete(request) if request.model else client_of(api, loop).complete(request)
         sent = loop.asked[-1][2]
-        expected = adapter(api).encode_request(request, None, request.model or "m").payload
+        encoded = adapter(api).encode_request(request, None, request.model or "m").payload
+        expected = adapter(api).http.body_of(encoded)
         for wire in (sent, expected):
             for key in ("stream", "stream_options"):
                 wire.pop(key, None)

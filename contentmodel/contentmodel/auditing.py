@@ -203,7 +203,8 @@ def _member(place: _Place, root: Any, holder: dict[str, Any], key: str, vocabula
         place.is_data or key in _SCHEMAS or key in vocabulary.data,
         place.is_tool or (key in _TOOLS and len(place.above) <= 2),
         place.is_count or key in _COUNTS,
-        (place.is_choice or key in _CHOICES) and key not in _TOOLS,
+        # Converse has the tools beside the choice.
+        key in _CHOICES or (place.is_choice and not (key in _TOOLS and place.key == "toolConfig")),
         place.is_argument or (key in vocabulary.arguments and holder is not root),
     )
 
