@@ -491,8 +491,12 @@ def _is_event(payload: dict[str, Any]) -> bool:
 
 
 def _with_media_type(key: str, medium: Any) -> dict[str, Any] | None:
-    """Return an image, a document, a video or audio with its media type; None for any other value."""
-    value = medium.get("format") if key in FORMATS and isinstance(medium, dict) else None
+    """Return an image, a document, a video or audio with its media type; None for any other value.
+
+    The format of a document of parts stays as it is: it is residue.
+    """
+    is_medium = key in FORMATS and isinstance(medium, dict) and "content" not in object_of(medium, "source")
+    value = medium.get("format") if is_medium else None
     media_type = FORMATS[key].get(value) if isinstance(value, str) else None
     return None if media_type is None else {**medium, "format": media_type}
 
