@@ -89,7 +89,7 @@ def recorded_answers(subject: Subject, trial: Trial) -> None:
     def law(body: Any) -> None:
         response = subject.adapter.decode_response(body)
         # Faults outside of lists are in the envelope of the answer, which requests do not repeat.
-        if not response.choices or any(re.match(r"\$\.\w+\[", fault) for fault in allows.faults(body)):
+        if not response.choices or any(re.match(r"\$(\.\w+)+\[", fault) for fault in allows.faults(body)):
             raise laws.Refused("the SDK's types do not allow the answer")
         laws.replay(subject.adapter, accepts, response)
 
