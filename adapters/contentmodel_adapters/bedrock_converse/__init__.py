@@ -60,6 +60,7 @@ from contentmodel_adapters.bedrock_converse.blocks import (
     SYSTEM,
     TABLE,
     maker_of,
+    text_in,
 )
 from contentmodel_adapters.bedrock_converse.http import HTTP
 from contentmodel_adapters.bedrock_converse.messages import Messages
@@ -432,10 +433,10 @@ class BedrockConverse(TableAdapter):
         value = with_error(wire, context, decode) if row is RESPONSE else decode(wire)
         return with_custom_calls(value, context) if isinstance(value, ChatRequest) else value
 
-    def expanded(self, payload: Any) -> Any:
+    def expanded(self, payload: Any, *, is_claude: bool = False) -> Any:
         """Return a payload with media types in place of formats, and flags of failed results, for audits."""
         if isinstance(payload, list):
-            return [self.expanded(item) for item in payload]
+            return [self.expanded(item, is_claude=is_claude) for item in payload]
         if not isinstance(payload, dict):
             return payload
         changed: dict[str, Any] = (
@@ -445,7 +446,11 @@ class BedrockConverse(TableAdapter):
         if tier.keys() == {"type"}:
             # Audits count neither a `type` nor its members: the value is inside one of them.
             changed["serviceTier"] = {"type": {"tier": {"name": tier["type"]}}}
-        return {key: _with_media_type(key, value) or self.expanded(value) for key, value in payload.items()} | changed
+        is_claude = is_claude or maker_of(payload.get(self.model_field)) == CLAUDE
+        if is_claude and isinstance(payload.get("redactedContent"), str):
+            changed["redactedContent"] = text_in(payload["redactedContent"]) or payload["redactedContent"]
+        members = payload.items()
+        return {k: _with_media_type(k, v) or self.expanded(v, is_claude=is_claude) for k, v in members} | changed
 
     def stream_decoder(self, *, deltas: bool = True) -> StreamDecoder:
         return Decoder(self, deltas=deltas)

@@ -82,19 +82,26 @@ class Redacted(Opaque):
         state = super().decode(value, context, container, key)
         if state.issuer != CLAUDE:
             return state
-        text = _text_in(value)
+        text = text_in(value)
         return Protected(issuer=ISSUER if text is None else CLAUDE, kind=self.kind, data=text or value)
 
     def encode(self, value: Protected, context: EncodeContext, owner: object) -> str | None:
         data = super().encode(value, context, owner)
-        return _in_base64(data) if data is not None and value.issuer == CLAUDE else data
+        if data is None or value.issuer != CLAUDE:
+            return data
+        if not context.native:
+            context.report_loss(owner, "protected", IN_BASE64)
+        return _in_base64(data)
+
+
+IN_BASE64 = reasons.insignificant("bedrock-redacted", "{target} has redacted reasoning in base64")
 
 
 def _in_base64(text: str) -> str:
     return base64.b64encode(text.encode("utf-8", "surrogatepass")).decode("ascii")
 
 
-def _text_in(value: str) -> str | None:
+def text_in(value: str) -> str | None:
     """Return the ASCII text in base64; None if the text would not give the same base64."""
     try:
         text = base64.b64decode(value, validate=True).decode("ascii")
