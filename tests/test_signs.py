@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from contentmodel import ErrorContent, FunctionResultContent, TextContent
+from contentmodel import AIContent, Citation, ErrorContent, FunctionResultContent, TextContent
+from contentmodel.content import CachePoint, Protected
 from contentmodel.engine.context import EncodeContext
 from contentmodel.engine.table.hints import FAILURE
 from contentmodel.engine.table.signs import Failure, Sign, has_explicit_error
@@ -87,6 +88,22 @@ def test_texts_of_a_failed_result_are_its_error_if_texts_are_errors() -> None:
     read = FLAG.read(result(TextContent(text="no disk")), {"meta": {"is_error": True}}, API)
     (error,) = read.outputs
     assert (type(error), error.message, FAILURE.of(error, API)) == (ErrorContent, "no disk", "text")
+
+
+OF_ANY_CONTENT: dict[str, Any] = {
+    "annotations": [Citation(title="A tale")],
+    "protected": Protected(issuer="teller", kind="signature", data="c2ln"),
+    "cache_point": CachePoint(),
+    "extra": {API: {"loud": True}},
+}
+
+
+def test_texts_of_a_failed_result_keep_every_field_that_all_contents_have() -> None:
+    assert OF_ANY_CONTENT.keys() == set(AIContent.__struct_fields__)
+    plain, here = result(TextContent(text="no disk", **OF_ANY_CONTENT)), context()
+    read = FLAG.read(plain, {"meta": {"is_error": True}}, API)
+    assert read.outputs[0].cache_point == CachePoint()
+    assert FLAG.without(read, here) == plain
 
 
 @pytest.mark.parametrize(

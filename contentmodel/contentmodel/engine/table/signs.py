@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent
 from contentmodel.engine.json import Json, JsonObject, container_of, wire_at, wire_path
@@ -19,7 +20,6 @@ from contentmodel.engine.losses import reasons
 from contentmodel.engine.table.hints import FAILURE
 
 if TYPE_CHECKING:
-    from contentmodel.content.base import AIContent
     from contentmodel.content.tools import ToolResultContent
     from contentmodel.engine.context import DecodeContext, EncodeContext
     from contentmodel.engine.table.code import Decode, Encode, Functions
@@ -167,10 +167,7 @@ def has_explicit_error(result: ToolResultContent) -> bool:
 def _as_error(output: AIContent, api: str) -> AIContent:
     if output.__class__ is not TextContent:
         return output
-    error = ErrorContent(
-        message=output.text, annotations=output.annotations, protected=output.protected, extra=output.extra
-    )
-    return FAILURE.on(error, api, "text")
+    return FAILURE.on(ErrorContent(**_of_any_content(output), message=output.text), api, "text")
 
 
 def _as_text(error: ErrorContent, context: EncodeContext) -> TextContent:
@@ -178,8 +175,11 @@ def _as_text(error: ErrorContent, context: EncodeContext) -> TextContent:
     own = {key: value for key, value in ((error.extra or {}).get(context.api) or {}).items() if key != FAILURE.key}
     extra = {**(error.extra or {}), context.api: own}
     kept = {api: residue for api, residue in extra.items() if residue} or None
-    text = TextContent(
-        text=error.message or error.code or "", annotations=error.annotations, protected=error.protected, extra=kept
-    )
+    text = TextContent(**{**_of_any_content(error), "extra": kept}, text=error.message or error.code or "")
     made: TextContent = context.replaced(error, text)
     return made
+
+
+def _of_any_content(content: AIContent) -> dict[str, Any]:
+    """Return the fields that contents of every type have."""
+    return {name: getattr(content, name) for name in AIContent.__struct_fields__}
