@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as st
 
+from conftest import FEW
 from contentmodel import (
     ChatMessage,
     ChatRequest,
@@ -160,6 +161,7 @@ def test_detect_prefers_the_api_if_a_document_has_no_sign_of_a_data_set(payload:
 
 @pytest.mark.parametrize("target", [*PROVIDERS, FINETUNE, HF])
 @pytest.mark.parametrize(("api", "documents"), [(FINETUNE, values.FINETUNE), (HF, values.HF)], ids=[FINETUNE, HF])
+@FEW
 @given(data=st.data())
 def test_conversion_of_generated_document_reports_every_loss(
     api: str, documents: st.SearchStrategy[Any], target: str, data: st.DataObject

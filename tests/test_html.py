@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 pytest.importorskip("jinja2")
 
 import contentmodel
-from conftest import APIS, PROFILE, records
+from conftest import APIS, FEW, PROFILE, records
 from contentmodel import (
     ChatMessage,
     ChatRequest,
@@ -416,6 +416,7 @@ def test_page_accepts_any_request_and_response(value: Any) -> None:
 
 
 @pytest.mark.parametrize("api", APIS)
+@FEW
 @given(data=st.data())
 def test_page_contains_all_texts_of_a_transcript(api: str, data: st.DataObject) -> None:
     request = data.draw(transcripts(api))

@@ -134,6 +134,7 @@ def test_face_check_reports_missing_attributes_of_adapter() -> None:
     assert one(report, "face/adapter").findings[0].where == "issuer"
 
 
+@pytest.mark.slow
 def test_purity_check_finds_payload_changed_in_place() -> None:
     report = check_adapter(Meddling(), only=["purity"], others=[])
     assert one(report, "purity/payloads").findings[0].where == "$.model"
@@ -469,6 +470,7 @@ def run_tests(folder: Path, text: str, *arguments: str) -> str:
     return subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False, encoding="utf-8").stdout
 
 
+@pytest.mark.slow
 def test_conformance_class_has_a_test_for_each_check(tmp_path: Path) -> None:
     found = run_tests(tmp_path, BROKEN, "--collect-only")
     assert "test_mine.py::TestBroken::test_stream_cuts_written" in found

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import contentmodel
+from conftest import slow
 from contentmodel import ChatOptions, ChatRequest, FunctionTool, HostedTool, ToolChoice
 from contentmodel.auditing import leaves, unaccounted
 from contentmodel.engine.context import EncodeContext
@@ -241,7 +242,7 @@ def texts_in(value: Any) -> list[str]:
     return [item for _, item, _ in leaves(value) if isinstance(item, str) and len(item) > 24]
 
 
-@pytest.mark.parametrize("name", ["agent_turns.anthropic.json", "chat.openai.json", "answer.responses.json"])
+@pytest.mark.parametrize("name", [slow("agent_turns.anthropic.json"), "chat.openai.json", "answer.responses.json"])
 @pytest.mark.parametrize("target", APIS)
 def test_audit_reports_every_deleted_text_and_block(name: str, target: str) -> None:
     """A loss excuses only the value at its path."""

@@ -120,6 +120,7 @@ def test_every_field_of_a_type_is_set_in_some_sample(kind: type[AIContent]) -> N
     assert set(kind.__struct_fields__) - set_fields <= exempt
 
 
+@cache
 def default(kind: type[Any], name: str) -> Any:
     field = next(f for f in msgspec.structs.fields(kind) if f.name == name)
     return field.default_factory() if field.default_factory is not msgspec.NODEFAULT else field.default
@@ -365,6 +366,7 @@ def test_failing_adapter_gives_errors_only_in_its_own_cells(broken: str) -> None
     assert as_markdown(made).count("\n| `Text` |") == 2
 
 
+@pytest.mark.slow
 def test_adapter_with_failing_describe_gives_errors_for_own_origin() -> None:
     made = make_matrix({"x": Wrapped(describe=fail)})
     assert cell("TextContent", "x", of_matrix=made).verdict == "exact"
@@ -516,6 +518,7 @@ def test_matrix_command_writes_to_a_file(form: str, begins: str, tmp_path: Path)
     assert "anthropic-messages" not in text
 
 
+@pytest.mark.slow
 def test_matrix_command_prints_reasons_for_named_api() -> None:
     result = run("matrix", "--api", "openai-chat")
     assert "reasoning of another issuer is not sent to openai-chat" in " ".join(result.output.split())

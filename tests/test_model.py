@@ -47,6 +47,7 @@ DOCUMENTS = Path(__file__).parent / "stored" / "documents" / "version_1.jsonl"
 """Documents that version 1 of the format wrote, one of each kind. Do not write them again."""
 
 
+@pytest.mark.slow
 def test_schema_is_valid_json_schema() -> None:
     jsonschema.Draft202012Validator.check_schema(schema())
     with pytest.raises(jsonschema.ValidationError):

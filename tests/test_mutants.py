@@ -261,6 +261,7 @@ def test_mutants_command_writes_json_line_for_each_mutant() -> None:
     assert json.loads(line)["missed"] == []
 
 
+@pytest.mark.slow
 def test_mutants_command_fails_if_mutant_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adapter_mutant("loses-null").kind, "read", Broken.read)
     result = run("loses-null")
