@@ -32,7 +32,7 @@ test: $(VENV)/.installed-dev ## Run the tests that are not marked slow: 4 minute
 # Tests start Python hundreds of times. Without compiled files, every start compiles the library again.
 test slow: export PYTHONDONTWRITEBYTECODE :=
 
-slow: $(VENV)/.installed-dev ## Run the slow tests: recordings, PostgreSQL, browsers, kills, mutants, costly checks
+slow: $(VENV)/.installed-dev $(VENV)/.installed-engines ## Run the slow tests: recordings, PostgreSQL, browsers, kills, mutants, costly checks
 	$(VENV)/bin/python -m pytest -m slow $(PYTEST_ARGS)
 
 check: lint types test slow ## Check format, lint and types, then run all tests
@@ -82,7 +82,7 @@ define install
 	@touch $@
 endef
 
-$(VENV)/.installed-cli $(VENV)/.installed-dev: pyproject.toml | $(VENV)/bin/python
+$(VENV)/.installed-cli $(VENV)/.installed-dev $(VENV)/.installed-engines: pyproject.toml | $(VENV)/bin/python
 	$(install)
 
 $(BENCH_VENV)/.installed-bench: pyproject.toml | $(BENCH_VENV)/bin/python

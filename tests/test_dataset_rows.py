@@ -187,6 +187,13 @@ def test_wrong_options_are_errors_of_the_maker(options: Any, error: type[Excepti
         converter(**options)
 
 
+@pytest.mark.parametrize("key", [None, "id", ("id", "request")])
+def test_schema_is_that_of_the_output(key: Any) -> None:
+    rows = batch(id=[7], request=texts(CHAT), payload=["a column that the results replace"])
+    function = converter(target="anthropic-messages", column="request", key=key)
+    assert function.schema(rows.schema).equals(function(rows).schema)
+
+
 def test_tables_and_empty_batches_have_the_same_columns() -> None:
     convert = converter(target="anthropic-messages", column="request")
     rows = batch(request=texts(CHAT))

@@ -116,12 +116,21 @@ class BatchFunction:
 
     def with_rows(self, batch: pa.RecordBatch, rows: Sequence[Row]) -> pa.RecordBatch:
         """Return the kept columns of a batch, and the columns of the results."""
-        own = {name for name, _ in self.columns}
-        kept = [field for field in batch.schema if field.name not in own and self._keeps(field.name)]
-        fields = [*kept, *(pa.field(name, kind) for name, kind in self.columns)]
-        arrays = [batch.column(field.name) for field in kept]
-        arrays += [_array([_value(row, name) for row in rows], kind) for name, kind in self.columns]
-        return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
+        schema = self.schema(batch.schema)
+        results = dict(self.columns)
+        arrays = [
+            _array([_value(row, field.name) for row in rows], field.type)
+            if field.name in results
+            else batch.column(field.name)
+            for field in schema
+        ]
+        return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    def schema(self, schema: pa.Schema) -> pa.Schema:
+        """Return the schema of the output, given that of the input: the kept columns, and those of the results."""
+        results = dict(self.columns)
+        kept = [field for field in schema if field.name not in results and self._keeps(field.name)]
+        return pa.schema([*kept, *(pa.field(name, kind) for name, kind in self.columns)])
 
     def _keeps(self, name: str) -> bool:
         return self.key is None or name in self.key

@@ -149,7 +149,7 @@ class _ParquetRows:
 
     def __init__(self, path: Path, function: BatchFunction, empty: pa.RecordBatch) -> None:
         self._function = function
-        self._schema = function.with_rows(empty, []).schema
+        self._schema = function.schema(empty.schema)
         self._file = pq.ParquetWriter(path, self._schema, compression="zstd")
         self._pending: list[Any] = []
 
