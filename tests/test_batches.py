@@ -188,6 +188,19 @@ def test_limits_are_violations(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [v.message for v in check_lines(many, "a")] == ["3 lines: a takes 2", "84 bytes: a takes 60"]
 
 
+def test_lines_that_are_no_requests_are_violations() -> None:
+    result = json.dumps({"custom_id": "b", "result": {"type": "expired"}}).encode()
+    lines = [b"{", b"7", b'{"custom_id": 7}', result, json.dumps({"custom_id": "a", "params": {}}).encode()]
+    found = [*check_lines(lines, "anthropic-batch")]
+    assert [(v.rule, v.path) for v in found] == [
+        ("batch-line", "$[0]"),
+        ("batch-line", "$[1]"),
+        ("batch-line", "$[2].custom_id"),
+        ("batch-line", "$[3]"),
+    ]
+    assert found[3].message == "expected a request, got a result"
+
+
 def test_requests_of_batch_files_are_checked() -> None:
     line = {**REQUEST, "body": {**CHAT, "temperature": 9}}
     assert [v.path for v in check_line(line, "openai-batch") if v.severity == "refused"] == ["$.body.temperature"]

@@ -439,3 +439,19 @@ def test_command_reports_mistakes(
     done = command(*arguments)
     assert done.exit_code == 2
     assert text in done.output
+
+
+def test_limits_of_batch_files_are_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    line = json.dumps({"custom_id": "r1", "params": request(0)}) + "\n"
+    Path("good.jsonl").write_text(line)
+    Path("bad.jsonl").write_text(line + line + "{\n")
+    assert command("limits", "good.jsonl", "--for", "anthropic-batch").exit_code == 0
+    done = command("limits", "good.jsonl", "bad.jsonl", "--for", "anthropic-batch")
+    assert done.exit_code == 1
+    assert "refused batch-key at bad.jsonl: $[1].custom_id" in done.output
+    assert done.output.endswith("2 violations\n")
+    listed = command("limits", "bad.jsonl", "--for", "anthropic-batch", "--json").output.splitlines()
+    assert [json.loads(one)["rule"] for one in listed] == ["batch-key", "batch-line"]
+    assert "cannot read none.jsonl" in command("limits", "none.jsonl", "--for", "anthropic-batch").output
+    assert "anthropic-batch" in command("limits", "bad.jsonl", "--for", "anthropic").output

@@ -413,11 +413,16 @@ def check_line(
 
     `check_lines` checks the keys, and the limits of the file.
     """
+    item = _request_in(line, source)
+    found = check(item.payload, api=item.api, model=model, policies=policies)
+    return [msgspec.structs.replace(violation, path=item.path + violation.path[1:]) for violation in found]
+
+
+def _request_in(line: bytes | str | JsonObject, source: str) -> BatchItem:
     item = read_line(line, source)
     if item.kind != "request":
         raise _fault(item.path, "expected a request, got a result")
-    found = check(item.payload, api=item.api, model=model, policies=policies)
-    return [msgspec.structs.replace(violation, path=item.path + violation.path[1:]) for violation in found]
+    return item
 
 
 # -- files -------------------------------------------------------------------------------------------------------------
@@ -458,7 +463,8 @@ def match_results(
 def check_lines(lines: Iterable[bytes], format: str) -> Iterator[Violation]:
     """Yield the violations of a provider's limits by a file of requests: lines, bytes, keys, models.
 
-    Paths begin with the index of the line. `contentmodel.check` checks the requests themselves.
+    Paths begin with the index of the line. A line that is not a request of the format is a violation too.
+    `check_line` checks the requests themselves.
     """
     limits = batch_format(format)
     size = count = 0
@@ -469,7 +475,13 @@ def check_lines(lines: Iterable[bytes], format: str) -> Iterator[Violation]:
         if not line.strip():
             continue
         path, count = f"$[{count}]", count + 1
-        item = read_line(line, format)
+        try:
+            item = _request_in(line, format)
+        except DecodeError as error:
+            for fault in error.faults:
+                fix = f"write each line as a request of {format}"
+                yield _violation(f"{path}{fault.path[1:]}", "batch-line", fault.message, fix)
+            continue
         yield from _check_key(item, keys, limits, f"{path}.{limits.key_name}")
         model = item.payload.get("model") if isinstance(item.payload, dict) else None
         if limits.one_model and isinstance(model, str) and models and model not in models:

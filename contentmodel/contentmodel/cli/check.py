@@ -69,11 +69,11 @@ def check(path: In = None, *, api: For = None, model: Model = None, as_json: AsJ
             if as_json:
                 print_json(_listed(document, violation))
             else:
-                _print(document, violation, console)
+                print_violation(violation, document.at(violation.path), console)
 
     code = for_each(documents_of(source, "checking"), work, "--for API")
     if not as_json and not code:
-        _print_count(count, console)
+        print_count(count, console)
     raise typer.Exit(code or (VIOLATIONS_FOUND if count else 0))
 
 
@@ -107,17 +107,17 @@ def _listed(document: Document, violation: Violation) -> dict[str, Any]:
     return {**line, **msgspec.structs.asdict(violation)}
 
 
-def _print(document: Document, violation: Violation, console: Terminal) -> None:
+def print_violation(violation: Violation, place: str, console: Terminal) -> None:
+    """Print a violation with its place, its message and its fix."""
     head = Text(violation.severity, style=_STYLES[violation.severity])
-    head.append(f" {violation.rule}", style="bold").append(" at ").append_text(
-        safe_text(document.at(violation.path), "cyan")
-    )
+    head.append(f" {violation.rule}", style="bold").append(" at ").append_text(safe_text(place, "cyan"))
     console.print(head, soft_wrap=True)
     console.print(f"  {visible(violation.message)}", soft_wrap=True)
     console.print(f"  {visible(violation.fix)}", style="dim", soft_wrap=True)
 
 
-def _print_count(count: int, console: Terminal) -> None:
+def print_count(count: int, console: Terminal) -> None:
+    """Print the number of violations."""
     if not count:
         console.print("no violations", style="green")
     else:

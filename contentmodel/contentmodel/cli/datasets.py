@@ -8,26 +8,29 @@ from contextlib import contextmanager
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
+import msgspec
 import typer
 from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from contentmodel.batches import FORMATS
-from contentmodel.cli.check import For
-from contentmodel.cli.console import err, safe_text, visible
+from contentmodel.batches import FORMATS, batch_format, check_lines
+from contentmodel.cli.check import VIOLATIONS_FOUND, AsJson, For, print_count, print_violation
+from contentmodel.cli.console import err, out, safe_text, visible
 from contentmodel.cli.convert import Policies, Raising
 from contentmodel.cli.errors import Problem
 from contentmodel.cli.installed import check_api
 from contentmodel.cli.losses import LOSS_STYLES
 from contentmodel.cli.options import Kind, Model, OnLoss, parse_policies
+from contentmodel.cli.output import print_json
 from contentmodel.display import count_of
 from contentmodel.engine.losses.reasons import REASONS
 
 if TYPE_CHECKING:
     from contentmodel.datasets import Progress as JobProgress
     from contentmodel.datasets import Report, Settings
+    from contentmodel.rules import Violation
 
 ROWS_FAILED = 1
 _CODES_SHOWN = 12
@@ -244,7 +247,48 @@ def stats(
     _run(inputs, output, settings, engine, workers, address, quiet=quiet, doing="counted")
 
 
-COMMANDS: tuple[Callable[..., None], ...] = (convert, check, stats)
+def limits(
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE...", help="Batch files of requests. - is standard input.")
+    ],
+    *,
+    format: Annotated[str, typer.Option("--for", metavar="FORMAT", help="The format of batch files.")],
+    as_json: AsJson = False,
+) -> None:
+    """Check batch files against the limits of a provider: lines, bytes, keys, and models.
+
+    Each line must be a request of the format. `datasets check` checks the requests themselves.
+
+    Exit codes: 0 no violations; 1 violations; 2 bad command line, or a file cannot be read.
+
+    \b
+    [bold]Examples[/bold]
+    contentmodel datasets limits requests.jsonl --for openai-batch
+    """
+    with _reported():
+        batch_format(format)
+    console, found = out(), 0
+    for name in files:
+        for violation in _violations_in(name, format):
+            found += 1
+            if as_json:
+                print_json({"file": name, **msgspec.structs.asdict(violation)})
+            else:
+                print_violation(violation, f"{name}: {violation.path}", console)
+    if not as_json:
+        print_count(found, console)
+    raise typer.Exit(VIOLATIONS_FOUND if found else 0)
+
+
+def _violations_in(name: str, format: str) -> Iterator[Violation]:
+    try:
+        with open(0 if name == "-" else name, "rb", closefd=name != "-") as lines:
+            yield from check_lines(lines, format)
+    except OSError as error:
+        raise Problem(f"cannot read {name}: {error.strerror}") from None
+
+
+COMMANDS: tuple[Callable[..., None], ...] = (convert, check, stats, limits)
 
 
 def _settings(
