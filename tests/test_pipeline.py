@@ -15,9 +15,9 @@ from contentmodel.message import Origin
 ORDER = {
     "anthropic-messages": """
         *with_fitting_settings *_with_separate_added_tools *with_known_tools with_sendable_tools hoist_instructions
-        normalize_foreign join_results join_assistant without_blank_texts with_readable_media with_a_turn
+        normalize_foreign join_results join_assistant without_blank_texts _with_readable_media with_a_turn
         _with_fitting_calls _with_instructions_as_text with_fitting_schemas; with_limit with_model
-        with_fitting_cache_points""",
+        with_fitting_cache_points *with_form_of_host""",
     "bedrock-converse": """
         *report_stream *with_fitting_settings *with_known_tools with_sendable_tools hoist_instructions
         without_empty_texts normalize_foreign instructions_as_text join_results join_assistant without_citations
@@ -43,7 +43,7 @@ ORDER = {
 ANSWERS = {
     "anthropic-messages": """
         without_user_messages normalize_answer without_names_of_results without_media without_blank_texts
-        *without_broken_status; counted; completed""",
+        *without_broken_status; counted; completed *with_error_of_host""",
     "bedrock-converse": """
         without_user_messages normalize_answer without_citations without_names_of_results without_media
         without_blank_texts *without_broken_status; counted; completed""",
@@ -62,7 +62,7 @@ OWN = Origin(api=API, issuer="teller")
 @pytest.mark.parametrize("api", ORDER)
 def test_adapter_passes_have_expected_order(api: str) -> None:
     adapter: Any = contentmodel.adapter(api)
-    requests = (adapter.request_passes, adapter.request_payload_passes)
+    requests = (adapter.request_passes, adapter.request_payload_passes + adapter.host_payload_passes)
     answers = (adapter.answer_passes, adapter.response_passes, adapter.response_payload_passes)
     for listed, expected in ((requests, ORDER), (answers, ANSWERS)):
         for passes, names in zip(listed, expected[api].split(";"), strict=True):

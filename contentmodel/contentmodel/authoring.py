@@ -68,7 +68,7 @@ from contentmodel.engine.streams.decoder import (
     merge_into,
 )
 from contentmodel.engine.streams.encoder import StreamEncoder
-from contentmodel.engine.streams.formats import EVENT_STREAM, LINES, SSE, StreamFormat
+from contentmodel.engine.streams.formats import EVENT_STREAM, INVOKE_STREAM, LINES, SSE, StreamFormat
 from contentmodel.engine.streams.joined_texts import JoinedTexts, JoiningEncoder, with_normalized_texts
 from contentmodel.engine.streams.outgoing import OutgoingBlock, Written, growing, is_incomplete_call
 from contentmodel.engine.table import hints
@@ -214,6 +214,7 @@ __all__ = [
     "Host",
     "HttpApi",
     "HttpMethod",
+    "INVOKE_STREAM",
     "IdentifierRule",
     "Implied",
     "Inlined",

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
+
+from msgspec.structs import replace
 
 from contentmodel.authoring import (
     Blocks,
@@ -11,6 +14,7 @@ from contentmodel.authoring import (
     DecodeContext,
     EncodeContext,
     EnumString,
+    Host,
     Kinds,
     OneOf,
     Row,
@@ -35,16 +39,25 @@ from contentmodel.authoring import (
     with_known_tools,
     without_user_messages,
 )
+from contentmodel.capabilities import Known
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel_adapters.anthropic_messages.blocks import API, CACHE_POINT, SYSTEM, TABLE
-from contentmodel_adapters.anthropic_messages.http import HTTP
+from contentmodel_adapters.anthropic_messages.hosts import BETAS, DIALECTS, VERSION, host_of, limited, with_form_of_host
+from contentmodel_adapters.anthropic_messages.http import HOSTS, HTTP
 from contentmodel_adapters.anthropic_messages.messages import Messages
-from contentmodel_adapters.anthropic_messages.response import ERRORS, LIMIT_HEADERS, RESPONSE, encode_blocks
+from contentmodel_adapters.anthropic_messages.response import (
+    ERRORS,
+    LIMIT_HEADERS,
+    RESPONSE,
+    encode_blocks,
+    with_error,
+    with_error_of_host,
+)
 from contentmodel_adapters.anthropic_messages.rules import CALL_IDS, MOST_BREAKPOINTS, RULES, TOOL_NAMES, cached_blocks
 from contentmodel_adapters.anthropic_messages.stream import Decoder
-from contentmodel_adapters.anthropic_messages.stream_encoder import Encoder
+from contentmodel_adapters.anthropic_messages.stream_encoder import METRICS, Encoder
 from contentmodel_adapters.anthropic_messages.tools import ADDED, CURRENT, OUTPUT_FORMAT, TOOLS, ChoiceAndParallel
 from contentmodel_adapters.shared.hosted import fixed_names, with_sendable_tools
 from contentmodel_adapters.shared.media import GOOGLE_FILES
@@ -94,6 +107,7 @@ TABLE.keep(
     "request",
     *("billing_policy", "compaction", "container", "context_management", "diagnostics", "fallbacks"),
     *("fallback_credit_token", "inference_geo", "mcp_servers", "speed", "thread"),
+    *(VERSION, BETAS),
 )
 
 
@@ -102,6 +116,12 @@ IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 # A document by URL is a PDF (types/beta/beta_url_pdf_source_param.py of anthropic 2.11).
 LINKS = ("image/*", "application/pdf")
 READS = media.MediaSupport((*IMAGES, "application/pdf", "text/plain"), LINKS, private=GOOGLE_FILES, texts=True)
+
+
+def _with_readable_media(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    dialect = context.host.dialect
+    reads = replace(READS, schemes=()) if dialect is not None and "url" in dialect.sources else READS
+    return media.with_readable_media(messages, context, reads)
 
 
 def _with_separate_added_tools(request: ChatRequest, context: EncodeContext) -> ChatRequest:
@@ -129,7 +149,7 @@ REQUEST_PASSES = (
     message_pass(passes.join_results),
     message_pass(passes.join_assistant),
     message_pass(passes.without_blank_texts),
-    message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
+    message_pass(_with_readable_media, needs=media.TYPES),
     request_pass(passes.with_a_turn),
     request_pass(_with_fitting_calls),
     message_pass(_with_instructions_as_text),
@@ -152,7 +172,8 @@ def with_limit(payload: dict[str, Any], request: ChatRequest, context: EncodeCon
 
 def with_model(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
     """Return a payload with the required fields. A missing model becomes "" and is reported."""
-    if "model" not in payload:
+    is_in_path = context.host.dialect is not None and "model" in context.host.dialect.in_path
+    if "model" not in payload and not is_in_path:
         context.report_loss(request, "model", reasons.NO_MODEL)
     return {"model": "", "messages": [], **payload}
 
@@ -206,14 +227,17 @@ class AnthropicMessages(TableAdapter):
     conversation = "messages"
     errors = ERRORS
     http = HTTP
+    hosts = HOSTS
+    dialects = tuple(DIALECTS)
     limit_headers = LIMIT_HEADERS
-    meaningless = {"type": ("message", "error"), "anthropic_version": None}
+    meaningless = {"type": ("message", "error"), "anthropic_version": None, METRICS: None}
     request_passes = REQUEST_PASSES
     request_payload_passes = (
         payload_pass(with_limit),
         payload_pass(with_model),
         payload_pass(with_fitting_cache_points),
     )
+    host_payload_passes = (payload_pass(with_form_of_host, native=True),)
     answer_passes = (
         message_pass(without_user_messages),
         message_pass(passes.normalize_answer),
@@ -224,13 +248,22 @@ class AnthropicMessages(TableAdapter):
         message_pass(passes.without_broken_status, native=True),
     )
     response_passes = (response_pass(counted, cached_inside=False, reasoning_inside=True),)
-    response_payload_passes = (payload_pass(completed),)
+    response_payload_passes = (payload_pass(completed), payload_pass(with_error_of_host, native=True))
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
+        if row is self.response:
+            return with_error(wire, context, partial(row.decode, context=context))
         value = super()._decode_row(row, wire, context)
         if not isinstance(value, ChatRequest):
             return value
         return with_custom_calls(ADDED.read(value, context), context)
+
+    def host(self, model: str | None, policies: Mapping[str, str] | None = None) -> Host:
+        return host_of(policies)
+
+    def look_up_model(self, model: str | None, policies: Mapping[str, str] | None = None) -> Known:
+        known = super().look_up_model(model, policies)
+        return replace(known, capabilities=limited(known.capabilities, policies))
 
     def stream_decoder(self, *, deltas: bool = True) -> StreamDecoder:
         return Decoder(self, deltas=deltas)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Literal
 
 import msgspec
 
@@ -24,6 +25,8 @@ from contentmodel.message import ChatMessage, FinishReason, contents_of
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.usage import Usage
 from contentmodel_adapters.anthropic_messages.blocks import API, CONTENT, TABLE
+from contentmodel_adapters.anthropic_messages.hosts import Dialect
+from contentmodel_adapters.shared import aws_errors
 from contentmodel_adapters.shared.answer import OnlyChoice, misfits
 
 FINISH = FinishReasons(
@@ -66,10 +69,11 @@ ERRORS = ErrorTypes(
         "overloaded": {"type": "overloaded_error"},
         "timeout": {"type": "timeout_error"},
     },
-    {},
+    # Bedrock has the names of exceptions.
+    aws_errors.KINDS,
     {"overloaded": 529},
 )
-TABLE.known_values("error.type", *ERRORS.types)
+TABLE.known_values("error.type", *(fields["type"] for fields in ERRORS.writes.values()))
 
 # docs.claude.com/en/api/rate-limits, "Response headers" (seen 2026-11-22).
 LIMIT_HEADERS = LimitHeaders("anthropic-ratelimit-{what}-{field}", as_dates=True)
@@ -90,6 +94,10 @@ USAGE = TABLE.record(
 )
 ERROR = TABLE.record("error", ErrorContent, {"type": "code", "message": "message"}, Silent("kind"))
 
+_AWS_ERROR = TABLE.record(
+    "error of Bedrock", ErrorContent, {"message": "message", aws_errors.TYPE: "code"}, Silent("kind")
+)
+AT_TOP = Hint[Literal[True]](API, "error_at_top", "an error whose fields are at the top of the body, as Bedrock sends it")
 ENDED = Hint[dict[str, Any]](API, "ending", "the role and the stop fields of the answer")
 NO_CONTENT = Hint[list[Any] | None](API, "content", "the content of an answer that has no blocks: null or empty")
 ENDING = Fields({"finish_reason": "stop_reason", "finish_reason.stop_sequence": "stop_sequence", "messages": "content"})
@@ -186,3 +194,30 @@ RESPONSE = TABLE.record(
     },
     Answer(),
 )
+
+
+def with_error(wire: dict[str, Any], context: DecodeContext, decode: Callable[[dict[str, Any]], Any]) -> Any:
+    """Return a decoded response. In the bodies of Bedrock, the fields of an error are at the top."""
+    if wire.keys() & {"type", "content", "error"} or not aws_errors.is_error(wire):
+        return decode(wire)
+    body = ErrorBody(_AWS_ERROR, aws_errors.ERRORS)
+    return AT_TOP.on(aws_errors.with_error(wire, context, decode, body), API, True)
+
+
+def with_error_of_host(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
+    """Return the body of an error in the form of its host, or in the form that it was read from."""
+    dialect: Dialect | None = context.host.dialect
+    at_top = AT_TOP.of(response, API) is True if dialect is None else dialect.errors_of_aws
+    if payload.get("error").__class__ is not dict or "content" in payload or (dialect is None and not at_top):
+        return payload
+    error = dict(payload["error"])
+    kind, name = ERRORS.kind_of(error), error.pop("type", None)
+    types, key = (aws_errors.ERRORS, aws_errors.TYPE) if at_top else (ERRORS, "type")
+    if dialect is not None:
+        context.status = types.status_of(kind)
+        is_own = kind is None or (name in aws_errors.KINDS) is at_top
+        name = name if is_own else types.fields_of(kind)[key]
+    error = error if name is None else {key: name, **error}
+    if not at_top:
+        return {"type": "error", **payload, "error": error}
+    return {**{field: value for field, value in payload.items() if field not in ("type", "error")}, **error}

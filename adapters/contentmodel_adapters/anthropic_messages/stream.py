@@ -35,6 +35,7 @@ from contentmodel.events import (
 )
 from contentmodel_adapters.anthropic_messages.blocks import API, CITATIONS, CONTENT, TABLE
 from contentmodel_adapters.anthropic_messages.response import USAGE
+from contentmodel_adapters.shared.aws_errors import wire_of_exception
 
 # By the delta's type: its field, the block's field that it appends to, and the event.
 GROWTH: dict[str, tuple[str, str, Any]] = {
@@ -116,6 +117,8 @@ class Decoder(StreamDecoder):
         elif kind == "message":
             self._begin(wire)
             self.finish()
+        elif name is not None and name.endswith("Exception") and kind is None:
+            self.fail_with(wire_of_exception(name, wire))
         elif (chunk := text_of(object_of(wire, "chunk"), "bytes")) and kind is None:
             # The SDKs of AWS have an event of a model that Bedrock invokes as bytes.
             self.read(None, _event_in(chunk))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from contentmodel.authoring import (
+    SSE,
     OutgoingBlock,
     StreamEncoder,
     Written,
@@ -20,9 +21,12 @@ from contentmodel.authoring import (
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.events import TextDelta, TurnComplete, TurnError, WireEvent
+from contentmodel_adapters.shared.aws_errors import exception_of
 
 # By the type of a block: its field that grows, and the type and the field of the delta.
 GROWTH = {"text": ("text", "text_delta", "text"), "thinking": ("thinking", "thinking_delta", "thinking")}
+METRICS = "amazon-bedrock-invocationMetrics"
+"""The field of message_stop in which Bedrock counts tokens and measures times."""
 # Fields inside `delta` of message_delta; all others are beside it.
 IN_DELTA = ("stop_reason", "stop_sequence", "stop_details", "container")
 
@@ -64,9 +68,17 @@ class Encoder(StreamEncoder):
         if start.get("signature"):
             start["signature"] = ""
         self._begin_block(start)
-        head = b'event: content_block_delta\ndata: {"type":"content_block_delta","index":%d,"delta":{"type":"%b","%b":'
-        block.grow = growing(head % (self._count, delta.encode(), text.encode()), b"}}\n\n")
+        block.grow = self._growing(delta, text)
         self.write_begun(block)
+
+    def _growing(self, delta: str, text: str) -> Callable[[str], bytes]:
+        """Return a function that writes more text of the block that was just started."""
+        head = b'{"type":"content_block_delta","index":%d,"delta":{"type":"%b","%b":'
+        head %= (self._count, delta.encode(), text.encode())
+        if self.stream_format is SSE:
+            return growing(b"event: content_block_delta\ndata: " + head, b"}}\n\n")
+        grown = growing(head, b"}}")
+        return lambda more: self.stream_format.write(grown(more), "content_block_delta")
 
     def close_block(self, block: OutgoingBlock) -> None:
         live = block.grow is not None
@@ -137,8 +149,10 @@ class Encoder(StreamEncoder):
     # -- the end -----------------------------------------------------------------------------------------------
 
     def finish(self, event: TurnComplete) -> None:
-        self._end_message(self.encode_envelope(event))
-        self.put({"type": "message_stop"}, "message_stop")
+        payload = self.encode_envelope(event)
+        last = {name: payload.pop(name) for name in (METRICS,) if name in payload}
+        self._end_message(payload)
+        self.put({"type": "message_stop", **last}, "message_stop")
 
     def _end_message(self, payload: dict[str, Any]) -> None:
         usage = {**self._head["usage"], **object_of(payload, "usage")}
@@ -158,7 +172,10 @@ class Encoder(StreamEncoder):
             counted = {**self._head["usage"], **object_of(known, "usage")}
             if event.response.finish_reason is not None or counted != self._head["usage"]:
                 self._end_message(known)
-        self.put({"type": "error", **payload}, "error")
+        if "error" in payload:
+            self.put({"type": "error", **payload}, "error")
+        else:
+            self.put(*exception_of(payload))
 
     def wire_event(self, event: WireEvent) -> None:
         self.put(event.data, event.name)

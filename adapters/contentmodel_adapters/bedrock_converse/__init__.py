@@ -64,7 +64,7 @@ from contentmodel_adapters.bedrock_converse.blocks import (
 )
 from contentmodel_adapters.bedrock_converse.http import HTTP
 from contentmodel_adapters.bedrock_converse.messages import Messages
-from contentmodel_adapters.bedrock_converse.response import ERRORS, RESPONSE, encode_blocks, with_error
+from contentmodel_adapters.bedrock_converse.response import RESPONSE, encode_blocks, with_error
 from contentmodel_adapters.bedrock_converse.rules import (
     CALL_IDS,
     DOCUMENT_NAME,
@@ -78,6 +78,7 @@ from contentmodel_adapters.bedrock_converse.rules import (
 from contentmodel_adapters.bedrock_converse.stream import EVENTS, Decoder
 from contentmodel_adapters.bedrock_converse.stream_encoder import Encoder
 from contentmodel_adapters.bedrock_converse.tools import CHOICE, CURRENT, DEFINITIONS, OUTPUT_FORMAT
+from contentmodel_adapters.shared.aws_errors import ERRORS
 from contentmodel_adapters.shared.cached_blocks import CachedBlocks
 from contentmodel_adapters.shared.first_turn import with_begun
 from contentmodel_adapters.shared.hosted import with_sendable_tools

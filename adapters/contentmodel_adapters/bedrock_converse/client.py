@@ -18,8 +18,8 @@ from contentmodel.errors import DecodeError
 from contentmodel.extras import needs_extra
 from contentmodel_adapters.bedrock_converse.blocks import API
 from contentmodel_adapters.bedrock_converse.http import HTTP
-from contentmodel_adapters.bedrock_converse.response import TYPE, type_of
 from contentmodel_adapters.shared import clients
+from contentmodel_adapters.shared.aws_errors import TYPE, type_of
 from contentmodel_adapters.shared.calls import AsyncChunks, Call, Chunks
 
 with needs_extra("bedrock"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -11,7 +11,6 @@ from contentmodel.authoring import (
     DecodeContext,
     EncodeContext,
     ErrorBody,
-    ErrorTypes,
     Fields,
     FinishReasons,
     Hint,
@@ -27,7 +26,9 @@ from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.usage import Usage
 from contentmodel_adapters.bedrock_converse.blocks import API, TABLE
 from contentmodel_adapters.bedrock_converse.messages import BLOCKS
+from contentmodel_adapters.shared import aws_errors
 from contentmodel_adapters.shared.answer import OnlyChoice, misfits
+from contentmodel_adapters.shared.aws_errors import ERRORS, TYPE
 
 FINISH = FinishReasons(
     {
@@ -76,49 +77,6 @@ USAGE = TABLE.record(
 # -- errors --------------------------------------------------------------------------------------------------------
 
 
-def type_of(name: str) -> str:
-    """Return the name of an exception without its namespace and link: headers and bodies may have both."""
-    return name.partition(":")[0].rpartition("#")[2]
-
-
-class Errors(ErrorTypes):
-    """The kinds of exceptions, whose names may have a namespace."""
-
-    def kind_of(self, wire: Mapping[str, object]) -> str | None:
-        name = wire.get(TYPE)
-        return super().kind_of({**wire, TYPE: type_of(name)} if isinstance(name, str) else wire)
-
-
-TYPE = "__type"
-"""The field of an error body that names the exception. In HTTP answers, the header x-amzn-errortype has it, too."""
-# docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html, "Errors", seen 2026-11-23.
-ERRORS = Errors(
-    (TYPE,),
-    {
-        "invalid_request": {TYPE: "ValidationException"},
-        "context_length": {TYPE: "ValidationException"},
-        "too_large": {TYPE: "ValidationException"},
-        "authentication": {TYPE: "UnrecognizedClientException"},
-        "permission": {TYPE: "AccessDeniedException"},
-        "billing": {TYPE: "AccessDeniedException"},
-        "conflict": {TYPE: "ConflictException"},
-        "not_found": {TYPE: "ResourceNotFoundException"},
-        "rate_limit": {TYPE: "ThrottlingException"},
-        "timeout": {TYPE: "ModelTimeoutException"},
-        "server": {TYPE: "InternalServerException"},
-        "overloaded": {TYPE: "ServiceUnavailableException"},
-    },
-    {
-        "ModelErrorException": "server",
-        "ModelStreamErrorException": "server",
-        "ModelNotReadyException": "overloaded",
-        "ServiceQuotaExceededException": "rate_limit",
-        "ExpiredTokenException": "authentication",
-        "InvalidSignatureException": "authentication",
-        "MissingAuthenticationTokenException": "authentication",
-    },
-    {"authentication": 403, "timeout": 408, "overloaded": 503},
-)
 ERROR = TABLE.record("error", ErrorContent, {"message": "message", TYPE: "code"}, Silent("kind"))
 TABLE.known_values("error.__type", *ERRORS.types)
 
@@ -128,15 +86,9 @@ _ERROR = ErrorBody(ERROR, ERRORS)
 
 def with_error(wire: dict[str, Any], context: DecodeContext, decode: Callable[[dict[str, Any]], Any]) -> Any:
     """Return a decoded response. The fields of an error are at the top of the body."""
-    if "output" in wire or (not isinstance(wire.get("message"), str) and not isinstance(wire.get(TYPE), str)):
+    if "output" in wire or not aws_errors.is_error(wire):
         return decode(wire)
-    own = {key: wire[key] for key in ("message", TYPE) if key in wire}
-    rest = {key: value for key, value in wire.items() if key not in own}
-    for copy in (own, rest):
-        context.copied(copy, wire)
-    error = _ERROR.decode(own, context, wire, "message")
-    context.trace(ERROR, [error], wire, None, spread=False)
-    return msgspec.structs.replace(decode(rest), error=error)
+    return aws_errors.with_error(wire, context, decode, _ERROR)
 
 
 # -- answers -------------------------------------------------------------------------------------------------------

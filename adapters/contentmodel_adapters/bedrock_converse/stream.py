@@ -29,7 +29,8 @@ from contentmodel.authoring import (
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.errors import DecodeError, Fault
 from contentmodel_adapters.bedrock_converse.blocks import API, CITATIONS, CONTENT
-from contentmodel_adapters.bedrock_converse.response import TYPE, USAGE
+from contentmodel_adapters.bedrock_converse.response import USAGE
+from contentmodel_adapters.shared.aws_errors import wire_of_exception
 
 EVENTS = frozenset(
     {
@@ -78,7 +79,7 @@ class Decoder(StreamDecoder):
             self.count(USAGE, self.answer.get("usage"))
             self._finish_if_known()
         elif name is not None and name.endswith("Exception"):
-            self.fail_with({TYPE: name[0].upper() + name[1:], **wire})
+            self.fail_with(wire_of_exception(name, wire))
         else:
             self.wire_event(name, wire)
 

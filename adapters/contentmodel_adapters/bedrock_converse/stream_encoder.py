@@ -18,10 +18,7 @@ from contentmodel.authoring import (
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.events import TextDelta, TurnComplete, TurnError, WireEvent
-from contentmodel_adapters.bedrock_converse.response import TYPE, type_of
-
-_EXCEPTIONS = {"ThrottlingException", "ValidationException", "ServiceUnavailableException", "ModelStreamErrorException"}
-"""The exceptions of streams. Any other one is an InternalServerException."""
+from contentmodel_adapters.shared.aws_errors import exception_of
 
 
 class Encoder(StreamEncoder):
@@ -79,7 +76,7 @@ class Encoder(StreamEncoder):
 
     def _delta(self, place: int, delta: dict[str, Any]) -> bytes:
         data = write({"delta": delta, "contentBlockIndex": place})
-        return self.adapter.stream_format.write(data, "contentBlockDelta")
+        return self.stream_format.write(data, "contentBlockDelta")
 
     def _begin_block(self, start: dict[str, Any] | None) -> None:
         if start is not None:
@@ -132,10 +129,7 @@ class Encoder(StreamEncoder):
                 self.put({"usage": envelope["usage"]}, "metadata")
             elif event.response.finish_reason is not None:
                 self.put({"stopReason": envelope["stopReason"]}, "messageStop")
-        kind = type_of(str(payload.get(TYPE, "")))
-        name = kind if kind in _EXCEPTIONS else "InternalServerException"
-        body = {key: value for key, value in payload.items() if key != TYPE}
-        self.put(body, name[0].lower() + name[1:])
+        self.put(*exception_of(payload))
 
     def wire_event(self, event: WireEvent) -> None:
         self.put(event.data, event.name)

@@ -54,6 +54,8 @@ class TableAdapter:
     """The headers in which the API reports rate limits; None if it has none."""
     http: HttpApi | None = None
     """The HTTP interface of the API; None if the format has none."""
+    hosts: Mapping[str, HttpApi] = {}
+    """The HTTP interfaces of hosts that have paths of their own, by dialect."""
     stream_format: StreamFormat = SSE
     """The format in which the events of a stream are bytes."""
     also_takes: Mapping[str, tuple[type, ...]] = {}
@@ -75,6 +77,8 @@ class TableAdapter:
     """Passes that adapt a request to this API before the table encodes it, in order."""
     request_payload_passes: tuple[Pass, ...] = ()
     """Passes that complete the payload of a request, in order: required fields, refused settings."""
+    host_payload_passes: tuple[Pass, ...] = ()
+    """Passes that put the completed payload of a request into the form of its host, in order."""
     answer_passes: tuple[Pass, ...] = ()
     """Passes that adapt the messages of one choice of an answer to this API, in order."""
     response_passes: tuple[Pass, ...] = ()
@@ -269,7 +273,7 @@ class TableAdapter:
     @cached_property
     def _payload_passes(self) -> tuple[Pass, ...]:
         last = (payload_pass(self._without_refused), payload_pass(self._with_required, native=True))
-        return (*self.request_payload_passes, *last)
+        return (*self.request_payload_passes, *last, *self.host_payload_passes)
 
     def _without_refused(self, payload: JsonObject, request: ChatRequest, context: EncodeContext) -> JsonObject:
         """Return the payload without the settings that this API refuses. Report each as a loss.

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
+
+if TYPE_CHECKING:
+    from contentmodel.engine.streams.formats import StreamFormat
 
 
 class Host(msgspec.Struct, frozen=True, kw_only=True):
@@ -17,6 +20,7 @@ class Host(msgspec.Struct, frozen=True, kw_only=True):
     - `fields`: the host's fields that the API does not have.
     - `cache_points`: whether the host accepts cache points for all models.
     - `policies`: the host's default policies.
+    - `stream_format`: the format of its streams; None if it is the API's own.
     - `dialect`: the adapter's own description of the host.
     """
 
@@ -26,6 +30,7 @@ class Host(msgspec.Struct, frozen=True, kw_only=True):
     fields: frozenset[str] = frozenset()
     cache_points: bool = False
     policies: Mapping[str, str] = {}
+    stream_format: StreamFormat | None = None
     dialect: Any = None
 
 

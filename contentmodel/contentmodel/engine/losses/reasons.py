@@ -91,6 +91,7 @@ MESSAGE_ID = insignificant("message-id", "{target} assigns message ids itself")
 ZERO_COUNT = insignificant("zero-count", "{target} has no such counter, and its value is zero")
 TOKEN_SUM = insignificant("token-sum", "it is the sum of counters that {target} has")
 IN_URL = insignificant("in-url", "{target} has it in the URL of the request, not in the body")
+IN_HEADER = insignificant("in-header", "{target} has it in a header of the request, not in the body")
 MESSAGE_RECORD = insignificant(
     "message-record", "{target} has no field for this record about a message, which models never receive"
 )

@@ -23,6 +23,7 @@ from contentmodel.engine.losses.loss import Loss, PendingLoss, loss_of, pruned, 
 from contentmodel.engine.losses.reasons import Reason
 from contentmodel.engine.pipeline.call_ids import StreamedCallIds
 from contentmodel.engine.pipeline.passes import finish_for_calls, is_empty_text, leave_empty_text
+from contentmodel.engine.streams.formats import stream_format_of
 from contentmodel.engine.streams.outgoing import OutgoingBlock, Written
 from contentmodel.errors import StreamError
 from contentmodel.events import (
@@ -75,6 +76,7 @@ class StreamEncoder:
         self.is_over = False
         self.is_native = self.completes = True
         self._policies = policies
+        self.stream_format = stream_format_of(adapter, policies)
         self._losses: dict[Place | None, dict[Loss, None]] = {}
         """The losses of each block, with paths relative to the block, and those of the envelope (key None)."""
         self._unread: list[tuple[list[Place], EncodedContents] | Encoded] = []
@@ -388,7 +390,8 @@ class StreamEncoder:
                     block.merge_pieces()
                     self._close(block)
             self._write_rest_of_blocks()
-        encoded = self.adapter.encode_response(ChatResponse(error=event.error, origin=event.response.origin))
+        failure = ChatResponse(error=event.error, origin=event.response.origin)
+        encoded = self.adapter.encode_response(failure, self._policies)
         self.note_envelope(encoded)
         self.fail(event, encoded.payload)
         self._end(event.layout)
@@ -435,7 +438,7 @@ class StreamEncoder:
 
     def put(self, value: object, event: str | None = None) -> None:
         """Write one event in the stream format of the API."""
-        self._out.append(self.adapter.stream_format.write(write(value), event))
+        self._out.append(self.stream_format.write(write(value), event))
 
     def put_raw(self, data: bytes) -> None:
         self._out.append(data)

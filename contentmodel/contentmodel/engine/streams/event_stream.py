@@ -135,6 +135,13 @@ def write_event_stream(data: bytes, name: str | None) -> bytes:
     return framed(data, {f":{kind}-type": name, ":content-type": "application/json", ":message-type": kind})
 
 
+def write_invoke_stream(data: bytes, name: str | None) -> bytes:
+    """Return one frame of InvokeModelWithResponseStream: an event of the model's own API in base64, or an exception."""
+    if name is not None and name.endswith("Exception"):
+        return write_event_stream(data, name)
+    return write_event_stream(write(_Chunk(data)), CHUNK)
+
+
 def split_event_stream(data: bytes) -> list[bytes]:
     """Split the bytes of a whole stream after each frame."""
     frames: list[bytes] = []

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from contentmodel.engine.streams.event_stream import split_event_stream, write_event_stream
+from contentmodel.engine.host import NO_HOST
+from contentmodel.engine.streams.event_stream import split_event_stream, write_event_stream, write_invoke_stream
 from contentmodel.engine.streams.framing import AnyFraming, Framing, LineParser, begins_like_sse, write_line, write_sse
 
 
@@ -32,10 +34,13 @@ class StreamFormat:
         return _essence(content_type) == _essence(self.media_type)
 
 
-def stream_format_of(adapter: object) -> StreamFormat:
-    """Return the stream format of an adapter; server-sent events if it has no attribute `stream_format`."""
-    found: StreamFormat = getattr(adapter, "stream_format", SSE)
-    return found
+def stream_format_of(adapter: Any, policies: Mapping[str, str] | None = None) -> StreamFormat:
+    """Return the stream format of an adapter, at the host that the policies name.
+
+    An adapter without the attribute `stream_format` has server-sent events.
+    """
+    host = adapter.host(None, policies) if policies and hasattr(adapter, "host") else NO_HOST
+    return host.stream_format or getattr(adapter, "stream_format", SSE)
 
 
 def _essence(content_type: str) -> str:
@@ -67,3 +72,8 @@ EVENT_STREAM = StreamFormat(
     "application/vnd.amazon.eventstream", AnyFraming, write_event_stream, split_event_stream, _begins_with_length
 )
 """Binary frames with names and checksums."""
+
+INVOKE_STREAM = StreamFormat(
+    EVENT_STREAM.media_type, AnyFraming, write_invoke_stream, split_event_stream, _begins_with_length
+)
+"""The binary frames of InvokeModelWithResponseStream: each contains an event of the model's own API."""

@@ -1,0 +1,212 @@
+"""The hosts of the Messages API: one row for each, with its differences from Anthropic's own API.
+
+The passes and rules below read the rows. Bedrock's InvokeModel and Vertex AI have the model in the path and the version
+of the API in the body (lib/bedrock/_client.py and lib/vertex/_client.py of anthropic 2.12, seen 2026-11-24).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from contentmodel.authoring import (
+    INVOKE_STREAM,
+    Broken,
+    Capabilities,
+    EncodeContext,
+    Host,
+    Rules,
+    StreamFormat,
+    object_of,
+    objects,
+    objects_of,
+    one_object,
+    reasons,
+)
+from contentmodel.request import ChatRequest
+from contentmodel_adapters.anthropic_messages.blocks import API
+from contentmodel_adapters.anthropic_messages.tools import HOSTED_KINDS
+
+SEEN = "2026-11-24"
+VERSION, BETAS = "anthropic_version", "anthropic_beta"
+
+
+class Dialect(msgspec.Struct, frozen=True, kw_only=True):
+    """A host of the Messages API, and its differences from Anthropic's own.
+
+    - `version`: the value of `anthropic_version` in the body; None if the version is in a header.
+    - `in_path`: the fields of a request that are in the path instead.
+    - `betas_in_body`: whether the beta features of a request are in the body. Else they are in a header.
+    - `refused`: further fields that the host refuses. `hosted_types`: the types of hosted tools that the host accepts,
+      by kind; a kind that is missing has no limit.
+    - `sources`: the types of sources of images and documents that the host refuses.
+    - `stream_format`: the format of its streams; None if it is the API's own. `errors_of_aws`: whether its errors are
+      those of AWS.
+    """
+
+    name: str
+    version: str | None = None
+    in_path: tuple[str, ...] = ()
+    betas_in_body: bool = False
+    refused: tuple[str, ...] = ()
+    hosted_types: Mapping[str, tuple[str, ...]] = {}
+    sources: tuple[str, ...] = ()
+    stream_format: StreamFormat | None = None
+    errors_of_aws: bool = False
+
+
+# The features of Anthropic's own platform: build-with-claude/data-residency, /fast-mode, the MCP connector, the Files
+# API and the containers of code execution (platform.claude.com/docs/en/build-with-claude/overview). Bedrock refuses
+# `diagnostics` and the types of code execution, and Vertex AI takes the first web search only: live tests that
+# models/anthropic/__init__.py of pydantic-ai 2.68 records. Links: anthropics/anthropic-sdk-typescript#1038,
+# pollinations/pollinations#5862.
+_OWN_FIELDS = ("container", "mcp_servers", "diagnostics", "inference_geo", "speed")
+_OWN_TOOLS: dict[str, tuple[str, ...]] = dict.fromkeys(("web_fetch", "code_interpreter", "advisor", "mcp"), ())
+_OWN_SOURCES = ("url", "file")
+DIALECTS: dict[str, Dialect] = {
+    dialect.name: dialect
+    for dialect in (
+        Dialect(name="anthropic"),
+        Dialect(
+            name="bedrock",
+            version="bedrock-2023-05-31",
+            in_path=("model", "stream"),
+            betas_in_body=True,
+            refused=_OWN_FIELDS,
+            hosted_types={"web_search": (), **_OWN_TOOLS},
+            sources=_OWN_SOURCES,
+            stream_format=INVOKE_STREAM,
+            errors_of_aws=True,
+        ),
+        Dialect(
+            name="vertex",
+            version="vertex-2023-10-16",
+            in_path=("model",),
+            refused=_OWN_FIELDS,
+            hosted_types={"web_search": ("web_search_20250305",), **_OWN_TOOLS},
+            sources=_OWN_SOURCES,
+        ),
+    )
+}
+_VERSIONS = frozenset(dialect.version for dialect in DIALECTS.values())
+
+
+def dialect_of(policies: Mapping[str, str] | None) -> Dialect | None:
+    """Return the host that the policy `dialect` names; None without the policy. Raise ValueError if there is none."""
+    name = (policies or {}).get("dialect")
+    if name is None:
+        return None
+    if name not in DIALECTS:
+        raise ValueError(f"unknown policy dialect={name}: expected {' | '.join(DIALECTS)}")
+    return DIALECTS[name]
+
+
+def host_of(policies: Mapping[str, str] | None) -> Host:
+    """Return the differences of the host that the policy `dialect` names."""
+    dialect = dialect_of(policies)
+    return Host() if dialect is None else Host(stream_format=dialect.stream_format, dialect=dialect)
+
+
+def limited(capabilities: Capabilities, policies: Mapping[str, str] | None) -> Capabilities:
+    """Return the capabilities of a model at the host that the policy `dialect` names."""
+    dialect = dialect_of(policies)
+    if dialect is None or not dialect.hosted_types:
+        return capabilities
+    types = {**(capabilities.hosted_types or {}), **dialect.hosted_types}
+    return msgspec.structs.replace(capabilities, hosted_types=types)
+
+
+# -- requests ----------------------------------------------------------------------------------------------------------
+
+NO_FIELD = reasons.dropped("anthropic-host-field", "the host {host} does not accept it")
+
+
+def with_form_of_host(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+    """Return a payload as its host takes it: the model may be in the path, and the version in the body."""
+    dialect: Dialect | None = context.host.dialect
+    if dialect is None:
+        return payload
+    body = _without_refused(payload, request, context, dialect)
+    for name, attribute in (("model", "model"), ("stream", "options.stream")):
+        if name in dialect.in_path and body.pop(name, None) not in (None, ""):
+            context.report_loss(request, attribute, reasons.IN_URL)
+    version = body.pop(VERSION, None)
+    if not dialect.betas_in_body and body.pop(BETAS, None) is not None:
+        context.report_loss(request, BETAS, reasons.IN_HEADER, api=API)
+    if dialect.version is None:
+        return body
+    return {VERSION: dialect.version if version is None or version in _VERSIONS else version, **body}
+
+
+def _without_refused(
+    payload: dict[str, Any], request: ChatRequest, context: EncodeContext, dialect: Dialect
+) -> dict[str, Any]:
+    """Return a copy of a payload without the fields and tools that its host refuses."""
+    body = {name: value for name, value in payload.items() if name not in dialect.refused}
+    for name in payload.keys() - body.keys():
+        context.report_loss(request, name, NO_FIELD, api=API, host=dialect.name)
+    refused = {id(tool) for _, tool in refused_tools(payload, dialect)}
+    if not refused:
+        return body
+    tools = [tool for entry in request.tools for tool in getattr(entry, "tools", (entry,))]
+    for tool, wire in zip(tools, payload["tools"], strict=False):
+        if id(wire) in refused:
+            context.report_loss(tool, None, NO_FIELD, host=dialect.name)
+    body["tools"] = [wire for wire in payload["tools"] if id(wire) not in refused]
+    names = {wire.get("name") for wire in objects_of(body, "tools")}
+    if not names or object_of(body, "tool_choice").get("name", next(iter(names))) not in names:
+        del body["tools" if not names else "tool_choice"]
+        if body.pop("tool_choice", None) is not None or names:
+            context.report_loss(request, "options.tool_choice", reasons.NO_TOOL_CHOICE)
+    return body
+
+
+# -- rules -------------------------------------------------------------------------------------------------------------
+
+
+def refused_tools(request: dict[str, Any], dialect: Dialect) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the hosted tools that a host does not accept, with their paths."""
+    for at, tool in objects(request, "tools"):
+        kind = HOSTED_KINDS.get(str(tool.get("type")))
+        if kind is not None and tool["type"] not in dialect.hosted_types.get(kind, (tool["type"],)):
+            yield at, tool
+
+
+def body_has_form_of_host(request: dict[str, Any], host: Host) -> Iterator[Broken]:
+    """Bedrock and Vertex AI need `anthropic_version` in the body, have `model` in the path, and Bedrock also `stream`."""
+    dialect: Dialect | None = host.dialect
+    if dialect is None:
+        return
+    if dialect.version is not None and request.get(VERSION) is None:
+        yield "$", f"no {VERSION}: {dialect.name} takes {dialect.version!r}"
+    yield from ((f"$.{name}", "in the body") for name in dialect.in_path if name in request)
+
+
+def features_known_to_host(request: dict[str, Any], host: Host) -> Iterator[Broken]:
+    """Bedrock and Vertex AI lack features of Anthropic's own API: fields, hosted tools, files, and media by URL."""
+    dialect: Dialect | None = host.dialect
+    if dialect is None:
+        return
+    yield from ((f"$.{name}", f"at {dialect.name}") for name in dialect.refused if request.get(name) is not None)
+    yield from ((at, f"{tool['type']} at {dialect.name}") for at, tool in refused_tools(request, dialect))
+    for at, message in objects(request, "messages"):
+        for where, block in objects(message, "content", at):
+            inside = objects(block, "content", where) if block.get("type") == "tool_result" else iter(())
+            for path, holder in [(where, block), *inside]:
+                for place, source in one_object(holder, "source", path):
+                    if source.get("type") in dialect.sources:
+                        yield place, f"source of type {source['type']} at {dialect.name}"
+
+
+def declare_rules(rules: Rules) -> None:
+    """Add the rules of hosts to those of the API."""
+    sdk = f"lib/bedrock/_client.py, lib/vertex/_client.py of anthropic 2.12; fumito-ito/AnthropicSwiftSDK#19; seen {SEEN}"
+    rules.by_host("refused", fix="convert it with the policy dialect", source=sdk)(body_has_form_of_host)
+    rules.by_host(
+        "refused",
+        fix="remove it, or send media inline",
+        source="platform.claude.com/docs/en/build-with-claude/overview, "
+        f"anthropics/anthropic-sdk-typescript#1038, pollinations/pollinations#5862; seen {SEEN}",
+    )(features_known_to_host)

@@ -1,0 +1,89 @@
+"""The errors of Amazon Bedrock: names of exceptions, in whole bodies and in streams."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from contentmodel.authoring import DecodeContext, ErrorBody, ErrorTypes
+
+
+def type_of(name: str) -> str:
+    """Return the name of an exception without its namespace and link: headers and bodies may have both."""
+    return name.partition(":")[0].rpartition("#")[2]
+
+
+class Errors(ErrorTypes):
+    """The kinds of exceptions, whose names may have a namespace."""
+
+    def kind_of(self, wire: Mapping[str, object]) -> str | None:
+        name = wire.get(TYPE)
+        return super().kind_of({**wire, TYPE: type_of(name)} if isinstance(name, str) else wire)
+
+
+TYPE = "__type"
+"""The field of an error body that names the exception. In HTTP answers, the header x-amzn-errortype has it, too."""
+# docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html, "Errors", seen 2026-11-23.
+ERRORS = Errors(
+    (TYPE,),
+    {
+        "invalid_request": {TYPE: "ValidationException"},
+        "context_length": {TYPE: "ValidationException"},
+        "too_large": {TYPE: "ValidationException"},
+        "authentication": {TYPE: "UnrecognizedClientException"},
+        "permission": {TYPE: "AccessDeniedException"},
+        "billing": {TYPE: "AccessDeniedException"},
+        "conflict": {TYPE: "ConflictException"},
+        "not_found": {TYPE: "ResourceNotFoundException"},
+        "rate_limit": {TYPE: "ThrottlingException"},
+        "timeout": {TYPE: "ModelTimeoutException"},
+        "server": {TYPE: "InternalServerException"},
+        "overloaded": {TYPE: "ServiceUnavailableException"},
+    },
+    {
+        "ModelErrorException": "server",
+        "ModelStreamErrorException": "server",
+        "ModelNotReadyException": "overloaded",
+        "ServiceQuotaExceededException": "rate_limit",
+        "ExpiredTokenException": "authentication",
+        "InvalidSignatureException": "authentication",
+        "MissingAuthenticationTokenException": "authentication",
+    },
+    {"authentication": 403, "timeout": 408, "overloaded": 503},
+)
+KINDS = {name: kind for name in ERRORS.types if (kind := ERRORS.kind_of({TYPE: name})) is not None}
+"""The kind of each exception, by name."""
+STREAMED = {"ThrottlingException", "ValidationException", "ServiceUnavailableException", "ModelStreamErrorException"}
+"""The exceptions of streams. Any other one is an InternalServerException."""
+
+
+def is_error(wire: Mapping[str, Any]) -> bool:
+    """Return whether an object has the fields of an error at the top."""
+    return isinstance(wire.get("message"), str) or isinstance(wire.get(TYPE), str)
+
+
+def with_error(
+    wire: dict[str, Any], context: DecodeContext, decode: Callable[[dict[str, Any]], Any], body: ErrorBody
+) -> Any:
+    """Return a decoded response with the error at the top of its body."""
+    own = {key: wire[key] for key in ("message", TYPE) if key in wire}
+    rest = {key: value for key, value in wire.items() if key not in own}
+    for copy in (own, rest):
+        context.copied(copy, wire)
+    error = body.decode(own, context, wire, "message")
+    context.trace(body.row, [error], wire, None, spread=False)
+    return msgspec.structs.replace(decode(rest), error=error)
+
+
+def wire_of_exception(name: str, wire: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the error body for an exception in a stream."""
+    return {TYPE: name[:1].upper() + name[1:], **wire}
+
+
+def exception_of(payload: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """Return the event for an error body, and its name."""
+    kind = type_of(str(payload.get(TYPE, "")))
+    name = kind if kind in STREAMED else "InternalServerException"
+    return {key: value for key, value in payload.items() if key != TYPE}, name[0].lower() + name[1:]
