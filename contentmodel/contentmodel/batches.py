@@ -23,7 +23,7 @@ from contentmodel.convert import check, convert
 from contentmodel.engine.json import Json, JsonObject, child_path, kind_of, parse, write
 from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.engine.losses.loss import Loss, LossError, loss_of
-from contentmodel.engine.losses.reasons import IN_URL, PROVIDER_FIELD
+from contentmodel.engine.losses.reasons import PROVIDER_FIELD
 from contentmodel.engine.pipeline.names import Renames
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.literals import OnLoss, Policies
@@ -81,7 +81,8 @@ class BatchFormat(NamedTuple):
     """A format of batch files: its `name`, the API of the lines that it writes, and its limits.
 
     `read` returns the item of a line; `write` returns the line of an item. `fields` are the fields of lines.
-    `key_pattern` is the pattern of the keys; None if a key is optional.
+    `key_pattern` is the pattern of the keys; None if a key is optional. `dialect` is the host that runs the batch, if
+    the API has several.
     """
 
     name: str
@@ -94,6 +95,11 @@ class BatchFormat(NamedTuple):
     key_pattern: str | None = None
     key_name: str = "custom_id"
     one_model: bool = False
+    dialect: str | None = None
+
+    def with_host(self, policies: Policies | None) -> Policies | None:
+        """Return the policies for a request, with the host that runs the batch."""
+        return policies if self.dialect is None else {**(policies or {}), "dialect": self.dialect}
 
 
 # -- reading -----------------------------------------------------------------------------------------------------------
@@ -191,7 +197,6 @@ def _read_bedrock(line: JsonObject) -> BatchItem:
     body = _object(line, "modelInput")
     if "anthropic_version" not in body:
         raise _fault("$.modelInput", "expected a request of Anthropic Messages, with anthropic_version")
-    body = {name: value for name, value in body.items() if name != "anthropic_version"}
     return BatchItem(key=key, kind="request", api=api, payload=body, path="$.modelInput")
 
 
@@ -267,14 +272,10 @@ def _write_vertex(item: BatchItem) -> JsonObject:
     return line
 
 
-_BEDROCK_VERSION = "bedrock-2023-05-31"
-
-
 def _write_bedrock(item: BatchItem) -> JsonObject:
     if item.kind == "request":
-        # The job names the model.
-        body = {name: value for name, value in item.payload.items() if name not in ("model", "stream")}
-        return {"recordId": item.key, "modelInput": {"anthropic_version": _BEDROCK_VERSION, **body}}
+        # The body of InvokeModel. The job names the model.
+        return {"recordId": item.key, "modelInput": item.payload}
     if item.outcome == "succeeded":
         return {"recordId": item.key, "modelOutput": item.payload}
     message = item.payload["error"]["message"] if item.outcome == "errored" else f"The request was {item.outcome}."
@@ -324,6 +325,7 @@ FORMATS: Mapping[str, BatchFormat] = {
             100_000,
             256 * 10**6,
             key_pattern="[a-zA-Z0-9_-]{1,64}",
+            dialect="anthropic",
         ),
         _GEMINI,
         _GEMINI._replace(name="vertex-batch", write=_write_vertex, max_bytes=10**9),
@@ -335,6 +337,7 @@ FORMATS: Mapping[str, BatchFormat] = {
             frozenset({"recordId", "modelInput", "modelOutput", "error"}),
             50_000,
             key_name="recordId",
+            dialect="bedrock",
         ),
         BatchFormat("mistral-batch", "mistral-chat", _read_mistral, _write_mistral, _HTTP_FIELDS, key_pattern=".+"),
     )
@@ -392,7 +395,7 @@ def convert_line(
             kind=item.kind,
             model=model,
             maps=maps,
-            policies=policies,
+            policies=writer.with_host(policies) if item.kind == "request" else policies,
             on_loss=on_loss,
         )
     except DecodeError as error:
@@ -400,8 +403,6 @@ def convert_line(
         raise DecodeError(error.api, faults) from None
     except LossError as error:
         raise LossError(writer.api, tuple(_moved(error.losses, item.path))) from None
-    if target == "bedrock-batch" and item.kind == "request" and "model" in encoded.payload:
-        more.append(loss_of(IN_URL, f"{item.path}.model", "model", target, family="settings"))
     written = writer.write(msgspec.structs.replace(item, api=writer.api, payload=encoded.payload))
     return ConvertedLine(written, encoded, item.path, tuple(more))
 
@@ -413,8 +414,8 @@ def check_line(
 
     `check_lines` checks the keys, and the limits of the file.
     """
-    item = _request_in(line, source)
-    found = check(item.payload, api=item.api, model=model, policies=policies)
+    item, chosen = _request_in(line, source), batch_format(source).with_host(policies)
+    found = check(item.payload, api=item.api, model=model, policies=chosen)
     return [msgspec.structs.replace(violation, path=item.path + violation.path[1:]) for violation in found]
 
 

@@ -44,7 +44,14 @@ from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel_adapters.anthropic_messages.blocks import API, CACHE_POINT, SYSTEM, TABLE
-from contentmodel_adapters.anthropic_messages.hosts import BETAS, DIALECTS, VERSION, host_of, limited, with_form_of_host
+from contentmodel_adapters.anthropic_messages.dialects import (
+    BETAS,
+    DIALECTS,
+    VERSION,
+    host_of,
+    limited,
+    with_form_of_host,
+)
 from contentmodel_adapters.anthropic_messages.http import HOSTS, HTTP
 from contentmodel_adapters.anthropic_messages.messages import Messages
 from contentmodel_adapters.anthropic_messages.response import (

@@ -14,7 +14,7 @@ from contentmodel.authoring import Capabilities
 from contentmodel.extras import needs_extra
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.anthropic_messages.blocks import API
-from contentmodel_adapters.anthropic_messages.hosts import BETAS, DIALECTS
+from contentmodel_adapters.anthropic_messages.dialects import BETAS, DIALECTS
 from contentmodel_adapters.anthropic_messages.http import HTTP
 from contentmodel_adapters.shared import clients
 from contentmodel_adapters.shared.calls import Call
@@ -35,7 +35,8 @@ _HOSTS: dict[str, tuple[type, ...]] = {
 def choices(sdk: Any, plain: tuple[type, ...], policies: Mapping[str, str] | None) -> Mapping[str, str] | None:
     """Return the policies of a client. The caller's policies take precedence.
 
-    They name the host that the SDK's client is for, and limit sampling if the API version that the SDK sends refuses it.
+    They name the host of the SDK's client. Without one, they limit sampling if the API version that the SDK sends
+    refuses it.
     """
     host = next((name for name, kinds in _HOSTS.items() if isinstance(sdk, kinds)), None)
     if host is not None:
@@ -48,7 +49,7 @@ def choices(sdk: Any, plain: tuple[type, ...], policies: Mapping[str, str] | Non
 
 
 def completed(call: Call, sdk: Any, policies: Mapping[str, str] | None, *, stream: bool) -> Call:
-    """Return a call with the fields that the SDK moves into the path, and with the beta features of the SDK's client."""
+    """Return a call with the fields that the SDK moves into the path, and the beta features of the SDK's client."""
     dialect = DIALECTS.get((policies or {}).get("dialect", ""))
     if dialect is None or dialect.version is None:
         return call

@@ -53,13 +53,12 @@ HOSTS = {
         comments=False,
     ),
     "vertex": HttpApi(
-        base_url="https://aiplatform.googleapis.com/v1/projects/PROJECT/locations/global/publishers/anthropic",
+        base_url="https://aiplatform.googleapis.com/v1/projects/{project}/locations/{location}/publishers/anthropic",
         generate=_predict("{model}", "rawPredict"),
         stream=_predict("{model}", "streamRawPredict"),
-        count=TokenCounting(
-            method=_predict("count-tokens", "rawPredict"), fields=_COUNTED, result="input_tokens"
-        ),
-        key_variables=("GOOGLE_OAUTH_ACCESS_TOKEN",),
+        count=TokenCounting(method=_predict("count-tokens", "rawPredict"), fields=_COUNTED, result="input_tokens"),
+        # An access token, in the variable of gcloud. The SDK asks Google for one.
+        key_variables=("CLOUDSDK_AUTH_ACCESS_TOKEN",),
         forwarded=("anthropic-beta",),
         path_field="model",
         keep_alive=HTTP.keep_alive,

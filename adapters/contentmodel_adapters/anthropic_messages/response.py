@@ -25,7 +25,7 @@ from contentmodel.message import ChatMessage, FinishReason, contents_of
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.usage import Usage
 from contentmodel_adapters.anthropic_messages.blocks import API, CONTENT, TABLE
-from contentmodel_adapters.anthropic_messages.hosts import Dialect
+from contentmodel_adapters.anthropic_messages.dialects import Dialect
 from contentmodel_adapters.shared import aws_errors
 from contentmodel_adapters.shared.answer import OnlyChoice, misfits
 
@@ -97,7 +97,9 @@ ERROR = TABLE.record("error", ErrorContent, {"type": "code", "message": "message
 _AWS_ERROR = TABLE.record(
     "error of Bedrock", ErrorContent, {"message": "message", aws_errors.TYPE: "code"}, Silent("kind")
 )
-AT_TOP = Hint[Literal[True]](API, "error_at_top", "an error whose fields are at the top of the body, as Bedrock sends it")
+AT_TOP = Hint[Literal[True]](
+    API, "error_at_top", "an error whose fields are at the top of the body, as Bedrock sends it"
+)
 ENDED = Hint[dict[str, Any]](API, "ending", "the role and the stop fields of the answer")
 NO_CONTENT = Hint[list[Any] | None](API, "content", "the content of an answer that has no blocks: null or empty")
 ENDING = Fields({"finish_reason": "stop_reason", "finish_reason.stop_sequence": "stop_sequence", "messages": "content"})

@@ -25,7 +25,7 @@ from contentmodel.authoring import (
 from contentmodel.capabilities import canonical
 from contentmodel.content.media_types import kind_of_media, media_type_of_link
 from contentmodel_adapters.anthropic_messages.capabilities import CAPABILITIES
-from contentmodel_adapters.anthropic_messages.hosts import declare_rules
+from contentmodel_adapters.anthropic_messages.dialects import declare_rules
 from contentmodel_adapters.shared.rule_helpers import bad_base64, subschemas, unsampled
 
 RULES = Rules("anthropic-messages", CAPABILITIES)
@@ -548,15 +548,7 @@ def no_citations_with_output_format(request: Request) -> Iterator[Broken]:
 
 declare_rules(RULES)
 RULES.leave_out(
-    "counts-are-not-negative",
-    "chosen-tools-are-defined",
-    "forced-tool-supported",
-    "thinking-mode-supported",
-    "thinking-budget-in-range",
-    "sampling-supported",
-    "temperature-excludes-top-p",
-    "no-sampling-with-thinking",
-    "structured-output-supported",
-    "stop-sequences-are-not-blank",
-    "strict-tool-limit",
+    *("counts-are-not-negative", "chosen-tools-are-defined", "forced-tool-supported", "thinking-mode-supported"),
+    *("thinking-budget-in-range", "sampling-supported", "temperature-excludes-top-p", "no-sampling-with-thinking"),
+    *("structured-output-supported", "stop-sequences-are-not-blank", "strict-tool-limit"),
 )

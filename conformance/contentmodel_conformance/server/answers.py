@@ -114,7 +114,7 @@ def body_of(response: ChatResponse, endpoint: Endpoint, *, streams: str | None =
         if body is not None:
             return body
     if streams is None:
-        encoded = adapter(endpoint.api).encode_response(response)
+        encoded = adapter(endpoint.api).encode_response(response, endpoint.policies)
         return Body(200, JSON_TYPE, (write(encoded.payload),), 1, significant(encoded.losses))
     body = _stream(response, endpoint, size)
     return body if streams == "events" else _as_array(body)
@@ -123,7 +123,7 @@ def body_of(response: ChatResponse, endpoint: Endpoint, *, streams: str | None =
 def _failure(response: ChatResponse, endpoint: Endpoint) -> Body | None:
     """Return an error body; None if the API reports the failure in a full answer."""
     assert response.error is not None
-    encoded = adapter(endpoint.api).encode_response(response)
+    encoded = adapter(endpoint.api).encode_response(response, endpoint.policies)
     payload, own_error = encoded.payload, encoded.payload.get("error")
     is_native = response.origin is not None and response.origin.api == endpoint.api
     if is_native and not payload.keys() <= endpoint.error_fields:
@@ -148,8 +148,8 @@ def status_of(codes: Iterable[Any]) -> int:
 
 
 def _stream(response: ChatResponse, endpoint: Endpoint, size: int | None) -> Body:
-    encoder = adapter(endpoint.api).stream_encoder()
-    form = stream_format_of(adapter(endpoint.api))
+    encoder = adapter(endpoint.api).stream_encoder(endpoint.policies)
+    form = stream_format_of(adapter(endpoint.api), endpoint.policies)
     opening: list[bytes] = []
     closing: list[bytes] = []
     for event in unfold(response, size=size):

@@ -53,7 +53,7 @@ class Loopback:
         self.app = Starlette(routes=list(self._routes()), exception_handlers={HTTPException: self._refuse})
 
     def _routes(self) -> Iterable[Route]:
-        for endpoint in self.endpoints:
+        for endpoint in (one for api in self.endpoints for one in (api, *api.hosts)):
             for path in endpoint.paths:
                 yield Route(path, partial(self._answer, endpoint, False), methods=["POST"])
             for path in endpoint.stream_paths:
@@ -86,6 +86,7 @@ class Loopback:
             payload=None,
             is_stream=is_stream,
             model=request.path_params.get("model"),
+            dialect=endpoint.dialect,
         )
         self.requests.append(record)
         read_body(record, body)

@@ -25,7 +25,8 @@ class Endpoint:
     `paths` and `stream_paths` are Starlette paths. A request at `paths` is streamed if the payload asks for a stream,
     and the API has no `stream_paths`. `codes` maps HTTP statuses to the API's error codes. `describe` returns an error
     body from a status, its code, a message and the seconds until a retry. `error_fields` are the fields that an answer
-    has if it is only an error. The base URL of the official client is the server's URL with `base` appended.
+    has if it is only an error. `hosts` are the routes of hosts that have paths of their own, each with the name of its
+    `dialect`. The base URL of the official client is the server's URL with `base` appended.
     """
 
     api: str
@@ -38,6 +39,13 @@ class Endpoint:
     id_header: str = "x-request-id"
     id_prefix: str = "resp_"
     error_fields: frozenset[str] = frozenset({"error", "type", "request_id"})
+    dialect: str | None = None
+    hosts: tuple[Endpoint, ...] = ()
+
+    @property
+    def policies(self) -> dict[str, str]:
+        """The policies of answers: the host."""
+        return {} if self.dialect is None else {"dialect": self.dialect}
 
     def error_body(self, status: int, message: str, retry_after: float | None = None) -> ErrorBody:
         """Return the body of an error."""
@@ -146,6 +154,7 @@ def _endpoint(
     api: str,
     codes: Mapping[int, str],
     describe: Callable[[int, str, str, float | None], ErrorBody],
+    dialect: str | None = None,
     **others: Any,
 ) -> Iterator[Endpoint]:
     """Yield the routes that the adapter of an API describes, if it is installed.
@@ -153,27 +162,33 @@ def _endpoint(
     The entry points of an editable installation may be older than this table.
     """
     try:
-        http = getattr(adapter(api), "http", None)
+        loaded: Any = adapter(api)
     except UnknownApiError:
         return
+    http = loaded.http if dialect is None else loaded.hosts[dialect]
     assert isinstance(http, HttpApi)
-    yield Endpoint(
-        api,
-        http,
-        http.generate.routes,
-        codes,
-        describe,
-        stream_paths=() if http.stream is None else http.stream.routes,
-        base=http.mount + urlsplit(http.base_url).path,
-        id_header=http.request_id,
-        **others,
-    )
+    values = {
+        "stream_paths": () if http.stream is None else http.stream.routes,
+        "base": http.mount + urlsplit(http.base_url).path,
+        "id_header": http.request_id,
+    }
+    yield Endpoint(api, http, http.generate.routes, codes, describe, dialect=dialect, **{**values, **others})
 
 
+_CLAUDE, _OF_AWS = "anthropic-messages", frozenset({"message", "__type"})
 ENDPOINTS: tuple[Endpoint, ...] = (
     *_endpoint("openai-chat", OPENAI_CODES, _openai_error, id_prefix="chatcmpl-"),
     *_endpoint("openai-responses", OPENAI_CODES, _openai_error),
-    *_endpoint("anthropic-messages", ANTHROPIC_CODES, _anthropic_error, id_prefix="msg_"),
+    *_endpoint(
+        _CLAUDE,
+        ANTHROPIC_CODES,
+        _anthropic_error,
+        id_prefix="msg_",
+        hosts=(
+            *_endpoint(_CLAUDE, BEDROCK_CODES, _bedrock_error, "bedrock", id_prefix="msg_bdrk_", error_fields=_OF_AWS),
+            *_endpoint(_CLAUDE, ANTHROPIC_CODES, _anthropic_error, "vertex", id_prefix="msg_vrtx_", base="/v1"),
+        ),
+    ),
     *_endpoint("google-generate-content", GOOGLE_CODES, _google_error),
     *_endpoint(
         "mistral-chat",
@@ -183,6 +198,6 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     ),
     *_endpoint("ollama-chat", dict.fromkeys((400, 500), ""), _ollama_error),
     *_endpoint("cohere-chat", COHERE_CODES, _cohere_error, id_prefix="", error_fields=frozenset({"id", "message"})),
-    *_endpoint("bedrock-converse", BEDROCK_CODES, _bedrock_error, error_fields=frozenset({"message", "__type"})),
+    *_endpoint("bedrock-converse", BEDROCK_CODES, _bedrock_error, error_fields=_OF_AWS),
 )
 """The default APIs of a server."""

@@ -45,13 +45,16 @@ class Recorded:
     """The fault that was applied."""
     status: int | None = None
     """The HTTP status of the answer; None if the connection is closed before it."""
+    dialect: str | None = None
+    """The host that has the path, if it is not the API's own."""
     losses: tuple[Loss, ...] = field(default=())
     """The losses of encoding the turn's answer for this API."""
 
     def check(self) -> list[Violation]:
         """Return what the API would refuse, ignore or answer badly in it. Rules that cannot be checked are left out."""
         try:
-            violations: list[Violation] = adapter(self.api).check_request(self.payload, self.model)
+            policies = () if self.dialect is None else ({"dialect": self.dialect},)
+            violations: list[Violation] = adapter(self.api).check_request(self.payload, self.model, *policies)
         except DecodeError as error:
             return [_unreadable(flaw) for flaw in (self.error or error).faults]
         return [violation for violation in violations if violation.severity != "unchecked"]

@@ -112,10 +112,13 @@ class LoopbackServer:
             raise RuntimeError("the server has not started: use it in a with statement, or call start()")
         return self._url
 
-    def base_url(self, api: str) -> str:
-        """Return the base URL for the official client of an API. Raises LookupError if the server lacks the API."""
-        for endpoint in self._loopback.endpoints:
-            if endpoint.api == api:
+    def base_url(self, api: str, dialect: str | None = None) -> str:
+        """Return the base URL for the official client of an API, or of a host that has paths of its own.
+
+        Raises LookupError if the server lacks the API or the host.
+        """
+        for endpoint in (one for every in self._loopback.endpoints for one in (every, *every.hosts)):
+            if (endpoint.api, endpoint.dialect) == (api, dialect):
                 return self.url + endpoint.base
         known = ", ".join(endpoint.api for endpoint in self._loopback.endpoints)
         raise LookupError(f"the server has no endpoint of {api!r}: it has those of {known}")

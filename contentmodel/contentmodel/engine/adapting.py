@@ -363,6 +363,9 @@ class TableAdapter:
         named = _text_of(with_model, self.model_field)
         known = self.look_up_model(named, policies)
         violations = self.rules.check(with_model, known, self.host(named, policies))
+        if self.model_field not in wire:
+            # The caller named the model: the payload has no such field.
+            violations = [v for v in violations if v.path != child_path("$", self.model_field)]
         certain_paths = {violation.path for violation in violations if violation.severity != "unchecked"}
         misshapen = [v for v in self._misshapen(wire, known) if v.path not in certain_paths]
         misshapen_paths = {v.path for v in misshapen}

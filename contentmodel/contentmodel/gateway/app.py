@@ -25,7 +25,7 @@ from starlette.types import Receive, Scope, Send
 import contentmodel
 from contentmodel.adapter import adapter
 from contentmodel.gateway import models
-from contentmodel.gateway.config import GatewayConfig, check_config, http_apis, is_header_value, key_source
+from contentmodel.gateway.config import GatewayConfig, check_config, hosts_of, http_apis, is_header_value, key_source
 from contentmodel.gateway.conversations import Conversations
 from contentmodel.gateway.counting import count_tokens
 from contentmodel.gateway.exchange import Exchange
@@ -93,20 +93,23 @@ class Gateway:
 
     def _sender(self, name: str, environment: Mapping[str, str]) -> Sender:
         upstream = self.config.upstreams[name]
-        http = self.apis[upstream.api]
+        http = self.apis[upstream.api] if upstream.dialect is None else hosts_of(upstream.api)[upstream.dialect]
         kind, _, variable = key_source(upstream, http, environment).partition(":")
         key = environment[variable] if kind == "env" else None
         return Sender(name, upstream, http, adapter(upstream.api), key)
 
     def routes(self) -> Iterator[HttpRoute]:
         """Yield the routes of all APIs, and those of the gateway itself."""
-        for api, http in self.apis.items():
-            front = Front(api, http)
+        fronts = [Front(api, http) for api, http in self.apis.items()]
+        fronts += [Front(api, http, name) for api in self.apis for name, http in hosts_of(api).items()]
+        for front in fronts:
+            http = front.http
+            if http.count is not None:
+                # Before the other methods: in Vertex AI, its name is at the place of a model.
+                yield from self._posts(http.count.method.routes, front, count_tokens)
             yield from self._posts(http.generate.routes, front, Exchange.answer)
             if http.stream is not None:
                 yield from self._posts(http.stream.routes, front, Exchange.answer, stream=True)
-            if http.count is not None:
-                yield from self._posts(http.count.method.routes, front, count_tokens)
             if http.keeps_conversations:
                 yield from self.conversations.routes(front, self._check_key)
         for path in ("/v1/models", "/v1beta/models"):

@@ -37,7 +37,9 @@ class Upstream(Config, frozen=True, kw_only=True):
     """An API that the gateway sends requests to.
 
     - `api`: the id of an installed adapter, "anthropic-messages" for example.
-    - `base_url`: the base URL, as the API's official SDK takes it. The default is the provider's own.
+    - `dialect`: the host, if its paths differ from those of the API's own: "bedrock" or "vertex" of anthropic-messages.
+    - `base_url`: the base URL, as the API's official SDK takes it. The default is the provider's own. That of Vertex AI
+      ends in the publisher: ".../projects/PROJECT/locations/LOCATION/publishers/anthropic".
     - `key`: the source of the API key: "env:NAME" (an environment variable), "client" (the key that the client sends),
       or "none". The default is the variable that the official SDK reads.
     - `headers`: headers of every request.
@@ -49,6 +51,7 @@ class Upstream(Config, frozen=True, kw_only=True):
     """
 
     api: str
+    dialect: str | None = None
     base_url: str | None = None
     key: str | None = None
     headers: dict[str, str] = {}
@@ -183,6 +186,17 @@ def http_apis() -> dict[str, HttpApi]:
     return {api: http for api, http in found.items() if http is not None}
 
 
+def hosts_of(api: str) -> Mapping[str, HttpApi]:
+    """Return the HTTP interfaces of the hosts of an API that have paths of their own."""
+    found: Mapping[str, HttpApi] = getattr(adapters()[api], "hosts", {})
+    return found
+
+
+def host_policies(adapter: Any, dialect: str | None) -> dict[str, str]:
+    """Return the policies that name the host of an API whose hosts have paths of their own. None is its own host."""
+    return {"dialect": dialect or adapter.dialects[0]} if getattr(adapter, "hosts", None) else {}
+
+
 # -- keys --------------------------------------------------------------------------------------------------------------
 
 
@@ -237,6 +251,14 @@ def _upstream_faults(
     if http is None:
         yield Fault(f"{path}.api", unknown("API", upstream.api, apis))
         return
+    if upstream.dialect is not None:
+        hosts = hosts_of(upstream.api)
+        if upstream.dialect not in hosts:
+            yield Fault(f"{path}.dialect", unknown("host", upstream.dialect, hosts))
+            return
+        http = hosts[upstream.dialect]
+    if upstream.base_url is None and "{" in http.base_url:
+        yield Fault(f"{path}.base_url", f"required: {http.base_url}")
     yield from _key_faults(
         f"{path}.key", key_source(upstream, http, environment), environment, others=("client", "none")
     )

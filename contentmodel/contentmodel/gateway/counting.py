@@ -60,7 +60,7 @@ async def _asked(exchange: Exchange, sender: Sender, request: Request, thread: T
     count = sender.http.count
     if count is None:
         return None, "estimated"
-    same_api = sender.api == request.front.api
+    same_api = sender.speaks(request.front)
     if same_api:
         model = request.route.model or exchange.incoming.model
         body, how = request.passed(model), "upstream"
@@ -68,7 +68,8 @@ async def _asked(exchange: Exchange, sender: Sender, request: Request, thread: T
         outgoing = request.outgoing(sender, thread)
         exchange.describe(sender, outgoing)
         model, how = outgoing.model, "converted"
-        body = write(count.request_of(parse(outgoing.body), model))
+        payload = sender.http.with_path_model(parse(outgoing.body), model)
+        body = write(count.request_of(payload, model))
     headers = sender.headers(exchange.incoming.headers, exchange.key, same_api=same_api)
     response = await sender.send(exchange.client, count.method, model, body, headers)
     try:

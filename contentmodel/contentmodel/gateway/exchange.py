@@ -335,7 +335,7 @@ class Exchange:
     def failed(self, sender: Sender, error: UpstreamError) -> Reply:
         """Return the error of the last upstream in the client's API; unchanged, if it is the same API."""
         self.report.error = error.kind
-        if error.status is not None and error.body and sender.api == self._front.api:
+        if error.status is not None and error.body and sender.speaks(self._front):
             passed = headers_to_pass(error.headers, is_decoded=True)
             headers = {name: without(value, (sender.key, self.key)) for name, value in passed.items()}
             return self.finished(Reply(error.status, self._without_keys(sender, error.body), headers))

@@ -11,6 +11,7 @@ from contentmodel.content.outcomes import ErrorContent
 from contentmodel.engine.json import JsonObject, parse, write
 from contentmodel.engine.streams.formats import stream_format_of
 from contentmodel.errors import DecodeError
+from contentmodel.gateway.config import host_policies
 from contentmodel.http_api import HttpApi
 from contentmodel.limits import RateLimits, with_wait_in_body, write_limits
 from contentmodel.message import Origin
@@ -51,19 +52,20 @@ class BrokenStreamError(Exception):
 
 
 class Front:
-    """One API that clients use."""
+    """One API that clients use, at its own host or at another one (`dialect`)."""
 
-    def __init__(self, api: str, http: HttpApi) -> None:
-        self.api, self.http = api, http
+    def __init__(self, api: str, http: HttpApi, dialect: str | None = None) -> None:
+        self.api, self.http, self.dialect = api, http, dialect
         self.adapter: Adapter = adapter(api)
-        self.stream_format = stream_format_of(self.adapter)
+        self.policies = host_policies(self.adapter, dialect)
+        self.stream_format = stream_format_of(self.adapter, self.policies)
 
     def error(self, error: ErrorContent, limits: RateLimits | None = None, origin: Origin | None = None) -> Reply:
         """Return an error in this API: its status, its body, and the headers of its rate limits.
 
         `origin` is the API that the error came from.
         """
-        encoded = self.adapter.encode_response(ChatResponse(error=error, origin=origin))
+        encoded = self.adapter.encode_response(ChatResponse(error=error, origin=origin), self.policies)
         limits = limits or RateLimits()
         body = encoded.payload
         if self.http.retry_in_body and limits.retry_after is not None:

@@ -72,7 +72,7 @@ class Conversion:
         """End the stream after a failure of the conversion itself."""
         error = ErrorContent(message="the gateway could not convert the stream: its log has the cause", kind="server")
         self.converter.end = TurnError(error=error, response=ChatResponse())
-        encoder = self._front.adapter.stream_encoder()
+        encoder = self._front.adapter.stream_encoder(self._front.policies)
         return encoder.feed(self.converter.end) + encoder.close()
 
 

@@ -99,12 +99,12 @@ class Request:
         """
         incoming = self.incoming
         model = self.route.model or incoming.model
-        if sender.api == self.front.api:
+        if sender.speaks(self.front):
             return Outgoing(self.passed(model), model, incoming.streams, passes=True)
         value, trace = self.decoded if thread is None else thread.decoded
         request = self._with_hosted_tools(value, trace, sender, model)
         try:
-            encoded = sender.adapter.encode_request(request, self._policies(), model)
+            encoded = sender.adapter.encode_request(request, self._policies(sender), model)
         except EncodeError as error:
             raise GatewayError("invalid_request", str(error)) from None
         if trace is not None:
@@ -114,7 +114,8 @@ class Request:
         payload = sender.http.body_of({**sender.http.foreign, **encoded.payload})
         if incoming.streams and sender.http.usage_fields:
             payload = sender.http.with_usage(payload)
-        violations = [f"{v.rule} at {v.path}" for v in sender.adapter.check_request(payload, model)]
+        host = (sender.policies,) if sender.policies else ()
+        violations = [f"{v.rule} at {v.path}" for v in sender.adapter.check_request(payload, model, *host)]
         return Outgoing(write(payload), model, incoming.streams, False, encoded.maps, losses, violations, thread)
 
     def passed(self, model: str) -> bytes:
@@ -124,9 +125,9 @@ class Request:
             return body
         return with_model(body, model)
 
-    def _policies(self) -> dict[str, str]:
+    def _policies(self, sender: Sender) -> dict[str, str]:
         hosted = {"hosted_tools": "drop"} if self.route.hosted_tools == "drop" else {}
-        return {"output_limit": OUTPUT_LIMIT, **hosted, **self.route.policies}
+        return {"output_limit": OUTPUT_LIMIT, **hosted, **self.route.policies, **sender.policies}
 
     def _refuse(self, losses: Iterable[Loss], sender: Sender) -> None:
         """Raise GatewayError if the route refuses one of the losses."""
@@ -167,7 +168,7 @@ def _changed(trace: Any, value: _M, **fields: Any) -> _M:
 
 def _lacks(sender: Sender, tool: HostedTool, model: str) -> bool:
     """Return whether an API has no form of a hosted tool: a request with this tool alone loses it."""
-    encoded = sender.adapter.encode_request(ChatRequest(model=model, tools=[tool]), None, model)
+    encoded = sender.adapter.encode_request(ChatRequest(model=model, tools=[tool]), sender.policies, model)
     return not encoded.payload.get("tools")
 
 
@@ -213,7 +214,7 @@ class Answer:
         self._front = incoming.front
         self.thread = outgoing.thread
         chunk = {"stream_usage": "chunk"} if incoming.asks_usage else {}
-        self._policies = {**policies, **chunk}
+        self._policies = {**policies, **chunk, **self._front.policies}
 
     def read(self, body: bytes) -> tuple[ChatResponse, Any]:
         """Return a whole answer, and its trace. Raise DecodeError if it is not an answer of the upstream's API."""

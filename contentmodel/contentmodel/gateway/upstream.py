@@ -16,7 +16,8 @@ from contentmodel.engine.streams.formats import stream_format_of
 from contentmodel.errors import DecodeError
 from contentmodel.events import ENDED, MALFORMED
 from contentmodel.failures import error_kind, kind_of_status
-from contentmodel.gateway.config import Upstream
+from contentmodel.gateway.config import Upstream, host_policies
+from contentmodel.gateway.front import Front
 from contentmodel.http_api import HttpApi, HttpMethod
 from contentmodel.limits import RateLimits, read_limits
 from contentmodel.response import ChatResponse
@@ -76,12 +77,17 @@ class Sender:
 
     def __init__(self, name: str, upstream: Upstream, http: HttpApi, adapter: Any, key: str | None) -> None:
         self.name, self.upstream, self.http, self.adapter = name, upstream, http, adapter
-        self.api = upstream.api
-        self.stream_format = stream_format_of(adapter)
+        self.api, self.dialect = upstream.api, upstream.dialect
+        self.policies = host_policies(adapter, upstream.dialect)
+        self.stream_format = stream_format_of(adapter, self.policies)
         self.key = key
         self.takes_client_key = upstream.key == "client"
         self._base = (upstream.base_url or http.base_url).rstrip("/")
         self._timeout = httpx2.Timeout(upstream.timeout, connect=upstream.connect_timeout)
+
+    def speaks(self, front: Front) -> bool:
+        """Return whether clients of `front` use the same API, at the same host: bytes can be passed through."""
+        return (self.api, self.dialect) == (front.api, front.dialect)
 
     def url(self, method: HttpMethod, model: str) -> str:
         """Return the URL of a method. The model cannot change the host or the path."""

@@ -75,8 +75,7 @@ class StreamEncoder:
         self.api = adapter.api
         self.is_over = False
         self.is_native = self.completes = True
-        self._policies = policies
-        self.stream_format = stream_format_of(adapter, policies)
+        self._policies, self.stream_format = policies, stream_format_of(adapter, policies)
         self._losses: dict[Place | None, dict[Loss, None]] = {}
         """The losses of each block, with paths relative to the block, and those of the envelope (key None)."""
         self._unread: list[tuple[list[Place], EncodedContents] | Encoded] = []

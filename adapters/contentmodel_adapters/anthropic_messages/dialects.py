@@ -90,7 +90,6 @@ DIALECTS: dict[str, Dialect] = {
         ),
     )
 }
-_VERSIONS = frozenset(dialect.version for dialect in DIALECTS.values())
 
 
 def dialect_of(policies: Mapping[str, str] | None) -> Dialect | None:
@@ -137,7 +136,8 @@ def with_form_of_host(payload: dict[str, Any], request: ChatRequest, context: En
         context.report_loss(request, BETAS, reasons.IN_HEADER, api=API)
     if dialect.version is None:
         return body
-    return {VERSION: dialect.version if version is None or version in _VERSIONS else version, **body}
+    is_own = isinstance(version, str) and version.startswith(f"{dialect.name}-")
+    return {VERSION: version if is_own else dialect.version, **body}
 
 
 def _without_refused(
@@ -175,7 +175,7 @@ def refused_tools(request: dict[str, Any], dialect: Dialect) -> Iterator[tuple[s
 
 
 def body_has_form_of_host(request: dict[str, Any], host: Host) -> Iterator[Broken]:
-    """Bedrock and Vertex AI need `anthropic_version` in the body, have `model` in the path, and Bedrock also `stream`."""
+    """Bedrock and Vertex AI need `anthropic_version` in the body, and `model` (and Bedrock `stream`) in the path."""
     dialect: Dialect | None = host.dialect
     if dialect is None:
         return
@@ -202,7 +202,9 @@ def features_known_to_host(request: dict[str, Any], host: Host) -> Iterator[Brok
 
 def declare_rules(rules: Rules) -> None:
     """Add the rules of hosts to those of the API."""
-    sdk = f"lib/bedrock/_client.py, lib/vertex/_client.py of anthropic 2.12; fumito-ito/AnthropicSwiftSDK#19; seen {SEEN}"
+    sdk = (
+        f"lib/bedrock/_client.py, lib/vertex/_client.py of anthropic 2.12; fumito-ito/AnthropicSwiftSDK#19; seen {SEEN}"
+    )
     rules.by_host("refused", fix="convert it with the policy dialect", source=sdk)(body_has_form_of_host)
     rules.by_host(
         "refused",
