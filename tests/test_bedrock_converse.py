@@ -389,38 +389,3 @@ def test_exception_in_a_stream_is_an_error() -> None:
     assert response.text == "Hel"
     assert response.error is not None
     assert (response.error.code, response.error.kind) == ("ThrottlingException", "rate_limit")
-
-
-# -- Claude's own payloads, as InvokeModel takes them ------------------------------------------------------------------
-
-
-def test_payload_of_invoke_model_is_one_of_the_messages_api() -> None:
-    payload = {
-        "anthropic_version": "bedrock-2023-05-31",
-        "max_tokens": 9,
-        "messages": [{"role": "user", "content": "?"}],
-    }
-    assert contentmodel.detect(payload) == ("anthropic-messages", "request")
-    messages = contentmodel.adapter("anthropic-messages")
-    assert messages.encode_request(messages.decode_request(payload)).payload == payload
-
-
-def test_stream_of_invoke_model_is_one_of_the_messages_api() -> None:
-    usage = {"input_tokens": 1, "output_tokens": 1}
-    message = {"type": "message", "id": "m", "role": "assistant", "model": "claude-x", "content": [], "usage": usage}
-    events: list[dict[str, Any]] = [
-        {"type": "message_start", "message": message},
-        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
-        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hello."}},
-        {"type": "content_block_stop", "index": 0},
-        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": usage},
-        {"type": "message_stop", "amazon-bedrock-invocationMetrics": {"inputTokenCount": 1}},
-    ]
-    inner = [json.dumps(event).encode() for event in events]
-    chunks = [{"bytes": base64.b64encode(data).decode(), "p": "abc"} for data in inner]
-    raw = b"".join(BEDROCK.stream_format.write(json.dumps(chunk).encode(), "chunk") for chunk in chunks)
-    assert contentmodel.detect(raw) == ("anthropic-messages", "stream")
-    assert fold_stream([raw], "anthropic-messages").text == "Hello."
-    decoder = contentmodel.adapter("anthropic-messages").stream_decoder()
-    of_sdk = [made for data in inner for made in decoder.feed_event({"chunk": {"bytes": data}})]
-    assert contentmodel.fold(of_sdk) == fold_stream([raw], "anthropic-messages")

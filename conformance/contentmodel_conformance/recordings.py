@@ -2,7 +2,8 @@
 
 A record has `id`, `api`, `kind` ("request", "response", "stream" or "error"), `status` and `body`. The body of a stream
 is the list of its events, `{"event"?, "data"}`. Other fields are optional. Files are named
-`<api>.<kind>.jsonl`, in the folder or in its subfolder `recorded`.
+`<api>.<kind>.jsonl`, in the folder or in its subfolder `recorded`. Those of a host in `HOSTS` have its name in place of
+the API's.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from contentmodel.adapter import adapters
 from contentmodel.engine.streams.formats import stream_format_of
 from contentmodel.errors import ContentModelError
 from contentmodel_conformance.streams import frames_of
+
+HOSTS = {"anthropic-messages": {"bedrock-anthropic-invoke": "bedrock"}}
+"""The names of files of hosts that have paths of their own, by API, with the dialect of the host."""
 
 
 class CorpusError(ContentModelError, ValueError):
@@ -47,7 +51,9 @@ class Record:
     @cached_property
     def frames(self) -> list[bytes]:
         """The events of a stream as bytes, in the stream format of the API."""
-        return frames_of(self.body, stream_format_of(adapters().get(self.api)))
+        dialect = self.data.get("dialect")
+        policies = {"dialect": str(dialect)} if dialect in HOSTS.get(self.api, {}).values() else None
+        return frames_of(self.body, stream_format_of(adapters().get(self.api), policies))
 
     @cached_property
     def raw(self) -> bytes:
@@ -92,16 +98,24 @@ class Recordings:
 
     def _of(self, api: str, kind: str) -> list[Record]:
         if (api, kind) not in self._read:
-            files = [path for path in self._files if path.name == f"{api}.{kind}.jsonl"]
-            self._read[api, kind] = [record for path in files for record in self._lines(path, api, kind)]
+            hosts = {f"{name}.{kind}.jsonl": dialect for name, dialect in HOSTS.get(api, {}).items()}
+            names = {f"{api}.{kind}.jsonl": None, **hosts}
+            self._read[api, kind] = [
+                record
+                for path in self._files
+                if path.name in names
+                for record in self._lines(path, api, kind, names[path.name])
+            ]
         return self._read[api, kind]
 
-    def _lines(self, path: Path, api: str, kind: str) -> Iterator[Record]:
+    def _lines(self, path: Path, api: str, kind: str, dialect: str | None) -> Iterator[Record]:
         with path.open("rb") as lines:
             for number, line in enumerate(lines, 1):
                 place = f"{path.name}:{number}"
                 try:
-                    yield _record(place, line, api, kind)
+                    record = _record(place, line, api, kind)
+                    record.data["dialect"] = dialect or record.data.get("dialect")
+                    yield record
                 except ValueError as error:
                     self.bad.setdefault(api, []).append(f"{place}: {error}")
 

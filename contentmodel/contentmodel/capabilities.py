@@ -236,7 +236,8 @@ def check_choice(choice: str) -> None:
 _LONGEST = 256
 _TUNED = re.compile(r"ft:([^:]+).*", re.DOTALL)
 _VENDOR = re.compile(r"(?:[a-z]{2,8}(?:-[a-z]+)?\.)?(?:anthropic|openai|google)\.(?=[a-z])")
-_SNAPSHOT = re.compile(r"-(?:\d{8}|\d{4}-\d\d-\d\d|v\d+|latest|\d{3})$")
+# The first models of Claude are versions, claude-v2 for example.
+_SNAPSHOT = re.compile(r"-(?:\d{8}|\d{4}-\d\d-\d\d|(?<!^claude-)v\d+|latest|\d{3})$")
 _CLAUDE_VERSION = re.compile(r"(?<=\d)\.(?=\d)")
 
 

@@ -19,6 +19,7 @@ from contentmodel.authoring import (
     LimitHeaders,
     Record,
     Silent,
+    reasons,
 )
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.message import ChatMessage, FinishReason, contents_of
@@ -73,7 +74,7 @@ ERRORS = ErrorTypes(
     aws_errors.KINDS,
     {"overloaded": 529},
 )
-TABLE.known_values("error.type", *(fields["type"] for fields in ERRORS.writes.values()))
+TABLE.known_values("error.type", *dict.fromkeys(fields["type"] for fields in ERRORS.writes.values()))
 
 # docs.claude.com/en/api/rate-limits, "Response headers" (seen 2026-11-22).
 LIMIT_HEADERS = LimitHeaders("anthropic-ratelimit-{what}-{field}", as_dates=True)
@@ -219,6 +220,8 @@ def with_error_of_host(payload: dict[str, Any], response: ChatResponse, context:
         context.status = types.status_of(kind)
         is_own = kind is None or (name in aws_errors.KINDS) is at_top
         name = name if is_own else types.fields_of(kind)[key]
+        if types.kind_of({key: name}) != kind and response.error is not None and response.error.code is not None:
+            context.report_loss(response.error, "code", reasons.NO_ERROR_TYPE)
     error = error if name is None else {key: name, **error}
     if not at_top:
         return {"type": "error", **payload, "error": error}

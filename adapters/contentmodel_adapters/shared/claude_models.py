@@ -203,7 +203,7 @@ ROWS = [
     ),
     _row(
         "Claude 3.5 and older",
-        "claude-(?:instant.*|[12](?:-\\d)?|3(?:-5)?-(?:opus|sonnet|haiku))",
+        "claude-(?:instant.*|v?[12](?:-\\d)?|3(?:-5)?-(?:opus|sonnet|haiku))",
         _OLD,
         f"{_DOCS}/about-claude/models/overview",
     ),

@@ -34,14 +34,18 @@ def _anthropic(events: Events) -> dict[str, Any]:
 
     message: Any = None
     pieces: dict[int, bytes] = {}
+    # The SDK ignores the fields of message_stop, in which Bedrock counts tokens.
+    last: dict[str, Any] = {}
     for wire in events:
+        if wire.get("type") == "message_stop":
+            last = {key: value for key, value in wire.items() if key != "type"}
         # Like the client, which filters by event name first (anthropic 2.12, _streaming.py).
         if wire.get("type") in _ANTHROPIC_EVENTS:
             event: Any = construct_type_unchecked(value=wire, type_=BetaRawMessageStreamEvent)  # type: ignore[arg-type]
             message = accumulate_event(
                 event=event, current_snapshot=message, json_bufs=pieces, request_headers=_headers()
             )
-    return _wire(message)
+    return {**_wire(message), **last}
 
 
 _ANTHROPIC_EVENTS = frozenset(

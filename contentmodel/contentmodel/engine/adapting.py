@@ -55,7 +55,7 @@ class TableAdapter:
     http: HttpApi | None = None
     """The HTTP interface of the API; None if the format has none."""
     hosts: Mapping[str, HttpApi] = {}
-    """The HTTP interfaces of hosts that have paths of their own, by dialect."""
+    """The HTTP interfaces of hosts that have paths of their own, by dialect. `dialects[0]` is the API's own host."""
     stream_format: StreamFormat = SSE
     """The format in which the events of a stream are bytes."""
     also_takes: Mapping[str, tuple[type, ...]] = {}

@@ -53,8 +53,8 @@ puts the usage in the last chunk with a choice, "chunk" in a separate chunk with
 The additional policy `capabilities` sets the capabilities of the target's model: the name of a listed model, "any", or
 a JSON object with fields of `contentmodel.capabilities.Capabilities`. The policy `output_limit` is a number: the limit
 of output tokens for an API that requires one, if the request has none. The policies of TEXT_POLICIES are texts: the id
-and the working directory of a session of a coding agent, and the name of the host of an API that has several, such as
-Chat Completions (`dialects` of its adapter).
+and the working directory of a session of a coding agent, and the name of the host of an API that has several
+(`dialects` of its adapter): Chat Completions and Anthropic Messages.
 """
 TEXT_POLICIES = ("session", "directory", "dialect")
 

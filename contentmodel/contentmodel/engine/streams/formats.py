@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from contentmodel.engine.host import NO_HOST
+from contentmodel.engine.host import NO_HOST, Host
 from contentmodel.engine.streams.event_stream import split_event_stream, write_event_stream, write_invoke_stream
 from contentmodel.engine.streams.framing import AnyFraming, Framing, LineParser, begins_like_sse, write_line, write_sse
 
@@ -39,8 +39,9 @@ def stream_format_of(adapter: Any, policies: Mapping[str, str] | None = None) ->
 
     An adapter without the attribute `stream_format` has server-sent events.
     """
-    host = adapter.host(None, policies) if policies and hasattr(adapter, "host") else NO_HOST
-    return host.stream_format or getattr(adapter, "stream_format", SSE)
+    host: Host = adapter.host(None, policies) if policies and hasattr(adapter, "host") else NO_HOST
+    own: StreamFormat = getattr(adapter, "stream_format", SSE)
+    return host.stream_format or own
 
 
 def _essence(content_type: str) -> str:
