@@ -13,7 +13,8 @@ def main() -> None:
     try:
         with needs_extra("conformance"):
             import contentmodel_conformance.cli_matrix  # (registers its commands)
-            import contentmodel_conformance.cli_mutants  # noqa: F401
+            import contentmodel_conformance.cli_mutants
+            import contentmodel_conformance.cli_record  # noqa: F401
             from contentmodel_conformance.cli import app
     except MissingExtraError as error:
         print(f"error: {error}", file=sys.stderr)

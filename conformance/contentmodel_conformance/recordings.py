@@ -23,6 +23,9 @@ from contentmodel_conformance.streams import frames_of
 HOSTS = {"anthropic-messages": {"bedrock-anthropic-invoke": "bedrock"}}
 """The names of files of hosts that have paths of their own, by API, with the dialect of the host."""
 
+KINDS = ("request", "response", "stream", "error")
+"""The kinds of records."""
+
 
 class CorpusError(ContentModelError, ValueError):
     """Raised if a folder has no recorded traffic."""
@@ -75,14 +78,24 @@ class Record:
         return sorted({*chance.sample(ends, min(count, len(ends))), *inside})
 
 
+INNER = "recorded"
+"""The name of the subfolder that may have the files."""
+
+
+def folder_of_files(folder: Path) -> Path:
+    """Return the folder of the files of a corpus: its subfolder `recorded` if it has one, else the folder itself."""
+    inner = folder / INNER
+    return inner if inner.is_dir() else folder
+
+
 class Recordings:
     """The recorded traffic in a folder. Raises CorpusError if there are no files."""
 
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
-        inner = self.folder / "recorded"
-        self._files = sorted((inner if inner.is_dir() else self.folder).glob("*.jsonl"))
+        self._files = sorted(folder_of_files(self.folder).glob("*.jsonl"))
         if not self._files:
+            inner = self.folder / INNER
             raise CorpusError(f"no recorded traffic in {self.folder}: expected files *.jsonl there, or in {inner}")
         self._read: dict[tuple[str, str], list[Record]] = {}
         self.bad: dict[str, list[str]] = {}
@@ -121,6 +134,11 @@ class Recordings:
 
 
 def _record(place: str, line: bytes, api: str, kind: str) -> Record:
+    return Record(place, read_record(line, kind), api)
+
+
+def read_record(line: bytes, kind: str) -> dict[str, Any]:
+    """Return the JSON object of a record of this kind. Raises ValueError with the reason if the line is none."""
     try:
         data = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -133,7 +151,7 @@ def _record(place: str, line: bytes, api: str, kind: str) -> Record:
         raise ValueError(f"its kind is {data['kind']!r}, and this is a file of {kind!r}")
     if kind == "stream":
         _check_events(data["body"])
-    return Record(place, data, api)
+    return data
 
 
 def _check_events(body: Any) -> None:

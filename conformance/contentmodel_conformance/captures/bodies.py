@@ -1,0 +1,189 @@
+"""Decode the bodies of exchanges: Content-Encoding, JSON, and the events of streams."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+from contentmodel.engine.json import parse
+from contentmodel.engine.streams.formats import EVENT_STREAM, LINES, SSE, StreamFormat
+from contentmodel.engine.streams.framing import AnyFraming
+from contentmodel.errors import ContentModelError, DecodeError
+from contentmodel.extras import needs_extra
+from contentmodel_conformance.captures.entries import Message
+
+GZIP = b"\x1f\x8b"
+_TEXT = re.compile(rb"\s*[{\[]|(data|event|id|retry)?:")
+_CHUNK = 64
+"""The number of compressed bytes that are given to brotli at once: a few bytes may become 16 MiB."""
+
+
+class UndecodedError(ContentModelError, ValueError):
+    """Raised if a body cannot be decoded. Its text is the reason."""
+
+
+class TooLargeError(UndecodedError):
+    """Raised if a decoded body exceeds the limit."""
+
+
+class CutOffError(UndecodedError):
+    """Raised if a body is incomplete."""
+
+
+# -- compression -------------------------------------------------------------------------------------------------------
+
+
+def decoded(message: Message, limit: int) -> bytes:
+    """Return the body without its Content-Encoding.
+
+    Browsers and proxies store decoded bodies and keep the header, so a body that begins like JSON or a stream is
+    returned unchanged. Raise TooLargeError if the body has more than `limit` bytes, UndecodedError if it is damaged or
+    has an unknown encoding, and MissingExtraError.
+    """
+    body = message.body or b""
+    names = [name.strip().lower() for name in message.header("content-encoding").split(",")]
+    names = [name for name in names if name not in ("", "identity")]
+    # A cassette may lack the header.
+    for name in reversed(names or (["gzip"] if body.startswith(GZIP) else [])):
+        if not _is_decoded(body):
+            body = decompressed(body, name, limit)
+    if len(body) > limit:
+        raise TooLargeError(f"more than {limit:,} bytes")
+    return body
+
+
+def _is_decoded(body: bytes) -> bool:
+    if not body or not _TEXT.match(body):
+        return not body
+    try:
+        body.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def decompressed(data: bytes, encoding: str, limit: int) -> bytes:
+    """Return decompressed bytes, given the name of a content coding. Raises as `decoded` does."""
+    decompress = _DECOMPRESS.get(encoding)
+    if decompress is None:
+        raise UndecodedError(f"unknown Content-Encoding {encoding!r}: expected one of {', '.join(_DECOMPRESS)}")
+    return decompress(data, limit)
+
+
+def _inflate(data: bytes, limit: int, window: int) -> bytes:
+    """Decompress one or more streams of zlib."""
+    pieces: list[bytes] = []
+    while data:
+        inflater = zlib.decompressobj(window)
+        try:
+            pieces.append(inflater.decompress(data, limit + 1))
+        except zlib.error as error:
+            raise UndecodedError(f"damaged: {error}") from None
+        limit -= len(pieces[-1])
+        if limit < 0:
+            raise TooLargeError("too large after decompression")
+        if not inflater.eof:
+            raise CutOffError("the compressed body is cut off")
+        data = inflater.unused_data
+    return b"".join(pieces)
+
+
+def _gzip(data: bytes, limit: int) -> bytes:
+    return _inflate(data, limit, zlib.MAX_WBITS | 16)
+
+
+def _deflate(data: bytes, limit: int) -> bytes:
+    # Some servers omit the header of zlib (RFC 9110, section 8.4.1.2).
+    try:
+        return _inflate(data, limit, zlib.MAX_WBITS)
+    except TooLargeError:
+        raise
+    except UndecodedError:
+        return _inflate(data, limit, -zlib.MAX_WBITS)
+
+
+def _brotli(data: bytes, limit: int) -> bytes:
+    with needs_extra("captures"):
+        import brotli
+    decompressor = brotli.Decompressor()
+    pieces: list[bytes] = []
+    try:
+        for start in range(0, len(data), _CHUNK):
+            pieces.append(decompressor.process(data[start : start + _CHUNK]))
+            limit -= len(pieces[-1])
+            if limit < 0:
+                raise TooLargeError("too large after decompression")
+    except brotli.error as error:
+        raise UndecodedError(f"damaged: {error}") from None
+    if not decompressor.is_finished():
+        raise CutOffError("the compressed body is cut off")
+    return b"".join(pieces)
+
+
+def _zstandard(data: bytes, limit: int) -> bytes:
+    with needs_extra("captures"):
+        import zstandard
+    try:
+        with zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True) as reader:
+            decompressed: bytes = reader.read(limit + 1)
+    except zstandard.ZstdError as error:
+        raise UndecodedError(f"damaged: {error}") from None
+    if len(decompressed) > limit:
+        raise TooLargeError("too large after decompression")
+    return decompressed
+
+
+_DECOMPRESS: dict[str, Callable[[bytes, int], bytes]] = {
+    "gzip": _gzip,
+    "x-gzip": _gzip,
+    "deflate": _deflate,
+    "br": _brotli,
+    "zstd": _zstandard,
+}
+
+
+# -- streams -----------------------------------------------------------------------------------------------------------
+
+
+def is_stream(body: bytes, content_type: str, form: StreamFormat, *, asked: bool) -> bool:
+    """Return whether a body consists of events. `asked`: the request asked for a stream in the format `form`.
+
+    A cassette may lack the header. A stream of lines may have one line only, which is also a JSON document.
+    """
+    if any(other.is_type(content_type) for other in (SSE, LINES, EVENT_STREAM, form)):
+        return True
+    if SSE.begins(body) is True or EVENT_STREAM.begins(body) is True or body.lstrip().startswith(b"["):
+        return True
+    return asked and form is LINES and not content_type
+
+
+def events_in(body: bytes) -> list[dict[str, Any]]:
+    """Return the events of a stream, each with its `data` and, if it has one, its `event`.
+
+    Raise CutOffError if the last event is incomplete, and UndecodedError if the framing is damaged.
+    """
+    framing = AnyFraming()
+    frames = framing.feed(body)
+    if framing.fault is not None:
+        raise UndecodedError(framing.fault)
+    if framing.close():
+        # Some recorders remove the blank line at the end.
+        frames += framing.feed(b"\n\n")
+    if framing.close().strip():
+        raise CutOffError("the last event is cut off")
+    events = [_event(name, data) for name, data in frames]
+    if events and not isinstance(events[-1]["data"], dict) and frames[-1][1].lstrip().startswith(b"{"):
+        raise CutOffError("the last event is cut off")
+    return events
+
+
+def _event(name: str | None, data: bytes) -> dict[str, Any]:
+    event: dict[str, Any] = {} if name is None else {"event": name}
+    try:
+        value = parse(data)
+    except DecodeError:
+        value = None
+    event["data"] = value if isinstance(value, dict) else data.decode("utf-8", "replace")
+    return event
