@@ -12,7 +12,7 @@ from starlette.routing import compile_path
 
 from contentmodel.adapter import adapter, adapters
 from contentmodel.engine.requests_only import RequestsOnly
-from contentmodel.http_api import HttpApi, HttpMethod
+from contentmodel.http_api import HttpApi
 
 LIKELY = 0.9
 """The confidence from which on a request at an unknown path is recognized."""
@@ -53,9 +53,9 @@ def _calls(api: str, host: str, path: str) -> Iterator[tuple[Call, bool]]:
     if not isinstance(http, HttpApi):
         return
     is_own = _domain(host) == _domain(urlsplit(http.base_url).hostname or "")
-    for method, patterns in _patterns(api).items():
-        # At another host, an API with a mount is found below it only.
-        for pattern in patterns[1:] if http.mount and not is_own else patterns:
+    # At another host, an API with a mount is found below it only.
+    for method, patterns in _patterns(api, everywhere=is_own or not http.mount).items():
+        for pattern in patterns:
             match = pattern.match(path)
             if match is not None:
                 model = match.groupdict().get("model")
@@ -64,16 +64,19 @@ def _calls(api: str, host: str, path: str) -> Iterator[tuple[Call, bool]]:
 
 
 @cache
-def _patterns(api: str) -> dict[str, list[re.Pattern[str]]]:
-    """Return the patterns of the paths of an API's methods: the path after any other, then the routes."""
+def _patterns(api: str, *, everywhere: bool) -> dict[str, list[re.Pattern[str]]]:
+    """Return the patterns of the routes of an API's methods. If `everywhere`, any path may precede a method's."""
     http: HttpApi = adapter(api).http  # type: ignore[attr-defined]
-    methods: dict[str, HttpMethod | None] = {"generate": http.generate, "stream": http.stream}
-    methods["count"] = http.count and http.count.method
+    methods = {"generate": http.generate, "stream": http.stream, "count": http.count and http.count.method}
     return {
-        name: [compile_path(path)[0] for path in ("/{before:path}" + method.path, *method.routes)]
+        name: [compile_path(path)[0] for path in (*_anywhere(method.path, everywhere), *method.routes)]
         for name, method in methods.items()
         if method is not None
     }
+
+
+def _anywhere(path: str, is_allowed: bool) -> tuple[str, ...]:
+    return (path, "/{before:path}" + path) if is_allowed else ()
 
 
 def _domain(host: str) -> str:
