@@ -31,6 +31,7 @@ POSTGRESQL = "postgresql://localhost/shop"
 KIT = "import contentmodel_conformance as kit; kit.check_adapter"
 KIT_CLI = "from contentmodel_conformance.__main__ import main; main()"
 KIT_SERVER = "import contentmodel_conformance.server"
+KIT_BODIES = "from contentmodel_conformance.captures.bodies import decompressed; decompressed(b'', {!r}, 9)"
 JUDGE = "from contentmodel_conformance.oracles import judge; judge({!r}, 'response')"
 
 Row = tuple[str, str, str, str]
@@ -100,6 +101,12 @@ ROWS: list[Row] = [
     ("conformance/contentmodel_conformance/server/", "anyio", "conformance", KIT_SERVER),
     ("conformance/contentmodel_conformance/server/", "starlette", "conformance", KIT_SERVER),
     ("conformance/contentmodel_conformance/server/", "uvicorn", "conformance", KIT_SERVER),
+    ("conformance/contentmodel_conformance/captures/", "starlette", "conformance",
+     "import sys; sys.argv[1:] = ['--version']; " + KIT_CLI),
+    ("conformance/contentmodel_conformance/captures/vcr.py", "yaml", "captures",
+     "from contentmodel_conformance.captures.vcr import load_yaml; load_yaml(b'')"),
+    ("conformance/contentmodel_conformance/captures/bodies.py", "brotli", "captures", KIT_BODIES.format("br")),
+    ("conformance/contentmodel_conformance/captures/bodies.py", "zstandard", "captures", KIT_BODIES.format("zstd")),
     ("conformance/contentmodel_conformance/oracles/", "pydantic", "conformance", KIT),
     ("conformance/contentmodel_conformance/oracles/", "anthropic", "anthropic", JUDGE.format("anthropic-messages")),
     ("conformance/contentmodel_conformance/oracles/", "botocore", "bedrock", JUDGE.format("bedrock-converse")),
