@@ -67,7 +67,11 @@ def _calls(api: str, host: str, path: str) -> Iterator[tuple[Call, bool]]:
 def _patterns(api: str, *, everywhere: bool) -> dict[str, list[re.Pattern[str]]]:
     """Return the patterns of the routes of an API's methods. If `everywhere`, any path may precede a method's."""
     http: HttpApi = adapter(api).http  # type: ignore[attr-defined]
-    methods = {"generate": http.generate, "stream": http.stream, "count": http.count and http.count.method}
+    methods = {
+        "generate": http.generate,
+        "stream": http.stream,
+        "count": None if http.count is None else http.count.method,
+    }
     return {
         name: [compile_path(path)[0] for path in (*_anywhere(method.path, everywhere), *method.routes)]
         for name, method in methods.items()
