@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from contentmodel.adapter import adapters
-from contentmodel.engine.streams.formats import stream_format_of
+from contentmodel.engine.streams.formats import StreamFormat, stream_format_of
 from contentmodel.errors import ContentModelError
 from contentmodel_conformance.streams import frames_of
 
@@ -51,12 +51,17 @@ class Record:
 
     # -- streams -------------------------------------------------------------------------------------------------------
 
-    @cached_property
-    def frames(self) -> list[bytes]:
-        """The events of a stream as bytes, in the stream format of the API."""
+    @property
+    def stream_format(self) -> StreamFormat:
+        """The format of a stream: that of the API, or of the host."""
         dialect = self.data.get("dialect")
         policies = {"dialect": str(dialect)} if dialect in HOSTS.get(self.api, {}).values() else None
-        return frames_of(self.body, stream_format_of(adapters().get(self.api), policies))
+        return stream_format_of(adapters().get(self.api), policies)
+
+    @cached_property
+    def frames(self) -> list[bytes]:
+        """The events of a stream as bytes, in its format."""
+        return frames_of(self.body, self.stream_format)
 
     @cached_property
     def raw(self) -> bytes:

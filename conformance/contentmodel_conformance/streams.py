@@ -85,13 +85,13 @@ def readings(adapter: Any, body: Sequence[dict[str, Any]]) -> None:
             )
 
 
-def spellings(adapter: Any, raw: bytes) -> None:
+def spellings(adapter: Any, raw: bytes, form: StreamFormat) -> None:
     """The events do not depend on line endings, or on comments, ids and blank lines between events.
 
     Formats other than server-sent events have other spellings.
     """
     whole = decode(adapter, [raw])
-    for name, respelled in respellings(raw, stream_format_of(adapter)):
+    for name, respelled in respellings(raw, form):
         same_events(f"spellings ({name})", whole, decode(adapter, [respelled]))
         ends = [at + 1 for at, byte in enumerate(respelled) if byte == 0x0D]
         same_events(f"spellings ({name}, cut)", whole, decode(adapter, cut(respelled, [1, 2, 3, *ends])))
@@ -314,9 +314,9 @@ def prefix(adapter: Any, raw: bytes, length: int, whole: Events | None = None) -
     _no_more_than(fold([*before, *after]), before + after, whole, length)
 
 
-def malformed(adapter: Any, frames: Sequence[bytes], place: int) -> None:
+def malformed(adapter: Any, frames: Sequence[bytes], form: StreamFormat, place: int) -> None:
     """An event that is not JSON ends the turn with the error "stream_malformed", and earlier content is kept."""
-    broken = stream_format_of(adapter).write(b'{"oops', None)
+    broken = form.write(b'{"oops', None)
     events = decode(adapter, [*frames[:place], broken, *frames[place:]])
     before = decode(adapter, frames[:place])
     order(events)

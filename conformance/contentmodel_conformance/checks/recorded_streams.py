@@ -95,7 +95,7 @@ def recorded_readings(subject: Subject, trial: Trial) -> None:
 
 @check(streams.spellings, "recorded", "recorded streams", *NEEDS)
 def recorded_spellings(subject: Subject, trial: Trial) -> None:
-    each(subject, trial, lambda record: streams.spellings(subject.adapter, record.raw))
+    each(subject, trial, lambda record: streams.spellings(subject.adapter, record.raw, record.stream_format))
 
 
 @check(streams.separation, "recorded", "recorded streams, each with the next", *NEEDS)
@@ -188,7 +188,7 @@ def recorded_breaks(subject: Subject, trial: Trial) -> None:
 def recorded_malformed(subject: Subject, trial: Trial) -> None:
     def law(record: Record) -> None:
         place = sum(record.id.encode()) % len(record.frames)
-        streams.malformed(subject.adapter, record.frames, place)
+        streams.malformed(subject.adapter, record.frames, record.stream_format, place)
 
     each(subject, trial, law)
 

@@ -116,7 +116,7 @@ def spellings(subject: Subject, trial: Trial) -> None:
 def _spellings(adapter: Any, raw: bytes) -> None:
     if not body_in(adapter, raw):
         raise laws.Refused
-    streams.spellings(adapter, raw)
+    streams.spellings(adapter, raw, stream_format_of(adapter))
 
 
 @check(streams.readings, "written", "streams that the adapter wrote in its stream format", "streams")
@@ -261,7 +261,7 @@ def malformed(subject: Subject, trial: Trial) -> None:
         if not body_in(subject.adapter, raw):
             raise laws.Refused
         frames = frames_in(subject.adapter, raw)
-        streams.malformed(subject.adapter, frames, case[1] % len(frames))
+        streams.malformed(subject.adapter, frames, stream_format_of(subject.adapter), case[1] % len(frames))
 
     trial.each(st.tuples(sampled_answers(subject), st.integers(0, 1_000)), law)
 
