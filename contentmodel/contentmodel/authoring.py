@@ -60,16 +60,13 @@ from contentmodel.engine.requests_only import RequestsOnly
 from contentmodel.engine.streams.decoder import (
     BlockState,
     StreamDecoder,
-    append_text,
-    extended,
-    extended_list,
     layout_of,
     merge_entry_pieces,
-    merge_into,
 )
 from contentmodel.engine.streams.encoder import StreamEncoder
 from contentmodel.engine.streams.formats import EVENT_STREAM, INVOKE_STREAM, LINES, SSE, StreamFormat
 from contentmodel.engine.streams.joined_texts import JoinedTexts, JoiningEncoder, with_normalized_texts
+from contentmodel.engine.streams.merging import append_text, extended, extended_list, merge_into
 from contentmodel.engine.streams.outgoing import OutgoingBlock, Written, growing, is_incomplete_call
 from contentmodel.engine.table import hints
 from contentmodel.engine.table.as_sent import AsSent

@@ -11,7 +11,6 @@ from contentmodel.authoring import (
     StreamEncoder,
     Written,
     growing,
-    is_incomplete_call,
     list_of,
     object_of,
     reasons,
@@ -20,7 +19,7 @@ from contentmodel.authoring import (
 )
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
-from contentmodel.events import TextDelta, TurnComplete, TurnError, WireEvent
+from contentmodel.events import TextDelta, TurnComplete, TurnError
 from contentmodel_adapters.shared.aws_errors import exception_of
 
 # By the type of a block: its field that grows, and the type and the field of the delta.
@@ -80,13 +79,12 @@ class Encoder(StreamEncoder):
         grown = growing(head, b"}}")
         return lambda more: self.stream_format.write(grown(more), "content_block_delta")
 
+    def break_off(self, block: OutgoingBlock) -> None:
+        super().break_off(block)
+        self._count += block.grow is not None
+
     def close_block(self, block: OutgoingBlock) -> None:
         live = block.grow is not None
-        if is_incomplete_call(block):
-            if not live:
-                self.report_loss((block.choice, block.index), block.content, reasons.INTERRUPTED_CALL)
-            self._count += live
-            return
         wires = self.encode_block(block)
         if live:
             # The encoder drops a whitespace-only text, but this block was opened.
@@ -176,9 +174,6 @@ class Encoder(StreamEncoder):
             self.put({"type": "error", **payload}, "error")
         else:
             self.put(*exception_of(payload))
-
-    def wire_event(self, event: WireEvent) -> None:
-        self.put(event.data, event.name)
 
 
 def _is_blank(text: str) -> bool:

@@ -9,7 +9,6 @@ from contentmodel.authoring import (
     OutgoingBlock,
     StreamEncoder,
     Written,
-    is_incomplete_call,
     list_of,
     object_of,
     reasons,
@@ -17,7 +16,7 @@ from contentmodel.authoring import (
 )
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
-from contentmodel.events import TextDelta, TurnComplete, TurnError, WireEvent
+from contentmodel.events import TextDelta, TurnComplete, TurnError
 from contentmodel_adapters.shared.aws_errors import exception_of
 
 
@@ -56,13 +55,12 @@ class Encoder(StreamEncoder):
         block.grow = lambda text: self._delta(place, make(text))
         self.write_begun(block)
 
+    def break_off(self, block: OutgoingBlock) -> None:
+        super().break_off(block)
+        self._count += block.grow is not None
+
     def close_block(self, block: OutgoingBlock) -> None:
         live = block.grow is not None
-        if is_incomplete_call(block):
-            if not live:
-                self.report_loss((block.choice, block.index), block.content, reasons.INTERRUPTED_CALL)
-            self._count += live
-            return
         wires = self.encode_block(block)
         if live:
             # The encoder drops a whitespace-only text, but this block was opened.
@@ -130,9 +128,6 @@ class Encoder(StreamEncoder):
             elif event.response.finish_reason is not None:
                 self.put({"stopReason": envelope["stopReason"]}, "messageStop")
         self.put(*exception_of(payload))
-
-    def wire_event(self, event: WireEvent) -> None:
-        self.put(event.data, event.name)
 
 
 Growth = tuple[dict[str, Any] | None, Callable[[str], dict[str, Any]], str]

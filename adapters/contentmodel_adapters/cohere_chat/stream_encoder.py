@@ -10,7 +10,6 @@ from contentmodel.authoring import (
     StreamEncoder,
     Written,
     growing,
-    is_incomplete_call,
     list_of,
     object_of,
     objects_of,
@@ -19,7 +18,7 @@ from contentmodel.authoring import (
     write,
 )
 from contentmodel.content.tools import ToolCallContent
-from contentmodel.events import TurnComplete, TurnError, WireEvent
+from contentmodel.events import TurnComplete, TurnError
 from contentmodel_adapters.cohere_chat.messages import PLAN, TYPES
 from contentmodel_adapters.cohere_chat.stream import GROWTH, LISTED
 
@@ -86,14 +85,10 @@ class Encoder(StreamEncoder):
         return self._calls - 1
 
     def close_block(self, block: OutgoingBlock) -> None:
-        if is_incomplete_call(block):
-            if block.grow is None:
-                self.report_loss((block.choice, block.index), block.content, reasons.INTERRUPTED_CALL)
-            return
         message = self.encode_block(block)
         if isinstance(message.get(PLAN), str):
             block.grow = block.grow or self._growing("tool-plan-delta", None, PLAN)
-            self._write_left(block, message[PLAN])
+            self.write_rest(block, message[PLAN])
             self._cite(message, None)
         for part in objects_of(message, "content"):
             tag = text_of(part, "type")
@@ -101,7 +96,7 @@ class Encoder(StreamEncoder):
                 block.place = self._begin_content(part, tag)
                 self._write_whole(block, "content-delta", part.get(tag), "content", tag)
             else:
-                self._write_left(block, part.get(tag))
+                self.write_rest(block, part.get(tag))
             self._cite(message, block.place)
             self._put("content-end", block.place)
         for call in objects_of(message, "tool_calls"):
@@ -110,17 +105,13 @@ class Encoder(StreamEncoder):
                 block.place = self._begin_call(call)
                 self._write_whole(block, "tool-call-delta", text, "tool_calls", "function", "arguments")
             else:
-                self._write_left(block, text)
+                self.write_rest(block, text)
             self._put("tool-call-end", block.place)
         block.cited = len(block.content.annotations or ())
 
     def _write_whole(self, block: OutgoingBlock, kind: str, text: Any, *path: str) -> None:
         if isinstance(text, str) and text and path[-1] in (*GROWTH, "arguments"):
             self.put_raw(self._growing(kind, block.place, *path)(text))
-
-    def _write_left(self, block: OutgoingBlock, text: Any) -> None:
-        if isinstance(text, str) and block.left(text):
-            self.write_text(block, block.left(text))
 
     def _cite(self, message: dict[str, Any], place: int | None, after: int = 0) -> None:
         """Write the citations of a message with one content, which is at `place` in the stream."""
@@ -171,6 +162,3 @@ class Encoder(StreamEncoder):
         rest = {key: value for key, value in message.items() if key not in ("role", *LISTED)}
         beside = {"message": rest} if rest else {}
         self.put({"type": "message-end", "delta": {**delta, **beside, **more}}, "message-end")
-
-    def wire_event(self, event: WireEvent) -> None:
-        self.put(event.data, event.name)

@@ -12,7 +12,6 @@ from contentmodel.authoring import (
     OutgoingBlock,
     Written,
     growing,
-    is_incomplete_call,
     list_of,
     object_of,
     objects_of,
@@ -86,15 +85,12 @@ class Encoder(JoiningEncoder):
         prefix = b'data: {"candidates":[{"content":{"parts":[{%b"text":' % thought
         index = b',"index":%d' % block.choice if block.choice else b""
         block.grow = growing(prefix, b'}],"role":"model"}' + index + self._suffix)
-        if not thought and self.completes and isinstance(block.content, _TEXTS):
-            block.grow = self.texts_of(block).beginning(block, block.grow)
+        if not thought and isinstance(block.content, _TEXTS):
+            block.grow = self.joining(block, block.grow)
         self.write_begun(block)
 
     def close_block(self, block: OutgoingBlock) -> None:
         content, place = block.content, (block.choice, block.index)
-        if is_incomplete_call(block):
-            self.report_loss(place, content, reasons.INTERRUPTED_CALL)
-            return
         if _is_beside(content):
             self._beside.setdefault(block.choice, []).append((-1, block.index, content))
             return

@@ -26,7 +26,7 @@ from contentmodel.authoring import (
 )
 from contentmodel.content.text import SpanConverter, TextContent
 from contentmodel.content.tools import ToolCallContent, ToolResultContent
-from contentmodel.events import Layout, TurnComplete, TurnError, WireEvent
+from contentmodel.events import Layout, TurnComplete, TurnError
 from contentmodel.literals import LossFamily
 from contentmodel.response import ChatChoice
 from contentmodel_adapters.openai_chat.messages import BETWEEN, COLUMNS, REASONING_TEXTS, sources_of
@@ -104,8 +104,8 @@ class Encoder(JoiningEncoder):
             if (block.choice, column) in self._begun_columns:
                 self.put_raw(block.grow(BETWEEN))
             self._begun_columns.add((block.choice, column))
-        elif column == "content" and self.completes:
-            block.grow = self.texts_of(block).beginning(block, block.grow)
+        elif column == "content":
+            block.grow = self.joining(block, block.grow)
         self.write_begun(block)
 
     def _open_call(self, block: OutgoingBlock, wire: dict[str, Any]) -> None:
@@ -132,12 +132,16 @@ class Encoder(JoiningEncoder):
         self._calls[choice] = number = self._calls.get(choice, -1) + 1
         return number
 
+    def break_off(self, block: OutgoingBlock) -> None:
+        if block.grow is not None:
+            self.close_block(block)
+            return
+        self._begin_choice(block.choice)
+        super().break_off(block)
+
     def close_block(self, block: OutgoingBlock) -> None:
         self._begin_choice(block.choice)
         content = block.content
-        if is_incomplete_call(block) and block.grow is None:
-            self.report_loss((block.choice, block.index), content, reasons.INTERRUPTED_CALL)
-            return
         if hints.COLUMN.of(content, self.api) == "executed_tools":
             self._close_executed(block)
             return
@@ -153,9 +157,7 @@ class Encoder(JoiningEncoder):
         if block.grow is not None and not is_incomplete_call(block):
             self._write_rest(block, message)
         if message.get("content").__class__ is str:
-            message["content"] = texts.add(message["content"])
-            # A content of another type that became a text is a separate text.
-            self.start(block)
+            message["content"] = self.add_text(block, message["content"])
         for column in [] if block.grow is None else [*TEXTS, "tool_calls"]:
             message.pop(column, None)
         self._write_message(block.choice, message)
@@ -294,9 +296,6 @@ class Encoder(JoiningEncoder):
             # The error replaces the finish reason.
             rest.pop("finish_reason", None)
         return {"index": number, "delta": message, "finish_reason": None, **rest}
-
-    def wire_event(self, event: WireEvent) -> None:
-        self.put(event.data, event.name)
 
 
 def _kind_of(call: dict[str, Any]) -> str | None:

@@ -17,7 +17,6 @@ from contentmodel.authoring import (
     OutgoingBlock,
     StreamEncoder,
     Written,
-    is_incomplete_call,
     list_of,
     object_of,
     reasons,
@@ -189,14 +188,13 @@ class Encoder(StreamEncoder):
         together = self._items_of([*contents, content], is_open=is_open)
         return len(together) == len(self._items_of(contents, is_open=is_open)) == 1
 
+    def break_off(self, block: OutgoingBlock) -> None:
+        self._close_group(but=block)
+        self._halves.add(block.content.call_id)
+        super().break_off(block)
+
     def close_block(self, block: OutgoingBlock) -> None:
         content = block.content
-        if is_incomplete_call(block):
-            self._close_group(but=block)
-            self._halves.add(content.call_id)
-            if block.grow is None:
-                self.report_loss((block.choice, block.index), content, reasons.INTERRUPTED_CALL)
-            return
         if isinstance(content, ToolResultContent) and not block.is_complete and content.call_id in self._halves:
             # One item has both, and would look complete.
             self.report_loss((block.choice, block.index), content, reasons.INTERRUPTED_CALL)
@@ -243,8 +241,7 @@ class Encoder(StreamEncoder):
         else:
             # It became another kind of item; the end of the item shows it.
             return
-        if block.left(text):
-            self.write_text(block, block.left(text))
+        self.write_rest(block, text)
         if part is None:
             self._end_call(item, text, place)
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec.structs import replace
 
@@ -38,6 +38,10 @@ from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.rules import Rules, Violation
 from contentmodel.serialize import require_valid, require_valid_parts
 
+if TYPE_CHECKING:
+    from contentmodel.engine.streams.decoder import StreamDecoder
+    from contentmodel.engine.streams.encoder import StreamEncoder
+
 
 class TableAdapter:
     """An adapter made of tables: a row for the request, a row for the response, and the passes before encoding."""
@@ -56,6 +60,12 @@ class TableAdapter:
     """The HTTP interface of the API; None if the format has none."""
     hosts: Mapping[str, HttpApi] = {}
     """The HTTP interfaces of hosts that have paths of their own, by dialect. `dialects[0]` is the API's own host."""
+    answer: AnyCodec | None = None
+    """The codec of the messages of an answer, if they are encoded to one value."""
+    decoder: type[StreamDecoder]
+    """The class that decodes streams."""
+    encoder: type[StreamEncoder]
+    """The class that encodes streams."""
     stream_format: StreamFormat = SSE
     """The format in which the events of a stream are bytes."""
     also_takes: Mapping[str, tuple[type, ...]] = {}
@@ -128,7 +138,9 @@ class TableAdapter:
 
     def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> Json:
         """Encode adapted messages as they are in an answer of this API: blocks, items or a message."""
-        raise EncodeError(f"{self.api} cannot encode contents outside of an answer: encode the whole response")
+        if self.answer is None:
+            raise EncodeError(f"{self.api} cannot encode contents outside of an answer: encode the whole response")
+        return self.answer.encode(messages, context, None)
 
     def encode_contents(self, contents: list[AIContent], context: EncodeContext) -> Json:
         """Encode contents as they are in an answer of this API, in the form of `encode_messages`.
@@ -334,6 +346,14 @@ class TableAdapter:
             if step.native or context.completes:
                 payload = step.run(payload, response, context)
         return Encoded(payload, response, context, partial(self.encode_response, policies=policies), self.form)
+
+    def stream_decoder(self, *, deltas: bool = True) -> StreamDecoder:
+        """Return a decoder for one stream of this API. If `deltas` is False, it emits no delta events."""
+        return self.decoder(self, deltas=deltas)
+
+    def stream_encoder(self, policies: Mapping[str, str] | None = None) -> StreamEncoder:
+        """Return an encoder for one stream of this API."""
+        return self.encoder(self, policies)
 
     def restore_arguments(self, arguments: Json, adapted: SchemaMap) -> Json:
         """Convert arguments that fit an adapted schema to the original schema."""

@@ -6,8 +6,7 @@ reads one stream.
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +16,9 @@ from contentmodel.adapter import Payload, as_json
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.engine.context import DecodeContext
-from contentmodel.engine.json import Json, JsonArray, JsonObject, kind_of, parse, write
+from contentmodel.engine.json import JsonObject, kind_of, parse, write
 from contentmodel.engine.streams.framing import Frame
+from contentmodel.engine.streams.merging import join_base64
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.events import (
     ENDED,
@@ -37,7 +37,7 @@ from contentmodel.events import (
     growing_field,
     without_contents,
 )
-from contentmodel.message import Origin
+from contentmodel.message import Origin, contents_of
 from contentmodel.response import ChatResponse
 
 if TYPE_CHECKING:
@@ -343,16 +343,26 @@ class StreamDecoder:
         """Return whether the input may end here."""
         return False
 
+    def merged(self) -> JsonObject:
+        """Return the answer received so far in the form of an answer that is not streamed."""
+        return self.answer
+
+    def blocks_of(self, response: ChatResponse) -> Iterable[Sequence[BlockState]]:
+        """Return the blocks of each choice of the decoded answer, in the order of the contents."""
+        return [[] for _ in response.choices]
+
     def finish(self) -> None:
         """Complete the answer."""
-        raise NotImplementedError
+        response = self.adapter.read_response(self.merged())
+        self.complete(response, self.stop_all(response))
 
     def stop_open(self) -> None:
         """Stop every open block, because the stream broke off."""
 
     def broken(self) -> tuple[JsonObject, Layout]:
         """Return the answer received so far, and its layout."""
-        return self.answer, []
+        wire = self.merged()
+        return wire, self.stop_all(self.adapter.read_response(wire))
 
     # -- used by the decoder of each API -----------------------------------------------------------------------
 
@@ -411,6 +421,19 @@ class StreamDecoder:
         if content != block.emitted:
             block.emitted = content
             self.emit(BlockCatchUp(index=block.index, content=content, choice=block.choice))
+
+    def stop_all(self, response: ChatResponse) -> Layout:
+        """Stop every block with its content in the decoded answer, and return the layout of the blocks.
+
+        If the stream broke off, the blocks of a choice without a finish reason are incomplete.
+        """
+        order = []
+        for choice, blocks in zip(response.choices, self.blocks_of(response), strict=True):
+            is_complete = not self.is_broken or choice.finish_reason is not None
+            for block, content in zip(blocks, contents_of(choice.messages), strict=True):
+                self.stop(block, content, is_complete=is_complete)
+            order.append([block.index for block in blocks])
+        return layout_of(response, order)
 
     def count(self, row: Row | Union, wire: object) -> None:
         """Emit the token counts so far."""
@@ -473,55 +496,6 @@ def layout_of(response: ChatResponse, blocks: Iterable[Iterable[int]]) -> Layout
     return layout
 
 
-def merge_into(old: JsonObject, new: Mapping[str, object], first: Iterable[str] = ()) -> None:
-    """Merge `new` into `old` in place. Nulls are ignored; keys in `first` keep their first value."""
-    for key, value in new.items():
-        existing = old.get(key)
-        if existing is None or existing == "":
-            if value is not None or key not in old:
-                old[key] = value
-        elif value is not None and key not in first:
-            old[key] = _both(existing, value) if existing.__class__ is dict and value.__class__ is dict else value
-
-
-def _both(old: JsonObject, new: JsonObject) -> JsonObject:
-    return {**old, **{key: value for key, value in new.items() if value is not None or key not in old}}
-
-
-def extended(old: object, new: Mapping[str, object]) -> JsonObject:
-    """Return `old` merged with `new`: lists are extended, other values replaced. Nulls are ignored."""
-    merged = dict(old) if old.__class__ is dict else {}
-    for key, value in new.items():
-        existing = merged.get(key)
-        if existing.__class__ is list and value.__class__ is list:
-            existing.extend(value)
-        elif value is not None or existing is None:
-            merged[key] = value
-    return merged
-
-
-def extended_list(old: object, new: JsonArray, by_index: dict[bytes, Json]) -> JsonArray:
-    """Append entries to a list and return it. An entry with a known index is merged into the entry in `by_index`."""
-    if old.__class__ is not list:
-        by_index.clear()
-    merged = old if old.__class__ is list else []
-    for entry in new:
-        index = entry.get("index") if entry.__class__ is dict else None
-        known = None if index is None else by_index.setdefault(write(index), entry)
-        if known is None or known is entry:
-            merged.append(entry)
-        else:
-            merge_into(known, entry)
-    return merged
-
-
-def append_text(owner: JsonObject, key: str, more: str) -> None:
-    """Append to the string at `key`. A string with a single reference grows in place, so take it out of its owner."""
-    text, owner[key] = owner[key], None
-    text += more
-    owner[key] = text
-
-
 def merge_entry_pieces(block: BlockState) -> None:
     """Merge the pieces of a call, a reasoning detail or audio into the wire object. The field `a.b` is a nested one."""
     for field, pieces in block.pieces.items():
@@ -531,13 +505,3 @@ def merge_entry_pieces(block: BlockState) -> None:
         join = join_base64 if field == "data" else "".join
         block.joined = owner[name] = join([existing if existing.__class__ is str else "", *pieces])
     block.pieces = {}
-
-
-def join_base64(pieces: list[str]) -> str:
-    """Return the joined pieces of base64. Padded pieces are joined as bytes."""
-    if not any(piece.endswith("=") for piece in pieces[:-1]):
-        return "".join(pieces)
-    try:
-        return base64.b64encode(b"".join(base64.b64decode(piece) for piece in pieces)).decode("ascii")
-    except ValueError:
-        return "".join(pieces)

@@ -24,7 +24,8 @@ from contentmodel.engine.losses.reasons import Reason
 from contentmodel.engine.pipeline.call_ids import StreamedCallIds
 from contentmodel.engine.pipeline.passes import finish_for_calls, is_empty_text, leave_empty_text
 from contentmodel.engine.streams.formats import stream_format_of
-from contentmodel.engine.streams.outgoing import OutgoingBlock, Written
+from contentmodel.engine.streams.outgoing import OutgoingBlock, Written, is_incomplete_call
+from contentmodel.engine.streams.places import MOST_KEPT, Place, path_of, size_of
 from contentmodel.errors import StreamError
 from contentmodel.events import (
     ENDED,
@@ -51,11 +52,6 @@ if TYPE_CHECKING:
     from contentmodel.engine.adapting import TableAdapter
     from contentmodel.engine.json import Json, JsonObject
     from contentmodel.message import Origin
-
-Place = tuple[int, int]
-"""The key of a block: the number of its choice, and its own number."""
-MOST_KEPT = 65_536
-"""The maximum number of characters of blocks that are kept in memory until their losses are read."""
 
 
 class StreamEncoder:
@@ -109,7 +105,7 @@ class StreamEncoder:
             paths = self._paths()
             self._whole_losses = pruned(
                 [
-                    loss if place is None else msgspec.structs.replace(loss, path=_path(place, paths) + loss.path)
+                    loss if place is None else msgspec.structs.replace(loss, path=path_of(place, paths) + loss.path)
                     for place, losses in self._losses.items()
                     for loss in losses
                 ]
@@ -303,7 +299,7 @@ class StreamEncoder:
             self.empty[block.index] = block
         else:
             self._compare(block)
-            self.close_block(block)
+            (self.break_off if is_incomplete_call(block) else self.close_block)(block)
         self._written[block.index] = Written(block)
 
     def _compare(self, block: OutgoingBlock) -> None:
@@ -418,6 +414,11 @@ class StreamEncoder:
         """Write the remaining content of a block; all of it if it was held."""
         raise NotImplementedError
 
+    def break_off(self, block: OutgoingBlock) -> None:
+        """Handle a call that was interrupted. If it is live, it stays open, so that it does not look complete."""
+        if block.grow is None:
+            self.report_loss((block.choice, block.index), block.content, reasons.INTERRUPTED_CALL)
+
     def amend(self, index: int, content: AIContent, written: Written) -> None:
         """Handle a changed content of a block that was written already."""
         raise NotImplementedError
@@ -431,7 +432,8 @@ class StreamEncoder:
         raise NotImplementedError
 
     def wire_event(self, event: WireEvent) -> None:
-        """Handle an event of the same API without content."""
+        """Write an event of the same API that has no content."""
+        self.put(event.data, event.name)
 
     # -- used by the encoder of each API -----------------------------------------------------------------------
 
@@ -450,7 +452,7 @@ class StreamEncoder:
         """
         encoded = self._encoded(contents, is_open=is_open)
         if places is not None and encoded.may_lose:
-            self._kept += sum(map(_size_of, contents))
+            self._kept += sum(map(size_of, contents))
             self._record(places, encoded)
         return encoded.payload
 
@@ -482,6 +484,11 @@ class StreamEncoder:
         text = self.begun_text(block)
         if text:
             self.write_text(block, text)
+
+    def write_rest(self, block: OutgoingBlock, text: object) -> None:
+        """Write the part of the text of a live block that is not written yet."""
+        if isinstance(text, str) and block.left(text):
+            self.write_text(block, block.left(text))
 
     def begun_text(self, block: OutgoingBlock) -> str:
         """Return the text that a block began with."""
@@ -546,15 +553,3 @@ class StreamEncoder:
         pending = PendingLoss(content, field, reason)
         path = f".{field}" if field else ""
         self.add_losses(place, [pending.at(path, self.api, what_of(pending))])
-
-
-def _size_of(content: AIContent) -> int:
-    """Return the approximate size of a content in characters. If it is not plain text, return more than the limit."""
-    text = getattr(content, growing_field(content) or "", None)
-    return 1_000 + len(text) if isinstance(text, str) else MOST_KEPT + 1
-
-
-def _path(place: Place, known: Mapping[Place, str]) -> str:
-    """Return the path of a block. While its message is unknown, the path has its number in the choice."""
-    choice, index = place
-    return known.get(place) or f"$.choices[{choice}].blocks[{index}]"

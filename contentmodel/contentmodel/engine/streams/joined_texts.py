@@ -9,12 +9,15 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import takewhile
 from typing import Any
 
+from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent
 from contentmodel.engine.context import EncodeContext
+from contentmodel.engine.json import JsonObject
+from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline import passes
 from contentmodel.engine.streams.encoder import StreamEncoder
-from contentmodel.engine.streams.outgoing import OutgoingBlock
+from contentmodel.engine.streams.outgoing import OutgoingBlock, Written
 from contentmodel.engine.table.tables import Union
 from contentmodel.message import ChatMessage, contents_of
 
@@ -81,6 +84,32 @@ class JoiningEncoder(StreamEncoder):
     def start(self, block: OutgoingBlock) -> None:
         if block.content.__class__ is not TextContent and self.completes:
             self.texts_of(block).part()
+
+    def joining(self, block: OutgoingBlock, grow: Callable[[str], bytes]) -> Callable[[str], bytes]:
+        """Return the function that writes a live text, with a separator before it if it needs one."""
+        return self.texts_of(block).beginning(block, grow) if self.completes else grow
+
+    def add_text(self, block: OutgoingBlock, text: str) -> str:
+        """Count the text of a block. Return what is written for it.
+
+        A content of another type that is written as text starts a separate text.
+        """
+        written = self.texts_of(block).add(text)
+        self.start(block)
+        return written
+
+    def amend(self, index: int, content: AIContent, written: Written) -> None:
+        place, text = (written.choice, index), getattr(content, "text", None)
+        if written.call is not None:
+            self.report_loss(place, content, reasons.CHANGED_AFTER_WRITE)
+        elif isinstance(text, str) and text[written.sent :]:
+            rest: Any = content.__class__
+            self.put_message(written.choice, self.encode([rest(text=text[written.sent :])], places=[place]))
+            written.sent = len(text)
+
+    def put_message(self, choice: int, message: JsonObject) -> None:
+        """Write the fields of a message that continues a choice."""
+        raise NotImplementedError
 
 
 def with_normalized_texts(
