@@ -18,9 +18,6 @@ from contentmodel.authoring import (
     Kinds,
     OneOf,
     Row,
-    SchemaMap,
-    StreamDecoder,
-    StreamEncoder,
     TableAdapter,
     TextOrBlocks,
     counted,
@@ -231,6 +228,9 @@ class AnthropicMessages(TableAdapter):
     request = REQUEST
     requires = {"messages": list}
     response = RESPONSE
+    decoder = Decoder
+    encoder = Encoder
+    restore_arguments = staticmethod(restored_arguments)
     conversation = "messages"
     errors = ERRORS
     http = HTTP
@@ -271,15 +271,6 @@ class AnthropicMessages(TableAdapter):
     def look_up_model(self, model: str | None, policies: Mapping[str, str] | None = None) -> Known:
         known = super().look_up_model(model, policies)
         return replace(known, capabilities=limited(known.capabilities, policies))
-
-    def stream_decoder(self, *, deltas: bool = True) -> StreamDecoder:
-        return Decoder(self, deltas=deltas)
-
-    def stream_encoder(self, policies: Mapping[str, str] | None = None) -> StreamEncoder:
-        return Encoder(self, policies)
-
-    def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
-        return restored_arguments(arguments, adapted)
 
     def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> list[dict[str, Any]]:
         return encode_blocks(messages, context)

@@ -19,10 +19,7 @@ from contentmodel.authoring import (
     Kinds,
     OneOf,
     Row,
-    SchemaMap,
     Silent,
-    StreamDecoder,
-    StreamEncoder,
     TableAdapter,
     counted,
     hoist_instructions,
@@ -380,6 +377,9 @@ class BedrockConverse(TableAdapter):
     rules = RULES
     request = REQUEST
     response = RESPONSE
+    decoder = Decoder
+    encoder = Encoder
+    restore_arguments = staticmethod(restored_arguments)
     requires = {"messages": list}
     conversation = "messages"
     takes_json = True
@@ -452,15 +452,6 @@ class BedrockConverse(TableAdapter):
             changed["redactedContent"] = text_in(payload["redactedContent"]) or payload["redactedContent"]
         members = payload.items()
         return {k: _with_media_type(k, v) or self.expanded(v, is_claude=is_claude) for k, v in members} | changed
-
-    def stream_decoder(self, *, deltas: bool = True) -> StreamDecoder:
-        return Decoder(self, deltas=deltas)
-
-    def stream_encoder(self, policies: Mapping[str, str] | None = None) -> StreamEncoder:
-        return Encoder(self, policies)
-
-    def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
-        return restored_arguments(arguments, adapted)
 
     def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> list[dict[str, Any]]:
         return encode_blocks(messages, context)

@@ -10,9 +10,6 @@ from contentmodel.authoring import (
     EnumString,
     Kinds,
     OneOf,
-    SchemaMap,
-    StreamDecoder,
-    StreamEncoder,
     TableAdapter,
     WholeNumber,
     counted,
@@ -21,7 +18,6 @@ from contentmodel.authoring import (
     passes,
     payload_pass,
     place_instructions,
-    reasons,
     request_pass,
     response_pass,
     settings,
@@ -81,13 +77,6 @@ def _with_readable_media(messages: list[ChatMessage], context: EncodeContext) ->
     return media.with_readable_media(messages, context, READS if kinds is None or "image" in kinds else READS_NOTHING)
 
 
-def with_model(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Return a payload with the required fields. A missing model becomes "" and is reported."""
-    if "model" not in payload:
-        context.report_loss(request, "model", reasons.NO_MODEL)
-    return {"model": "", "messages": [], **payload}
-
-
 class CohereChat(TableAdapter):
     """The adapter of the Chat API v2: requests, responses, streams and errors."""
 
@@ -98,6 +87,9 @@ class CohereChat(TableAdapter):
     request = REQUEST
     requires = {"messages": list}
     response = RESPONSE
+    decoder = Decoder
+    encoder = Encoder
+    restore_arguments = staticmethod(restored_arguments)
     conversation = "messages"
     errors = ERRORS
     http = HTTP
@@ -114,7 +106,7 @@ class CohereChat(TableAdapter):
         request_pass(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES, detach_media="always"),
         request_pass(with_fitting_schemas, dialects=OPENAI),
     )
-    request_payload_passes = (payload_pass(with_model),)
+    request_payload_passes = (payload_pass(passes.with_model),)
     answer_passes = (
         message_pass(without_user_messages),
         message_pass(passes.normalize_answer, cites=True),
@@ -123,15 +115,6 @@ class CohereChat(TableAdapter):
     )
     response_passes = (response_pass(counted, cached_inside=True, reasoning_inside=True),)
     response_payload_passes = (payload_pass(completed),)
-
-    def stream_decoder(self, *, deltas: bool = True) -> StreamDecoder:
-        return Decoder(self, deltas=deltas)
-
-    def stream_encoder(self, policies: Mapping[str, str] | None = None) -> StreamEncoder:
-        return Encoder(self, policies)
-
-    def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
-        return restored_arguments(arguments, adapted)
 
     def expanded(self, payload: Any) -> Any:
         """Return a payload with each id of a cited result as call id and number, for audits: see `Vocabulary`."""

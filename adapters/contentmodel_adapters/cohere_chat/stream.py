@@ -13,12 +13,10 @@ from contentmodel.authoring import (
     ArgumentsDelta,
     BlockState,
     CitationDelta,
-    Layout,
     ReasoningDelta,
     StreamDecoder,
     TextDelta,
     hints,
-    layout_of,
     list_of,
     merge_entry_pieces,
     merge_into,
@@ -28,6 +26,7 @@ from contentmodel.authoring import (
 )
 from contentmodel.content.citations import Citation
 from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.response import ChatResponse
 from contentmodel_adapters.cohere_chat.blocks import ANSWER_CONTENT, API, CALLS, TABLE, USAGE
 from contentmodel_adapters.cohere_chat.messages import AT_PLAN, COLUMNS, PLAN, decode_citation, place_of
 
@@ -231,21 +230,7 @@ class Decoder(StreamDecoder):
         if self.answer or self._message or self._contents or self._calls:
             self.finish()
 
-    def finish(self) -> None:
-        response = self.adapter.read_response(self._answer())
-        self.complete(response, self._stop_all(response))
-
-    def broken(self) -> tuple[dict[str, Any], Layout]:
-        wire = self._answer()
-        return wire, self._stop_all(self.adapter.read_response(wire))
-
-    def _blocks_in_order(self) -> list[BlockState]:
-        plan = [self._plan] if self._plan is not None else []
-        contents = [self._contents[index] for index in sorted(self._contents)]
-        return [*plan, *contents, *(self._calls[index] for index in sorted(self._calls))]
-
-    def _answer(self) -> dict[str, Any]:
-        """Return the answer in the form of an answer that is not streamed."""
+    def merged(self) -> dict[str, Any]:
         message: dict[str, Any] = {"role": "assistant", **self._message}
         if self._plan is not None:
             message |= self._plan.merge_pieces()
@@ -259,16 +244,11 @@ class Decoder(StreamDecoder):
             message["citations"] = self._citations
         return {**self.answer, "message": message}
 
-    def _stop_all(self, response: Any) -> Layout:
-        """Stop every block with its content in the complete answer."""
-        contents = [content for choice in response.choices for made in choice.messages for content in made.contents]
-        blocks = self._blocks_in_order()
-        if self._plan is not None and not COLUMNS[PLAN].holds(self._plan.wire[PLAN]):
-            # An empty plan is no content.
-            blocks = blocks[1:]
-        for block, content in zip(blocks, contents, strict=True):
-            self.stop(block, content, is_complete=not self.is_broken)
-        return layout_of(response, [[block.index for block in blocks]])
+    def blocks_of(self, response: ChatResponse) -> list[list[BlockState]]:
+        # An empty plan is no content.
+        plan = [] if self._plan is None or not COLUMNS[PLAN].holds(self._plan.wire[PLAN]) else [self._plan]
+        contents = [self._contents[index] for index in sorted(self._contents)]
+        return [[*plan, *contents, *(self._calls[index] for index in sorted(self._calls))]]
 
 
 TABLE.known_values(

@@ -15,10 +15,7 @@ from contentmodel.authoring import (
     Kinds,
     ProtobufJson,
     Row,
-    SchemaMap,
     Silent,
-    StreamDecoder,
-    StreamEncoder,
     TableAdapter,
     counted,
     hoist_instructions,
@@ -231,6 +228,9 @@ class GoogleGenerateContent(TableAdapter):
     meaningless = {"thoughtSignature": SKIP}
     takes_only = True
     response = RESPONSE
+    decoder = Decoder
+    encoder = Encoder
+    restore_arguments = staticmethod(restored_arguments)
     takes_json = True
     conversation = "contents"
     errors = ERRORS
@@ -269,15 +269,6 @@ class GoogleGenerateContent(TableAdapter):
         if not isinstance(value, ChatRequest):
             return value
         return with_custom_calls(with_level(with_format_kind(value), context), context)
-
-    def stream_decoder(self, *, deltas: bool = True) -> StreamDecoder:
-        return Decoder(self, deltas=deltas)
-
-    def stream_encoder(self, policies: Mapping[str, str] | None = None) -> StreamEncoder:
-        return Encoder(self, policies)
-
-    def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
-        return restored_arguments(arguments, adapted)
 
     def tools_at(self, path: str, request: ChatRequest) -> list[tuple[Any, str | None]]:
         return [(tool, None) for tool in tools_of_member(path, request.tools)]

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from contentmodel import ChatMessage, ChatRequest
+from contentmodel import ChatMessage
 from contentmodel.authoring import (
     EncodeContext,
     Kinds,
-    StreamDecoder,
-    StreamEncoder,
     TableAdapter,
     counted,
     media,
@@ -18,7 +16,6 @@ from contentmodel.authoring import (
     passes,
     payload_pass,
     place_instructions,
-    reasons,
     request_pass,
     response_pass,
     settings,
@@ -50,13 +47,6 @@ def with_readable_media(messages: list[ChatMessage], context: EncodeContext) -> 
     return media.with_readable_media(messages, context, READS_WITH_AUDIO if takes_audio else READS)
 
 
-def with_model(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Return a request with the required fields."""
-    if "model" not in payload:
-        context.report_loss(request, "model", reasons.NO_MODEL)
-    return {"model": "", "messages": [], **payload}
-
-
 class MistralChat(TableAdapter):
     """The adapter of Mistral's chat completions: requests, answers, streams and errors."""
 
@@ -67,6 +57,9 @@ class MistralChat(TableAdapter):
     http = HTTP
     request = REQUEST
     response = RESPONSE
+    answer = ANSWER
+    decoder = Decoder
+    encoder = Encoder
     errors = ERRORS
     requires = {"messages": list}
     meaningless = {"object": ("chat.completion", "error")}
@@ -82,7 +75,7 @@ class MistralChat(TableAdapter):
         message_pass(with_known_order),
         request_pass(with_json_schemas),
     )
-    request_payload_passes = (payload_pass(with_model),)
+    request_payload_passes = (payload_pass(passes.with_model),)
     answer_passes = (message_pass(without_user_messages), message_pass(with_normalized_texts, native=True))
     response_passes = (response_pass(counted, cached_inside=True, reasoning_inside=True),)
     response_payload_passes = (payload_pass(completed),)
@@ -96,15 +89,6 @@ class MistralChat(TableAdapter):
         kind = kinds.get(str(payload.get("object")), usual)
         is_own = str(payload.get("model")).startswith(OWN_MODELS) or not payload.keys().isdisjoint(OWN_FIELDS)
         return {kind: 1.0 if is_own else 0.1} if kind else {}
-
-    def stream_decoder(self, *, deltas: bool = True) -> StreamDecoder:
-        return Decoder(self, deltas=deltas)
-
-    def stream_encoder(self, policies: Mapping[str, str] | None = None) -> StreamEncoder:
-        return Encoder(self, policies)
-
-    def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> dict[str, Any]:
-        return ANSWER.encode(messages, context, None)
 
 
 adapter = MistralChat()

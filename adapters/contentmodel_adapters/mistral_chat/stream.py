@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+from contentmodel import ChatResponse
 from contentmodel.authoring import (
     ArgumentsDelta,
     BlockState,
@@ -11,11 +13,11 @@ from contentmodel.authoring import (
     StreamDecoder,
     TextDelta,
     append_text,
-    layout_of,
     list_of,
     merge_into,
     object_of,
 )
+from contentmodel.message import contents_of
 from contentmodel_adapters.mistral_chat.blocks import CALLS, PARTS, USAGES, is_text
 
 ANSWER = "chat.completion"
@@ -148,29 +150,15 @@ class Decoder(StreamDecoder):
         if self.answer:
             self.finish()
 
-    def finish(self) -> None:
-        response = self.adapter.read_response(self._answer())
-        self.complete(response, self._stop_all(response))
-
-    def broken(self) -> Any:
-        wire = self._answer()
-        return wire, self._stop_all(self.adapter.read_response(wire))
-
-    def _answer(self) -> dict[str, Any]:
+    def merged(self) -> dict[str, Any]:
         choices = [message.wire() for message in self._messages.values()]
         return {"object": ANSWER, **self.answer, "choices": choices}
 
-    def _stop_all(self, response: Any) -> Any:
-        """Stop every block with its content in the complete answer."""
-        order = []
+    def blocks_of(self, response: ChatResponse) -> Iterator[list[BlockState]]:
         for message, choice in zip(self._messages.values(), response.choices, strict=True):
-            contents = [content for made in choice.messages for content in made.contents]
+            contents = list(contents_of(choice.messages))
             blocks = [*message.parts, *message.calls]
             if len(contents) > len(blocks):
                 # An empty text had no delta.
                 blocks.insert(0, self.whole(contents[0], message.number))
-            is_complete = not self.is_broken or "finish_reason" in message.choice
-            for block, content in zip(blocks, contents, strict=True):
-                self.stop(block, content, is_complete=is_complete)
-            order.append([block.index for block in blocks])
-        return layout_of(response, order)
+            yield blocks

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from contentmodel import FunctionCallContent, ReasoningContent, TextContent
+from contentmodel import ReasoningContent, TextContent
 from contentmodel.authoring import (
     JoiningEncoder,
     OutgoingBlock,
-    WireEvent,
-    Written,
     growing,
-    is_incomplete_call,
     list_of,
-    reasons,
     write,
 )
 from contentmodel_adapters.mistral_chat.stream import without_text
@@ -55,35 +51,25 @@ class Encoder(JoiningEncoder):
             before, after = (b"", b"") if is_string else (b'[{"type":"text","text":', b"}]")
         head = b"data: " + write({**self._head, "choices": []})[:-2] + b'{"index":%d,"delta":{"content":' % block.choice
         block.grow = growing(head + before, after + b'},"finish_reason":null}]}\n\n')
-        if isinstance(block.content, TextContent) and self.completes:
-            block.grow = self.texts_of(block).beginning(block, block.grow)
+        if isinstance(block.content, TextContent):
+            block.grow = self.joining(block, block.grow)
         self.write_begun(block)
 
     def close_block(self, block: OutgoingBlock) -> None:
-        if is_incomplete_call(block):
-            self.report_loss((block.choice, block.index), block.content, reasons.INTERRUPTED_CALL)
-            return
         delta = {key: value for key, value in self.encode_block(block).items() if key != "role"}
         text = getattr(block.content, "text", None)
         if block.grow is not None and isinstance(text, str):
-            if block.left(text):
-                self.write_text(block, block.left(text))
+            self.write_rest(block, text)
             parts = [without_text(part) for part in list_of(delta, "content")]
             delta = {"content": parts} if any(len(part) > 2 for part in parts) else {}
-            self.texts_of(block).add(text if isinstance(block.content, TextContent) else "")
+            self.add_text(block, text if isinstance(block.content, TextContent) else "")
         elif isinstance(delta.get("content"), str):
-            delta["content"] = self.texts_of(block).add(delta["content"])
-            # A content of another type that is written as text starts a separate text.
-            self.start(block)
+            delta["content"] = self.add_text(block, delta["content"])
         if delta:
             self._chunk(block.choice, delta)
 
-    def amend(self, index: int, content: Any, written: Written) -> None:
-        if isinstance(content, FunctionCallContent):
-            self.report_loss((written.choice, index), content, reasons.CHANGED_AFTER_WRITE)
-        elif (getattr(content, "text", None) or "")[written.sent :]:
-            message = self.encode([content.__class__(text=content.text[written.sent :])])
-            self._chunk(written.choice, {"content": message["content"]})
+    def put_message(self, choice: int, message: dict[str, Any]) -> None:
+        self._chunk(choice, {"content": message["content"]})
 
     def finish(self, event: Any) -> None:
         self._end_choices(event)
@@ -104,6 +90,3 @@ class Encoder(JoiningEncoder):
             if is_failed and event.response.choices[number].finish_reason is None:
                 choice.pop("finish_reason", None)
             self._chunk(number, delta, **choice)
-
-    def wire_event(self, event: WireEvent) -> None:
-        self.put(event.data, event.name)

@@ -15,9 +15,6 @@ from contentmodel.authoring import (
     Hint,
     Kinds,
     Row,
-    SchemaMap,
-    StreamDecoder,
-    StreamEncoder,
     TableAdapter,
     WholeNumber,
     counted,
@@ -28,7 +25,6 @@ from contentmodel.authoring import (
     passes,
     payload_pass,
     place_instructions,
-    reasons,
     request_pass,
     response_pass,
     settings,
@@ -39,7 +35,6 @@ from contentmodel.authoring import (
     with_normalized_texts,
     without_user_messages,
 )
-from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel_adapters.ollama_chat.blocks import API, TABLE
@@ -104,13 +99,6 @@ def with_stream(payload: dict[str, Any], request: ChatRequest, context: EncodeCo
     return {"stream": False, **payload}
 
 
-def with_model(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Return a payload with the required fields. A missing model becomes "" and is reported."""
-    if "model" not in payload:
-        context.report_loss(request, "model", reasons.NO_MODEL)
-    return {"model": "", "messages": [], **payload}
-
-
 def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
     """Return the payload of an answer with the fields that the API always sends."""
     if response.error is not None and not response.choices:
@@ -130,6 +118,10 @@ class OllamaChat(TableAdapter):
     requires = {"messages": list}
     also_takes = {"stop": (str,), "keep_alive": (int, float, str)}
     response = RESPONSE
+    answer = ANSWER
+    decoder = Decoder
+    encoder = Encoder
+    restore_arguments = staticmethod(restored_arguments)
     http = HTTP
     stream_format = LINES
     meaningless = {
@@ -151,7 +143,7 @@ class OllamaChat(TableAdapter):
         request_pass(with_fitting_schemas, dialects=OPENAI),
         message_pass(passes.with_names_of_results),
     )
-    request_payload_passes = (payload_pass(with_model), payload_pass(with_stream, native=True))
+    request_payload_passes = (payload_pass(passes.with_model), payload_pass(with_stream, native=True))
     answer_passes = (message_pass(without_user_messages), message_pass(with_normalized_texts, native=True))
     response_passes = (response_pass(counted, cached_inside=True, reasoning_inside=True),)
     response_payload_passes = (payload_pass(completed),)
@@ -161,24 +153,12 @@ class OllamaChat(TableAdapter):
         value = super()._decode_row(row, wire, context)
         return read_stream(value, wire) if isinstance(value, ChatRequest) else value
 
-    def stream_decoder(self, *, deltas: bool = True) -> StreamDecoder:
-        return Decoder(self, deltas=deltas)
-
-    def stream_encoder(self, policies: Mapping[str, str] | None = None) -> StreamEncoder:
-        return Encoder(self, policies)
-
-    def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
-        return restored_arguments(arguments, adapted)
-
     def expanded(self, payload: Any) -> Any:
         """Return a payload with the format "json" as a `type`, for audits: other APIs spell this type differently."""
         if not isinstance(payload, dict) or payload.get("format") != "json":
             return payload
         rest = {key: value for key, value in payload.items() if key != "format"}
         return {**rest, "response_format": {"type": "json"}}
-
-    def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> dict[str, Any]:
-        return ANSWER.encode(messages, context, None)
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
         """Return the kinds of payload of this API that it may be, each with a confidence.

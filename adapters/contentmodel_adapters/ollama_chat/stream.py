@@ -7,12 +7,10 @@ from typing import Any
 
 from contentmodel.authoring import (
     BlockState,
-    Layout,
     ReasoningDelta,
     StreamDecoder,
     TextDelta,
     kind_of,
-    layout_of,
     list_of,
     merge_into,
     minted_id,
@@ -116,27 +114,13 @@ class Decoder(StreamDecoder):
     def is_ready(self) -> bool:
         return self.answer.get("done") is True
 
-    def finish(self) -> None:
-        response = self.adapter.read_response(self._answer())
-        self.complete(response, self._stop_all(response))
-
-    def broken(self) -> tuple[dict[str, Any], Layout]:
-        wire = self._answer()
-        return wire, self._stop_all(self.adapter.read_response(wire))
-
-    def _answer(self) -> dict[str, Any]:
-        """Return the answer in the form of an answer that is not streamed."""
+    def merged(self) -> dict[str, Any]:
         if self._message is None:
             return self.answer
         texts = {key: block.merge_pieces()["text"] for key, block in self._texts.items()}
         lists = {key: [block.wire for block in blocks] for key, blocks in self._lists.items() if blocks}
         return {**self.answer, "message": {**self._message, **texts, **lists}}
 
-    def _stop_all(self, response: ChatResponse) -> Layout:
-        """Stop every block with its content in the complete answer."""
+    def blocks_of(self, response: ChatResponse) -> list[list[BlockState]]:
         texts = [self._texts[key] for key in TEXTS if key in self._texts]
-        blocks = [*texts, *chain.from_iterable(self._lists.values())]
-        contents = [content for message in response.messages for content in message.contents]
-        for block, content in zip(blocks, contents, strict=True):
-            self.stop(block, content, is_complete=not self.is_broken)
-        return layout_of(response, [[block.index for block in blocks]] if response.choices else [])
+        return [[*texts, *chain.from_iterable(self._lists.values())] for _ in response.choices]

@@ -8,11 +8,7 @@ from typing import Any
 from contentmodel.authoring import (
     JoiningEncoder,
     OutgoingBlock,
-    WireEvent,
-    Written,
     growing,
-    is_incomplete_call,
-    reasons,
     write,
 )
 from contentmodel.events import TurnComplete, TurnError
@@ -44,7 +40,7 @@ class Encoder(JoiningEncoder):
         empty = b"" if field == "content" else b',"content":""'
         grow = growing(b'%b%b,"%b":' % (before, empty, field.encode()), b'},"done":false}\n')
         if field == "content":
-            block.grow = self.texts_of(block).beginning(block, grow) if self.completes else grow
+            block.grow = self.joining(block, grow)
         else:
             block.grow = grow
             if self._has_thought:
@@ -56,30 +52,18 @@ class Encoder(JoiningEncoder):
         return next((field for field, model in TEXTS.items() if block.content.__class__ is model), None)
 
     def close_block(self, block: OutgoingBlock) -> None:
-        if is_incomplete_call(block):
-            self.report_loss((block.choice, block.index), block.content, reasons.INTERRUPTED_CALL)
-            return
         message = {key: value for key, value in self.encode_block(block).items() if key != "role"}
-        texts = self.texts_of(block)
-        if block.grow is not None and block.left(block.content.text):
-            self.write_text(block, block.left(block.content.text))
+        if block.grow is not None:
+            self.write_rest(block, block.content.text)
         if message.get("content"):
-            message["content"] = texts.add(message["content"])
-            # A content of another type that is written as text starts a separate text.
-            self.start(block)
+            message["content"] = self.add_text(block, message["content"])
         for field in TEXTS if block.grow is not None else ():
             message.pop(field, None)
         if any(message.values()):
             self._line(message)
 
-    def amend(self, index: int, content: Any, written: Written) -> None:
-        text = getattr(content, "text", None)
-        if isinstance(text, str) and text[written.sent :]:
-            message = self.encode([content.__class__(text=text[written.sent :])], places=[(written.choice, index)])
-            self._line({key: value for key, value in message.items() if key != "role"})
-            written.sent = len(text)
-        elif written.call is not None:
-            self.report_loss((written.choice, index), content, reasons.CHANGED_AFTER_WRITE)
+    def put_message(self, choice: int, message: dict[str, Any]) -> None:
+        self._line({key: value for key, value in message.items() if key != "role"})
 
     def fail(self, event: TurnError, payload: dict[str, Any]) -> None:
         self.note_envelope(self.adapter.encode_response(event.response, self._policies))
@@ -89,6 +73,3 @@ class Encoder(JoiningEncoder):
         payload = self.encode_envelope(event)
         message = payload.pop("message", None) or {"role": "assistant"}
         self.put({**self._head, **payload, "message": {"content": "", **message}, "done": True})
-
-    def wire_event(self, event: WireEvent) -> None:
-        self.put(event.data, event.name)

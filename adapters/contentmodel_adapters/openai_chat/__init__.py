@@ -21,9 +21,6 @@ from contentmodel.authoring import (
     Kinds,
     OneOf,
     Row,
-    SchemaMap,
-    StreamDecoder,
-    StreamEncoder,
     TableAdapter,
     counted,
     is_native,
@@ -238,13 +235,6 @@ REQUEST_PASSES = (
 )
 
 
-def with_model(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Return a payload with the required fields. A missing model becomes "" and is reported."""
-    if "model" not in payload:
-        context.report_loss(request, "model", reasons.NO_MODEL)
-    return {"model": "", "messages": [], **payload}
-
-
 VOICE = "alloy"
 
 
@@ -294,6 +284,9 @@ class OpenAIChat(TableAdapter):
     requires = {"messages": list}
     also_takes = {"stop": (str,)}
     response = RESPONSE
+    decoder = Decoder
+    encoder = Encoder
+    restore_arguments = staticmethod(restored_arguments)
     conversation = "messages"
     errors = ERRORS
     http = HTTP
@@ -303,7 +296,7 @@ class OpenAIChat(TableAdapter):
     dialects = tuple(DIALECTS)
     request_passes = REQUEST_PASSES
     request_payload_passes = (
-        payload_pass(with_model),
+        payload_pass(passes.with_model),
         payload_pass(with_voice),
         payload_pass(with_rules_of_host),
         payload_pass(with_aliases, native=True),
@@ -323,15 +316,6 @@ class OpenAIChat(TableAdapter):
 
     def host(self, model: str | None, policies: Mapping[str, str] | None = None) -> Host:
         return host_of(model, policies)
-
-    def stream_decoder(self, *, deltas: bool = True) -> StreamDecoder:
-        return Decoder(self, deltas=deltas)
-
-    def stream_encoder(self, policies: Mapping[str, str] | None = None) -> StreamEncoder:
-        return Encoder(self, policies)
-
-    def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
-        return restored_arguments(arguments, adapted)
 
     def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> dict[str, Any]:
         return encode_answer(messages, context)

@@ -454,17 +454,11 @@ class Decoder(StreamDecoder):
         if self._has_begun:
             self.finish()
 
-    def finish(self) -> None:
-        wire = self._merged()
-        response = self.adapter.read_response(wire)
-        self.complete(response, self._stop_all(response))
-
     def broken(self) -> tuple[dict[str, Any], Layout]:
         if not self._has_begun:
             return {}, []
-        wire = self._merged()
         try:
-            return wire, self._stop_all(self.adapter.read_response(wire))
+            return super().broken()
         except DecodeError:
             for choice in self._choices.values():
                 for key in choice.stopped:
@@ -479,11 +473,11 @@ class Decoder(StreamDecoder):
                 return _with_text(block.emitted, choice.text(column))
         return super().remains(block)
 
-    def _merged(self) -> dict[str, Any]:
+    def merged(self) -> dict[str, Any]:
         choices = [choice.merge_pieces() for choice in self._choices.values()]
         return {"object": "chat.completion", **self.answer, "choices": choices}
 
-    def _stop_all(self, response: Any) -> Layout:
+    def stop_all(self, response: Any) -> Layout:
         """Stop every block with its content. After a failure, choices without a finish reason are incomplete."""
         order = []
         for choice, decoded in zip(self._choices.values(), response.choices, strict=True):

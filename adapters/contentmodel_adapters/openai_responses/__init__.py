@@ -13,9 +13,6 @@ from contentmodel.authoring import (
     Kinds,
     OneOf,
     Row,
-    SchemaMap,
-    StreamDecoder,
-    StreamEncoder,
     TableAdapter,
     TextField,
     counted,
@@ -180,6 +177,9 @@ class OpenAIResponses(TableAdapter):
     # The arguments of a tool search are any JSON (tool_search_call of openai 3.54.0, response_input_item_param.py).
     also_takes = {"conversation": (dict,), "arguments": (list,)}
     response = RESPONSE
+    decoder = Decoder
+    encoder = Encoder
+    restore_arguments = staticmethod(restored_arguments)
     conversation = "input"
     errors = ERRORS
     http = HTTP
@@ -195,15 +195,6 @@ class OpenAIResponses(TableAdapter):
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         value = super()._decode_row(row, wire, context)
         return ADDED.read(value, context) if isinstance(value, ChatRequest) else value
-
-    def stream_decoder(self, *, deltas: bool = True) -> StreamDecoder:
-        return Decoder(self, deltas=deltas)
-
-    def stream_encoder(self, policies: Mapping[str, str] | None = None) -> StreamEncoder:
-        return Encoder(self, policies)
-
-    def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
-        return restored_arguments(arguments, adapted)
 
     def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> list[dict[str, Any]]:
         return encode_items(messages, context)

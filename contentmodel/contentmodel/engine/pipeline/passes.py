@@ -42,6 +42,7 @@ from contentmodel.pairs import Place, TranscriptIndex, is_clients
 if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
     from contentmodel.engine.context import EncodeContext
+    from contentmodel.engine.json import JsonObject
     from contentmodel.message import FinishReason
     from contentmodel.request import ChatRequest
     from contentmodel.response import ChatChoice
@@ -132,6 +133,13 @@ def with_a_turn(request: ChatRequest, context: EncodeContext) -> ChatRequest:
     context.report_loss(request, "messages", reasons.NO_USER_MESSAGE)
     placeholder = ChatMessage(role="user", contents=[TextContent(text=NO_TURN)], origin=request.origin)
     return msgspec.structs.replace(request, messages=[*request.messages, placeholder])
+
+
+def with_model(payload: JsonObject, request: ChatRequest, context: EncodeContext) -> JsonObject:
+    """Return a payload with its required fields. A missing model becomes "" and is reported."""
+    if "model" not in payload:
+        context.report_loss(request, "model", reasons.NO_MODEL)
+    return {"model": "", "messages": [], **payload}
 
 
 def without_blank_texts(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
