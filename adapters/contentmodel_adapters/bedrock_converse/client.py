@@ -122,15 +122,6 @@ def with_model(body: bytes, model: str) -> bytes:
     return write(HTTP.with_path_model(answer, model)) if isinstance(answer, dict) else body
 
 
-def failure_of(client: clients.BaseClient, error: Exception) -> ClientError | None:
-    """Return the ClientError for an error of the SDK; None if it is not about a request."""
-    if not isinstance(error, Refusal):
-        return client.unanswered(error)
-    answer = error.response.get("ResponseMetadata", {})
-    headers = {**answer.get("HTTPHeaders", {}), "x-request-id": answer.get("RequestId")}
-    return client.refused(answer.get("HTTPStatusCode", 500), error_body(error), headers)
-
-
 def error_body(error: Refusal) -> Any:
     """Return the body of a refusal, with the name of the exception, which may be in a header."""
     body = error.response.get("Body")
@@ -143,8 +134,8 @@ def error_body(error: Refusal) -> Any:
     return {TYPE: type_of(str(error.response.get("Error", {}).get("Code", ""))), **wire}
 
 
-class Client(clients.SyncClient):
-    """A ChatClient over a client of boto3 for `bedrock-runtime`."""
+class Common(clients.BaseClient):
+    """The common part of sync and async clients: boto3 has one class for both."""
 
     api = API
     has_stream_field = False
@@ -153,7 +144,15 @@ class Client(clients.SyncClient):
         return make_sdk(options)
 
     def failure_of(self, error: Exception) -> ClientError | None:
-        return failure_of(self, error)
+        if not isinstance(error, Refusal):
+            return self.unanswered(error)
+        answer = error.response.get("ResponseMetadata", {})
+        headers = {**answer.get("HTTPHeaders", {}), "x-request-id": answer.get("RequestId")}
+        return self.refused(answer.get("HTTPStatusCode", 500), error_body(error), headers)
+
+
+class Client(Common, clients.SyncClient):
+    """A ChatClient over a client of boto3 for `bedrock-runtime`."""
 
     def send(self, call: Call, timeout: float | None) -> bytes:
         return with_model(exchanged(self.sdk, call, timeout, stream=False), call.model)
@@ -163,20 +162,11 @@ class Client(clients.SyncClient):
         return iter(body.stream()), body.close
 
 
-class AsyncClient(clients.AsyncClient):
+class AsyncClient(Common, clients.AsyncClient):
     """An AsyncChatClient over a client of boto3, whose calls are made in threads."""
-
-    api = API
-    has_stream_field = False
-
-    def make_sdk(self, options: dict[str, Any]) -> Any:
-        return make_sdk(options)
 
     async def close_sdk(self) -> None:
         self.sdk.close()
-
-    def failure_of(self, error: Exception) -> ClientError | None:
-        return failure_of(self, error)
 
     async def send(self, call: Call, timeout: float | None) -> bytes:
         return with_model(await asyncio.to_thread(exchanged, self.sdk, call, timeout, stream=False), call.model)

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 from contentmodel.authoring import write
-from contentmodel.client import ClientError
 from contentmodel.extras import needs_extra
 from contentmodel_adapters.cohere_chat.blocks import API
 from contentmodel_adapters.cohere_chat.http import HTTP
@@ -19,8 +18,6 @@ with needs_extra("cohere"):
     import httpx
     from cohere.core.api_error import ApiError
 
-ASYNC = (cohere.AsyncClientV2, cohere.AsyncClient)
-
 
 def sender_of(sdk: Any) -> Any:
     """Return the object that sends requests inside the SDK, with its keys, headers and retries.
@@ -31,16 +28,11 @@ def sender_of(sdk: Any) -> Any:
     return sdk._client_wrapper.httpx_client
 
 
-def check_status(response: httpx.Response, content: bytes) -> None:
-    """Raise the SDK's error if a response is one."""
-    if response.status_code >= 400:
-        raise ApiError(status_code=response.status_code, headers=dict(response.headers), body=content)
-
-
 class Common(clients.BaseClient):
     """The common part of sync and async clients: options, requests, and errors of the SDK."""
 
     api = API
+    async_types = (cohere.AsyncClientV2, cohere.AsyncClient)
     headers: Mapping[str, str] | None = None
 
     def options_of(self, options: dict[str, Any]) -> dict[str, Any]:
@@ -59,67 +51,39 @@ class Common(clients.BaseClient):
             "request_options": {} if timeout is None else {"timeout": timeout},
         }
 
-    def failure_of(self, error: Exception) -> ClientError | None:
-        if isinstance(error, ApiError) and error.status_code is not None:
-            return self.refused(error.status_code, error.body, error.headers or {})
-        return self.unanswered(error)
+    def error_of(self, response: httpx.Response) -> ApiError:
+        return ApiError(status_code=response.status_code, headers=dict(response.headers), body=response.content)
 
 
-class Client(Common, clients.SyncClient):
+class Client(Common, clients.ResponseClient):
     """A ChatClient over `cohere.ClientV2`."""
-
-    def check_sdk(self) -> None:
-        if isinstance(self.sdk, ASYNC):
-            raise TypeError(f"{type(self.sdk).__name__} is asynchronous: use async_chat_client")
 
     def make_sdk(self, options: dict[str, Any]) -> cohere.ClientV2:
         return cohere.ClientV2(**self.options_of(options))
 
-    def send(self, call: Call, timeout: float | None) -> bytes:
-        response: httpx.Response = sender_of(self.sdk).request(**self.arguments(call, timeout))
-        check_status(response, response.content)
-        return response.content
+    def respond(self, call: Call, timeout: float | None, *, stream: bool) -> Any:
+        return sender_of(self.sdk).request(**self.arguments(call, timeout))
 
     def open(self, call: Call, timeout: float | None) -> Chunks:
-        opened = sender_of(self.sdk).stream(**self.arguments(call, timeout))
-        response: httpx.Response = opened.__enter__()
-        close = partial(opened.__exit__, None, None, None)
-        if response.status_code >= 400:
-            try:
-                check_status(response, response.read())
-            finally:
-                close()
-        return response.iter_bytes(), close
+        response = sender_of(self.sdk).stream(**self.arguments(call, timeout))
+        return self.opened(response.__enter__(), partial(response.__exit__, None, None, None))
 
     def close_sdk(self) -> None:
         sender_of(self.sdk).httpx_client.close()
 
 
-class AsyncClient(Common, clients.AsyncClient):
+class AsyncClient(Common, clients.AsyncResponseClient):
     """An AsyncChatClient over `cohere.AsyncClientV2`."""
-
-    def check_sdk(self) -> None:
-        if not isinstance(self.sdk, ASYNC):
-            raise TypeError(f"{type(self.sdk).__name__} is not asynchronous: use chat_client")
 
     def make_sdk(self, options: dict[str, Any]) -> cohere.AsyncClientV2:
         return cohere.AsyncClientV2(**self.options_of(options))
 
-    async def send(self, call: Call, timeout: float | None) -> bytes:
-        response: httpx.Response = await sender_of(self.sdk).request(**self.arguments(call, timeout))
-        check_status(response, response.content)
-        return response.content
+    async def respond(self, call: Call, timeout: float | None, *, stream: bool) -> Any:
+        return await sender_of(self.sdk).request(**self.arguments(call, timeout))
 
     async def open(self, call: Call, timeout: float | None) -> AsyncChunks:
-        opened = sender_of(self.sdk).stream(**self.arguments(call, timeout))
-        response: httpx.Response = await opened.__aenter__()
-        close = partial(opened.__aexit__, None, None, None)
-        if response.status_code >= 400:
-            try:
-                check_status(response, await response.aread())
-            finally:
-                await close()
-        return response.aiter_bytes(), close
+        response = sender_of(self.sdk).stream(**self.arguments(call, timeout))
+        return await self.opened(await response.__aenter__(), partial(response.__aexit__, None, None, None))
 
     async def close_sdk(self) -> None:
         await sender_of(self.sdk).httpx_client.aclose()

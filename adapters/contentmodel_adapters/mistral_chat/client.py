@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from contentmodel.authoring import write
-from contentmodel.client import ClientError
 from contentmodel.extras import needs_extra
 from contentmodel_adapters.mistral_chat.blocks import API
 from contentmodel_adapters.mistral_chat.http import HTTP
 from contentmodel_adapters.shared import clients
-from contentmodel_adapters.shared.calls import AsyncChunks, Call, Chunks
+from contentmodel_adapters.shared.calls import Call
 
 with needs_extra("mistral", "mistralai"):
     from mistralai.client import Mistral, errors, utils
@@ -85,72 +84,38 @@ def make_sdk(options: dict[str, Any]) -> Mistral:
     return Mistral(**named)
 
 
-def failure_of(client: clients.BaseClient, error: Exception) -> ClientError | None:
-    """Return the ClientError for an error of the SDK; None if it is not about a request."""
-    if isinstance(error, errors.MistralError):
-        return client.refused(error.status_code, error.body.encode(), error.headers)
-    return client.unanswered(error)
-
-
-class Client(clients.SyncClient):
-    """A ChatClient over `mistralai.client.Mistral`."""
+class Common(clients.BaseClient):
+    """The common part of sync and async clients: the SDK has one class for both."""
 
     api = API
     sdk: Mistral
 
     def make_sdk(self, options: dict[str, Any]) -> Mistral:
         return make_sdk(options)
+
+    def error_of(self, response: httpx2.Response) -> errors.SDKError:
+        return errors.SDKError("API error occurred", response)
+
+
+class Client(Common, clients.ResponseClient):
+    """A ChatClient over `mistralai.client.Mistral`."""
 
     def close_sdk(self) -> None:
         self.sdk.__exit__(None, None, None)  # type: ignore[no-untyped-call]
 
-    def failure_of(self, error: Exception) -> ClientError | None:
-        return failure_of(self, error)
-
-    def _sent(self, call: Call, timeout: float | None, *, stream: bool) -> httpx2.Response:
+    def respond(self, call: Call, timeout: float | None, *, stream: bool) -> httpx2.Response:
         arguments = arguments_of(self.sdk, call, timeout, stream=stream)
         request = self.sdk._build_request(**arguments["built"])
-        response = self.sdk.do_request(request=request, **arguments["sent"])
-        if response.status_code >= 400:
-            response.read()
-            raise errors.SDKError("API error occurred", response)
-        return response
-
-    def send(self, call: Call, timeout: float | None) -> bytes:
-        return self._sent(call, timeout, stream=False).content
-
-    def open(self, call: Call, timeout: float | None) -> Chunks:
-        response = self._sent(call, timeout, stream=True)
-        return response.iter_bytes(), response.close
+        return self.sdk.do_request(request=request, **arguments["sent"])
 
 
-class AsyncClient(clients.AsyncClient):
-    """An AsyncChatClient over `mistralai.client.Mistral`: the SDK has one class for both."""
-
-    api = API
-    sdk: Mistral
-
-    def make_sdk(self, options: dict[str, Any]) -> Mistral:
-        return make_sdk(options)
+class AsyncClient(Common, clients.AsyncResponseClient):
+    """An AsyncChatClient over `mistralai.client.Mistral`."""
 
     async def close_sdk(self) -> None:
         await self.sdk.__aexit__(None, None, None)  # type: ignore[no-untyped-call]
 
-    def failure_of(self, error: Exception) -> ClientError | None:
-        return failure_of(self, error)
-
-    async def _sent(self, call: Call, timeout: float | None, *, stream: bool) -> httpx2.Response:
+    async def respond(self, call: Call, timeout: float | None, *, stream: bool) -> httpx2.Response:
         arguments = arguments_of(self.sdk, call, timeout, stream=stream)
         request = self.sdk._build_request_async(**arguments["built"])
-        response = await self.sdk.do_request_async(request=request, **arguments["sent"])
-        if response.status_code >= 400:
-            await response.aread()
-            raise errors.SDKError("API error occurred", response)
-        return response
-
-    async def send(self, call: Call, timeout: float | None) -> bytes:
-        return (await self._sent(call, timeout, stream=False)).content
-
-    async def open(self, call: Call, timeout: float | None) -> AsyncChunks:
-        response = await self._sent(call, timeout, stream=True)
-        return response.aiter_bytes(), response.aclose
+        return await self.sdk.do_request_async(request=request, **arguments["sent"])

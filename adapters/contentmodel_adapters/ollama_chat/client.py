@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from contentmodel.authoring import write
-from contentmodel.client import ClientError
 from contentmodel.extras import needs_extra
 from contentmodel_adapters.ollama_chat.blocks import API
 from contentmodel_adapters.ollama_chat.http import HTTP
 from contentmodel_adapters.shared import clients
-from contentmodel_adapters.shared.calls import AsyncChunks, Call, Chunks
+from contentmodel_adapters.shared.calls import Call
 
 with needs_extra("ollama"):
     import httpx
@@ -46,63 +45,32 @@ def options_of(options: dict[str, Any]) -> dict[str, Any]:
     return {**options, "headers": headers}
 
 
-def failure_of(client: clients.BaseClient, error: Exception) -> ClientError | None:
-    """Return the ClientError for an error of the transport; None if it is not about a request."""
-    if isinstance(error, httpx.HTTPStatusError):
-        response = error.response
-        return client.refused(response.status_code, response.content, response.headers)
-    return client.unanswered(error)
-
-
-class Client(clients.SyncClient):
-    """A ChatClient over `ollama.Client`."""
+class Common(clients.BaseClient):
+    """The common part of sync and async clients."""
 
     api = API
+    async_types = (ollama.AsyncClient,)
+
+    def error_of(self, response: httpx.Response) -> httpx.HTTPStatusError:
+        message = f"{response.status_code} {response.reason_phrase}"
+        return httpx.HTTPStatusError(message, request=response.request, response=response)
+
+
+class Client(Common, clients.ResponseClient):
+    """A ChatClient over `ollama.Client`."""
 
     def make_sdk(self, options: dict[str, Any]) -> ollama.Client:
         return ollama.Client(**options_of(options))
 
-    def check_sdk(self) -> None:
-        if isinstance(self.sdk, ollama.AsyncClient):
-            raise TypeError(f"{type(self.sdk).__name__} is asynchronous: use async_chat_client")
-
-    def failure_of(self, error: Exception) -> ClientError | None:
-        return failure_of(self, error)
-
-    def send(self, call: Call, timeout: float | None) -> bytes:
-        response: httpx.Response = self.sdk._client.send(request_of(self.sdk, call, timeout))
-        return response.raise_for_status().content
-
-    def open(self, call: Call, timeout: float | None) -> Chunks:
-        response: httpx.Response = self.sdk._client.send(request_of(self.sdk, call, timeout), stream=True)
-        if response.is_error:
-            response.read()
-            response.raise_for_status()
-        return response.iter_bytes(), response.close
+    def respond(self, call: Call, timeout: float | None, *, stream: bool) -> Any:
+        return self.sdk._client.send(request_of(self.sdk, call, timeout), stream=stream)
 
 
-class AsyncClient(clients.AsyncClient):
+class AsyncClient(Common, clients.AsyncResponseClient):
     """An AsyncChatClient over `ollama.AsyncClient`."""
-
-    api = API
 
     def make_sdk(self, options: dict[str, Any]) -> ollama.AsyncClient:
         return ollama.AsyncClient(**options_of(options))
 
-    def check_sdk(self) -> None:
-        if isinstance(self.sdk, ollama.Client):
-            raise TypeError(f"{type(self.sdk).__name__} is not asynchronous: use chat_client")
-
-    def failure_of(self, error: Exception) -> ClientError | None:
-        return failure_of(self, error)
-
-    async def send(self, call: Call, timeout: float | None) -> bytes:
-        response: httpx.Response = await self.sdk._client.send(request_of(self.sdk, call, timeout))
-        return response.raise_for_status().content
-
-    async def open(self, call: Call, timeout: float | None) -> AsyncChunks:
-        response: httpx.Response = await self.sdk._client.send(request_of(self.sdk, call, timeout), stream=True)
-        if response.is_error:
-            await response.aread()
-            response.raise_for_status()
-        return response.aiter_bytes(), response.aclose
+    async def respond(self, call: Call, timeout: float | None, *, stream: bool) -> Any:
+        return await self.sdk._client.send(request_of(self.sdk, call, timeout), stream=stream)

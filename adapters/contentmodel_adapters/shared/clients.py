@@ -6,7 +6,7 @@ are translated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from inspect import iscoroutinefunction
 from types import TracebackType
@@ -47,6 +47,8 @@ class BaseClient:
     has_stream_field = True
     """True if the payload itself requests a stream."""
     keeps_conversations = False
+    async_types: tuple[type[Any], ...] = ()
+    """The asynchronous clients of the SDK, if they have classes of their own."""
 
     def __init__(
         self,
@@ -72,6 +74,10 @@ class BaseClient:
     def check_sdk(self) -> None:
         """Raise TypeError if the caller's SDK client is sync and should be async, or the reverse."""
 
+    def is_async_sdk(self) -> bool | None:
+        """Return whether the SDK's client is asynchronous; None if the SDK has one class for both."""
+        return isinstance(self.sdk, self.async_types) if self.async_types else None
+
     def make_sdk(self, options: dict[str, Any]) -> Any:
         """Return a client of the SDK."""
         raise NotImplementedError
@@ -85,7 +91,7 @@ class BaseClient:
 
     def failure_of(self, error: Exception) -> ClientError | None:
         """Return the ClientError for an error of the SDK; None if the error is not about a request."""
-        raise NotImplementedError
+        return self.unanswered(error)
 
     def prepare(self, request: ChatRequest, *, stream: bool) -> Call:
         """Encode a request and return it as a Call.
@@ -120,6 +126,8 @@ class BaseClient:
     def _translated(self) -> Iterator[None]:
         try:
             yield
+        except ClientError:
+            raise
         except Exception as error:
             failure = self.failure_of(error)
             if failure is None:
@@ -230,6 +238,10 @@ def may_retry(status: int, error: ErrorContent, headers: Mapping[str, str]) -> b
 class SyncClient(BaseClient):
     """A ChatClient. Subclasses define `send`, `open` and `close_sdk` for their SDK."""
 
+    def check_sdk(self) -> None:
+        if self.is_async_sdk() is True:
+            raise TypeError(f"{type(self.sdk).__name__} is asynchronous: use async_chat_client")
+
     def send(self, call: Call, timeout: float | None) -> bytes | str:
         """Send a payload and return the whole body of the answer."""
         raise NotImplementedError
@@ -275,6 +287,10 @@ class SyncClient(BaseClient):
 class AsyncClient(BaseClient):
     """An AsyncChatClient: the asynchronous form of SyncClient."""
 
+    def check_sdk(self) -> None:
+        if self.is_async_sdk() is False:
+            raise TypeError(f"{type(self.sdk).__name__} is not asynchronous: use chat_client")
+
     async def send(self, call: Call, timeout: float | None) -> bytes | str:
         """Send a payload and return the whole body of the answer."""
         raise NotImplementedError
@@ -315,6 +331,74 @@ class AsyncClient(BaseClient):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.close()
+
+
+# -- SDKs whose responses are those of httpx ---------------------------------------------------------------------------
+
+
+class Responses(BaseClient):
+    """The common part of clients for SDKs that return a response of httpx or httpx2, also if its status is an error."""
+
+    def error_of(self, response: Any) -> Exception:
+        """Return the SDK's error for a response whose status is an error."""
+        raise NotImplementedError
+
+    def content_of(self, response: Any) -> bytes:
+        """Return the body of a response. If its status is an error, raise the ClientError for it."""
+        body: bytes = response.content
+        if response.status_code >= 400:
+            raise self.refused(response.status_code, body, response.headers) from self.error_of(response)
+        return body
+
+
+class ResponseClient(Responses, SyncClient):
+    """A client for such SDKs. Subclasses define `respond`, and `error_of`."""
+
+    def respond(self, call: Call, timeout: float | None, *, stream: bool) -> Any:
+        """Send a payload and return the response. If `stream` is true, its body is not read."""
+        raise NotImplementedError
+
+    def send(self, call: Call, timeout: float | None) -> bytes:
+        return self.content_of(self.respond(call, timeout, stream=False))
+
+    def open(self, call: Call, timeout: float | None) -> Chunks:
+        response = self.respond(call, timeout, stream=True)
+        return self.opened(response, response.close)
+
+    def opened(self, response: Any, close: Callable[[], None]) -> Chunks:
+        """Return the body of a response as it is received. If its status is an error, close it and raise that."""
+        if response.status_code >= 400:
+            try:
+                response.read()
+            finally:
+                close()
+            self.content_of(response)
+        return response.iter_bytes(), close
+
+
+class AsyncResponseClient(Responses, AsyncClient):
+    """The asynchronous form of ResponseClient."""
+
+    async def respond(self, call: Call, timeout: float | None, *, stream: bool) -> Any:
+        """Send a payload and return the response. If `stream` is true, its body is not read."""
+        raise NotImplementedError
+
+    async def send(self, call: Call, timeout: float | None) -> bytes:
+        return self.content_of(await self.respond(call, timeout, stream=False))
+
+    async def open(self, call: Call, timeout: float | None) -> AsyncChunks:
+        response = await self.respond(call, timeout, stream=True)
+        return await self.opened(response, response.aclose)
+
+    async def opened(self, response: Any, close: Callable[[], Awaitable[None]]) -> AsyncChunks:
+        """Return the body of a response as it is received. If its status is an error, close it and raise that."""
+        if response.status_code >= 400:
+            try:
+                await response.aread()
+            finally:
+                await close()
+            self.content_of(response)
+        return response.aiter_bytes(), close
 
 
 # -- SDKs that can post ------------------------------------------------------------------------------------------------
@@ -367,9 +451,8 @@ class PostingClient(SyncClient):
     plain: tuple[type[Any], ...]
     """The SDK's clients that send a payload unchanged."""
 
-    def check_sdk(self) -> None:
-        if iscoroutinefunction(self.sdk.post):
-            raise TypeError(f"{type(self.sdk).__name__} is asynchronous: use async_chat_client")
+    def is_async_sdk(self) -> bool:
+        return iscoroutinefunction(self.sdk.post)
 
     def failure_of(self, error: Exception) -> ClientError | None:
         return failure_of_posting(self, self.errors, error)
@@ -396,9 +479,8 @@ class AsyncPostingClient(AsyncClient):
     errors: Any
     plain: tuple[type[Any], ...]
 
-    def check_sdk(self) -> None:
-        if not iscoroutinefunction(self.sdk.post):
-            raise TypeError(f"{type(self.sdk).__name__} is not asynchronous: use chat_client")
+    def is_async_sdk(self) -> bool:
+        return iscoroutinefunction(self.sdk.post)
 
     def failure_of(self, error: Exception) -> ClientError | None:
         return failure_of_posting(self, self.errors, error)
