@@ -136,7 +136,7 @@ from contentmodel.engine.table.tables import (
     Union,
     row,
 )
-from contentmodel.engine.table.tool_choices import Choice, custom_names
+from contentmodel.engine.table.tool_choices import Choice, ToolOrMode, custom_names
 from contentmodel.engine.times import date_of, seconds_of, whole_seconds, with_date
 from contentmodel.events import (
     ArgumentsDelta,
@@ -277,6 +277,7 @@ __all__ = [
     "TextField",
     "TextOrBlocks",
     "TokenCounting",
+    "ToolOrMode",
     "Union",
     "UnknownDelta",
     "VERSION",

@@ -6,7 +6,6 @@ from typing import Any
 
 from contentmodel.authoring import (
     AsSent,
-    Choice,
     Codec,
     DecodeContext,
     EncodeContext,
@@ -15,12 +14,13 @@ from contentmodel.authoring import (
     Rest,
     Row,
     Silent,
+    ToolOrMode,
     object_of,
     parse,
     write,
 )
 from contentmodel.errors import DecodeError
-from contentmodel.request import FunctionTool, HostedTool, ResponseFormat, ToolChoice
+from contentmodel.request import FunctionTool, HostedTool, ResponseFormat
 from contentmodel_adapters.bedrock_converse.blocks import CACHED, POINTS, TABLE
 from contentmodel_adapters.shared.cached_blocks import CachedBlocks
 from contentmodel_adapters.shared.definitions import NO_PARAMETERS, free_text_row, is_free_text, without_parameters_row
@@ -86,27 +86,9 @@ DEFINITIONS = CachedBlocks(TOOLS, POINTS, "cachePoint")
 # -- tool choice ---------------------------------------------------------------------------------------------------
 
 
-def read_choice(value: dict[str, Any]) -> ToolChoice | None:
-    """Return the choice that an object means; None if it is not understood."""
-    name = object_of(value, "tool").get("name")
-    if name.__class__ is str:
-        return ToolChoice(mode="required", tools=[name])
-    return next((ToolChoice(mode=mode) for mode, key in _MODES.items() if key in value), None)
-
-
-def write_choice(choice: ToolChoice, tools: list[Any]) -> Any:
-    """Return the object of a choice; None if the API cannot express it."""
-    names = choice.tools or []
-    if choice.hosted is not None or len(names) > 1 or (names and choice.mode != "required"):
-        return None
-    if names:
-        return {"tool": {"name": names[0]}}
-    return {_MODES[choice.mode]: {}} if choice.mode in _MODES else None
-
-
 _MODES = {"auto": "auto", "required": "any"}
 TABLE.known_values("toolChoice", *_MODES.values(), "tool")
-CHOICE = Choice(read_choice, write_choice, strings=False, tagged=None, fallback={"auto": {}})
+CHOICE = ToolOrMode("tool.name", {}, {mode: {key: {}} for mode, key in _MODES.items()})
 
 
 # -- output format -------------------------------------------------------------------------------------------------

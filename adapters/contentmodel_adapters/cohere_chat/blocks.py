@@ -36,9 +36,9 @@ from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
-from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.errors import DecodeError
 from contentmodel.usage import Usage
+from contentmodel_adapters.shared.chat_tables import function_calls, result_messages
 
 API = "cohere-chat"
 TABLE = Table(API)
@@ -126,25 +126,9 @@ RESULT_CONTENT = TABLE.union("tool content", [TEXT, *document_rows("document.", 
 
 # -- calls and results -------------------------------------------------------------------------------------------------
 
-CALL: dict[str, Spec] = {
-    "id": "call_id",
-    "function.name": ("name", Required()),
-    "function.arguments": ("arguments", ArgumentsText()),
-}
-CALLS = TABLE.union(
-    "tool call",
-    [row("function", FunctionCallContent, CALL, Filled({"function.arguments": "{}"}))],
-    default="function",
-)
-RESULT = Row(
-    "tool",
-    FunctionResultContent,
-    {"tool_call_id": "call_id", "content": ("outputs", TextOrBlocks(RESULT_CONTENT, "string"))},
-    Silent("name"),
-    Filled({"content": ""}),
-    constants={"role": "tool"},
-)
-RESULTS = TABLE.union("result message", [RESULT], tag="role")
+CALLS = function_calls(TABLE, ArgumentsText(), name=("name", Required()))
+RESULT: dict[str, Spec] = {"tool_call_id": "call_id", "content": ("outputs", TextOrBlocks(RESULT_CONTENT, "string"))}
+RESULTS = result_messages(TABLE, RESULT, Silent("name"))
 
 # -- citations ---------------------------------------------------------------------------------------------------------
 

@@ -10,19 +10,15 @@ import msgspec
 from contentmodel.authoring import (
     Blocks,
     Column,
-    Columns,
     DecodeContext,
     EncodeContext,
     Fields,
-    Filled,
     Group,
     Hint,
-    Implied,
     MessageList,
     Place,
     Roles,
     Row,
-    Silent,
     TextField,
     TextOrBlocks,
     hints,
@@ -54,6 +50,7 @@ from contentmodel_adapters.cohere_chat.blocks import (
     USER_CONTENT,
     row_of_source,
 )
+from contentmodel_adapters.shared.chat_tables import assistant_messages, plain_messages
 from contentmodel_adapters.shared.citations import moved_citation
 
 PLAN = "tool_plan"
@@ -71,29 +68,10 @@ COLUMNS = {
     "content": Column(TextOrBlocks(ANSWER_CONTENT, "list"), TextContent, ReasoningContent),
     "tool_calls": Column(Blocks(CALLS), FunctionCallContent),
 }
-ASSISTANT = TABLE.record(
-    "assistant message",
-    ChatMessage,
-    {},
-    Columns("contents", COLUMNS),
-    Implied({"role": "assistant"}),
-    Silent("message_id"),
-    constants={"role": "assistant"},
-)
+ASSISTANT = assistant_messages(TABLE, COLUMNS)
 _OWN_ROLES = {"system": "system", "user": "user"}
-PLAIN = TABLE.record(
-    "message",
-    ChatMessage,
-    {
-        "role": (
-            "role",
-            Roles(API, _OWN_ROLES, {**_OWN_ROLES, "developer": "system"}, elsewhere=("assistant", "tool")),
-        ),
-        "content": ("contents", TextOrBlocks(USER_CONTENT, "string")),
-    },
-    Silent("message_id"),
-    Filled({"content": ""}),
-)
+ROLES = Roles(API, _OWN_ROLES, {**_OWN_ROLES, "developer": "system"}, elsewhere=("assistant", "tool"))
+PLAIN = plain_messages(TABLE, ROLES, {"content": ("contents", TextOrBlocks(USER_CONTENT, "string"))})
 TABLE.known_values("message.roles", "system", "user", "assistant", "tool")
 
 # -- citations ---------------------------------------------------------------------------------------------------------

@@ -9,37 +9,18 @@ from contentmodel.authoring import (
     Choice,
     DecodeContext,
     EncodeContext,
-    Filled,
     Group,
     Hint,
-    Implied,
     Required,
-    Row,
-    Silent,
+    Spec,
     reasons,
-    row,
 )
-from contentmodel.request import FunctionTool, HostedTool, ResponseFormat, Tool, ToolChoice
+from contentmodel.request import FunctionTool, Tool, ToolChoice
 from contentmodel_adapters.cohere_chat.blocks import API, TABLE
+from contentmodel_adapters.shared.chat_tables import format_row, function_tools, response_formats
 
-TOOLS = TABLE.union(
-    "tool",
-    [
-        row(
-            "function",
-            FunctionTool,
-            {
-                "function.name": "name",
-                "function.description": "description",
-                "function.parameters": "parameters",
-                "strict": "strict",
-            },
-            Filled({"function.parameters": {"type": "object", "properties": {}}}),
-        )
-    ],
-    other=Row("other", HostedTool, {"type": "kind"}),
-    foreign_types=[FunctionTool],
-)
+FUNCTION = {f"function.{key}": key for key in ("name", "description", "parameters")} | {"strict": "strict"}
+TOOLS = function_tools(TABLE, FUNCTION)
 STRICT_TOOLS = reasons.insignificant("cohere-chat-strict", "{target} has one strict setting for all tools: it is set")
 LIFTED = Hint[Literal[True]](API, "strict", "the request, not the tool, has the setting for strict arguments")
 
@@ -120,20 +101,7 @@ def write_choice(choice: ToolChoice, tools: list[Any]) -> str | None:
 TABLE.known_values("tool_choice", *MODES)
 TOOL_CHOICE = OwnChoice(lambda value: None, write_choice, modes=MODES, fallback=None)
 
-RESPONSE_FORMAT = TABLE.union(
-    "response_format",
-    [
-        Row(
-            "json_object.schema",
-            ResponseFormat,
-            {"json_schema": ("schema", Required(dict))},
-            Implied({"kind": "json_schema"}),
-            Silent("media_type"),
-            constants={"type": "json_object"},
-        ),
-        row("json_object", ResponseFormat, {}, Implied({"kind": "json"}), Silent("media_type")),
-        row("text", ResponseFormat, {}, Implied({"kind": "text"}), Silent("media_type")),
-    ],
-    other=Row("other", ResponseFormat, {"type": "kind"}),
-    prefer=lambda made, rows: next((r for r in rows if r.implied.get("kind") == made.kind), rows[0]),
+SCHEMA: dict[str, Spec] = {"json_schema": ("schema", Required(dict))}
+RESPONSE_FORMAT = response_formats(
+    TABLE, "response_format", format_row("json_schema", "json_object.schema", SCHEMA, tag="json_object")
 )

@@ -8,8 +8,6 @@ from contentmodel import (
     DataContent,
     DocumentContent,
     ErrorContent,
-    FunctionCallContent,
-    FunctionResultContent,
     HostedFileContent,
     ReasoningContent,
     TextContent,
@@ -38,6 +36,7 @@ from contentmodel.authoring import (
     list_of,
     row,
 )
+from contentmodel_adapters.shared.chat_tables import function_calls, result_messages
 
 API = "mistral-chat"
 TABLE = Table(API)
@@ -142,18 +141,8 @@ class Arguments(ArgumentsText):
         return value if context.native and isinstance(value, dict) else super().encode(value, context, owner)
 
 
-CALL: dict[str, Spec] = {"id": "call_id", "function.name": "name", "function.arguments": ("arguments", Arguments())}
-RESULT: dict[str, Spec] = {"tool_call_id": "call_id", "name": "name", "content": ("outputs", CONTENT)}
-CALLS = TABLE.union(
-    "tool call",
-    [row("function", FunctionCallContent, CALL, Filled({"function.arguments": "{}"}))],
-    default="function",
-)
-RESULTS = TABLE.union(
-    "result message",
-    [Row("tool", FunctionResultContent, RESULT, Filled({"content": ""}), constants={"role": "tool"})],
-    tag="role",
-)
+CALLS = function_calls(TABLE, Arguments())
+RESULTS = result_messages(TABLE, {"tool_call_id": "call_id", "name": "name", "content": ("outputs", CONTENT)})
 COUNTERS: dict[str, Spec] = {
     "prompt_tokens": "input_tokens",
     "completion_tokens": "output_tokens",

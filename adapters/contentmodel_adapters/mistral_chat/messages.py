@@ -20,7 +20,6 @@ from contentmodel.authoring import (
     Columns,
     Constant,
     EnumString,
-    Filled,
     OneOf,
     Roles,
     Silent,
@@ -28,6 +27,7 @@ from contentmodel.authoring import (
 )
 from contentmodel_adapters.mistral_chat.blocks import API, CALLS, CONTENT, RESULTS, TABLE
 from contentmodel_adapters.mistral_chat.tools import CHOICE, FORMATS, TOOLS
+from contentmodel_adapters.shared.chat_tables import plain_messages
 
 IN_CONTENT = (TextContent, ReasoningContent, DataContent, UriContent, HostedFileContent, DocumentContent)
 COLUMNS = {"content": Column(CONTENT, *IN_CONTENT), "tool_calls": Column(Blocks(CALLS), FunctionCallContent)}
@@ -38,16 +38,8 @@ ASSISTANT = TABLE.record(
     Columns("contents", COLUMNS),
     Silent("message_id"),
 )
-PLAIN = TABLE.record(
-    "message",
-    ChatMessage,
-    {
-        "role": ("role", Roles(API, {"system": "system", "user": "user"}, elsewhere=("assistant", "tool"))),
-        "content": ("contents", CONTENT),
-    },
-    Silent("message_id"),
-    Filled({"content": ""}),
-)
+ROLES = Roles(API, {"system": "system", "user": "user"}, elsewhere=("assistant", "tool"))
+PLAIN = plain_messages(TABLE, ROLES, {"content": ("contents", CONTENT)})
 TABLE.keep("assistant message", "prefix")
 TABLE.known_values("message.roles", "system", "user", "assistant", "tool")
 MESSAGES = ChatMessages(ASSISTANT, PLAIN, RESULTS)

@@ -10,50 +10,22 @@ from contentmodel.authoring import (
     Columns,
     DecodeContext,
     Filled,
-    Implied,
     MintedId,
     Roles,
-    Row,
-    Silent,
+    Spec,
     with_minted_ids,
 )
-from contentmodel.content.tools import FunctionResultContent
 from contentmodel.message import ChatMessage
 from contentmodel_adapters.ollama_chat.blocks import API, CONTENT, IMAGES, TABLE, THINKING, TOOL_CALLS
+from contentmodel_adapters.shared.chat_tables import assistant_messages, plain_messages, result_messages
 
 ROLES = Roles(API, {"system": "system", "user": "user"}, elsewhere=("assistant", "tool"))
-ASSISTANT = TABLE.record(
-    "assistant message",
-    ChatMessage,
-    {},
-    Columns("contents", {"thinking": THINKING, "content": CONTENT, "images": IMAGES, "tool_calls": TOOL_CALLS}),
-    Implied({"role": "assistant"}),
-    Silent("message_id"),
-    Filled({"content": ""}),
-    constants={"role": "assistant"},
-)
-PLAIN = TABLE.record(
-    "message",
-    ChatMessage,
-    {"role": ("role", ROLES)},
-    Columns("contents", {"content": CONTENT, "images": IMAGES}),
-    Silent("message_id"),
-    Filled({"content": ""}),
-)
-RESULTS = TABLE.union(
-    "result message",
-    [
-        Row(
-            "tool",
-            FunctionResultContent,
-            {"tool_call_id": ("call_id", MintedId()), "tool_name": "name"},
-            Columns("outputs", {"content": CONTENT, "images": IMAGES}),
-            Filled({"content": ""}),
-            constants={"role": "tool"},
-        )
-    ],
-    tag="role",
-)
+COLUMNS = {"content": CONTENT, "images": IMAGES}
+EVERY_COLUMN = {"thinking": THINKING, **COLUMNS, "tool_calls": TOOL_CALLS}
+ASSISTANT = assistant_messages(TABLE, EVERY_COLUMN, Filled({"content": ""}))
+PLAIN = plain_messages(TABLE, ROLES, {}, Columns("contents", COLUMNS))
+RESULT: dict[str, Spec] = {"tool_call_id": ("call_id", MintedId()), "tool_name": "name"}
+RESULTS = result_messages(TABLE, RESULT, Columns("outputs", COLUMNS))
 
 
 class Messages(ChatMessages):

@@ -8,27 +8,15 @@ from contentmodel.authoring import (
     Codec,
     DecodeContext,
     EncodeContext,
-    Filled,
-    Row,
     Silent,
     reasons,
-    row,
 )
-from contentmodel.request import FunctionTool, HostedTool, ReasoningOptions, ResponseFormat
+from contentmodel.request import ReasoningOptions, ResponseFormat
 from contentmodel_adapters.ollama_chat.blocks import TABLE
+from contentmodel_adapters.shared.chat_tables import function_tools
 
-FUNCTION = {
-    "function.name": "name",
-    "function.description": "description",
-    "function.parameters": "parameters",
-}
-TOOLS = TABLE.union(
-    "tool",
-    [row("function", FunctionTool, FUNCTION, Filled({"function.parameters": {"type": "object", "properties": {}}}))],
-    default="function",
-    other=Row("other", HostedTool, {"type": "kind"}),
-    foreign_types=[FunctionTool],
-)
+FUNCTION = {f"function.{key}": key for key in ("name", "description", "parameters")}
+TOOLS = function_tools(TABLE, FUNCTION, default="function")
 LEVELS = ("low", "medium", "high", "max")
 """The levels of thinking that the server accepts (api/types.go, ThinkValue)."""
 # The attributes of a response format that the API has no field for.

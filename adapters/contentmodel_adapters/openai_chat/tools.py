@@ -9,18 +9,17 @@ from contentmodel.authoring import (
     Codec,
     DecodeContext,
     EncodeContext,
-    Filled,
     Implied,
     Row,
-    Silent,
     custom_names,
     object_of,
     reasons,
     row,
     text_of,
 )
-from contentmodel.request import CustomTool, FunctionTool, HostedTool, ResponseFormat, ToolChoice
+from contentmodel.request import CustomTool, FunctionTool, HostedTool, ToolChoice
 from contentmodel_adapters.openai_chat.blocks import TABLE
+from contentmodel_adapters.shared.chat_tables import FUNCTION, named_schema_row, response_formats
 
 
 class GrammarObject(Codec[dict[str, Any]]):
@@ -60,12 +59,7 @@ TOOLS = TABLE.union(
         row(
             "function",
             FunctionTool,
-            {
-                "function.name": "name",
-                "function.description": "description",
-                "function.parameters": "parameters",
-                "function.strict": "strict",
-            },
+            FUNCTION,
         ),
         row(
             "custom",
@@ -162,25 +156,4 @@ _FORMS = ("function", "custom", "allowed_tools")
 TABLE.known_values("tool_choice", "auto", "none", "required", *_FORMS)
 TOOL_CHOICE = Choice(read_choice, write_choice, tagged=("type", _FORMS))
 
-RESPONSE_FORMAT = TABLE.union(
-    "response_format",
-    [
-        row(
-            "json_schema",
-            ResponseFormat,
-            {
-                "json_schema.schema": "schema",
-                "json_schema.name": "name",
-                "json_schema.description": "description",
-                "json_schema.strict": "strict",
-            },
-            Implied({"kind": "json_schema"}),
-            Silent("media_type"),
-            Filled({"json_schema.name": "response"}),
-        ),
-        row("json_object", ResponseFormat, {}, Implied({"kind": "json"}), Silent("media_type")),
-        row("text", ResponseFormat, {}, Implied({"kind": "text"}), Silent("media_type")),
-    ],
-    other=Row("other", ResponseFormat, {"type": "kind"}),
-    prefer=lambda made, rows: next((r for r in rows if r.implied.get("kind") == made.kind), rows[0]),
-)
+RESPONSE_FORMAT = response_formats(TABLE, "response_format", named_schema_row())

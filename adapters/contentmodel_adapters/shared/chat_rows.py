@@ -10,16 +10,13 @@ from contentmodel.authoring import (
     ChatMessages,
     Codec,
     Column,
-    Columns,
     DecodeContext,
     EncodeContext,
     Filled,
-    Implied,
     NonEmptyText,
     ProviderOnly,
     Roles,
     Row,
-    Silent,
     Spec,
     Table,
     TextOrBlocks,
@@ -32,22 +29,20 @@ from contentmodel.content.media import DataContent, HostedFileContent, UriConten
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
-from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
+from contentmodel.content.tools import FunctionCallContent
 from contentmodel.message import ChatMessage
-from contentmodel.request import FunctionTool, HostedTool
-
-FUNCTION: dict[str, Spec] = {
-    "function.name": "name",
-    "function.description": "description",
-    "function.parameters": "parameters",
-    "function.strict": "strict",
-}
+from contentmodel_adapters.shared.chat_tables import (
+    FUNCTION,
+    assistant_messages,
+    function_tools,
+    plain_messages,
+    result_messages,
+)
 
 _IN_CONTENT = (TextContent, DataContent, UriContent, HostedFileContent, ErrorContent)
 
 
 REASONING = NonEmptyText(ReasoningContent, "text", between="\n\n")
-NO_PARAMETERS = {"type": "object", "properties": {}}
 
 
 class ChatRows(ChatMessages):
@@ -106,47 +101,20 @@ class ChatRows(ChatMessages):
             "name": ("name", Codec(str) if names else ProviderOnly("name", str, silent=True)),
             "content": ("outputs", TextOrBlocks(outputs, "string")),
         }
-        results = table.union(
-            "result message",
-            [Row("tool", FunctionResultContent, result, Filled({"content": ""}), constants={"role": "tool"})],
-            tag="role",
-        )
+        results = result_messages(table, result)
         apart = {kind for column in (columns or {}).values() for kind in column.models}
-        assistant = table.record(
-            "assistant message",
-            ChatMessage,
-            {"name": "author_name"},
-            Columns(
-                "contents",
-                {
-                    **{name: Column(REASONING, ReasoningContent, hinted=True) for name in reasoning},
-                    "content": Column(
-                        TextOrBlocks(union, "string"), *(kind for kind in _IN_CONTENT if kind not in apart)
-                    ),
-                    **(columns or {}),
-                    "tool_calls": Column(Blocks(calls), FunctionCallContent),
-                },
-            ),
-            Implied({"role": "assistant"}),
-            Silent("message_id"),
-            constants={"role": "assistant"},
-        )
+        every_column = {
+            **{name: Column(REASONING, ReasoningContent, hinted=True) for name in reasoning},
+            "content": Column(TextOrBlocks(union, "string"), *(kind for kind in _IN_CONTENT if kind not in apart)),
+            **(columns or {}),
+            "tool_calls": Column(Blocks(calls), FunctionCallContent),
+        }
+        assistant = assistant_messages(table, every_column, fields={"name": "author_name"})
         known = Roles(api, {name: name for name in roles}, elsewhere=("assistant", "tool"))
         content = TextOrBlocks(union, "string")
-        plain = table.record(
-            "message",
-            ChatMessage,
-            {"role": ("role", known), "content": ("contents", content), "name": "author_name"},
-            Silent("message_id"),
-            Filled({"content": ""}),
-        )
+        plain = plain_messages(table, known, {"content": ("contents", content), "name": "author_name"})
         super().__init__(assistant, plain, results)
-        self.tools = table.union(
-            "tool",
-            [row("function", FunctionTool, function, Filled({"function.parameters": NO_PARAMETERS}))],
-            other=Row("other", HostedTool, {"type": "kind"}),
-            foreign_types=[FunctionTool],
-        )
+        self.tools = function_tools(table, function)
         table.known_values("message.roles", *roles, "assistant", "tool")
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:

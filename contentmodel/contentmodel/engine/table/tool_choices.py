@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
 from typing import Any, Literal
 
 import msgspec
 
 from contentmodel.engine.context import DecodeContext, EncodeContext
+from contentmodel.engine.json import put_at, wire_at
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.objects import object_of, objects_of
 from contentmodel.engine.table.codecs import Codec
@@ -88,6 +90,43 @@ class Choice(Codec[ToolChoice]):
 
     def describe(self) -> str:
         return "tool choice"
+
+
+class ToolOrMode(Choice):
+    """A choice of an API that has modes, and objects that name one tool.
+
+    The name of the tool is at the dotted path `name`, beside `constants`. `modes` maps the modes of the model to the
+    values of the API: strings, or objects with one key.
+    """
+
+    def __init__(self, name: str, constants: Mapping[str, Any], modes: Mapping[str, Any]) -> None:
+        self._name, self._constants, self._values = name, constants, modes
+        strings = {value: mode for mode, value in modes.items() if isinstance(value, str)}
+        super().__init__(
+            self._read_object,
+            self._write_value,
+            strings=bool(strings),
+            tagged=("type", [constants["type"]]) if "type" in constants else None,
+            fallback=modes["auto"],
+            modes={value: mode for value, mode in strings.items() if value != mode},
+        )
+
+    def _read_object(self, value: dict[str, Any]) -> ToolChoice | None:
+        name = wire_at(value, self._name)
+        if isinstance(name, str):
+            return ToolChoice(mode="required", tools=[name])
+        objects = {mode: written for mode, written in self._values.items() if isinstance(written, dict)}
+        return next((ToolChoice(mode=mode) for mode, written in objects.items() if written.keys() & value.keys()), None)
+
+    def _write_value(self, choice: ToolChoice, tools: list[Any]) -> Any:
+        names = choice.tools or []
+        if choice.hosted is not None or len(names) > 1 or (names and choice.mode != "required"):
+            return None
+        if not names:
+            return deepcopy(self._values.get(choice.mode))
+        wire = dict(self._constants)
+        put_at(wire, self._name, names[0])
+        return wire
 
 
 def leaves(tools: Iterable[Any]) -> Iterable[Any]:
