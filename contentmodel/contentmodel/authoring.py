@@ -67,7 +67,14 @@ from contentmodel.engine.streams.encoder import StreamEncoder
 from contentmodel.engine.streams.formats import EVENT_STREAM, INVOKE_STREAM, LINES, SSE, StreamFormat
 from contentmodel.engine.streams.joined_texts import JoinedTexts, JoiningEncoder, with_normalized_texts
 from contentmodel.engine.streams.merging import append_text, extended, extended_list, merge_into
-from contentmodel.engine.streams.outgoing import OutgoingBlock, Written, growing, is_incomplete_call
+from contentmodel.engine.streams.outgoing import (
+    TEXT_HERE,
+    OutgoingBlock,
+    Written,
+    growing,
+    growing_event,
+    is_incomplete_call,
+)
 from contentmodel.engine.table import hints
 from contentmodel.engine.table.as_sent import AsSent
 from contentmodel.engine.table.codecs import (
@@ -270,6 +277,7 @@ __all__ = [
     "StreamDecoder",
     "StreamEncoder",
     "StreamFormat",
+    "TEXT_HERE",
     "TOKEN",
     "Table",
     "TableAdapter",
@@ -302,6 +310,7 @@ __all__ = [
     "family_of",
     "fields_of",
     "growing",
+    "growing_event",
     "has_explicit_error",
     "hints",
     "hoist_instructions",

@@ -34,8 +34,9 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.message import ChatMessage
-from contentmodel.request import ChatRequest, FunctionTool, HostedTool
-from contentmodel_adapters.shared.chat_rows import FUNCTION, NO_PARAMETERS, REASONING, report_citations
+from contentmodel.request import ChatRequest
+from contentmodel_adapters.shared.chat_rows import REASONING, report_citations
+from contentmodel_adapters.shared.chat_tables import function_tools
 
 API = "atif"
 TABLE = Table(API)
@@ -169,12 +170,7 @@ def _add_observation(steps: list[dict[str, Any]], message: ChatMessage, context:
     steps[-1]["observation"] = wire
 
 
-TOOLS = TABLE.union(
-    "tool",
-    [row("function", FunctionTool, FUNCTION, Filled({"function.parameters": NO_PARAMETERS}))],
-    other=Row("other", HostedTool, {"type": "kind"}),
-    foreign_types=[FunctionTool],
-)
+TOOLS = function_tools(TABLE)
 REQUEST = TABLE.record(
     "request",
     ChatRequest,

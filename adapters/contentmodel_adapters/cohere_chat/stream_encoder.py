@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from contentmodel.authoring import (
+    TEXT_HERE,
     OutgoingBlock,
     StreamEncoder,
     Written,
-    growing,
+    growing_event,
     list_of,
     object_of,
     objects_of,
     reasons,
     text_of,
-    write,
 )
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.events import TurnComplete, TurnError
@@ -46,10 +46,11 @@ class Encoder(StreamEncoder):
 
     def _growing(self, kind: str, index: int | None, *path: str) -> Any:
         """Return the function that writes more text of a block: the value at a path in the message."""
-        place = b"" if index is None else b'"index":%d,' % index
-        head = b'event: %b\ndata: {"type":"%b",%b"delta":{"message":' % (kind.encode(), kind.encode(), place)
-        inner = b"".join(b"{" + write(key) + b":" for key in path)
-        return growing(head + inner, b"}" * (len(path) + 2) + b"\n\n")
+        message: Any = TEXT_HERE
+        for key in reversed(path):
+            message = {key: message}
+        place = {} if index is None else {"index": index}
+        return growing_event(self.stream_format, {"type": kind, **place, "delta": {"message": message}}, kind)
 
     # -- blocks ------------------------------------------------------------------------------------------------
 

@@ -22,7 +22,8 @@ from contentmodel.authoring import (
 from contentmodel.content.media import DataContent, UriContent
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.hf_messages.padding import API, LITERALS, is_padded, with_nulls, without_nulls
-from contentmodel_adapters.shared.chat_rows import FUNCTION, ChatRows, usual_row
+from contentmodel_adapters.shared.chat_rows import ChatRows, usual_row
+from contentmodel_adapters.shared.chat_tables import FUNCTION
 
 
 class Arguments(Codec[Any]):

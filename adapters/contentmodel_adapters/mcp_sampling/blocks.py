@@ -31,7 +31,7 @@ from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import FunctionTool, HostedTool, ToolChoice
-from contentmodel_adapters.shared.chat_rows import NO_PARAMETERS
+from contentmodel_adapters.shared.chat_tables import NO_PARAMETERS
 
 API = "mcp-sampling"
 TABLE = Table(API)

@@ -6,11 +6,11 @@ from typing import Any
 
 from contentmodel import ReasoningContent, TextContent
 from contentmodel.authoring import (
+    TEXT_HERE,
     JoiningEncoder,
     OutgoingBlock,
-    growing,
+    growing_event,
     list_of,
-    write,
 )
 from contentmodel_adapters.mistral_chat.stream import without_text
 
@@ -31,11 +31,14 @@ class Encoder(JoiningEncoder):
         head = {key: value for key, value in payload.items() if key not in ("choices", "usage")}
         self._head = {"id": "", "created": 0, "model": "", **head, "object": CHUNK}
 
-    def _chunk(self, number: int, delta: dict[str, Any], **rest: Any) -> None:
+    def _event(self, number: int, delta: dict[str, Any], **rest: Any) -> dict[str, Any]:
         role = {} if number in self._begun else {"role": "assistant"}
         self._begun.add(number)
         choice = {"index": number, "delta": {**role, **delta}, "finish_reason": None, **rest}
-        self.put({**self._head, "choices": [choice]})
+        return {**self._head, "choices": [choice]}
+
+    def _chunk(self, number: int, delta: dict[str, Any], **rest: Any) -> None:
+        self.put(self._event(number, delta, **rest))
 
     def open_block(self, block: OutgoingBlock) -> None:
         if not isinstance(block.content, TextContent | ReasoningContent):
@@ -45,12 +48,11 @@ class Encoder(JoiningEncoder):
             return
         if block.choice not in self._begun:
             self._chunk(block.choice, {"content": ""})
-        before, after = b'[{"type":"thinking","thinking":[{"type":"text","text":', b"}]}]"
-        if isinstance(block.content, TextContent):
-            is_string = isinstance(message["content"], str)
-            before, after = (b"", b"") if is_string else (b'[{"type":"text","text":', b"}]")
-        head = b"data: " + write({**self._head, "choices": []})[:-2] + b'{"index":%d,"delta":{"content":' % block.choice
-        block.grow = growing(head + before, after + b'},"finish_reason":null}]}\n\n')
+        part = {"type": "text", "text": TEXT_HERE}
+        content: Any = TEXT_HERE if isinstance(message["content"], str) else [part]
+        if isinstance(block.content, ReasoningContent):
+            content = [{"type": "thinking", "thinking": [part]}]
+        block.grow = growing_event(self.stream_format, self._event(block.choice, {"content": content}))
         if isinstance(block.content, TextContent):
             block.grow = self.joining(block, block.grow)
         self.write_begun(block)

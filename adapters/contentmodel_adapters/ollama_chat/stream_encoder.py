@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from contentmodel.authoring import (
+    TEXT_HERE,
     JoiningEncoder,
     OutgoingBlock,
-    growing,
-    write,
+    growing_event,
 )
 from contentmodel.events import TurnComplete, TurnError
 from contentmodel_adapters.ollama_chat.blocks import BETWEEN, TEXTS
@@ -20,25 +19,21 @@ _HEAD = ("model", "created_at")
 class Encoder(JoiningEncoder):
     """Write the lines of one answer: texts and reasoning as they grow, the rest whole."""
 
-    def __init__(self, adapter: Any, policies: Mapping[str, str] | None = None) -> None:
-        super().__init__(adapter, policies)
-        self._head: dict[str, Any] = {}
-        self._has_thought = False
+    _head: dict[str, Any]
+    _has_thought = False
 
     def begin(self, payload: dict[str, Any]) -> None:
         self._head = {key: payload[key] for key in _HEAD if key in payload}
 
-    def _line(self, message: dict[str, Any]) -> None:
-        self.put({**self._head, "message": {"role": "assistant", "content": "", **message}, "done": False})
+    def _event(self, message: dict[str, Any]) -> dict[str, Any]:
+        return {**self._head, "message": {"role": "assistant", "content": "", **message}, "done": False}
 
     def open_block(self, block: OutgoingBlock) -> None:
         message = self.encode_start(block.content)
         field = next((field for field in TEXTS if message.get(field)), None) or self._growing_field(block)
         if field is None or field not in message:
             return
-        before = write({**self._head, "message": {"role": "assistant"}})[:-2]
-        empty = b"" if field == "content" else b',"content":""'
-        grow = growing(b'%b%b,"%b":' % (before, empty, field.encode()), b'},"done":false}\n')
+        grow = growing_event(self.stream_format, self._event({field: TEXT_HERE}))
         if field == "content":
             block.grow = self.joining(block, grow)
         else:
@@ -60,10 +55,10 @@ class Encoder(JoiningEncoder):
         for field in TEXTS if block.grow is not None else ():
             message.pop(field, None)
         if any(message.values()):
-            self._line(message)
+            self.put(self._event(message))
 
     def put_message(self, choice: int, message: dict[str, Any]) -> None:
-        self._line({key: value for key, value in message.items() if key != "role"})
+        self.put(self._event(message))
 
     def fail(self, event: TurnError, payload: dict[str, Any]) -> None:
         self.note_envelope(self.adapter.encode_response(event.response, self._policies))

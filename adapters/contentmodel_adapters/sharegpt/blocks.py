@@ -51,7 +51,8 @@ from contentmodel.content.tools import FunctionCallContent, FunctionResultConten
 from contentmodel.errors import DecodeError
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest, FunctionTool, HostedTool
-from contentmodel_adapters.shared.chat_rows import FUNCTION, NO_PARAMETERS, report_citations, usual_row
+from contentmodel_adapters.shared.chat_rows import report_citations, usual_row
+from contentmodel_adapters.shared.chat_tables import FUNCTION, NO_PARAMETERS
 from contentmodel_adapters.shared.tools_text import objects_of_text
 from contentmodel_adapters.sharegpt.placeholders import (
     LISTS,

@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 
 from contentmodel.content.tools import ToolCallContent
-from contentmodel.engine.json import write
+from contentmodel.engine.json import JsonObject, write
+from contentmodel.engine.streams.formats import StreamFormat
 from contentmodel.events import growing_field, grown
 
 
@@ -91,6 +92,19 @@ def growing(head: bytes, tail: bytes) -> Callable[[str], bytes]:
         return head + write(text) + tail
 
     return grow
+
+
+TEXT_HERE = "\ue000text\ue000"
+"""The place of the text in an event for `growing_event`."""
+
+
+def growing_event(stream_format: StreamFormat, event: JsonObject, name: str | None = None) -> Callable[[str], bytes]:
+    """Return a function that writes an event with more text of a block, where the event has `TEXT_HERE`.
+
+    Use it for formats of text, and put no value of the caller after `TEXT_HERE`.
+    """
+    head, _, tail = stream_format.write(write(event), name).rpartition(write(TEXT_HERE))
+    return growing(head, tail)
 
 
 def is_incomplete_call(block: OutgoingBlock) -> bool:
