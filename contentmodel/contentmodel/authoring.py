@@ -167,6 +167,7 @@ from contentmodel.rules import (
     Severity,
     Violation,
     objects,
+    objects_along,
     one_object,
 )
 
@@ -332,6 +333,7 @@ __all__ = [
     "object_at",
     "object_of",
     "objects",
+    "objects_along",
     "objects_of",
     "one_object",
     "parse",

@@ -5,11 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from contentmodel.authoring import Broken, Capabilities, IdentifierRule, Rules, objects, one_object, settings
+from contentmodel.authoring import (
+    Broken,
+    Capabilities,
+    IdentifierRule,
+    Rules,
+    objects,
+    objects_along,
+    one_object,
+    settings,
+)
 from contentmodel.request import ReasoningOptions
 from contentmodel_adapters.cohere_chat.blocks import API
 from contentmodel_adapters.cohere_chat.capabilities import CAPABILITIES
-from contentmodel_adapters.shared.rule_helpers import declares, declares_by_model, unsampled
+from contentmodel_adapters.shared.chat_rules import declare_model, functions_of
+from contentmodel_adapters.shared.rule_helpers import declares, declares_by_model, out_of_range, unsampled
 
 RULES = Rules(API, CAPABILITIES)
 CALL_IDS = IdentifierRule(r"[\x21-\x7e]", 128)
@@ -21,11 +31,7 @@ _rule = declares(RULES, seen="2026-11-23")
 _by_model = declares_by_model(RULES, seen="2026-11-23")
 
 
-@_rule("refused", fix="name the model", source=_SDK)
-def model_required(request: dict[str, Any]) -> Iterator[Broken]:
-    """A request must name its model."""
-    if request.get("model") is None:
-        yield "$", "no model"
+declare_model(RULES, f"{_SDK}; seen 2026-11-23")
 
 
 @_rule("refused", fix="add a message", source=_SDK)
@@ -96,11 +102,9 @@ def results_follow_their_calls(request: dict[str, Any]) -> Iterator[Broken]:
 @_rule("refused", fix="use letters, digits and _", source="lobehub/lobehub#4216; types/tool.py of cohere 7.3.1")
 def tool_names_match_pattern(request: dict[str, Any]) -> Iterator[Broken]:
     """The name of a tool must have only letters, digits and underscores."""
-    calls = [call for at, message in objects(request, "messages") for call in objects(message, "tool_calls", at)]
-    for at, tool in [*objects(request, "tools"), *calls]:
-        for path, function in one_object(tool, "function", at):
-            if isinstance(function.get("name"), str) and not TOOL_NAMES.accepts(function["name"]):
-                yield f"{path}.name", f"{function['name']!r:.80}"
+    for at, function in functions_of(request):
+        if isinstance(function.get("name"), str) and not TOOL_NAMES.accepts(function["name"]):
+            yield f"{at}.name", f"{function['name']!r:.80}"
 
 
 @_rule("refused", fix="set strict_tools in the request", source="OpenRouterTeam/openrouter-examples#71")
@@ -125,10 +129,7 @@ _RANGES: dict[str, tuple[float, float]] = {
 @_rule("refused", fix="use a value within the limits", source=_SDK)
 def numbers_are_in_range(request: dict[str, Any]) -> Iterator[Broken]:
     """p must be 0.01 to 0.99, k 0 to 500, the penalties 0 to 1; temperature 0 or more, max_tokens 1 or more."""
-    for key, (least, most) in _RANGES.items():
-        value = request.get(key)
-        if isinstance(value, int | float) and not isinstance(value, bool) and not least <= value <= most:
-            yield f"$.{key}", f"{value}, below {least}" if value < least else f"{value}, above {most}"
+    yield from out_of_range(request, _RANGES)
 
 
 @_rule("refused", fix="remove some", source=_SDK)
@@ -182,10 +183,9 @@ def settings_supported(request: dict[str, Any], capabilities: Capabilities) -> I
 @_by_model("refused", fix="describe the image in a text", source="docs.cohere.com/docs/image-inputs")
 def images_supported(request: dict[str, Any], capabilities: Capabilities) -> Iterator[Broken]:
     """Only vision models accept images."""
-    for at, message in objects(request, "messages") if capabilities.media == () else ():
-        for path, part in objects(message, "content", at):
-            if part.get("type") == "image_url":
-                yield path, f"an image for {request.get('model')}"
+    for at, part in objects_along(request, "messages", "content") if capabilities.media == () else ():
+        if part.get("type") == "image_url":
+            yield at, f"an image for {request.get('model')}"
 
 
 RULES.leave_out("settings-supported", "numbers-are-in-range", "choices-need-tools", "no-conflicting-fields")

@@ -14,11 +14,11 @@ from contentmodel.authoring import (
     is_native,
     objects,
     objects_of,
-    one_object,
     reasons,
 )
 from contentmodel_adapters.mistral_chat.blocks import API
 from contentmodel_adapters.mistral_chat.capabilities import CAPABILITIES
+from contentmodel_adapters.shared.chat_rules import declare_model, functions_of
 
 RULES = Rules(API, CAPABILITIES)
 CALL_IDS = IdentifierRule("[a-zA-Z0-9]", 9, 9)
@@ -33,11 +33,7 @@ FOLLOW = {
 VALIDATOR = "mistral-common, protocol/instruct/validator.py; seen 2026-11-23"
 
 
-@RULES.rule("refused", fix="name the model", source="ChatCompletionRequest of mistralai 3.7.0; seen 2026-11-23")
-def model_required(request: dict[str, Any]) -> Iterator[Broken]:
-    """A request must name its model."""
-    if request.get("model") is None:
-        yield "$", "no model"
+declare_model(RULES, "ChatCompletionRequest of mistralai 3.7.0; seen 2026-11-23")
 
 
 @RULES.rule("refused", fix="put an assistant message between them", source=f"{VALIDATOR}; BerriAI/litellm#17761")
@@ -63,11 +59,9 @@ def call_ids_have_nine_characters(request: dict[str, Any]) -> Iterator[Broken]:
 @RULES.rule("refused", fix="use letters, digits, _ and -, at most 64", source=VALIDATOR)
 def tool_names_match_pattern(request: dict[str, Any]) -> Iterator[Broken]:
     """The name of a tool must have at most 64 letters, digits, underscores and hyphens."""
-    calls = [call for at, message in objects(request, "messages") for call in objects(message, "tool_calls", at)]
-    for at, tool in [*objects(request, "tools"), *calls]:
-        for where, function in one_object(tool, "function", at):
-            if not TOOL_NAMES.accepts(function.get("name")):
-                yield f"{where}.name", f"{function.get('name')!r:.60}"
+    for at, function in functions_of(request):
+        if not TOOL_NAMES.accepts(function.get("name")):
+            yield f"{at}.name", f"{function.get('name')!r:.60}"
 
 
 @RULES.rule("refused", fix="send one tool message for each call", source=f"{VALIDATOR}; mistralai/client-ts#106")

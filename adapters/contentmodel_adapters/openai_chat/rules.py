@@ -23,12 +23,14 @@ from contentmodel.authoring import (
 from contentmodel.request import ReasoningOptions
 from contentmodel_adapters.openai_chat.capabilities import CAPABILITIES
 from contentmodel_adapters.openai_chat.dialects import declare_rules
+from contentmodel_adapters.shared.chat_rules import declare_model
 from contentmodel_adapters.shared.rule_helpers import (
     bad_base64,
     declares,
     declares_by_model,
     is_object,
     is_object_text,
+    out_of_range,
     subschemas,
     table,
     unsampled,
@@ -48,11 +50,7 @@ _rule = declares(RULES, models=_OPENAI, seen="2026-11-21")
 _by_model = declares_by_model(RULES, seen="2026-11-22")
 
 
-@RULES.rule("refused", fix="set model in the request, or pass model=", source="chain-ml/council#45; seen 2026-11-22")
-def model_required(request: dict[str, Any]) -> Iterator[Broken]:
-    """A request must name its model."""
-    if request.get("model") is None:
-        yield "$", "no model"
+declare_model(RULES, "chain-ml/council#45; seen 2026-11-22", fix="set model in the request, or pass model=")
 
 
 @_rule("refused", fix="use system, developer, user, assistant or tool", source=_TYPES)
@@ -421,10 +419,7 @@ _RANGES |= dict.fromkeys(("max_tokens", "max_completion_tokens"), (1, float("inf
 @_rule("refused", fix="use a value within the limits", source=f"OpenBMB/ChatDev#446, {_SDK}")
 def numbers_are_in_range(request: dict[str, Any]) -> Iterator[Broken]:
     """temperature must be 0 to 2, top_p 0 to 1, penalties -2 to 2, top_logprobs 0 to 20; n and max_tokens 1 or more."""
-    for key, (least, most) in _RANGES.items():
-        value = request.get(key)
-        if isinstance(value, int | float) and not least <= value <= most:
-            yield f"$.{key}", f"{value}, below {least}" if value < least else f"{value}, above {most}"
+    yield from out_of_range(request, _RANGES)
 
 
 @_rule("refused", fix="send an integer", source=_SDK)

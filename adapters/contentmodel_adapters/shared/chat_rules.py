@@ -1,16 +1,39 @@
-"""Rules of formats of files whose messages are like those of Chat Completions."""
+"""Rules of formats whose messages are like those of Chat Completions."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from contentmodel.authoring import Broken, Rules, objects
+from contentmodel.authoring import Broken, Rules, objects, objects_along
+
+
+def functions_of(request: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the functions of the tools, and those of the calls, each with its path."""
+    yield from objects_along(request, "tools", "function")
+    yield from objects_along(request, "messages", "tool_calls", "function")
+
+
+def declare_model(
+    rules: Rules, source: str, *, fix: str = "name the model", missing: Collection[str | None] = (None,)
+) -> None:
+    """Declare that a request names its model. The values in `missing` are no names."""
+
+    @rules.rule("refused", fix=fix, source=source)
+    def model_required(request: dict[str, Any]) -> Iterator[Broken]:
+        """A request must name its model."""
+        if request.get("model") in missing:
+            yield "$", "no model"
 
 
 def declare(rules: Rules, roles: Collection[str], source: str) -> None:
     """Declare the rules of roles, calls and results."""
     declare_roles(rules, roles, source)
+    declare_results(rules, source)
+
+
+def declare_results(rules: Rules, source: str) -> None:
+    """Declare that a result follows its call."""
 
     @rules.rule("harmful", fix="put the call before its result", source=source)
     def results_follow_their_calls(document: dict[str, Any]) -> Iterator[Broken]:

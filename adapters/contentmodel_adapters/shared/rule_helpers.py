@@ -108,6 +108,16 @@ def unsampled(
             yield key, str(value)
 
 
+def out_of_range(
+    settings: dict[str, Any], limits: Mapping[str, tuple[float, float]], at: str = "$"
+) -> Iterator[Broken]:
+    """Yield the numbers that are outside of their limits, each with its path and the limit."""
+    for key, (least, most) in limits.items():
+        value = settings.get(key)
+        if isinstance(value, int | float) and not isinstance(value, bool) and not least <= value <= most:
+            yield child_path(at, key), f"{value}, below {least}" if value < least else f"{value}, above {most}"
+
+
 def is_object_text(text: str) -> bool:
     """Return whether a text is the JSON of an object."""
     try:
