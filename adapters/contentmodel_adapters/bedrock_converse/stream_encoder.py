@@ -5,15 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from contentmodel.authoring import (
-    OutgoingBlock,
-    StreamEncoder,
-    Written,
-    list_of,
-    object_of,
-    reasons,
-    write,
-)
+from contentmodel.authoring import OutgoingBlock, StreamEncoder, Written, list_of, object_of, reasons, write
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.events import TextDelta, TurnComplete, TurnError

@@ -5,16 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, Literal
 
-from contentmodel.authoring import (
-    Choice,
-    DecodeContext,
-    EncodeContext,
-    Group,
-    Hint,
-    Required,
-    Spec,
-    reasons,
-)
+from contentmodel.authoring import Choice, DecodeContext, EncodeContext, Group, Hint, Required, Spec, reasons
 from contentmodel.request import FunctionTool, Tool, ToolChoice
 from contentmodel_adapters.cohere_chat.blocks import API, TABLE
 from contentmodel_adapters.shared.chat_tables import format_row, function_tools, response_formats

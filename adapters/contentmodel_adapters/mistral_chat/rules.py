@@ -6,16 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from contentmodel import ChatMessage, TextContent
-from contentmodel.authoring import (
-    Broken,
-    EncodeContext,
-    IdentifierRule,
-    Rules,
-    is_native,
-    objects,
-    objects_of,
-    reasons,
-)
+from contentmodel.authoring import Broken, EncodeContext, IdentifierRule, Rules, is_native, objects, objects_of, reasons
 from contentmodel_adapters.mistral_chat.blocks import API
 from contentmodel_adapters.mistral_chat.capabilities import CAPABILITIES
 from contentmodel_adapters.shared.chat_rules import declare_model, functions_of

@@ -5,13 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from contentmodel import ReasoningContent, TextContent
-from contentmodel.authoring import (
-    TEXT_HERE,
-    JoiningEncoder,
-    OutgoingBlock,
-    growing_event,
-    list_of,
-)
+from contentmodel.authoring import TEXT_HERE, JoiningEncoder, OutgoingBlock, growing_event, list_of
 from contentmodel_adapters.mistral_chat.stream import without_text
 
 CHUNK = "chat.completion.chunk"

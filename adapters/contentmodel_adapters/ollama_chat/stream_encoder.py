@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from contentmodel.authoring import (
-    TEXT_HERE,
-    JoiningEncoder,
-    OutgoingBlock,
-    growing_event,
-)
+from contentmodel.authoring import TEXT_HERE, JoiningEncoder, OutgoingBlock, growing_event
 from contentmodel.events import TurnComplete, TurnError
 from contentmodel_adapters.ollama_chat.blocks import BETWEEN, TEXTS
 

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from contentmodel.authoring import (
-    Codec,
-    DecodeContext,
-    EncodeContext,
-    Silent,
-    reasons,
-)
+from contentmodel.authoring import Codec, DecodeContext, EncodeContext, Silent, reasons
 from contentmodel.request import ReasoningOptions, ResponseFormat
 from contentmodel_adapters.ollama_chat.blocks import TABLE
 from contentmodel_adapters.shared.chat_tables import function_tools
