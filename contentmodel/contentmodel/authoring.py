@@ -7,7 +7,7 @@ describes the migration. Names that are not listed may change at any time.
 
 from __future__ import annotations
 
-from contentmodel.capabilities import Capabilities, CapabilityTable, ListedModel, Range
+from contentmodel.capabilities import Capabilities, CapabilityTable, ListedModel, Range, listing
 from contentmodel.engine.adapting import TableAdapter
 from contentmodel.engine.context import DecodeContext, EncodeContext
 from contentmodel.engine.host import Host
@@ -322,6 +322,7 @@ __all__ = [
     "kind_of",
     "layout_of",
     "list_of",
+    "listing",
     "loss_of",
     "media",
     "merge_entry_pieces",

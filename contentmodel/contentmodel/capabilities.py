@@ -7,7 +7,7 @@ An adapter has one table of rows with source and date. Its encoder, its rules an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -108,6 +108,18 @@ class ListedModel(msgspec.Struct, frozen=True, kw_only=True):
     capabilities: Capabilities
     source: str
     seen: str
+
+
+def listing(seen: str, *, at: str = "", before: str = "") -> Callable[[str, str, Capabilities, str], ListedModel]:
+    """Return a function that makes the rows of a table: `shown`, `names`, `capabilities` and `source`.
+
+    `at` is the begin of every source, `before` that of all names, and `seen` the date.
+    """
+
+    def listed(shown: str, names: str, capabilities: Capabilities, source: str) -> ListedModel:
+        return ListedModel(shown=shown, names=before + names, capabilities=capabilities, source=at + source, seen=seen)
+
+    return listed
 
 
 class Known(msgspec.Struct, frozen=True, kw_only=True):

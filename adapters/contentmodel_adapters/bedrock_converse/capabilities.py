@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from contentmodel.authoring import Capabilities, CapabilityTable, ListedModel, Range
+from contentmodel.authoring import Capabilities, CapabilityTable, ListedModel, Range, listing
 from contentmodel_adapters.bedrock_converse.blocks import API
 from contentmodel_adapters.shared import claude_models
 
@@ -31,11 +31,7 @@ def _of_claude(row: ListedModel) -> ListedModel:
     return replace(row, capabilities=replace(row.capabilities, **limits))
 
 
-def _row(shown: str, names: str, capabilities: Capabilities, source: str) -> ListedModel:
-    return ListedModel(
-        shown=shown, names=f"{_REGION}{names}", capabilities=capabilities, source=f"{_GUIDE}/{source}", seen=_SEEN
-    )
-
+_row = listing(_SEEN, at=f"{_GUIDE}/", before=_REGION)
 
 CAPABILITIES = CapabilityTable(
     API,

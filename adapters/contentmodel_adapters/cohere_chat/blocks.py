@@ -11,10 +11,8 @@ from typing import Any
 from contentmodel.authoring import (
     ArgumentsText,
     Codec,
-    DataUri,
     DecodeContext,
     EncodeContext,
-    EnumString,
     Filled,
     Implied,
     Required,
@@ -32,13 +30,12 @@ from contentmodel.authoring import (
 from contentmodel.content.base import AIContent
 from contentmodel.content.citations import Citation
 from contentmodel.content.documents import DocumentContent
-from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.errors import DecodeError
 from contentmodel.usage import Usage
-from contentmodel_adapters.shared.chat_tables import function_calls, result_messages
+from contentmodel_adapters.shared.chat_tables import function_calls, image_rows, result_messages
 
 API = "cohere-chat"
 TABLE = Table(API)
@@ -102,19 +99,7 @@ DOCUMENTS = TABLE.union("document", document_rows("", {}), tag=None)
 # -- content -----------------------------------------------------------------------------------------------------------
 
 TEXT = row("text", TextContent, {"text": "text"}, Silent("annotations"))
-DATA = (("media_type", "data"), DataUri())
-DETAIL: dict[str, Spec] = {"image_url.detail": ("detail", EnumString("detail", "auto", "low", "high"))}
-IMAGES = [
-    Row("image_url.data", DataContent, {"image_url.url": DATA, **DETAIL}, constants={"type": "image_url"}),
-    Row(
-        "image_url",
-        UriContent,
-        {"image_url.url": "uri", **DETAIL},
-        Implied({"kind": "image"}),
-        constants={"type": "image_url"},
-    ),
-]
-USER_CONTENT = TABLE.union("user content", [TEXT, *IMAGES])
+USER_CONTENT = TABLE.union("user content", [TEXT, *image_rows()])
 ANSWER_CONTENT = TABLE.union(
     "assistant content",
     [

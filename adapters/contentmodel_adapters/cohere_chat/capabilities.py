@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from contentmodel.authoring import Capabilities, CapabilityTable, ListedModel, Range
+from contentmodel.authoring import Capabilities, CapabilityTable, Range, listing
 from contentmodel_adapters.cohere_chat.blocks import API
 
 _SEEN = "2026-11-23"
-_MODELS = "docs.cohere.com/docs/models"
 _REASONING = "docs.cohere.com/docs/reasoning"
 _SDK = "v2/raw_client.py of cohere 7.3.1"
+_MODELS = f"docs.cohere.com/docs/models; {_SDK}"
 
 _SAMPLED: dict[str, Range] = {
     "temperature": (0, 2**31),
@@ -34,18 +34,15 @@ _THINKS = replace(_CHAT, thinking=("disabled", "adaptive", "enabled"), budget=(1
 _SEES = replace(_CHAT, media=("image",))
 _OLD = replace(_CHAT, forced_tools=False)
 
-
-def _row(shown: str, names: str, capabilities: Capabilities, source: str = f"{_MODELS}; {_SDK}") -> ListedModel:
-    return ListedModel(shown=shown, names=names, capabilities=capabilities, source=source, seen=_SEEN)
-
+_row = listing(_SEEN)
 
 CAPABILITIES = CapabilityTable(
     API,
     [
         _row("Command A Reasoning", r"command-a-reasoning.*", _THINKS, f"{_REASONING}; {_SDK}"),
-        _row("Command A Vision, Aya Vision", r"command-a-vision.*|c4ai-aya-vision.*", _SEES),
-        _row("Command A, Command R7B, Aya Expanse", r"command-a(?:-.*)?|command-r7b.*|c4ai-.*", _CHAT),
-        _row("Command R, Command R+ and older", r"command(?:-r.*|-light.*|-nightly)?", _OLD),
+        _row("Command A Vision, Aya Vision", r"command-a-vision.*|c4ai-aya-vision.*", _SEES, _MODELS),
+        _row("Command A, Command R7B, Aya Expanse", r"command-a(?:-.*)?|command-r7b.*|c4ai-.*", _CHAT, _MODELS),
+        _row("Command R, Command R+ and older", r"command(?:-r.*|-light.*|-nightly)?", _OLD, _MODELS),
     ],
     newest=replace(_THINKS, media=("image",)),
     own=r"(?:command|c4ai|aya|north).*",

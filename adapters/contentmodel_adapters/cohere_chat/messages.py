@@ -37,7 +37,7 @@ from contentmodel.content.documents import DocumentContent
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import SpanConverter, TextContent
-from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
+from contentmodel.content.tools import FunctionResultContent
 from contentmodel.message import ChatMessage
 from contentmodel_adapters.cohere_chat.blocks import (
     ANSWER_CONTENT,
@@ -65,8 +65,8 @@ class Plan(TextField):
 
 COLUMNS = {
     PLAN: Column(Plan(ReasoningContent, "text", between="\n\n", kind="plan"), ReasoningContent, hinted=True),
-    "content": Column(TextOrBlocks(ANSWER_CONTENT, "list"), TextContent, ReasoningContent),
-    "tool_calls": Column(Blocks(CALLS), FunctionCallContent),
+    "content": Column(TextOrBlocks(ANSWER_CONTENT, "list")),
+    "tool_calls": Column(Blocks(CALLS)),
 }
 ASSISTANT = assistant_messages(TABLE, COLUMNS)
 _OWN_ROLES = {"system": "system", "user": "user"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contentmodel.authoring import Capabilities, CapabilityTable, ListedModel, Range
+from contentmodel.authoring import Capabilities, CapabilityTable, Range, listing
 from contentmodel_adapters.google_generate_content.blocks import API
 
 _SEEN = "2026-11-22"
@@ -56,10 +56,7 @@ _GEMMA_3 = Capabilities(
 )
 _END = "(?:-preview.*|-exp.*)?"
 
-
-def _row(shown: str, names: str, capabilities: Capabilities, source: str) -> ListedModel:
-    return ListedModel(shown=shown, names=names, capabilities=capabilities, source=source, seen=_SEEN)
-
+_row = listing(_SEEN)
 
 CAPABILITIES = CapabilityTable(
     API,

@@ -17,10 +17,8 @@ from contentmodel import (
 from contentmodel.authoring import (
     ArgumentsText,
     Codec,
-    DataUri,
     DecodeContext,
     EncodeContext,
-    EnumString,
     Field,
     Filled,
     Group,
@@ -36,7 +34,7 @@ from contentmodel.authoring import (
     list_of,
     row,
 )
-from contentmodel_adapters.shared.chat_tables import function_calls, result_messages
+from contentmodel_adapters.shared.chat_tables import DATA, function_calls, image_rows, result_messages
 
 API = "mistral-chat"
 TABLE = Table(API)
@@ -83,10 +81,6 @@ def is_text(part: Any) -> bool:
     return is_plain and part["type"] == "text" and isinstance(part["text"], str)
 
 
-DATA = (("media_type", "data"), DataUri())
-DETAIL = {"image_url.detail": ("detail", EnumString("detail", "auto", "low", "high"))}
-
-
 def medium(name: str, model: type[Any], fields: dict[str, Any], *others: Field) -> Row:
     """Return a row for media. The name of the row begins with the type of the part."""
     return Row(name, model, fields, *others, constants={"type": name.partition(".")[0]})
@@ -101,9 +95,8 @@ def usual_row(content: Any, rows: list[Row]) -> Row | None:
 
 THINKING: dict[str, Spec] = {"signature": ("protected", Opaque("mistral", "signature"))}
 IMAGES = [
-    medium("image_url.data", DataContent, {"image_url.url": DATA, **DETAIL}),
+    *image_rows(),
     medium("image_url.short.data", DataContent, {"image_url": DATA}),
-    medium("image_url", UriContent, {"image_url.url": "uri", **DETAIL}, Implied({"kind": "image"})),
     medium("image_url.short", UriContent, {"image_url": "uri"}, Implied({"kind": "image"})),
 ]
 TEXT = row("text", TextContent, {"text": "text"})

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from contentmodel.authoring import Capabilities, CapabilityTable, ListedModel
+from contentmodel.authoring import Capabilities, CapabilityTable, listing
 from contentmodel_adapters.mistral_chat.blocks import API
 
-_DOCS = "docs.mistral.ai"
 _VISUAL = ("image", "document")
 _PLAIN = Capabilities(efforts=(), thinking=(), media=_VISUAL, cache_points=False)
 _TEXT = Capabilities(efforts=(), thinking=(), media=("document",), cache_points=False)
@@ -18,11 +17,7 @@ _SWITCHED = Capabilities(efforts=_EFFORTS, thinking=("disabled", "adaptive"), me
 _LEVELS = ("none", "low", "medium", "high")
 _NEWEST = Capabilities(efforts=_LEVELS, thinking=("disabled", "adaptive"), media=_VISUAL, cache_points=False)
 
-
-def _row(shown: str, names: str, capabilities: Capabilities, page: str) -> ListedModel:
-    source = f"{_DOCS}/{page}"
-    return ListedModel(shown=shown, names=names, capabilities=capabilities, source=source, seen="2026-11-23")
-
+_row = listing("2026-11-23", at="docs.mistral.ai/")
 
 CAPABILITIES = CapabilityTable(
     API,

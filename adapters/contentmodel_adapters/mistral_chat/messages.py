@@ -5,13 +5,6 @@ from __future__ import annotations
 from contentmodel import (
     ChatMessage,
     ChatRequest,
-    DataContent,
-    DocumentContent,
-    FunctionCallContent,
-    HostedFileContent,
-    ReasoningContent,
-    TextContent,
-    UriContent,
 )
 from contentmodel.authoring import (
     Blocks,
@@ -29,8 +22,7 @@ from contentmodel_adapters.mistral_chat.blocks import API, CALLS, CONTENT, RESUL
 from contentmodel_adapters.mistral_chat.tools import CHOICE, FORMATS, TOOLS
 from contentmodel_adapters.shared.chat_tables import plain_messages
 
-IN_CONTENT = (TextContent, ReasoningContent, DataContent, UriContent, HostedFileContent, DocumentContent)
-COLUMNS = {"content": Column(CONTENT, *IN_CONTENT), "tool_calls": Column(Blocks(CALLS), FunctionCallContent)}
+COLUMNS = {"content": Column(CONTENT), "tool_calls": Column(Blocks(CALLS))}
 ASSISTANT = TABLE.record(
     "assistant message",
     ChatMessage,

@@ -116,4 +116,4 @@ TEXTS = {"thinking": ReasoningContent, "content": TextContent}
 THINKING = Column(NonEmptyText(ReasoningContent, "text", between=BETWEEN), ReasoningContent)
 CONTENT = Column(Text(TextContent, "text", between=BETWEEN), TextContent)
 IMAGES = Column(Images(), DataContent)
-TOOL_CALLS = Column(Blocks(CALLS), FunctionCallContent)
+TOOL_CALLS = Column(Blocks(CALLS))

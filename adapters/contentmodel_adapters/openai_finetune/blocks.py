@@ -9,31 +9,17 @@ from contentmodel.authoring import (
     ArgumentsText,
     Blocks,
     Column,
-    DataUri,
-    EnumString,
-    Implied,
     NonEmptyText,
-    Row,
 )
-from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.shared.chat_rows import ChatRows, usual_row
+from contentmodel_adapters.shared.chat_tables import image_rows
 
 API = "openai-finetune"
-DETAIL = {"image_url.detail": ("detail", EnumString("detail", "auto", "low", "high"))}
-IMAGE = {"type": "image_url"}
 MESSAGES = ChatRows(
     API,
-    [
-        Row(
-            "image_url.data",
-            DataContent,
-            {"image_url.url": (("media_type", "data"), DataUri()), **DETAIL},
-            constants=IMAGE,
-        ),
-        Row("image_url", UriContent, {"image_url.url": "uri", **DETAIL}, Implied({"kind": "image"}), constants=IMAGE),
-    ],
+    image_rows(),
     arguments=ArgumentsText(),
     prefer=usual_row("image_url"),
     columns={"refusal": Column(NonEmptyText(ErrorContent, "message", between="\n\n", code="refusal"), ErrorContent)},

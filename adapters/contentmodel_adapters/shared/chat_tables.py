@@ -10,6 +10,8 @@ from contentmodel.authoring import (
     Codec,
     Column,
     Columns,
+    DataUri,
+    EnumString,
     Field,
     Filled,
     Implied,
@@ -21,6 +23,7 @@ from contentmodel.authoring import (
     Union,
     row,
 )
+from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import FunctionTool, HostedTool, ResponseFormat
@@ -31,6 +34,8 @@ FUNCTION: dict[str, Spec] = {
     "function.parameters": "parameters",
     "function.strict": "strict",
 }
+DATA: Spec = (("media_type", "data"), DataUri())
+"""Inline data with its media type, as a data URI."""
 NO_PARAMETERS = {"type": "object", "properties": {}}
 
 
@@ -72,6 +77,18 @@ def response_formats(table: Table, name: str, schema: Row) -> Union:
         other=Row("other", ResponseFormat, {"type": "kind"}),
         prefer=lambda made, rows: next((one for one in rows if one.implied.get("kind") == made.kind), rows[0]),
     )
+
+
+def image_rows() -> list[Row]:
+    """Return the rows of parts of the type `image_url`: inline data, and links."""
+    detail: dict[str, Spec] = {"image_url.detail": ("detail", EnumString("detail", "auto", "low", "high"))}
+    data: dict[str, Spec] = {"image_url.url": DATA, **detail}
+    link: dict[str, Spec] = {"image_url.url": "uri", **detail}
+    constants = {"type": "image_url"}
+    return [
+        Row("image_url.data", DataContent, data, constants=constants),
+        Row("image_url", UriContent, link, Implied({"kind": "image"}), constants=constants),
+    ]
 
 
 def function_calls(table: Table, arguments: Codec[Any], name: Spec = "name") -> Union:

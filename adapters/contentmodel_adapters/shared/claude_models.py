@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from contentmodel.authoring import Capabilities, ListedModel, Range
+from contentmodel.authoring import Capabilities, Range, listing
 
 _SEEN = "2026-11-22"
 _DOCS = "platform.claude.com/docs/en"
@@ -134,10 +134,7 @@ def _adaptive(
 _CONVERSATION = ("model", "conversation")
 _ACCOUNT = ("model", "conversation", "account")
 
-
-def _row(shown: str, names: str, capabilities: Capabilities, source: str) -> ListedModel:
-    return ListedModel(shown=shown, names=names, capabilities=capabilities, source=source, seen=_SEEN)
-
+_row = listing(_SEEN)
 
 ROWS = [
     _row(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contentmodel.authoring import Capabilities, CapabilityTable, ListedModel, Range
+from contentmodel.authoring import Capabilities, CapabilityTable, Range, listing
 
 _SEEN = "2026-11-22"
 _DOCS = "developers.openai.com/api/docs"
@@ -86,10 +86,7 @@ _FIRST = Capabilities(
 # Cache points: gpt-5.6 and later (types/responses/response_create_params.py of openai 3.54, seen 2026-11-23).
 _NEWEST = _reasoning(*_TO_MAX, functions=False, cache_points=True)
 
-
-def _row(shown: str, names: str, capabilities: Capabilities, source: str) -> ListedModel:
-    return ListedModel(shown=shown, names=names, capabilities=capabilities, source=source, seen=_SEEN)
-
+_row = listing(_SEEN)
 
 _ROWS = [
     _row("GPT-6 Astra", r"gpt-6(?:\.2)?-astra(?:-law)?", _NEWEST, f"{_DOCS}/models/gpt-6-astra"),

@@ -133,12 +133,16 @@ class Plain:
 
 
 class Column:
-    """One of several wire fields whose contents form one list of the model (Chat's message columns)."""
+    """One of several wire fields whose contents form one list of the model (Chat's message columns).
+
+    `models` are the types of its contents. If `codec` has a union, they are the types of its rows by default.
+    """
 
     def __init__(self, codec: AnyCodec, *models: type, hinted: bool = False) -> None:
         """Create a column. If `hinted`, it takes only contents that came from it and have the hint `COLUMN`."""
         self.codec = codec
-        self.models = models
+        union = None if models else getattr(codec, "union", None)
+        self.models = models if union is None else tuple({row.model: None for row in union.rows})
         self.hinted = hinted
         self.spreads = isinstance(codec, Blocks)
 
