@@ -141,7 +141,9 @@ from contentmodel.engine.table.tables import (
     Spec,
     Table,
     Union,
+    enum_at,
     row,
+    same_options,
 )
 from contentmodel.engine.table.tool_choices import Choice, ToolOrMode, custom_names
 from contentmodel.engine.times import date_of, seconds_of, whole_seconds, with_date
@@ -305,6 +307,7 @@ __all__ = [
     "custom_names",
     "date_of",
     "dotted_key",
+    "enum_at",
     "escaped",
     "extended",
     "extended_list",
@@ -347,6 +350,7 @@ __all__ = [
     "request_pass",
     "response_pass",
     "row",
+    "same_options",
     "seconds_of",
     "set_fields",
     "settings",

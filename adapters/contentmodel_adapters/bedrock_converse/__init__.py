@@ -14,7 +14,6 @@ from contentmodel.authoring import (
     EVENT_STREAM,
     DecodeContext,
     EncodeContext,
-    EnumString,
     Host,
     Kinds,
     OneOf,
@@ -22,6 +21,7 @@ from contentmodel.authoring import (
     Silent,
     TableAdapter,
     counted,
+    enum_at,
     hoist_instructions,
     instructions_as_text,
     is_native,
@@ -99,21 +99,14 @@ REQUEST = TABLE.record(
         "inferenceConfig.topP": "options.top_p",
         "inferenceConfig.stopSequences": "options.stop_sequences",
         f"{_OF_MODEL}.top_k": "options.top_k",
-        f"{_OF_MODEL}.thinking.type": (
-            "options.reasoning.mode",
-            EnumString("options.reasoning.mode", "enabled", "disabled", "adaptive", "between_tools"),
+        f"{_OF_MODEL}.thinking.type": enum_at(
+            "options.reasoning.mode", "enabled", "disabled", "adaptive", "between_tools"
         ),
         f"{_OF_MODEL}.thinking.budget_tokens": "options.reasoning.budget_tokens",
-        "outputConfig.effort": (
-            "options.reasoning.effort",
-            EnumString("options.reasoning.effort", *_EFFORTS),
-        ),
+        "outputConfig.effort": enum_at("options.reasoning.effort", *_EFFORTS),
         "outputConfig.textFormat": ("options.response_format", OneOf(OUTPUT_FORMAT)),
         "requestMetadata": "options.metadata",
-        "serviceTier.type": (
-            "options.service_tier",
-            EnumString("options.service_tier", *_TIERS),
-        ),
+        "serviceTier.type": enum_at("options.service_tier", *_TIERS),
     },
     Silent("options.stream"),
 )

@@ -9,13 +9,13 @@ from contentmodel.authoring import (
     Blocks,
     DecodeContext,
     EncodeContext,
-    EnumString,
     Kinds,
     OneOf,
     Row,
     TableAdapter,
     TextField,
     counted,
+    enum_at,
     media,
     message_pass,
     passes,
@@ -66,20 +66,15 @@ REQUEST = TABLE.record(
         "store": "options.store",
         "user": "options.user",
         "metadata": "options.metadata",
-        "service_tier": (
-            "options.service_tier",
-            EnumString("options.service_tier", "auto", "default", "flex", "scale", "priority", "fast", "ultrafast"),
+        "service_tier": enum_at(
+            "options.service_tier", "auto", "default", "flex", "scale", "priority", "fast", "ultrafast"
         ),
         "previous_response_id": "options.previous_response_id",
         "conversation": "options.conversation_id",
-        "reasoning.effort": (
-            "options.reasoning.effort",
-            EnumString("options.reasoning.effort", "none", "minimal", "low", "medium", "high", "xhigh", "max"),
+        "reasoning.effort": enum_at(
+            "options.reasoning.effort", "none", "minimal", "low", "medium", "high", "xhigh", "max"
         ),
-        "reasoning.summary": (
-            "options.reasoning.summary",
-            EnumString("options.reasoning.summary", "auto", "concise", "detailed"),
-        ),
+        "reasoning.summary": enum_at("options.reasoning.summary", "auto", "concise", "detailed"),
     },
 )
 

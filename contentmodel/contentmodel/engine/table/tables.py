@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from contentmodel.engine.json import JsonObject
+from contentmodel.engine.table.codecs import EnumString
 from contentmodel.engine.table.fields import (
     Aliases,
     Columns,
@@ -55,7 +56,9 @@ __all__ = [
     "Table",
     "Union",
     "Silent",
+    "enum_at",
     "row",
+    "same_options",
 ]
 
 
@@ -64,6 +67,16 @@ def row(name: str, model: type[msgspec.Struct], fields: Mapping[str, Spec], *oth
     constants = {"type": name, **options.pop("constants", {})}
     label = ".".join([name, *(str(v) for k, v in constants.items() if k != "type")])
     return Row(label, model, fields, *others, constants=constants, **options)
+
+
+def same_options(*names: str, at: str = "") -> dict[str, Spec]:
+    """Return the fields of settings whose names are those of `ChatOptions`. `at` is the path before their names."""
+    return {f"{at}{name}": f"options.{name}" for name in names}
+
+
+def enum_at(path: str, *values: str) -> Spec:
+    """Return the attribute at `path` with the codec of its enum strings."""
+    return path, EnumString(path, *values)
 
 
 class Table:
