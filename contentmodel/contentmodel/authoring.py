@@ -8,6 +8,7 @@ describes the migration. Names that are not listed may change at any time.
 from __future__ import annotations
 
 from contentmodel.capabilities import Capabilities, CapabilityTable, ListedModel, Range, listing
+from contentmodel.engine import chat
 from contentmodel.engine.adapting import TableAdapter
 from contentmodel.engine.context import DecodeContext, EncodeContext
 from contentmodel.engine.host import Host
@@ -300,6 +301,7 @@ __all__ = [
     "begun_before",
     "camel_name",
     "canonical",
+    "chat",
     "check_choices",
     "child_path",
     "counted",

@@ -24,6 +24,7 @@ from contentmodel.authoring import (
     Silent,
     Table,
     TextOrBlocks,
+    chat,
     passes,
     row,
     with_error_mark,
@@ -36,7 +37,6 @@ from contentmodel.content.tools import FunctionCallContent, FunctionResultConten
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.shared.chat_rows import REASONING, report_citations
-from contentmodel_adapters.shared.chat_tables import function_tools
 
 API = "atif"
 TABLE = Table(API)
@@ -170,7 +170,7 @@ def _add_observation(steps: list[dict[str, Any]], message: ChatMessage, context:
     steps[-1]["observation"] = wire
 
 
-TOOLS = function_tools(TABLE)
+TOOLS = chat.function_tools(TABLE)
 REQUEST = TABLE.record(
     "request",
     ChatRequest,

@@ -22,6 +22,7 @@ from contentmodel.authoring import (
     Table,
     TextField,
     TextOrBlocks,
+    chat,
     parse,
     row,
     whole_number,
@@ -35,7 +36,6 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.errors import DecodeError
 from contentmodel.usage import Usage
-from contentmodel_adapters.shared.chat_tables import function_calls, image_rows, result_messages
 
 API = "cohere-chat"
 TABLE = Table(API)
@@ -99,7 +99,7 @@ DOCUMENTS = TABLE.union("document", document_rows("", {}), tag=None)
 # -- content -----------------------------------------------------------------------------------------------------------
 
 TEXT = row("text", TextContent, {"text": "text"}, Silent("annotations"))
-USER_CONTENT = TABLE.union("user content", [TEXT, *image_rows()])
+USER_CONTENT = TABLE.union("user content", [TEXT, *chat.image_rows()])
 ANSWER_CONTENT = TABLE.union(
     "assistant content",
     [
@@ -111,9 +111,9 @@ RESULT_CONTENT = TABLE.union("tool content", [TEXT, *document_rows("document.", 
 
 # -- calls and results -------------------------------------------------------------------------------------------------
 
-CALLS = function_calls(TABLE, ArgumentsText(), name=("name", Required()))
+CALLS = chat.function_calls(TABLE, ArgumentsText(), name=("name", Required()))
 RESULT: dict[str, Spec] = {"tool_call_id": "call_id", "content": ("outputs", TextOrBlocks(RESULT_CONTENT, "string"))}
-RESULTS = result_messages(TABLE, RESULT, Silent("name"))
+RESULTS = chat.result_messages(TABLE, RESULT, Silent("name"))
 
 # -- citations ---------------------------------------------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ from contentmodel.authoring import (
     Row,
     TextField,
     TextOrBlocks,
+    chat,
     hints,
     is_native,
     needs_error_mark,
@@ -50,7 +51,6 @@ from contentmodel_adapters.cohere_chat.blocks import (
     USER_CONTENT,
     row_of_source,
 )
-from contentmodel_adapters.shared.chat_tables import assistant_messages, plain_messages
 from contentmodel_adapters.shared.citations import moved_citation
 
 PLAN = "tool_plan"
@@ -68,10 +68,10 @@ COLUMNS = {
     "content": Column(TextOrBlocks(ANSWER_CONTENT, "list")),
     "tool_calls": Column(Blocks(CALLS)),
 }
-ASSISTANT = assistant_messages(TABLE, COLUMNS)
+ASSISTANT = chat.assistant_messages(TABLE, COLUMNS)
 _OWN_ROLES = {"system": "system", "user": "user"}
 ROLES = Roles(API, _OWN_ROLES, {**_OWN_ROLES, "developer": "system"}, elsewhere=("assistant", "tool"))
-PLAIN = plain_messages(TABLE, ROLES, {"content": ("contents", TextOrBlocks(USER_CONTENT, "string"))})
+PLAIN = chat.plain_messages(TABLE, ROLES, {"content": ("contents", TextOrBlocks(USER_CONTENT, "string"))})
 TABLE.known_values("message.roles", "system", "user", "assistant", "tool")
 
 # -- citations ---------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from contentmodel.authoring import (
     Capabilities,
     IdentifierRule,
     Rules,
+    chat,
     objects,
     objects_along,
     one_object,
@@ -18,7 +19,6 @@ from contentmodel.authoring import (
 from contentmodel.request import ReasoningOptions
 from contentmodel_adapters.cohere_chat.blocks import API
 from contentmodel_adapters.cohere_chat.capabilities import CAPABILITIES
-from contentmodel_adapters.shared.chat_rules import declare_model, functions_of
 from contentmodel_adapters.shared.rule_helpers import declares, declares_by_model, out_of_range, unsampled
 
 RULES = Rules(API, CAPABILITIES)
@@ -31,7 +31,7 @@ _rule = declares(RULES, seen="2026-11-23")
 _by_model = declares_by_model(RULES, seen="2026-11-23")
 
 
-declare_model(RULES, f"{_SDK}; seen 2026-11-23")
+chat.declare_model(RULES, f"{_SDK}; seen 2026-11-23")
 
 
 @_rule("refused", fix="add a message", source=_SDK)
@@ -102,7 +102,7 @@ def results_follow_their_calls(request: dict[str, Any]) -> Iterator[Broken]:
 @_rule("refused", fix="use letters, digits and _", source="lobehub/lobehub#4216; types/tool.py of cohere 7.3.1")
 def tool_names_match_pattern(request: dict[str, Any]) -> Iterator[Broken]:
     """The name of a tool must have only letters, digits and underscores."""
-    for at, function in functions_of(request):
+    for at, function in chat.functions_of(request):
         if isinstance(function.get("name"), str) and not TOOL_NAMES.accepts(function["name"]):
             yield f"{at}.name", f"{function['name']!r:.80}"
 

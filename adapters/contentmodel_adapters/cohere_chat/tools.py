@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, Literal
 
-from contentmodel.authoring import Choice, DecodeContext, EncodeContext, Group, Hint, Required, Spec, reasons
+from contentmodel.authoring import Choice, DecodeContext, EncodeContext, Group, Hint, Required, Spec, chat, reasons
 from contentmodel.request import FunctionTool, Tool, ToolChoice
 from contentmodel_adapters.cohere_chat.blocks import API, TABLE
-from contentmodel_adapters.shared.chat_tables import format_row, function_tools, response_formats
 
 FUNCTION = {f"function.{key}": key for key in ("name", "description", "parameters")} | {"strict": "strict"}
-TOOLS = function_tools(TABLE, FUNCTION)
+TOOLS = chat.function_tools(TABLE, FUNCTION)
 STRICT_TOOLS = reasons.insignificant("cohere-chat-strict", "{target} has one strict setting for all tools: it is set")
 LIFTED = Hint[Literal[True]](API, "strict", "the request, not the tool, has the setting for strict arguments")
 
@@ -93,6 +92,6 @@ TABLE.known_values("tool_choice", *MODES)
 TOOL_CHOICE = OwnChoice(lambda value: None, write_choice, modes=MODES, fallback=None)
 
 SCHEMA: dict[str, Spec] = {"json_schema": ("schema", Required(dict))}
-RESPONSE_FORMAT = response_formats(
-    TABLE, "response_format", format_row("json_schema", "json_object.schema", SCHEMA, tag="json_object")
+RESPONSE_FORMAT = chat.response_formats(
+    TABLE, "response_format", chat.format_row("json_schema", "json_object.schema", SCHEMA, tag="json_object")
 )

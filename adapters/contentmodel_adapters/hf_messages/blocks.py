@@ -17,13 +17,13 @@ from contentmodel.authoring import (
     Implied,
     Required,
     Row,
+    chat,
     reasons,
 )
 from contentmodel.content.media import DataContent, UriContent
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.hf_messages.padding import API, LITERALS, is_padded, with_nulls, without_nulls
 from contentmodel_adapters.shared.chat_rows import ChatRows, usual_row
-from contentmodel_adapters.shared.chat_tables import FUNCTION
 
 
 class Arguments(Codec[Any]):
@@ -82,7 +82,7 @@ MESSAGES = ChatRows(
     arguments=Arguments(),
     prefer=usual_row("image"),
     reasoning=("reasoning_content", "thinking", "reasoning"),
-    function={**FUNCTION, "function.parameters": ("parameters", Parameters())},
+    function={**chat.FUNCTION, "function.parameters": ("parameters", Parameters())},
 )
 TABLE = MESSAGES.table
 REQUEST = TABLE.record(

@@ -22,6 +22,7 @@ from contentmodel.authoring import (
     Silent,
     Spec,
     Table,
+    chat,
     hints,
     row,
 )
@@ -31,7 +32,6 @@ from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import FunctionTool, HostedTool, ToolChoice
-from contentmodel_adapters.shared.chat_tables import NO_PARAMETERS
 
 API = "mcp-sampling"
 TABLE = Table(API)
@@ -172,7 +172,7 @@ TOOLS = TABLE.union(
             "tool",
             FunctionTool,
             {"name": "name", "description": "description", "inputSchema": "parameters", "outputSchema": "returns"},
-            Filled({"inputSchema": NO_PARAMETERS}),
+            Filled({"inputSchema": chat.NO_PARAMETERS}),
         )
     ],
     tag=None,

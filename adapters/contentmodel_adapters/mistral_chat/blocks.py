@@ -31,10 +31,10 @@ from contentmodel.authoring import (
     Spec,
     Table,
     TextOrBlocks,
+    chat,
     list_of,
     row,
 )
-from contentmodel_adapters.shared.chat_tables import DATA, function_calls, image_rows, result_messages
 
 API = "mistral-chat"
 TABLE = Table(API)
@@ -95,8 +95,8 @@ def usual_row(content: Any, rows: list[Row]) -> Row | None:
 
 THINKING: dict[str, Spec] = {"signature": ("protected", Opaque("mistral", "signature"))}
 IMAGES = [
-    *image_rows(),
-    medium("image_url.short.data", DataContent, {"image_url": DATA}),
+    *chat.image_rows(),
+    medium("image_url.short.data", DataContent, {"image_url": chat.DATA}),
     medium("image_url.short", UriContent, {"image_url": "uri"}, Implied({"kind": "image"})),
 ]
 TEXT = row("text", TextContent, {"text": "text"})
@@ -110,7 +110,7 @@ PARTS = TABLE.union(
         row("thinking", ReasoningContent, {"thinking": ("text", Thinking()), **THINKING}, Filled({"thinking": []})),
         medium("thinking.parts", ReasoningContent, THINKING, ThinkingParts()),
         *IMAGES,
-        medium("document_url.data", DataContent, {"document_url": DATA, "document_name": "name"}),
+        medium("document_url.data", DataContent, {"document_url": chat.DATA, "document_name": "name"}),
         medium("document_url", UriContent, DOCUMENT, Implied({"kind": "document"})),
         medium("file", HostedFileContent, {"file_id": "file_id"}, Implied({"kind": "document"})),
         row("input_audio", DataContent, {"input_audio": "data"}),
@@ -134,8 +134,8 @@ class Arguments(ArgumentsText):
         return value if context.native and isinstance(value, dict) else super().encode(value, context, owner)
 
 
-CALLS = function_calls(TABLE, Arguments())
-RESULTS = result_messages(TABLE, {"tool_call_id": "call_id", "name": "name", "content": ("outputs", CONTENT)})
+CALLS = chat.function_calls(TABLE, Arguments())
+RESULTS = chat.result_messages(TABLE, {"tool_call_id": "call_id", "name": "name", "content": ("outputs", CONTENT)})
 COUNTERS: dict[str, Spec] = {
     "prompt_tokens": "input_tokens",
     "completion_tokens": "output_tokens",

@@ -16,12 +16,12 @@ from contentmodel.authoring import (
     Roles,
     Silent,
     WholeNumber,
+    chat,
     enum_at,
     same_options,
 )
 from contentmodel_adapters.mistral_chat.blocks import API, CALLS, CONTENT, RESULTS, TABLE
 from contentmodel_adapters.mistral_chat.tools import CHOICE, FORMATS, TOOLS
-from contentmodel_adapters.shared.chat_tables import plain_messages
 
 COLUMNS = {"content": Column(CONTENT), "tool_calls": Column(Blocks(CALLS))}
 ASSISTANT = TABLE.record(
@@ -32,7 +32,7 @@ ASSISTANT = TABLE.record(
     Silent("message_id"),
 )
 ROLES = Roles(API, {"system": "system", "user": "user"}, elsewhere=("assistant", "tool"))
-PLAIN = plain_messages(TABLE, ROLES, {"content": ("contents", CONTENT)})
+PLAIN = chat.plain_messages(TABLE, ROLES, {"content": ("contents", CONTENT)})
 TABLE.keep("assistant message", "prefix")
 TABLE.known_values("message.roles", "system", "user", "assistant", "tool")
 MESSAGES = ChatMessages(ASSISTANT, PLAIN, RESULTS)

@@ -6,10 +6,19 @@ from collections.abc import Iterator
 from typing import Any
 
 from contentmodel import ChatMessage, TextContent
-from contentmodel.authoring import Broken, EncodeContext, IdentifierRule, Rules, is_native, objects, objects_of, reasons
+from contentmodel.authoring import (
+    Broken,
+    EncodeContext,
+    IdentifierRule,
+    Rules,
+    chat,
+    is_native,
+    objects,
+    objects_of,
+    reasons,
+)
 from contentmodel_adapters.mistral_chat.blocks import API
 from contentmodel_adapters.mistral_chat.capabilities import CAPABILITIES
-from contentmodel_adapters.shared.chat_rules import declare_model, functions_of
 
 RULES = Rules(API, CAPABILITIES)
 CALL_IDS = IdentifierRule("[a-zA-Z0-9]", 9, 9)
@@ -24,7 +33,7 @@ FOLLOW = {
 VALIDATOR = "mistral-common, protocol/instruct/validator.py; seen 2026-11-23"
 
 
-declare_model(RULES, "ChatCompletionRequest of mistralai 3.7.0; seen 2026-11-23")
+chat.declare_model(RULES, "ChatCompletionRequest of mistralai 3.7.0; seen 2026-11-23")
 
 
 @RULES.rule("refused", fix="put an assistant message between them", source=f"{VALIDATOR}; BerriAI/litellm#17761")
@@ -50,7 +59,7 @@ def call_ids_have_nine_characters(request: dict[str, Any]) -> Iterator[Broken]:
 @RULES.rule("refused", fix="use letters, digits, _ and -, at most 64", source=VALIDATOR)
 def tool_names_match_pattern(request: dict[str, Any]) -> Iterator[Broken]:
     """The name of a tool must have at most 64 letters, digits, underscores and hyphens."""
-    for at, function in functions_of(request):
+    for at, function in chat.functions_of(request):
         if not TOOL_NAMES.accepts(function.get("name")):
             yield f"{at}.name", f"{function.get('name')!r:.60}"
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from contentmodel import HostedTool
-from contentmodel.authoring import Implied, Rest, ToolOrMode, row
+from contentmodel.authoring import Implied, Rest, ToolOrMode, chat, row
 from contentmodel_adapters.mistral_chat.blocks import TABLE
-from contentmodel_adapters.shared.chat_tables import function_tools, named_schema_row, response_formats
 
 HOSTED = {"image_generation": "image_generation", "document_library": "file_search", "connector": "connector"}
 """The kinds of the tools that Mistral runs."""
-TOOLS = function_tools(
+TOOLS = chat.function_tools(
     TABLE,
     hosted=[row(tag, HostedTool, {}, Implied({"kind": kind}), Rest("settings")) for tag, kind in HOSTED.items()],
     default="function",
 )
-FORMATS = response_formats(TABLE, "response format", named_schema_row())
+FORMATS = chat.response_formats(TABLE, "response format", chat.named_schema_row())
 CHOICE = ToolOrMode("function.name", {"type": "function"}, {"auto": "auto", "none": "none", "required": "any"})
 TABLE.known_values("tool_choice", "auto", "none", "any", "required", "function")

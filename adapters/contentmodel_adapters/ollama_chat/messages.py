@@ -13,19 +13,19 @@ from contentmodel.authoring import (
     MintedId,
     Roles,
     Spec,
+    chat,
     with_minted_ids,
 )
 from contentmodel.message import ChatMessage
 from contentmodel_adapters.ollama_chat.blocks import API, CONTENT, IMAGES, TABLE, THINKING, TOOL_CALLS
-from contentmodel_adapters.shared.chat_tables import assistant_messages, plain_messages, result_messages
 
 ROLES = Roles(API, {"system": "system", "user": "user"}, elsewhere=("assistant", "tool"))
 COLUMNS = {"content": CONTENT, "images": IMAGES}
 EVERY_COLUMN = {"thinking": THINKING, **COLUMNS, "tool_calls": TOOL_CALLS}
-ASSISTANT = assistant_messages(TABLE, EVERY_COLUMN, Filled({"content": ""}))
-PLAIN = plain_messages(TABLE, ROLES, {}, Columns("contents", COLUMNS))
+ASSISTANT = chat.assistant_messages(TABLE, EVERY_COLUMN, Filled({"content": ""}))
+PLAIN = chat.plain_messages(TABLE, ROLES, {}, Columns("contents", COLUMNS))
 RESULT: dict[str, Spec] = {"tool_call_id": ("call_id", MintedId()), "tool_name": "name"}
-RESULTS = result_messages(TABLE, RESULT, Columns("outputs", COLUMNS))
+RESULTS = chat.result_messages(TABLE, RESULT, Columns("outputs", COLUMNS))
 
 
 class Messages(ChatMessages):

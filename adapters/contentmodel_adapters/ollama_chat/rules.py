@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from contentmodel.authoring import Broken, IdentifierRule, Rules, list_of, objects, objects_along
+from contentmodel.authoring import Broken, IdentifierRule, Rules, chat, list_of, objects, objects_along
 from contentmodel.content.media import standard_base64
 from contentmodel_adapters.ollama_chat.blocks import API
 from contentmodel_adapters.ollama_chat.capabilities import CAPABILITIES
 from contentmodel_adapters.ollama_chat.tools import LEVELS
-from contentmodel_adapters.shared.chat_rules import declare_model, declare_results
 
 RULES = Rules(API, CAPABILITIES)
 CALL_IDS = IdentifierRule(".", 256)
@@ -18,7 +17,7 @@ TOOL_NAMES = IdentifierRule("[a-zA-Z0-9_.-]", 128)
 _TYPES = "api/types.go of ollama/ollama; seen 2026-11-23"
 
 
-declare_model(RULES, f"ChatRequest in {_TYPES}", missing=(None, ""))
+chat.declare_model(RULES, f"ChatRequest in {_TYPES}", missing=(None, ""))
 
 
 @RULES.rule("refused", fix="send the content as text, and images in `images`", source=f"Message in {_TYPES}")
@@ -54,4 +53,4 @@ def thinking_is_known(request: dict[str, Any]) -> Iterator[Broken]:
         yield "$.think", f"{level!r:.60}"
 
 
-declare_results(RULES, f"Message in {_TYPES}")
+chat.declare_results(RULES, f"Message in {_TYPES}")

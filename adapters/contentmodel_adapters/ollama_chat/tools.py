@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from contentmodel.authoring import Codec, DecodeContext, EncodeContext, Silent, reasons
+from contentmodel.authoring import Codec, DecodeContext, EncodeContext, Silent, chat, reasons
 from contentmodel.request import ReasoningOptions, ResponseFormat
 from contentmodel_adapters.ollama_chat.blocks import TABLE
-from contentmodel_adapters.shared.chat_tables import function_tools
 
 FUNCTION = {f"function.{key}": key for key in ("name", "description", "parameters")}
-TOOLS = function_tools(TABLE, FUNCTION, default="function")
+TOOLS = chat.function_tools(TABLE, FUNCTION, default="function")
 LEVELS = ("low", "medium", "high", "max")
 """The levels of thinking that the server accepts (api/types.go, ThinkValue)."""
 # The attributes of a response format that the API has no field for.

@@ -15,6 +15,7 @@ from contentmodel.authoring import (
     Capabilities,
     IdentifierRule,
     Rules,
+    chat,
     child_path,
     objects,
     one_object,
@@ -23,7 +24,6 @@ from contentmodel.authoring import (
 from contentmodel.request import ReasoningOptions
 from contentmodel_adapters.openai_chat.capabilities import CAPABILITIES
 from contentmodel_adapters.openai_chat.dialects import declare_rules
-from contentmodel_adapters.shared.chat_rules import declare_model
 from contentmodel_adapters.shared.rule_helpers import (
     bad_base64,
     declares,
@@ -50,7 +50,7 @@ _rule = declares(RULES, models=_OPENAI, seen="2026-11-21")
 _by_model = declares_by_model(RULES, seen="2026-11-22")
 
 
-declare_model(RULES, "chain-ml/council#45; seen 2026-11-22", fix="set model in the request, or pass model=")
+chat.declare_model(RULES, "chain-ml/council#45; seen 2026-11-22", fix="set model in the request, or pass model=")
 
 
 @_rule("refused", fix="use system, developer, user, assistant or tool", source=_TYPES)

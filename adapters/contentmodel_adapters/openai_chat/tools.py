@@ -11,6 +11,7 @@ from contentmodel.authoring import (
     EncodeContext,
     Implied,
     Row,
+    chat,
     custom_names,
     object_of,
     reasons,
@@ -19,7 +20,6 @@ from contentmodel.authoring import (
 )
 from contentmodel.request import CustomTool, FunctionTool, HostedTool, ToolChoice
 from contentmodel_adapters.openai_chat.blocks import TABLE
-from contentmodel_adapters.shared.chat_tables import FUNCTION, named_schema_row, response_formats
 
 
 class GrammarObject(Codec[dict[str, Any]]):
@@ -59,7 +59,7 @@ TOOLS = TABLE.union(
         row(
             "function",
             FunctionTool,
-            FUNCTION,
+            chat.FUNCTION,
         ),
         row(
             "custom",
@@ -156,4 +156,4 @@ _FORMS = ("function", "custom", "allowed_tools")
 TABLE.known_values("tool_choice", "auto", "none", "required", *_FORMS)
 TOOL_CHOICE = Choice(read_choice, write_choice, tagged=("type", _FORMS))
 
-RESPONSE_FORMAT = response_formats(TABLE, "response_format", named_schema_row())
+RESPONSE_FORMAT = chat.response_formats(TABLE, "response_format", chat.named_schema_row())

@@ -10,16 +10,16 @@ from contentmodel.authoring import (
     Blocks,
     Column,
     NonEmptyText,
+    chat,
 )
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.shared.chat_rows import ChatRows, usual_row
-from contentmodel_adapters.shared.chat_tables import image_rows
 
 API = "openai-finetune"
 MESSAGES = ChatRows(
     API,
-    image_rows(),
+    chat.image_rows(),
     arguments=ArgumentsText(),
     prefer=usual_row("image_url"),
     columns={"refusal": Column(NonEmptyText(ErrorContent, "message", between="\n\n", code="refusal"), ErrorContent)},

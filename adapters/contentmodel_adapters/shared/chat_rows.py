@@ -20,6 +20,7 @@ from contentmodel.authoring import (
     Spec,
     Table,
     TextOrBlocks,
+    chat,
     row,
     with_detached_media,
     with_media_back,
@@ -31,13 +32,6 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent
 from contentmodel.message import ChatMessage
-from contentmodel_adapters.shared.chat_tables import (
-    FUNCTION,
-    assistant_messages,
-    function_tools,
-    plain_messages,
-    result_messages,
-)
 
 _IN_CONTENT = (TextContent, DataContent, UriContent, HostedFileContent, ErrorContent)
 
@@ -70,7 +64,7 @@ class ChatRows(ChatMessages):
         roles: tuple[str, ...] = ("system", "developer", "user"),
         names: bool = True,
         detached: bool = False,
-        function: Mapping[str, Spec] = FUNCTION,
+        function: Mapping[str, Spec] = chat.FUNCTION,
     ) -> None:
         self._detached = detached
         self.table = table = Table(api)
@@ -101,7 +95,7 @@ class ChatRows(ChatMessages):
             "name": ("name", Codec(str) if names else ProviderOnly("name", str, silent=True)),
             "content": ("outputs", TextOrBlocks(outputs, "string")),
         }
-        results = result_messages(table, result)
+        results = chat.result_messages(table, result)
         apart = {kind for column in (columns or {}).values() for kind in column.models}
         every_column = {
             **{name: Column(REASONING, ReasoningContent, hinted=True) for name in reasoning},
@@ -109,12 +103,12 @@ class ChatRows(ChatMessages):
             **(columns or {}),
             "tool_calls": Column(Blocks(calls), FunctionCallContent),
         }
-        assistant = assistant_messages(table, every_column, fields={"name": "author_name"})
+        assistant = chat.assistant_messages(table, every_column, fields={"name": "author_name"})
         known = Roles(api, {name: name for name in roles}, elsewhere=("assistant", "tool"))
         content = TextOrBlocks(union, "string")
-        plain = plain_messages(table, known, {"content": ("contents", content), "name": "author_name"})
+        plain = chat.plain_messages(table, known, {"content": ("contents", content), "name": "author_name"})
         super().__init__(assistant, plain, results)
-        self.tools = function_tools(table, function)
+        self.tools = chat.function_tools(table, function)
         table.known_values("message.roles", *roles, "assistant", "tool")
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:

@@ -35,6 +35,7 @@ from contentmodel.authoring import (
     Silent,
     Table,
     Union,
+    chat,
     is_data_uri,
     parse,
     passes,
@@ -52,7 +53,6 @@ from contentmodel.errors import DecodeError
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest, FunctionTool, HostedTool
 from contentmodel_adapters.shared.chat_rows import report_citations, usual_row
-from contentmodel_adapters.shared.chat_tables import FUNCTION, NO_PARAMETERS
 from contentmodel_adapters.shared.tools_text import objects_of_text
 from contentmodel_adapters.sharegpt.placeholders import (
     LISTS,
@@ -381,11 +381,11 @@ def _form_of_tool(wire: dict[str, Any]) -> str | None:
     return "bare" if is_bare else "function" if wire.get("type") == "function" else None
 
 
-BARE: dict[str, Any] = {path.removeprefix("function."): attribute for path, attribute in FUNCTION.items()}
+BARE: dict[str, Any] = {path.removeprefix("function."): attribute for path, attribute in chat.FUNCTION.items()}
 TOOLS = TABLE.union(
     "tool",
     [
-        row("function", FunctionTool, FUNCTION, Filled({"function.parameters": NO_PARAMETERS})),
+        row("function", FunctionTool, chat.FUNCTION, Filled({"function.parameters": chat.NO_PARAMETERS})),
         Row("bare", FunctionTool, BARE),
     ],
     find=_form_of_tool,

@@ -1,21 +1,21 @@
-"""Tables that formats like Chat Completions have in common: tools, response formats, calls, results and messages."""
+"""The common part of formats like Chat Completions: tables of tools, calls, results and messages, and rules."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from contentmodel.authoring import (
-    Codec,
+from contentmodel.content.media import DataContent, UriContent
+from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
+from contentmodel.engine.table.codecs import Codec, DataUri, EnumString
+from contentmodel.engine.table.roles import Roles
+from contentmodel.engine.table.tables import (
     Column,
     Columns,
-    DataUri,
-    EnumString,
     Field,
     Filled,
     Implied,
-    Roles,
     Row,
     Silent,
     Spec,
@@ -23,10 +23,9 @@ from contentmodel.authoring import (
     Union,
     row,
 )
-from contentmodel.content.media import DataContent, UriContent
-from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import FunctionTool, HostedTool, ResponseFormat
+from contentmodel.rules import Broken, Rules, objects, objects_along
 
 FUNCTION: dict[str, Spec] = {
     "function.name": "name",
@@ -121,3 +120,38 @@ def plain_messages(table: Table, roles: Roles, fields: Mapping[str, Spec], *othe
     """Return the record of messages that have neither calls nor results."""
     mapped: dict[str, Spec] = {"role": ("role", roles), **fields}
     return table.record("message", ChatMessage, mapped, Silent("message_id"), Filled({"content": ""}), *others)
+
+
+# -- rules -------------------------------------------------------------------------------------------------------------
+
+
+def functions_of(request: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the functions of the tools, and those of the calls, each with its path."""
+    yield from objects_along(request, "tools", "function")
+    yield from objects_along(request, "messages", "tool_calls", "function")
+
+
+def declare_model(
+    rules: Rules, source: str, *, fix: str = "name the model", missing: Collection[str | None] = (None,)
+) -> None:
+    """Declare that a request names its model. The values in `missing` are no names."""
+
+    @rules.rule("refused", fix=fix, source=source)
+    def model_required(request: dict[str, Any]) -> Iterator[Broken]:
+        """A request must name its model."""
+        if request.get("model") in missing:
+            yield "$", "no model"
+
+
+def declare_results(rules: Rules, source: str) -> None:
+    """Declare that a result follows its call."""
+
+    @rules.rule("harmful", fix="put the call before its result", source=source)
+    def results_follow_their_calls(document: dict[str, Any]) -> Iterator[Broken]:
+        """A result with an id must follow the call with that id."""
+        called: set[Any] = set()
+        for path, message in objects(document, "messages"):
+            called.update(str(call.get("id")) for _, call in objects(message, "tool_calls"))
+            call_id = message.get("tool_call_id")
+            if message.get("role") == "tool" and isinstance(call_id, str) and call_id not in called:
+                yield f"{path}.tool_call_id", f"no call {call_id!r:.60} before it"
