@@ -30,8 +30,8 @@ from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.cohere_chat.blocks import API, TABLE
 from contentmodel_adapters.cohere_chat.http import HTTP
-from contentmodel_adapters.cohere_chat.messages import Conversation, encode_answer, expanded
-from contentmodel_adapters.cohere_chat.response import ERRORS, RESPONSE, completed
+from contentmodel_adapters.cohere_chat.messages import Conversation, expanded
+from contentmodel_adapters.cohere_chat.response import ANSWER, ERRORS, RESPONSE, completed
 from contentmodel_adapters.cohere_chat.rules import CALL_IDS, RULES, TOOL_NAMES
 from contentmodel_adapters.cohere_chat.stream import Decoder
 from contentmodel_adapters.cohere_chat.stream_encoder import Encoder
@@ -80,6 +80,7 @@ class CohereChat(TableAdapter):
     request = REQUEST
     requires = {"messages": list}
     response = RESPONSE
+    answer = ANSWER
     decoder = Decoder
     encoder = Encoder
     restore_arguments = staticmethod(restored_arguments)
@@ -112,9 +113,6 @@ class CohereChat(TableAdapter):
     def expanded(self, payload: Any) -> Any:
         """Return a payload with each id of a cited result as call id and number, for audits: see `Vocabulary`."""
         return expanded(payload)
-
-    def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> dict[str, Any]:
-        return encode_answer(messages, context)
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
         """Return the kinds of payload of this API that it may be, each with a confidence."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from contentmodel.authoring import (
     ArgumentsText,
+    AsSent,
     Codec,
     DecodeContext,
     EncodeContext,
@@ -182,16 +183,31 @@ def _form_of(citation: Citation) -> int:
 
 # -- answers -----------------------------------------------------------------------------------------------------------
 
+
+class Count(Codec[int]):
+    """A token count. Counts are floats in the SDK's types, and integers in traffic."""
+
+    classes = (int, float)
+    identity = False
+
+    def holds(self, value: object) -> bool:
+        return value.__class__ is int or (isinstance(value, float) and value.is_integer())
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> int:
+        return int(value)
+
+
 USAGE = TABLE.record(
     "usage",
     Usage,
     {
-        "tokens.input_tokens": "input_tokens",
-        "tokens.output_tokens": "output_tokens",
-        "cached_tokens": "cache_read_tokens",
+        "tokens.input_tokens": ("input_tokens", Count()),
+        "tokens.output_tokens": ("output_tokens", Count()),
+        "cached_tokens": ("cache_read_tokens", Count()),
     },
     # Cached tokens are part of `tokens.input_tokens`: a recorded answer has 1,683 input tokens, 992 of them cached.
     Silent("cached_inside", "reasoning_inside"),
+    as_sent=AsSent("tokens.input_tokens", "tokens.output_tokens", "cached_tokens"),
 )
 TABLE.keep("usage", "billed_units")
-ERROR = TABLE.record("error", ErrorContent, {"message": "message"}, Silent("kind", "code"))
+ERROR = TABLE.record("error", ErrorContent, {"message": "message"}, Silent("kind", "code"), Filled({"message": ""}))

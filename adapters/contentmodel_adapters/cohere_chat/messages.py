@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Literal
 
 import msgspec
 
 from contentmodel.authoring import (
     Blocks,
+    ChatMessages,
     Column,
     DecodeContext,
     EncodeContext,
-    Fields,
     Group,
     Hint,
-    MessageList,
-    Place,
     Roles,
     Row,
     TextField,
@@ -24,13 +22,8 @@ from contentmodel.authoring import (
     chat,
     hints,
     is_native,
-    needs_error_mark,
     passes,
     reasons,
-    with_detached_media,
-    with_error_mark,
-    with_error_read,
-    with_media_back,
 )
 from contentmodel.content.base import AIContent
 from contentmodel.content.citations import Citation
@@ -38,7 +31,6 @@ from contentmodel.content.documents import DocumentContent
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import SpanConverter, TextContent
-from contentmodel.content.tools import FunctionResultContent
 from contentmodel.message import ChatMessage
 from contentmodel_adapters.cohere_chat.blocks import (
     ANSWER_CONTENT,
@@ -68,7 +60,6 @@ COLUMNS = {
     "content": Column(TextOrBlocks(ANSWER_CONTENT, "list")),
     "tool_calls": Column(Blocks(CALLS)),
 }
-ASSISTANT = chat.assistant_messages(TABLE, COLUMNS)
 _OWN_ROLES = {"system": "system", "user": "user"}
 ROLES = Roles(API, _OWN_ROLES, {**_OWN_ROLES, "developer": "system"}, elsewhere=("assistant", "tool"))
 PLAIN = chat.plain_messages(TABLE, ROLES, {"content": ("contents", TextOrBlocks(USER_CONTENT, "string"))})
@@ -206,24 +197,23 @@ def is_plan_content(content: AIContent) -> bool:
 # -- messages ----------------------------------------------------------------------------------------------------------
 
 
-def decode_assistant(wire: dict[str, Any], context: DecodeContext) -> ChatMessage:
-    """Decode a message of the assistant."""
-    message: ChatMessage = ASSISTANT.decode(wire, context)
-    return _with_citations(message, wire, context) if "citations" in wire else message
+class CitedMessage(Row):
+    """The row of messages of the assistant. Their field `citations` has the citations of all contents."""
 
+    def decode(self, wire: dict[str, Any], context: DecodeContext) -> ChatMessage:
+        message: ChatMessage = super().decode(wire, context)
+        return _with_citations(message, wire, context) if "citations" in wire else message
 
-def encode_assistant(message: ChatMessage, context: EncodeContext) -> dict[str, Any]:
-    """Encode a message of the assistant."""
-    cites = context.kind == "response" or is_native(message, context)
-    is_cited = any(content.annotations for content in message.contents)
-    if is_cited or any(map(is_plan_content, message.contents)):
+    def encode(self, message: ChatMessage, context: EncodeContext) -> dict[str, Any]:
+        cites = context.kind == "response" or is_native(message, context)
+        is_cited = any(content.annotations for content in message.contents)
+        if not is_cited and not any(map(is_plan_content, message.contents)):
+            return super().encode(message, context)
         contents = [_column_content(content, context) for content in message.contents]
-        wire = ASSISTANT.encode(context.with_contents(message, contents), context)
-    else:
-        wire = ASSISTANT.encode(message, context)
-    if is_cited and cites:
-        wire["citations"] = [*wire.get("citations", []), *_encode_citations(message, wire, context)]
-    return wire
+        wire = super().encode(context.with_contents(message, contents), context)
+        if is_cited and cites:
+            wire["citations"] = [*wire.get("citations", []), *_encode_citations(message, wire, context)]
+        return wire
 
 
 def _column_content(content: Any, context: EncodeContext) -> Any:
@@ -235,68 +225,7 @@ def _column_content(content: Any, context: EncodeContext) -> Any:
     return content
 
 
-def encode_answer(messages: list[ChatMessage], context: EncodeContext) -> dict[str, Any]:
-    """Return the message of an answer. Several messages become one."""
-    return encode_assistant(passes.joined_messages(messages, context), context)
-
-
-class _ResultMessage(Fields):
-    """The layout of a message that is one tool result. The result has the path of the message."""
-
-    def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
-        yield value.contents[0], path, wire, RESULTS
-
-
-_RESULT_MESSAGE = _ResultMessage({})
-
-
-def row_of(message: ChatMessage) -> Row | Fields:
-    """Return the row of a decoded message."""
-    if message.role == "tool":
-        return _RESULT_MESSAGE
-    return ASSISTANT if message.role == "assistant" else PLAIN
-
-
-class Messages(MessageList):
-    """The list of messages of a request."""
-
-    tag = "role"
-
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
-        messages = [self._decode_message(wire, context) for _, wire in self.objects(value, context)]
-        context.trace_messages(messages, value, row_of)
-        return with_media_back(messages, context)
-
-    def _decode_message(self, wire: dict[str, Any], context: DecodeContext) -> ChatMessage:
-        if wire["role"] == "tool":
-            result = with_error_read(RESULTS.decode(wire, context))
-            return ChatMessage(role="tool", contents=[result], origin=context.origin)
-        decoded: ChatMessage = (
-            decode_assistant(wire, context) if wire["role"] == "assistant" else PLAIN.decode(wire, context)
-        )
-        return decoded
-
-    def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
-        return [wire for message in with_detached_media(value, API) for wire in self._encode_message(message, context)]
-
-    def _encode_message(self, message: ChatMessage, context: EncodeContext) -> list[dict[str, Any]]:
-        if not context.native and not message.contents:
-            # An empty message of another API is not sent.
-            passes.leave_empty(message, context)
-            return []
-        if message.role != "tool":
-            return [(encode_assistant if message.role == "assistant" else PLAIN.encode)(message, context)]
-        if message.message_id or message.author_name or message.extra:
-            passes.leave_empty(message, context)
-        return RESULTS.encode_list([_marked(content, context) for content in message.contents], context)
-
-
-def _marked(content: AIContent, context: EncodeContext) -> AIContent:
-    """Return a result that reports its failure in its text: the API has no flag for failed results."""
-    if not isinstance(content, FunctionResultContent) or not needs_error_mark(content):
-        return content
-    return with_error_mark(content, context)
-
+ASSISTANT = chat.assistant_messages(TABLE, COLUMNS, kind=CitedMessage)
 
 # -- documents ---------------------------------------------------------------------------------------------------------
 
@@ -313,7 +242,7 @@ class Conversation(Group):
 
     attribute = "messages"
     keys = ("messages", "documents")
-    messages = Messages()
+    messages = ChatMessages(ASSISTANT, PLAIN, RESULTS, detached=True)
 
     def taken(self, wire: Mapping[str, Any]) -> Collection[str]:
         if not self.messages.holds(wire.get("messages")):

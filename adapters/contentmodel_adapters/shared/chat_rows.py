@@ -10,7 +10,6 @@ from contentmodel.authoring import (
     ChatMessages,
     Codec,
     Column,
-    DecodeContext,
     EncodeContext,
     Filled,
     NonEmptyText,
@@ -22,8 +21,6 @@ from contentmodel.authoring import (
     TextOrBlocks,
     chat,
     row,
-    with_detached_media,
-    with_media_back,
 )
 from contentmodel.content.base import AIContent
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
@@ -66,7 +63,6 @@ class ChatRows(ChatMessages):
         detached: bool = False,
         function: Mapping[str, Spec] = chat.FUNCTION,
     ) -> None:
-        self._detached = detached
         self.table = table = Table(api)
         text = row("text", TextContent, {"text": "text"})
         union = table.union("content part", [text, *parts], prefer=prefer)
@@ -107,16 +103,9 @@ class ChatRows(ChatMessages):
         known = Roles(api, {name: name for name in roles}, elsewhere=("assistant", "tool"))
         content = TextOrBlocks(union, "string")
         plain = chat.plain_messages(table, known, {"content": ("contents", content), "name": "author_name"})
-        super().__init__(assistant, plain, results)
+        super().__init__(assistant, plain, results, detached=detached)
         self.tools = chat.function_tools(table, function)
         table.known_values("message.roles", *roles, "assistant", "tool")
-
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
-        messages = super().decode(value, context, container, key)
-        return with_media_back(messages, context) if self._detached else messages
-
-    def encode(self, value: list[ChatMessage], context: EncodeContext, owner: object) -> list[dict[str, Any]]:
-        return super().encode(with_detached_media(value, context.api) if self._detached else value, context, owner)
 
     def encode_message(self, message: ChatMessage, context: EncodeContext) -> list[dict[str, Any]]:
         if message.role != "tool":

@@ -108,12 +108,16 @@ def result_messages(table: Table, fields: Mapping[str, Spec], *others: Field) ->
 
 
 def assistant_messages(
-    table: Table, columns: Mapping[str, Column], *others: Field, fields: Mapping[str, Spec] = MappingProxyType({})
+    table: Table,
+    columns: Mapping[str, Column],
+    *others: Field,
+    fields: Mapping[str, Spec] = MappingProxyType({}),
+    kind: type[Row] = Row,
 ) -> Row:
-    """Return the record of messages of the assistant, whose contents are in columns."""
+    """Return the record of messages of the assistant, whose contents are in columns. `kind` is the class of the row."""
     role = {"role": "assistant"}
     fixed = (Columns("contents", columns), Implied(role), Silent("message_id"))
-    return table.record("assistant message", ChatMessage, fields, *fixed, *others, constants=role)
+    return table.record("assistant message", ChatMessage, fields, *fixed, *others, constants=role, kind=kind)
 
 
 def plain_messages(table: Table, roles: Roles, fields: Mapping[str, Spec], *others: Field) -> Row:

@@ -7,6 +7,7 @@ from typing import Any
 
 from contentmodel.engine.context import DecodeContext, EncodeContext
 from contentmodel.engine.pipeline import passes
+from contentmodel.engine.pipeline.detached_media import with_detached_media, with_media_back
 from contentmodel.engine.pipeline.sentinels import with_error_mark, with_error_read
 from contentmodel.engine.table.codecs import Codec, Place
 from contentmodel.engine.table.message_lists import MessageList
@@ -32,14 +33,15 @@ class ChatMessages(MessageList):
     """The messages of a request. A message of the role `tool` is one result.
 
     `assistant` is the row of messages of the role `assistant`, `plain` that of all other roles, and `results` decodes a
-    result. The format has no field for failed results: their texts begin with a mark.
+    result. The format has no field for failed results: their texts begin with a mark. If `detached`, results have only
+    texts, and their media follow in a user message.
     """
 
     tag = "role"
 
-    def __init__(self, assistant: Row, plain: Row, results: Union) -> None:
+    def __init__(self, assistant: Row, plain: Row, results: Union, *, detached: bool = False) -> None:
         super().__init__()
-        self.assistant, self.plain, self.results = assistant, plain, results
+        self.assistant, self.plain, self.results, self.detached = assistant, plain, results, detached
         self._result_message = ResultMessage(results)
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
@@ -51,7 +53,7 @@ class ChatMessages(MessageList):
             else:
                 messages.append((self.assistant if wire["role"] == "assistant" else self.plain).decode(wire, context))
         context.trace_messages(messages, value, self._row_of)
-        return messages
+        return with_media_back(messages, context) if self.detached else messages
 
     def _row_of(self, message: ChatMessage) -> Row | Fields:
         if message.role == "tool":
@@ -59,7 +61,8 @@ class ChatMessages(MessageList):
         return self.assistant if message.role == "assistant" else self.plain
 
     def encode(self, value: list[ChatMessage], context: EncodeContext, owner: object) -> list[dict[str, Any]]:
-        return [wire for message in value for wire in self.encode_message(message, context)]
+        messages = with_detached_media(value, context.api) if self.detached else value
+        return [wire for message in messages for wire in self.encode_message(message, context)]
 
     def encode_message(self, message: ChatMessage, context: EncodeContext) -> list[dict[str, Any]]:
         """Return the wire messages of one message: none, one, or one for each result."""

@@ -65,4 +65,5 @@ def _other_spelling(leaf: Plain, wire: JsonObject, value: object) -> Json:
     if raw is None or not leaf.codec.holds(raw):
         return None
     usual = leaf.codec.encode(get_attribute(value, leaf.attribute), None, value)  # type: ignore[arg-type]
-    return None if usual == raw else raw
+    # 12 and 12.0 are equal, but two spellings.
+    return None if usual == raw and usual.__class__ is raw.__class__ else raw

@@ -123,7 +123,7 @@ class ErrorFields(Group):
         self._body, self._fields = body, fields
 
     def decode(self, wire: JsonObject, context: DecodeContext) -> ErrorContent | None:
-        if self._fields[0] not in wire:
+        if not self.taken(wire):
             return None
         error: JsonObject = {key: wire[key] for key in self._fields if key in wire}
         context.copied(error, wire)

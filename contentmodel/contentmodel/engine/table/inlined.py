@@ -27,7 +27,7 @@ class Inlined(Group):
         self._pieces = Pieces(fields)
 
     def decode(self, wire: JsonObject, context: DecodeContext) -> Any:
-        part = {key: wire[key] for key in self.keys if key in wire}
+        part = {key: wire[key] for key in self.taken(wire)}
         if not part:
             return [] if self._one_of_list else None
         context.copied(part, wire)

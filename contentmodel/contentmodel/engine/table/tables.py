@@ -93,8 +93,9 @@ class Table:
     def record(
         self, name: str, model: type[msgspec.Struct], fields: Mapping[str, Spec], *others: Field, **options: Any
     ) -> Row:
-        """Add a row for an object that has one fixed position and no tag."""
-        made = self.records[name] = Row(name, model, fields, *others, **options).bind(self.api)
+        """Add a row for an object that has one fixed position and no tag. Its class is the option `kind`, or Row."""
+        kind: type[Row] = options.pop("kind", Row)
+        made = self.records[name] = kind(name, model, fields, *others, **options).bind(self.api)
         return made
 
     def union(self, name: str, rows: Iterable[Row], **options: Any) -> Union:
