@@ -114,6 +114,7 @@ from contentmodel.engine.table.nested import (
     Record,
     TextField,
     TextOrBlocks,
+    TextParts,
 )
 from contentmodel.engine.table.respelling import number_of
 from contentmodel.engine.table.roles import Roles
@@ -288,6 +289,7 @@ __all__ = [
     "TextDelta",
     "TextField",
     "TextOrBlocks",
+    "TextParts",
     "TokenCounting",
     "ToolOrMode",
     "Union",

@@ -19,7 +19,6 @@ from contentmodel.authoring import (
     Row,
     TableAdapter,
     TextOrBlocks,
-    counted,
     enum_at,
     hoist_instructions,
     instructions_as_text,
@@ -29,7 +28,6 @@ from contentmodel.authoring import (
     payload_pass,
     reasons,
     request_pass,
-    response_pass,
     settings,
     with_custom_calls,
     with_fitting_calls,
@@ -245,7 +243,7 @@ class AnthropicMessages(TableAdapter):
         message_pass(passes.without_blank_texts),
         message_pass(passes.without_broken_status, native=True),
     )
-    response_passes = (response_pass(counted, cached_inside=False, reasoning_inside=True),)
+    token_counts = {"cached_inside": False, "reasoning_inside": True}
     response_payload_passes = (payload_pass(completed), payload_pass(with_error_of_host, native=True))
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:

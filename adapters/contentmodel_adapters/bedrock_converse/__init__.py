@@ -20,7 +20,6 @@ from contentmodel.authoring import (
     Row,
     Silent,
     TableAdapter,
-    counted,
     enum_at,
     hoist_instructions,
     instructions_as_text,
@@ -33,7 +32,6 @@ from contentmodel.authoring import (
     payload_pass,
     reasons,
     request_pass,
-    response_pass,
     settings,
     with_custom_calls,
     with_fitting_calls,
@@ -406,7 +404,7 @@ class BedrockConverse(TableAdapter):
         message_pass(passes.without_blank_texts),
         message_pass(passes.without_broken_status, native=True),
     )
-    response_passes = (response_pass(counted, cached_inside=False, reasoning_inside=True),)
+    token_counts = {"cached_inside": False, "reasoning_inside": True}
     response_payload_passes = (payload_pass(completed),)
 
     def host(self, model: str | None, policies: Mapping[str, str] | None = None) -> Host:

@@ -30,6 +30,7 @@ from contentmodel.authoring import (
     Silent,
     Spec,
     Table,
+    TextParts,
     object_of,
     reasons,
 )
@@ -127,36 +128,8 @@ POINTS = CachePoints(CACHE_POINT)
 # -- citations -----------------------------------------------------------------------------------------------------
 
 
-class OneText(Codec[str]):
-    """A text as a list of objects with a text."""
-
-    classes = (list,)
-    identity = False
-    mandatory = True
-
-    def holds(self, value: object) -> bool:
-        if value.__class__ is not list or not value:
-            return False
-        return all(i.__class__ is dict and i.keys() == {"text"} and i["text"].__class__ is str for i in value)
-
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> str:
-        return "".join(item["text"] for item in value)
-
-    def encode(self, value: str, context: EncodeContext, owner: object) -> Any:
-        return [{"text": value}]
-
-    def describe(self) -> str:
-        return "list of texts"
-
-
-class QuotedText(OneText):
-    """The quotation of a source."""
-
-    mandatory = False
-
-
 _UNITS = {"documentChar": "char", "documentPage": "page", "documentChunk": "block", "searchResultLocation": "block"}
-_SOURCE: dict[str, Spec] = {"title": "title", "sourceContent": ("cited_text", QuotedText())}
+_SOURCE: dict[str, Spec] = {"title": "title", "sourceContent": ("cited_text", TextParts(mandatory=False))}
 _QUOTED = AsSent("sourceContent")
 
 
@@ -193,7 +166,7 @@ CITATIONS = TABLE.union(
 CACHED = "cache_point"
 """The attribute that `CachedBlocks` writes."""
 TEXT = Row("text", TextContent, {"text": "text"}, Silent(CACHED))
-CITED_TEXT = OneText()
+CITED_TEXT = TextParts()
 CITED: dict[str, Spec] = {
     "citationsContent.content": ("text", CITED_TEXT),
     "citationsContent.citations": ("annotations", Blocks(CITATIONS)),

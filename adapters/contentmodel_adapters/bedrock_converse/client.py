@@ -70,30 +70,6 @@ _HANDLERS: dict[str, Callable[..., Any]] = {
 }
 
 
-def make_sdk(options: dict[str, Any]) -> Any:
-    """Return a client of boto3. Options that other SDKs have are translated; `api_key` is one of Bedrock."""
-    named = {**options}
-    settings: dict[str, Any] = {}
-    headers = dict(named.pop("default_headers", None) or {})
-    if (base_url := named.pop("base_url", None)) is not None:
-        named["endpoint_url"] = str(base_url)
-        # The SDK requires a region, even if the address is known.
-        named.setdefault("region_name", boto3.Session().region_name or "us-east-1")
-    if (timeout := named.pop("timeout", None)) is not None:
-        settings |= {"connect_timeout": timeout, "read_timeout": timeout}
-    if (retries := named.pop("max_retries", None)) is not None:
-        settings["retries"] = {"total_max_attempts": retries + 1}
-    if (api_key := named.pop("api_key", None)) is not None:
-        settings["signature_version"] = UNSIGNED
-        headers["Authorization"] = f"Bearer {api_key}"
-    if settings:
-        config = Config(**settings)
-        named["config"] = named["config"].merge(config) if "config" in named else config
-    sdk = boto3.client("bedrock-runtime", **named)
-    sdk.meta.events.register("before-call.bedrock-runtime", lambda params, **event: params["headers"].update(headers))
-    return sdk
-
-
 def exchanged(sdk: Any, call: Call, timeout: float | None, *, stream: bool) -> Any:
     """Send a payload, and return the body of its answer: bytes, or a stream of bytes."""
     for event, handler in _HANDLERS.items():
@@ -141,7 +117,29 @@ class Common(clients.BaseClient):
     has_stream_field = False
 
     def make_sdk(self, options: dict[str, Any]) -> Any:
-        return make_sdk(options)
+        """Return a client of boto3. Options that other SDKs have are translated; `api_key` is one of Bedrock."""
+        named = {**options}
+        settings: dict[str, Any] = {}
+        headers = dict(named.pop("default_headers", None) or {})
+        if (base_url := named.pop("base_url", None)) is not None:
+            named["endpoint_url"] = str(base_url)
+            # The SDK requires a region, even if the address is known.
+            named.setdefault("region_name", boto3.Session().region_name or "us-east-1")
+        if (timeout := named.pop("timeout", None)) is not None:
+            settings |= {"connect_timeout": timeout, "read_timeout": timeout}
+        if (retries := named.pop("max_retries", None)) is not None:
+            settings["retries"] = {"total_max_attempts": retries + 1}
+        if (api_key := named.pop("api_key", None)) is not None:
+            settings["signature_version"] = UNSIGNED
+            headers["Authorization"] = f"Bearer {api_key}"
+        if settings:
+            config = Config(**settings)
+            named["config"] = named["config"].merge(config) if "config" in named else config
+        sdk = boto3.client("bedrock-runtime", **named)
+        sdk.meta.events.register(
+            "before-call.bedrock-runtime", lambda params, **event: params["headers"].update(headers)
+        )
+        return sdk
 
     def failure_of(self, error: Exception) -> ClientError | None:
         if not isinstance(error, Refusal):

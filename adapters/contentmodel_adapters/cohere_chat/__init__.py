@@ -11,7 +11,6 @@ from contentmodel.authoring import (
     OneOf,
     TableAdapter,
     WholeNumber,
-    counted,
     enum_at,
     media,
     message_pass,
@@ -19,7 +18,6 @@ from contentmodel.authoring import (
     payload_pass,
     place_instructions,
     request_pass,
-    response_pass,
     same_options,
     settings,
     with_fitting_calls,
@@ -107,7 +105,7 @@ class CohereChat(TableAdapter):
         message_pass(passes.without_names_of_results),
         message_pass(media.without_media),
     )
-    response_passes = (response_pass(counted, cached_inside=True, reasoning_inside=True),)
+    token_counts = {"cached_inside": True, "reasoning_inside": True}
     response_payload_passes = (payload_pass(completed),)
 
     def expanded(self, payload: Any) -> Any:

@@ -17,7 +17,6 @@ from contentmodel.authoring import (
     Row,
     Silent,
     TableAdapter,
-    counted,
     hoist_instructions,
     media,
     message_pass,
@@ -27,7 +26,6 @@ from contentmodel.authoring import (
     payload_pass,
     reasons,
     request_pass,
-    response_pass,
     settings,
     with_counted_calls,
     with_custom_calls,
@@ -241,7 +239,7 @@ class GoogleGenerateContent(TableAdapter):
         message_pass(with_failures),
         message_pass(with_normalized_texts, native=True, blocks=PARTS),
     )
-    response_passes = (response_pass(counted, cached_inside=True, reasoning_inside=False, tools_inside=False),)
+    token_counts = {"cached_inside": True, "reasoning_inside": False, "tools_inside": False}
     response_payload_passes = (payload_pass(completed),)
 
     def accepts_value(self, name: str, value: Any, codec: Codec[Any]) -> bool:

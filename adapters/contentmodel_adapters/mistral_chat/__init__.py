@@ -10,14 +10,12 @@ from contentmodel.authoring import (
     EncodeContext,
     Kinds,
     TableAdapter,
-    counted,
     media,
     message_pass,
     passes,
     payload_pass,
     place_instructions,
     request_pass,
-    response_pass,
     settings,
     with_fitting_calls,
     with_json_schemas,
@@ -77,7 +75,7 @@ class MistralChat(TableAdapter):
     )
     request_payload_passes = (payload_pass(passes.with_model),)
     answer_passes = (message_pass(without_user_messages), message_pass(with_normalized_texts, native=True))
-    response_passes = (response_pass(counted, cached_inside=True, reasoning_inside=True),)
+    token_counts = {"cached_inside": True, "reasoning_inside": True}
     response_payload_passes = (payload_pass(completed),)
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:

@@ -16,10 +16,8 @@ from contentmodel import (
 )
 from contentmodel.authoring import (
     ArgumentsText,
-    Codec,
     DecodeContext,
     EncodeContext,
-    Field,
     Filled,
     Group,
     Implied,
@@ -31,6 +29,7 @@ from contentmodel.authoring import (
     Spec,
     Table,
     TextOrBlocks,
+    TextParts,
     chat,
     list_of,
     row,
@@ -40,21 +39,15 @@ API = "mistral-chat"
 TABLE = Table(API)
 
 
-class Thinking(Codec[str]):
+class Thinking(TextParts):
     """The field `thinking` if it is a list with one text. Other lists have the row `thinking.parts`."""
 
-    classes = (list,)
-    identity = False
-    mandatory = True
+    def holds(self, value: Any) -> bool:
+        return super().holds(value) and len(value) == 1 and value[0]["text"] != ""
 
-    def holds(self, value: object) -> bool:
-        return bool(isinstance(value, list) and len(value) == 1 and is_text(value[0]) and value[0]["text"])
 
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> str:
-        return str(value[0]["text"])
-
-    def encode(self, value: str, context: EncodeContext, owner: object) -> Any:
-        return [{"type": "text", "text": value}]
+THINKING_TEXT = Thinking({"type": "text"})
+is_text = THINKING_TEXT.is_part
 
 
 class ThinkingParts(Group):
@@ -72,18 +65,7 @@ class ThinkingParts(Group):
 
 def text_of_parts(wire: dict[str, Any]) -> str:
     """Return the texts of the field `thinking`, joined and without references."""
-    return "".join(part["text"] for part in list_of(wire, "thinking") if is_text(part))
-
-
-def is_text(part: Any) -> bool:
-    """Return whether a part is a text without other fields."""
-    is_plain = isinstance(part, dict) and part.keys() == {"type", "text"}
-    return is_plain and part["type"] == "text" and isinstance(part["text"], str)
-
-
-def medium(name: str, model: type[Any], fields: dict[str, Any], *others: Field) -> Row:
-    """Return a row for media. The name of the row begins with the type of the part."""
-    return Row(name, model, fields, *others, constants={"type": name.partition(".")[0]})
+    return THINKING_TEXT.text_of(list_of(wire, "thinking"))
 
 
 def usual_row(content: Any, rows: list[Row]) -> Row | None:
@@ -96,8 +78,8 @@ def usual_row(content: Any, rows: list[Row]) -> Row | None:
 THINKING: dict[str, Spec] = {"signature": ("protected", Opaque("mistral", "signature"))}
 IMAGES = [
     *chat.image_rows(),
-    medium("image_url.short.data", DataContent, {"image_url": chat.DATA}),
-    medium("image_url.short", UriContent, {"image_url": "uri"}, Implied({"kind": "image"})),
+    row("image_url", DataContent, {"image_url": chat.DATA}, form="short.data"),
+    row("image_url", UriContent, {"image_url": "uri"}, Implied({"kind": "image"}), form="short"),
 ]
 TEXT = row("text", TextContent, {"text": "text"})
 RESOURCE_PARTS = TABLE.union("resource content", [TEXT, *IMAGES], prefer=usual_row)
@@ -107,12 +89,12 @@ PARTS = TABLE.union(
     [
         TEXT,
         row("reference", TextContent, {}, Implied({"text": ""})),
-        row("thinking", ReasoningContent, {"thinking": ("text", Thinking()), **THINKING}, Filled({"thinking": []})),
-        medium("thinking.parts", ReasoningContent, THINKING, ThinkingParts()),
+        row("thinking", ReasoningContent, {"thinking": ("text", THINKING_TEXT), **THINKING}, Filled({"thinking": []})),
+        row("thinking", ReasoningContent, THINKING, ThinkingParts(), form="parts"),
         *IMAGES,
-        medium("document_url.data", DataContent, {"document_url": chat.DATA, "document_name": "name"}),
-        medium("document_url", UriContent, DOCUMENT, Implied({"kind": "document"})),
-        medium("file", HostedFileContent, {"file_id": "file_id"}, Implied({"kind": "document"})),
+        row("document_url", DataContent, {"document_url": chat.DATA, "document_name": "name"}, form="data"),
+        row("document_url", UriContent, DOCUMENT, Implied({"kind": "document"})),
+        row("file", HostedFileContent, {"file_id": "file_id"}, Implied({"kind": "document"})),
         row("input_audio", DataContent, {"input_audio": "data"}),
         row("resource", DocumentContent, {"uri": "uri", "content": ("parts", One(RESOURCE_PARTS))}),
         row("resource_link", UriContent, {"uri": "uri"}),
@@ -123,18 +105,7 @@ PARTS = TABLE.union(
 CONTENT = TextOrBlocks(PARTS, "string")
 TABLE.keep("reference", "reference_ids")
 TABLE.known_values("thinking", "text", "reference", "tool_reference")
-
-
-class Arguments(ArgumentsText):
-    """The arguments of a call: JSON text, or an object. Only arguments from Mistral are written as an object."""
-
-    classes = (str, dict)
-
-    def encode(self, value: Any, context: EncodeContext, owner: object) -> Any:
-        return value if context.native and isinstance(value, dict) else super().encode(value, context, owner)
-
-
-CALLS = chat.function_calls(TABLE, Arguments())
+CALLS = chat.function_calls(TABLE, ArgumentsText(objects=True))
 RESULTS = chat.result_messages(TABLE, {"tool_call_id": "call_id", "name": "name", "content": ("outputs", CONTENT)})
 COUNTERS: dict[str, Spec] = {
     "prompt_tokens": "input_tokens",

@@ -65,25 +65,6 @@ def arguments_of(sdk: Mistral, call: Call, timeout: float | None, *, stream: boo
     return {"built": built, "sent": sent}
 
 
-def make_sdk(options: dict[str, Any]) -> Mistral:
-    """Return the SDK's client. Options with the names of other SDKs are translated (`timeout` is in seconds)."""
-    import httpx2
-
-    named = dict(options)
-    headers, retries = named.pop("default_headers", None), named.pop("max_retries", None)
-    timeout, base_url = named.pop("timeout", None), named.pop("base_url", None)
-    if base_url is not None:
-        named["server_url"] = str(base_url)
-    if timeout is not None:
-        named["timeout_ms"] = max(1, round(timeout * 1000))
-    if retries:
-        named["retry_config"] = utils.RetryConfig("backoff", BACKOFF, True)
-    if headers is not None:
-        named["client"] = httpx2.Client(headers=headers, follow_redirects=True)
-        named["async_client"] = httpx2.AsyncClient(headers=headers, follow_redirects=True)
-    return Mistral(**named)
-
-
 class Common(clients.BaseClient):
     """The common part of sync and async clients: the SDK has one class for both."""
 
@@ -91,7 +72,22 @@ class Common(clients.BaseClient):
     sdk: Mistral
 
     def make_sdk(self, options: dict[str, Any]) -> Mistral:
-        return make_sdk(options)
+        """Return the SDK's client. Options with the names of other SDKs are translated (`timeout` is in seconds)."""
+        import httpx2
+
+        named = dict(options)
+        headers, retries = named.pop("default_headers", None), named.pop("max_retries", None)
+        timeout, base_url = named.pop("timeout", None), named.pop("base_url", None)
+        if base_url is not None:
+            named["server_url"] = str(base_url)
+        if timeout is not None:
+            named["timeout_ms"] = max(1, round(timeout * 1000))
+        if retries:
+            named["retry_config"] = utils.RetryConfig("backoff", BACKOFF, True)
+        if headers is not None:
+            named["client"] = httpx2.Client(headers=headers, follow_redirects=True)
+            named["async_client"] = httpx2.AsyncClient(headers=headers, follow_redirects=True)
+        return Mistral(**named)
 
     def error_of(self, response: httpx2.Response) -> errors.SDKError:
         return errors.SDKError("API error occurred", response)

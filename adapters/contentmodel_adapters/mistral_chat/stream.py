@@ -12,7 +12,6 @@ from contentmodel.authoring import (
     ReasoningDelta,
     StreamDecoder,
     TextDelta,
-    append_text,
     list_of,
     merge_into,
     object_of,
@@ -106,18 +105,13 @@ class Decoder(StreamDecoder):
             message.parts.append(last)
         merge_into(last.wire, {key: value for key, value in part.items() if key not in ("text", "thinking")})
         if kind == "text":
-            self._lengthen(last, last.wire, part["text"], TextDelta)
+            self.append(last, last.wire, "text", part["text"], TextDelta)
         for inner in list_of(part, "thinking") if kind == "thinking" else ():
             before = last.wire["thinking"]
             if not before or not is_text(before[-1]) or not is_text(inner):
                 before.append({**inner, "text": ""} if is_text(inner) else inner)
             if is_text(inner):
-                self._lengthen(last, before[-1], inner["text"], ReasoningDelta)
-
-    def _lengthen(self, block: BlockState, owner: dict[str, Any], text: str, event: Any) -> None:
-        append_text(owner, "text", text)
-        if text:
-            self.emit(event(index=block.index, text=text))
+                self.append(last, before[-1], "text", inner["text"], ReasoningDelta)
 
     def _stop_last(self, message: Message) -> None:
         """Complete the last part before another block begins, so that readers of the stream can use it."""
@@ -137,9 +131,7 @@ class Decoder(StreamDecoder):
             message.calls.append(block)
             message.places[call.get("index", -1)] = block
         if isinstance(text, str):
-            append_text(block.wire["function"], "arguments", text)
-            if text:
-                self.emit(ArgumentsDelta(index=block.index, text=text))
+            self.append(block, block.wire["function"], "arguments", text, ArgumentsDelta)
 
     def is_ready(self) -> bool:
         messages = self._messages.values()

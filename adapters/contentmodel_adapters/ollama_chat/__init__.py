@@ -17,7 +17,6 @@ from contentmodel.authoring import (
     Row,
     TableAdapter,
     WholeNumber,
-    counted,
     media,
     message_pass,
     object_of,
@@ -26,7 +25,6 @@ from contentmodel.authoring import (
     payload_pass,
     place_instructions,
     request_pass,
-    response_pass,
     same_options,
     settings,
     with_counted_calls,
@@ -140,7 +138,7 @@ class OllamaChat(TableAdapter):
     )
     request_payload_passes = (payload_pass(passes.with_model), payload_pass(with_stream, native=True))
     answer_passes = (message_pass(without_user_messages), message_pass(with_normalized_texts, native=True))
-    response_passes = (response_pass(counted, cached_inside=True, reasoning_inside=True),)
+    token_counts = {"cached_inside": True, "reasoning_inside": True}
     response_payload_passes = (payload_pass(completed),)
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:

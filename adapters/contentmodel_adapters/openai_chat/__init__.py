@@ -21,7 +21,6 @@ from contentmodel.authoring import (
     OneOf,
     Row,
     TableAdapter,
-    counted,
     enum_at,
     is_native,
     media,
@@ -31,7 +30,6 @@ from contentmodel.authoring import (
     place_instructions,
     reasons,
     request_pass,
-    response_pass,
     same_options,
     settings,
     whole_seconds,
@@ -290,7 +288,7 @@ class OpenAIChat(TableAdapter):
         payload_pass(with_reported_settings, native=True),
     )
     answer_passes = (message_pass(without_user_messages), message_pass(with_normalized_texts, native=True, cites=True))
-    response_passes = (response_pass(counted, cached_inside=True, reasoning_inside=True),)
+    token_counts = {"cached_inside": True, "reasoning_inside": True}
     response_payload_passes = (payload_pass(completed), payload_pass(with_listed_sources, native=True))
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:

@@ -14,7 +14,6 @@ from contentmodel.authoring import (
     Row,
     TableAdapter,
     TextField,
-    counted,
     enum_at,
     media,
     message_pass,
@@ -22,7 +21,6 @@ from contentmodel.authoring import (
     payload_pass,
     reasons,
     request_pass,
-    response_pass,
     seconds_of,
     settings,
     with_fitting_calls,
@@ -184,7 +182,7 @@ class OpenAIResponses(TableAdapter):
     repeated = frozenset(REPEATED)
     request_passes = REQUEST_PASSES
     answer_passes = (message_pass(passes.normalize_answer, cites=True), message_pass(media.without_media))
-    response_passes = (response_pass(counted, cached_inside=True, reasoning_inside=True),)
+    token_counts = {"cached_inside": True, "reasoning_inside": True}
     response_payload_passes = (payload_pass(completed),)
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:

@@ -21,6 +21,7 @@ from contentmodel.engine.pipeline.json_values import contents_with_json_as_text,
 from contentmodel.engine.pipeline.names import SchemaMap
 from contentmodel.engine.pipeline.passes import with_finish_for_calls
 from contentmodel.engine.pipeline.steps import Pass, fitted, payload_pass, prepared
+from contentmodel.engine.pipeline.token_counts import counted
 from contentmodel.engine.streams.formats import SSE, StreamFormat
 from contentmodel.engine.table.classes import misfits
 from contentmodel.engine.table.codecs import AnyCodec
@@ -91,6 +92,8 @@ class TableAdapter:
     """Passes that put the completed payload of a request into the form of its host, in order."""
     answer_passes: tuple[Pass, ...] = ()
     """Passes that adapt the messages of one choice of an answer to this API, in order."""
+    token_counts: Mapping[str, bool] | None = None
+    """Which counters include others: the arguments of `counted`, which converts the counts of other APIs."""
     response_passes: tuple[Pass, ...] = ()
     """Passes that adapt the rest of an answer, in order."""
     response_payload_passes: tuple[Pass, ...] = ()
@@ -127,7 +130,9 @@ class TableAdapter:
         choices = [self._fitted_choice(choice, context) for choice in response.choices]
         if any(new is not old for new, old in zip(choices, response.choices, strict=True)):
             response = context.replace(response, choices=choices)
-        changed = fitted(response, self.response_passes, context)
+        counts = self.token_counts
+        changed = response if counts is None else counted(response, context, **counts)
+        changed = fitted(changed, self.response_passes, context)
         return response if changed is response else context.replaced(response, changed)
 
     def _fitted_choice(self, choice: ChatChoice, context: EncodeContext) -> ChatChoice:

@@ -18,7 +18,7 @@ from contentmodel.content.tools import ToolCallContent
 from contentmodel.engine.context import DecodeContext
 from contentmodel.engine.json import JsonObject, kind_of, parse, write
 from contentmodel.engine.streams.framing import Frame
-from contentmodel.engine.streams.merging import join_base64
+from contentmodel.engine.streams.merging import append_text, join_base64
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.events import (
     ENDED,
@@ -299,6 +299,14 @@ class StreamDecoder:
         block.grow(field, text)
         if self.deltas:
             self.events.append(event(index=block.index, text=text))
+
+    def append(
+        self, block: BlockState, owner: JsonObject, key: str, text: str, event: Callable[..., StreamEvent]
+    ) -> None:
+        """Append `text` to a string inside the wire object of a block, and emit a delta event if it is not empty."""
+        append_text(owner, key, text)
+        if text:
+            self.emit(event(index=block.index, text=text))
 
     def grew(self, block: BlockState, pieces: list[str], text: str, event: Callable[..., StreamEvent]) -> None:
         """Record that the current wire event only appends `text` to `pieces`. Emit a delta event if enabled."""

@@ -336,7 +336,8 @@ class MintedId(Codec[str]):
 class ArgumentsText(Codec[JsonObject | str]):
     """Arguments as JSON text, kept exactly. An object of another API is written as compact text.
 
-    An empty text of another API becomes an empty object: hosts of Chat send one for a call without arguments.
+    An empty text of another API becomes an empty object: hosts of Chat send one for a call without arguments. With
+    `objects`, the API also has objects, and only its own arguments are written as objects.
     """
 
     classes: tuple[type, ...] = (str,)
@@ -348,10 +349,16 @@ class ArgumentsText(Codec[JsonObject | str]):
     def quick_encode(self, name: str, call: str, bind: Bind) -> str:
         return f"{name} if {name} and {name}.__class__ is str else {call}"
 
-    def decode(self, value: str, context: DecodeContext, container: JsonObject, key: str) -> str:
-        return value
+    def __init__(self, *, objects: bool = False) -> None:
+        super().__init__(*((str, dict) if objects else ()))
 
-    def encode(self, value: JsonObject | str, context: EncodeContext, owner: object) -> str:
+    def decode(self, value: Json, context: DecodeContext, container: JsonObject, key: str) -> JsonObject | str:
+        arguments: JsonObject | str = value
+        return arguments
+
+    def encode(self, value: JsonObject | str, context: EncodeContext, owner: object) -> JsonObject | str:
+        if context.native and value.__class__ is dict and dict in self.classes:
+            return value
         if value == "" and context.completes:
             context.report_loss(owner, "arguments", reasons.EMPTY_ARGUMENTS)
             return "{}"

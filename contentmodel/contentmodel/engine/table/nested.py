@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from operator import attrgetter
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
@@ -369,6 +370,42 @@ class TextField(Codec[list[AIContent]]):
 
     def describe(self) -> str:
         return "str"
+
+
+class TextParts(Codec[str]):
+    """A text that is a list of parts with only a text. `constants` are the other fields of a part.
+
+    Several parts are joined: a row with them has the option `as_sent`.
+    """
+
+    classes = (list,)
+    identity = False
+
+    def __init__(self, constants: Mapping[str, str] = MappingProxyType({}), *, mandatory: bool = True) -> None:
+        super().__init__()
+        self._constants, self.mandatory = constants, mandatory
+
+    def holds(self, value: object) -> bool:
+        return isinstance(value, list) and bool(value) and all(map(self.is_part, value))
+
+    def is_part(self, value: object) -> bool:
+        """Return whether a value is a part with only a text."""
+        if not isinstance(value, dict) or value.get("text").__class__ is not str:
+            return False
+        return value == {**self._constants, "text": value["text"]}
+
+    def decode(self, value: JsonArray, context: DecodeContext, container: JsonObject, key: str) -> str:
+        return self.text_of(value)
+
+    def text_of(self, parts: JsonArray) -> str:
+        """Return the joined texts of the parts that have only a text."""
+        return "".join(part["text"] for part in parts if self.is_part(part))
+
+    def encode(self, value: str, context: EncodeContext, owner: object) -> JsonArray:
+        return [{**self._constants, "text": value}]
+
+    def describe(self) -> str:
+        return "list of texts"
 
 
 class NonEmptyText(TextField):

@@ -63,9 +63,10 @@ __all__ = [
 
 
 def row(name: str, model: type[msgspec.Struct], fields: Mapping[str, Spec], *others: Field, **options: Any) -> Row:
-    """Return a row for the block whose `type` is `name`."""
+    """Return a row for the block whose `type` is `name`. The option `form` names one of several rows of a type."""
     constants = {"type": name, **options.pop("constants", {})}
-    label = ".".join([name, *(str(v) for k, v in constants.items() if k != "type")])
+    form = options.pop("form", None)
+    label = ".".join([name, *(str(v) for k, v in constants.items() if k != "type"), *([form] if form else [])])
     return Row(label, model, fields, *others, constants=constants, **options)
 
 
