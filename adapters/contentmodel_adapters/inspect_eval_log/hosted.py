@@ -96,7 +96,7 @@ class _Code(ArgumentsText):
     def decode(self, value: str, context: DecodeContext, container: Any, key: str) -> Any:
         return value if _parsed(value).__class__ is dict else {"code": value}
 
-    def encode(self, value: Any, context: EncodeContext, owner: object) -> str:
+    def encode(self, value: Any, context: EncodeContext, owner: object) -> Any:
         code = value.get("code") if value.__class__ is dict and value.keys() == {"code"} else None
         if code.__class__ is str and _parsed(code).__class__ is not dict:
             return str(code)
