@@ -127,10 +127,6 @@ def _with_readable_media(messages: list[ChatMessage], context: EncodeContext) ->
     return media.with_readable_media(messages, context, reads)
 
 
-def _with_fitting_calls(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    return with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES)
-
-
 # -- documents -----------------------------------------------------------------------------------------------------
 
 NO_NAME = reasons.synthesized("bedrock-document-name", "{target} requires a name for each document: one is generated")
@@ -195,22 +191,6 @@ def with_documents(messages: list[ChatMessage], context: EncodeContext) -> list[
                 message = context.with_contents(message, [*message.contents, TextContent(text="Document")])
         result.append(message)
     return result
-
-
-def without_citations(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages without the citations of other APIs, which refer to no document of the request."""
-    return [
-        message if is_native(message, context) else context.with_contents(message, [*map(plain, message.contents)])
-        for message in messages
-        for plain in [partial(_uncited, context=context)]
-    ]
-
-
-def _uncited(content: Any, context: EncodeContext) -> Any:
-    if not content.annotations:
-        return content
-    context.report_lost_attributes(content, ("annotations",))
-    return context.replace(content, annotations=None)
 
 
 # -- payloads ------------------------------------------------------------------------------------------------------
@@ -347,11 +327,11 @@ REQUEST_PASSES = (
     message_pass(instructions_as_text),
     message_pass(passes.join_results),
     message_pass(passes.join_assistant),
-    message_pass(without_citations, needs=(Citation,)),
+    message_pass(passes.without_citations, needs=(Citation,)),
     message_pass(passes.without_blank_texts),
     message_pass(_with_readable_media, needs=media.TYPES),
     request_pass(passes.with_a_turn),
-    request_pass(_with_fitting_calls),
+    request_pass(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES),
     message_pass(with_documents, needs=_DOCUMENTS),
     message_pass(with_begun),
     request_pass(with_fitting_schemas, dialects=ANTHROPIC),
@@ -397,7 +377,7 @@ class BedrockConverse(TableAdapter):
     answer_passes = (
         message_pass(without_user_messages),
         message_pass(passes.normalize_answer),
-        message_pass(without_citations),
+        message_pass(passes.without_citations),
         message_pass(passes.without_names_of_results),
         message_pass(media.without_media),
         # The next request contains this answer, and must not contain blank texts.

@@ -31,7 +31,7 @@ from contentmodel_adapters.cohere_chat.http import HTTP
 from contentmodel_adapters.cohere_chat.messages import Conversation, expanded
 from contentmodel_adapters.cohere_chat.response import ANSWER, ERRORS, RESPONSE, completed
 from contentmodel_adapters.cohere_chat.rules import CALL_IDS, RULES, TOOL_NAMES
-from contentmodel_adapters.cohere_chat.stream import Decoder
+from contentmodel_adapters.cohere_chat.stream import READERS, Decoder
 from contentmodel_adapters.cohere_chat.stream_encoder import Encoder
 from contentmodel_adapters.cohere_chat.tools import RESPONSE_FORMAT, TOOL_CHOICE, Tools
 from contentmodel_adapters.shared.media import GOOGLE_FILES
@@ -114,7 +114,7 @@ class CohereChat(TableAdapter):
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
         """Return the kinds of payload of this API that it may be, each with a confidence."""
-        if isinstance(payload.get("type"), str) and payload["type"] in EVENTS and "message" not in payload:
+        if isinstance(payload.get("type"), str) and payload["type"] in READERS and "message" not in payload:
             return {"stream": 1.0}
         message = payload.get("message")
         if isinstance(message, dict):
@@ -129,12 +129,6 @@ class CohereChat(TableAdapter):
         return {"request": 0.6 if str(payload.get("model")).startswith("command") else 0.2}
 
 
-EVENTS = frozenset(
-    {
-        *("message-start", "content-start", "content-delta", "content-end", "tool-plan-delta", "tool-call-start"),
-        *("tool-call-delta", "tool-call-end", "citation-start", "citation-end", "message-end"),
-    }
-)
 OWN = ("strict_tools", "citation_options", "safety_mode", "documents", "p", "k")
 """Fields of requests that other APIs with messages do not have."""
 

@@ -5,6 +5,7 @@ Sources: cohere 7.3.1, v2/types/v2chat_stream_response.py, and recorded streams;
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -47,25 +48,11 @@ class Decoder(StreamDecoder):
         self._contents: dict[int, BlockState] = {}
         self._calls: dict[int, BlockState] = {}
         self._citations: list[Any] = []
-        self._readers = {
-            "message-start": self._begin,
-            "content-start": self._start_content,
-            "content-delta": self._grow_content,
-            "content-end": self._stop_content,
-            "tool-plan-delta": self._grow_plan,
-            "tool-call-start": self._start_call,
-            "tool-call-delta": self._grow_call,
-            "tool-call-end": self._stop_call,
-            "citation-start": self._cite,
-            "citation-end": lambda wire, message: None,
-            "message-end": self._finish,
-        }
 
     def read(self, name: str | None, wire: dict[str, Any]) -> None:
         kind = wire.get("type")
-        reader = self._readers.get(kind) if isinstance(kind, str) else None
-        if reader is not None:
-            reader(wire, object_of(object_of(wire, "delta"), "message"))
+        if isinstance(kind, str) and kind in READERS:
+            READERS[kind](self, wire, object_of(object_of(wire, "delta"), "message"))
         elif kind is None and isinstance(wire.get("message"), str):
             self.fail_with(wire)
         else:
@@ -251,8 +238,18 @@ class Decoder(StreamDecoder):
         return [[*plan, *contents, *(self._calls[index] for index in sorted(self._calls))]]
 
 
-TABLE.known_values(
-    "stream event",
-    *("message-start", "content-start", "content-delta", "content-end", "tool-plan-delta", "tool-call-start"),
-    *("tool-call-delta", "tool-call-end", "citation-start", "citation-end", "message-end", "debug"),
-)
+READERS: dict[str, Callable[[Decoder, dict[str, Any], dict[str, Any]], None]] = {
+    "message-start": Decoder._begin,
+    "content-start": Decoder._start_content,
+    "content-delta": Decoder._grow_content,
+    "content-end": Decoder._stop_content,
+    "tool-plan-delta": Decoder._grow_plan,
+    "tool-call-start": Decoder._start_call,
+    "tool-call-delta": Decoder._grow_call,
+    "tool-call-end": Decoder._stop_call,
+    "citation-start": Decoder._cite,
+    "citation-end": lambda decoder, wire, message: None,
+    "message-end": Decoder._finish,
+}
+"""The reader of each event, by its type."""
+TABLE.known_values("stream event", *READERS, "debug")

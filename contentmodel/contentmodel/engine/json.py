@@ -274,6 +274,15 @@ def camel_name(name: str) -> str:
     return head + "".join(part[:1].upper() + part[1:] for part in rest)
 
 
+def object_or_text(text: str) -> JsonObject | str:
+    """Return the object that a JSON text has; any other text as it is, such as truncated arguments of a call."""
+    try:
+        value = parse(text)
+    except DecodeError:
+        return text
+    return value if value.__class__ is dict else text
+
+
 def wire_at(wire: object, path: str) -> Json:
     """Return the value at a dotted path of a wire object, in camel or snake case; None if there is none."""
     for key in path_keys(path):

@@ -214,13 +214,20 @@ def _drop_blank(content: AIContent, context: EncodeContext) -> bool:
 
 
 def without_citations(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return the messages unchanged. Report foreign citations as lost, for requests to APIs that accept none."""
-    for message in messages:
-        if not is_native(message, context):
-            for content in message.contents:
-                if content.annotations is not None:
-                    context.report_lost_attributes(content, ("annotations",))
-    return messages
+    """Return the messages without the citations of other APIs, for requests to APIs that accept none."""
+    return [
+        message
+        if is_native(message, context)
+        else context.with_contents(message, [_uncited(content, context) for content in message.contents])
+        for message in messages
+    ]
+
+
+def _uncited(content: AIContent, context: EncodeContext) -> AIContent:
+    if content.annotations is None:
+        return content
+    context.report_lost_attributes(content, ("annotations",))
+    return context.replace(content, annotations=None)
 
 
 _RESULTS: frozenset[type] = frozenset({FunctionResultContent})
