@@ -163,6 +163,7 @@ from contentmodel.events import (
 )
 from contentmodel.http_api import HttpApi, HttpMethod, TokenCounting
 from contentmodel.limits import LimitHeaders
+from contentmodel.message import contents_of
 from contentmodel.rules import (
     Broken,
     Find,
@@ -307,6 +308,7 @@ __all__ = [
     "chat",
     "check_choices",
     "child_path",
+    "contents_of",
     "counted",
     "counted_usage",
     "custom_names",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any
 
 from contentmodel.authoring import (
     DUMPERS,
@@ -33,7 +33,6 @@ from contentmodel.authoring import (
 from contentmodel.content.media import UriContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionResultContent
-from contentmodel.errors import DecodeError, EncodeError, Fault
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
@@ -145,14 +144,6 @@ class McpSampling(TableAdapter):
 
     def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> Any:
         return encode_content(messages, context)
-
-    def stream_decoder(self, *, deltas: bool = True) -> NoReturn:
-        """Raise DecodeError: sampling has no streams."""
-        raise DecodeError(API, [Fault("$", f"{API} has no streams: decode a response")])
-
-    def stream_encoder(self, policies: Mapping[str, str] | None = None) -> NoReturn:
-        """Raise EncodeError: sampling has no streams."""
-        raise EncodeError(f"{API} has no streams: fold the events and encode the response")
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
         """Return the kinds that a payload may be: "request" for parameters of sampling, "response" for a result."""

@@ -12,11 +12,11 @@ from contentmodel.authoring import (
     ReasoningDelta,
     StreamDecoder,
     TextDelta,
+    contents_of,
     list_of,
     merge_into,
     object_of,
 )
-from contentmodel.message import contents_of
 from contentmodel_adapters.mistral_chat.blocks import CALLS, PARTS, USAGES, is_text
 
 ANSWER = "chat.completion"

@@ -63,10 +63,10 @@ class TableAdapter:
     """The HTTP interfaces of hosts that have paths of their own, by dialect. `dialects[0]` is the API's own host."""
     answer: AnyCodec | None = None
     """The codec of the messages of an answer, if they are encoded to one value."""
-    decoder: type[StreamDecoder]
-    """The class that decodes streams."""
-    encoder: type[StreamEncoder]
-    """The class that encodes streams."""
+    decoder: type[StreamDecoder] | None = None
+    """The class that decodes streams; None if the format has none."""
+    encoder: type[StreamEncoder] | None = None
+    """The class that encodes streams; None if the format has none."""
     stream_format: StreamFormat = SSE
     """The format in which the events of a stream are bytes."""
     also_takes: Mapping[str, tuple[type, ...]] = {}
@@ -353,11 +353,18 @@ class TableAdapter:
         return Encoded(payload, response, context, partial(self.encode_response, policies=policies), self.form)
 
     def stream_decoder(self, *, deltas: bool = True) -> StreamDecoder:
-        """Return a decoder for one stream of this API. If `deltas` is False, it emits no delta events."""
+        """Return a decoder for one stream of this API. If `deltas` is False, it emits no delta events.
+
+        Raise DecodeError if the format has no streams.
+        """
+        if self.decoder is None:
+            raise DecodeError(self.api, [Fault("$", f"{self.api} has no streams: decode a response")])
         return self.decoder(self, deltas=deltas)
 
     def stream_encoder(self, policies: Mapping[str, str] | None = None) -> StreamEncoder:
-        """Return an encoder for one stream of this API."""
+        """Return an encoder for one stream of this API. Raise EncodeError if the format has no streams."""
+        if self.encoder is None:
+            raise EncodeError(f"{self.api} has no streams: fold the events and encode the response")
         return self.encoder(self, policies)
 
     def restore_arguments(self, arguments: Json, adapted: SchemaMap) -> Json:
