@@ -93,7 +93,7 @@ class TableAdapter:
     answer_passes: tuple[Pass, ...] = ()
     """Passes that adapt the messages of one choice of an answer to this API, in order."""
     token_counts: Mapping[str, bool] | None = None
-    """Which counters include others: the arguments of `counted`, which converts the counts of other APIs."""
+    """The counters that include others: the arguments of `counted`, which converts the counts of other APIs."""
     response_passes: tuple[Pass, ...] = ()
     """Passes that adapt the rest of an answer, in order."""
     response_payload_passes: tuple[Pass, ...] = ()
