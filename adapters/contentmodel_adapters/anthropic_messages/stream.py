@@ -202,7 +202,8 @@ class Decoder(StreamDecoder):
         wire = block.merge_pieces()
         text = "".join(typed or ())
         if text:
-            block.joined = wire["input"] = object_or_text(text)
+            arguments: Any = object_or_text(text)
+            block.joined = wire["input"] = arguments
         context = self.context()
         content = self._decode(wire, context)
         context.finish(wire)
