@@ -454,8 +454,8 @@ def restoration(source: Any, target: Any, kind: str, payload: dict[str, Any]) ->
     """Converting to another API and back restores every value that the target can represent."""
     out = crossed(source, target, kind, payload)
     back = crossed(target, source, kind, out.payload)
-    returned, expanded = loss_source(target, kind, out.payload), vocabulary_for(target).expanded
-    returned = returned if expanded is None else expanded(returned)
+    returned, between = loss_source(target, kind, out.payload), vocabulary_for(target)
+    returned = returned if between.expanded is None else between.expanded(returned)
     lost_on_return = [value_at(returned, loss.path) for loss in back.losses if loss.kind in COVERING]
     vocabulary, before = vocabulary_for(source), loss_source(source, kind, payload)
     names = {leaf.above[-1] for leaf in counted(before, vocabulary) if leaf.sort == NAME}
@@ -465,7 +465,8 @@ def restoration(source: Any, target: Any, kind: str, payload: dict[str, Any]) ->
     # If several citations repeat a source's name, the target may have it only once.
     once = {value.value: value for value in missing if value.path in names}
     expected = [*once.values(), *(value for value in missing if value.path not in names)]
-    for lost in unaccounted([value.value for value in expected], lost_on_return, ()):
+    prefixed = Vocabulary(prefixes=between.prefixes)
+    for lost in unaccounted([value.value for value in expected], lost_on_return, (), target=prefixed):
         value = expected[int(lost.path[2:-1])]
         raise LawBroken("restoration", value.path, f"{_short(value.value)} was not restored", value.value, ABSENT)
 

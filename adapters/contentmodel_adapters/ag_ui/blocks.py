@@ -184,7 +184,13 @@ MESSAGES = TABLE.union(
     "message of one content",
     [
         Row("assistant", TextContent, {"content": "text", **STATE}, constants={"role": "assistant"}),
-        Row("reasoning", ReasoningContent, {"content": "text", **STATE}, constants={"role": "reasoning"}),
+        Row(
+            "reasoning",
+            ReasoningContent,
+            {"content": "text", **STATE},
+            Filled({"content": ""}),
+            constants={"role": "reasoning"},
+        ),
         Row(
             "tool",
             FunctionResultContent,

@@ -16,6 +16,7 @@ from contentmodel.authoring import (
     Field,
     Filled,
     Hint,
+    Kinds,
     Opaque,
     Row,
     Spec,
@@ -23,6 +24,8 @@ from contentmodel.authoring import (
     is_data_uri,
     is_native,
     reasons,
+    request_pass,
+    with_known_tools,
 )
 from contentmodel.content import hosted
 from contentmodel.content.base import Protected
@@ -238,6 +241,8 @@ def approval_id(content: Any) -> str | None:
     """Return the id that an approval had in a format of the AI SDK; None if it had none."""
     return next((known for api in content.extra or () if (known := APPROVAL_ID.of(content, api)) is not None), None)
 
+
+KNOWN_TOOLS = request_pass(with_known_tools, native=True, kinds=Kinds(listed=False))
 
 # -- media -------------------------------------------------------------------------------------------------------------
 

@@ -32,7 +32,7 @@ class VercelModelMessages(documents.ListAdapter):
     takes_json = True
     records = frozenset({"outcome"})
     request_passes = (
-        documents.KNOWN_TOOLS,
+        ai_sdk.KNOWN_TOOLS,
         documents.INSTRUCTIONS,
         message_pass(with_provider_results, at=OPTIONS, errors=True),
         documents.NORMALIZED,

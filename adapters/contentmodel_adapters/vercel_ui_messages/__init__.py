@@ -21,7 +21,7 @@ from contentmodel_adapters.vercel_ui_messages.blocks import API, METADATA, TABLE
 from contentmodel_adapters.vercel_ui_messages.messages import Messages
 from contentmodel_adapters.vercel_ui_messages.rules import RULES
 
-READS = media.MediaSupport(schemes=("http", "https", "gs"), in_answers=True)
+READS = media.MediaSupport(schemes=("http", "https", "gs"), in_answers=True, files=False)
 REQUEST = TABLE.record("request", ChatRequest, {"messages": ("messages", Messages())})
 TABLE.keep("request", "id", "trigger", "messageId")
 _PARTS = frozenset({"text", "reasoning", "file", "step-start", "dynamic-tool", "source-url", "source-document"})
@@ -57,7 +57,7 @@ class VercelUIMessages(documents.ListAdapter):
     records = frozenset({"message_id", "outcome"})
     meaningless = {"state": "done", "sourceId": None}
     request_passes = (
-        documents.KNOWN_TOOLS,
+        ai_sdk.KNOWN_TOOLS,
         documents.INSTRUCTIONS,
         message_pass(with_provider_results, at="callProviderMetadata", errors=False),
         documents.NORMALIZED,

@@ -194,7 +194,10 @@ class Output(Codec[Any]):
             return only.text
         contents = [context.replaced(o, TextContent(text=o.text)) if o.__class__ is JsonContent else o for o in value]
         blocks = BLOCKS.encode_list(contents, context)
-        return {"content": blocks, "isError": True} if failed else {"content": blocks}
+        if not failed:
+            return {"content": blocks} if blocks else ""
+        # Without a block, it is not the result of an MCP tool.
+        return {"content": blocks or [{"type": "text", "text": ""}], "isError": True}
 
     def describe(self) -> str:
         return "any"
