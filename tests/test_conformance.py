@@ -302,6 +302,23 @@ def test_payloads_of_sdk_types_are_converted_to_formats_with_partners(one: type[
         assert outcome.status in ("passed", "skipped"), outcome.findings
 
 
+OF_RECORDINGS = ("accounting/recorded", "agreement/recorded", "rules/recorded-crossing")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "one",
+    [one for one in CLASSES if getattr(EVERY[one.adapter], "http", None) is not None],
+    ids=lambda one: one.__name__,
+)
+def test_recorded_traffic_is_converted_to_the_formats_that_its_class_does_not_try(one: type[Ours]) -> None:
+    tried = {other.api for other in one.others}
+    subject = type(one.__name__, (one,), {"others": [EVERY[name] for name in EVERY if name not in tried]}).subject()
+    for name in OF_RECORDINGS:
+        outcome = run_check(CHECKS[name], subject)
+        assert outcome.status in ("passed", "skipped"), outcome.findings
+
+
 def quick_forms() -> list[str]:
     """Return a slow check for each law that has no other check. The growth of answers is measured faster."""
     tried = {check.law for name, check in CHECKS.items() if name not in SLOW}

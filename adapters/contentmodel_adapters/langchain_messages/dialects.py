@@ -112,6 +112,14 @@ _MOVED = (
 )
 
 
+def with_anthropic_name(block: Any) -> Any:
+    """Return a block with Anthropic's name of the tool, if it is a call of a tool that providers run."""
+    if block.__class__ is not dict or block.get("type") != "server_tool_call":
+        return block
+    name = block.get("name")
+    return {**block, "name": _CALLS.get(name, name)} if name.__class__ is str else block
+
+
 def standard_form(block: dict[str, Any]) -> dict[str, Any]:
     """Return Anthropic's block of a hosted tool as langchain-core's translator writes it."""
     kind = block["type"]

@@ -30,7 +30,7 @@ from contentmodel.message import ChatMessage, Origin
 from contentmodel.response import ChatResponse
 from contentmodel_adapters.langchain_messages.blocks import API, is_invalid
 from contentmodel_adapters.langchain_messages.calls import AGAIN, LIFTED, LISTS, repeated_calls, without_repetitions
-from contentmodel_adapters.langchain_messages.dialects import INNER, RESPONSES, with_inner
+from contentmodel_adapters.langchain_messages.dialects import INNER, RESPONSES, with_anthropic_name, with_inner
 from contentmodel_adapters.langchain_messages.rows import (
     AROUND,
     CLASSES,
@@ -69,21 +69,23 @@ def word_of(wire: dict[str, Any], key: str | None) -> str | None:
 
 
 def expanded(payload: Any) -> Any:
-    """Return a payload for audits: its results have error flags, as in other APIs, instead of a status."""
+    """Return a payload for audits: with error flags of results, and Anthropic's names of tools, as in other APIs."""
     if payload.__class__ is dict:
         return {**payload, "messages": expanded(payload["messages"])} if "messages" in payload else payload
     if payload.__class__ is not list:
         return payload
-    return [_with_error_flag(wire) if wire.__class__ is dict else wire for wire in payload]
+    return [_expanded(wire) if wire.__class__ is dict else wire for wire in payload]
 
 
-def _with_error_flag(wire: dict[str, Any]) -> dict[str, Any]:
+def _expanded(wire: dict[str, Any]) -> dict[str, Any]:
     key = body_key(wire)
-    if word_of(wire, key) not in RESULTS_OF:
-        return wire
     body = wire if key is None else wire[key]
-    flagged = {**body, "status": True} if body.get("status") == "error" else body
-    return flagged if key is None else {**wire, key: flagged}
+    changed = body
+    if word_of(wire, key) in RESULTS_OF:
+        changed = {**body, "status": True} if body.get("status") == "error" else body
+    elif body.get("content").__class__ is list:
+        changed = {**body, "content": [with_anthropic_name(block) for block in body["content"]]}
+    return changed if key is None else {**wire, key: changed}
 
 
 class Messages(MessageList):
