@@ -51,22 +51,25 @@ class Ours(AdapterConformance):
     others: ClassVar = [EVERY[name] for name in EACH_OTHER]
 
 
+@pytest.fixture
+def fewer_examples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Try half of the examples."""
+    monkeypatch.setattr(trying, "QUICK", 12)
+
+
+@pytest.mark.usefixtures("fewer_examples")
 class WithPartners(Ours):
     """The settings of further providers and of frameworks: conversions to the partners and from them."""
 
     is_one_of_many = False
     others: ClassVar = [EVERY[name] for name in (*PROVIDERS, "turn-blocks")]
 
-    @pytest.fixture(autouse=True)
-    def fewer_examples(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Try half of the examples: there are many such formats."""
-        monkeypatch.setattr(trying, "QUICK", 12)
-
 
 class OfFramework(WithPartners):
     """The settings of formats of frameworks. Their classes are slow: they also have tests of their own."""
 
 
+@pytest.mark.usefixtures("fewer_examples")
 class OfFiles(Ours):
     """The settings of formats of files. Their classes are slow: they also have tests of their own."""
 
@@ -292,6 +295,7 @@ OF_TYPES = ("accounting/sdk", "accounting/sdk-members", "agreement/sdk")
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("fewer_examples")
 @pytest.mark.parametrize("partner", [name for name in EVERY if name not in EACH_OTHER])
 @pytest.mark.parametrize("one", [one for one in CLASSES if one.adapter in PROVIDERS], ids=lambda one: one.__name__)
 def test_payloads_of_sdk_types_are_converted_to_formats_with_partners(one: type[Ours], partner: str) -> None:
