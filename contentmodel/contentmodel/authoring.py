@@ -53,7 +53,7 @@ from contentmodel.engine.pipeline.sentinels import (
     with_error_mark,
     with_error_read,
 )
-from contentmodel.engine.pipeline.steps import message_pass, payload_pass, request_pass, response_pass
+from contentmodel.engine.pipeline.steps import content_pass, message_pass, payload_pass, request_pass, response_pass
 from contentmodel.engine.pipeline.token_counts import counted, counted_usage
 from contentmodel.engine.pipeline.toolsets import Kinds, with_custom_calls, with_custom_results, with_known_tools
 from contentmodel.engine.requests_only import RequestsOnly
@@ -114,6 +114,7 @@ from contentmodel.engine.table.respelling import number_of
 from contentmodel.engine.table.roles import Roles
 from contentmodel.engine.table.rows import Pieces
 from contentmodel.engine.table.signs import has_explicit_error
+from contentmodel.engine.table.spellings import Affixed, FixedName, NonEmpty, Words
 from contentmodel.engine.table.tables import (
     Aliases,
     Column,
@@ -140,6 +141,7 @@ from contentmodel.engine.table.tables import (
     row,
 )
 from contentmodel.engine.table.tool_choices import Choice, custom_names
+from contentmodel.engine.table.unions import most_specific
 from contentmodel.engine.times import date_of, seconds_of, whole_seconds, with_date
 from contentmodel.events import (
     ArgumentsDelta,
@@ -168,6 +170,7 @@ from contentmodel.rules import (
 
 __all__ = [
     "AddedTools",
+    "Affixed",
     "Aliases",
     "AnswerMessage",
     "ArgumentsDelta",
@@ -208,6 +211,7 @@ __all__ = [
     "Find",
     "FindByModel",
     "FinishReasons",
+    "FixedName",
     "Gathered",
     "Group",
     "Hint",
@@ -236,6 +240,7 @@ __all__ = [
     "MintedId",
     "NO_RESULT",
     "Named",
+    "NonEmpty",
     "NonEmptyText",
     "OF_MESSAGES",
     "One",
@@ -286,6 +291,7 @@ __all__ = [
     "Violation",
     "WholeNumber",
     "WireEvent",
+    "Words",
     "Written",
     "append_text",
     "begun_before",
@@ -293,6 +299,7 @@ __all__ = [
     "canonical",
     "check_choices",
     "child_path",
+    "content_pass",
     "counted",
     "counted_usage",
     "custom_names",
@@ -320,6 +327,7 @@ __all__ = [
     "merge_into",
     "message_pass",
     "minted_id",
+    "most_specific",
     "needs_error_mark",
     "number_of",
     "object_at",

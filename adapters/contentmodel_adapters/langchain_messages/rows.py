@@ -32,9 +32,9 @@ from contentmodel_adapters.langchain_messages.blocks import (
     CALLS,
     FINISH,
     INVALID_CALLS,
+    STATUS,
     TABLE,
     USAGE,
-    Status,
 )
 from contentmodel_adapters.langchain_messages.dialects import CONTENT as BLOCKS
 
@@ -194,7 +194,7 @@ _RESULT: dict[str, Spec] = {
     "tool_call_id": "call_id",
     "name": "name",
     "content": ("outputs", CONTENT),
-    "status": ("is_error", Status()),
+    "status": ("is_error", STATUS),
     "artifact": "artifact",
 }
 _FUNCTION: dict[str, Spec] = {"name": "name", "content": ("outputs", CONTENT)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from operator import is_
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -101,9 +101,15 @@ class DecodeContext:
         """Record messages, each decoded from its own element of a list."""
         self.traces.append((row_of, messages, container, None, True))
 
-    def replaced(self, old: object, new: object) -> None:
-        """Record that `new` replaced `old` and has the same origin."""
-        self._replaced.append((old, new))
+    def replaced(self, old: object, new: _V) -> _V:
+        """Record that `new` replaced `old` and has the same origin. Return `new`."""
+        if new is not old:
+            self._replaced.append((old, new))
+        return new
+
+    def replace(self, old: _T, **fields: object) -> _T:
+        """Return a Struct with other values of some fields, recorded as the replacement of `old`."""
+        return self.replaced(old, msgspec.structs.replace(old, **fields))
 
     def copied(
         self, copy: object, original: object, moved: tuple[str, str | tuple[Json, str | int]] | None = None
@@ -116,6 +122,18 @@ class DecodeContext:
         self._copies.append((copy, original))
         if moved is not None:
             self._moved.append((copy, original, *moved))
+
+    def only(self, wire: JsonObject, keys: Collection[str]) -> JsonObject:
+        """Return a traced copy of a wire object that has only the fields `keys`."""
+        copy = {key: value for key, value in wire.items() if key in keys}
+        self.copied(copy, wire)
+        return copy
+
+    def without(self, wire: JsonObject, keys: Collection[str]) -> JsonObject:
+        """Return a traced copy of a wire object without the fields `keys`, which other code decodes."""
+        copy = {key: value for key, value in wire.items() if key not in keys}
+        self.copied(copy, wire)
+        return copy
 
     def adopt(
         self, inner: DecodeContext, places: Mapping[tuple[int, str | int | None], tuple[Json, str | int]]
@@ -303,6 +321,12 @@ class EncodeContext:
             content, tuple(name for name in content.__struct_fields__ if name not in (*carried, *_REPORTED_ELSEWHERE))
         )
         self.leave_residue(content, own=True)
+
+    def plain_value(self, content: Any, attribute: str) -> Any:
+        """Return an attribute of a content that is written as this value alone. Report all other attributes as lost."""
+        self.report_lost_attributes(content, ("annotations", "protected", "cache_point"))
+        self.leave_residue(content)
+        return getattr(content, attribute)
 
     def leave_residue(self, owner: HasExtra, *, own: bool = False) -> None:
         """Report the residue fields of other APIs as lost. If `own`, include those of this API."""

@@ -230,6 +230,10 @@ class Row:
                 return False
         return all(leaf.codec.holds(wire_at(wire, leaf.wire)) for leaf in self._required)
 
+    def matches(self, wire: JsonObject) -> bool:
+        """Return whether a wire object has the constants of the row, and what `fits` demands."""
+        return all(wire_at(wire, path) == value for path, value in self.constants.items()) and self.fits(wire)
+
     def is_respelled(self, wire: JsonObject) -> bool:
         """Return whether a known field is not in its usual spelling."""
         return is_respelled(self, wire)

@@ -25,6 +25,26 @@ class _NoRow(Exception):
     """No row accepts this value, although there are rows for its class."""
 
 
+def most_specific(rows: Iterable[Row], tag: str = "type") -> Callable[[JsonObject], str | None]:
+    """Return a function for `find` of a union: it chooses the row with the most conditions that an object meets.
+
+    The conditions are the constants and the required fields of a row. Of several such rows, the first one is chosen. If
+    only the tag distinguishes a row, it is chosen by its tag alone, and reports a missing field as a fault.
+    """
+    by_tag: dict[Json, list[Row]] = {}
+    for r in sorted(rows, key=lambda r: -len(r.constants) - len(r.required_fields)):
+        by_tag.setdefault(r.constants.get(tag), []).append(r)
+
+    def find(wire: JsonObject) -> str | None:
+        kind = wire.get(tag)
+        candidates = by_tag.get(kind, []) if kind.__class__ is str else []
+        if len(candidates) == 1 and len(candidates[0].constants) == 1:
+            return candidates[0].name
+        return next((r.name for r in candidates if r.matches(wire)), None)
+
+    return find
+
+
 class Union:
     """The alternative rows of one position: selected on the wire by a tag, in the model by class.
 
