@@ -103,6 +103,7 @@ from contentmodel.engine.table.nested import (
     BlocksOrOne,
     CachePoints,
     NonEmptyText,
+    NonEmptyTextOrBlocks,
     One,
     OneOf,
     Outputs,
@@ -141,7 +142,7 @@ from contentmodel.engine.table.tables import (
     row,
 )
 from contentmodel.engine.table.tool_choices import Choice, custom_names
-from contentmodel.engine.table.unions import most_specific
+from contentmodel.engine.table.unions import first_fitting
 from contentmodel.engine.times import date_of, seconds_of, whole_seconds, with_date
 from contentmodel.events import (
     ArgumentsDelta,
@@ -242,6 +243,7 @@ __all__ = [
     "Named",
     "NonEmpty",
     "NonEmptyText",
+    "NonEmptyTextOrBlocks",
     "OF_MESSAGES",
     "One",
     "OneOf",
@@ -310,6 +312,7 @@ __all__ = [
     "extended_list",
     "family_of",
     "fields_of",
+    "first_fitting",
     "growing",
     "has_explicit_error",
     "hints",
@@ -327,7 +330,6 @@ __all__ = [
     "merge_into",
     "message_pass",
     "minted_id",
-    "most_specific",
     "needs_error_mark",
     "number_of",
     "object_at",

@@ -15,11 +15,12 @@ from contentmodel.authoring import (
     Filled,
     Implied,
     MappedEnum,
+    NonEmpty,
     Row,
     Silent,
     Spec,
     Table,
-    is_data_uri,
+    first_fitting,
     row,
 )
 from contentmodel.content.citations import Citation
@@ -34,11 +35,11 @@ from contentmodel_adapters.inspect_eval_log.values import (
     Breakpoint,
     Citations,
     CitedText,
-    Format,
     OpenAIState,
     ProviderState,
     Range,
-    Summarized,
+    fill_summary,
+    format_of,
 )
 
 TABLE = Table(API)
@@ -70,32 +71,28 @@ CITATIONS = TABLE.union(
     prefer=_usual_citation,
 )
 CACHED: dict[str, Spec] = {"cache_breakpoint": ("cache_point", Breakpoint())}
-TEXTS = [
-    row("text", TextContent, {"text": "text", "citations": ("annotations", Citations(CITATIONS)), **CACHED}),
-    Row(
-        "refusal",
-        ErrorContent,
-        {"text": "message", **CACHED},
-        Implied({"code": "refusal"}),
-        Filled({"text": ""}),
-        constants={"type": "text", "refusal": True},
-    ),
-]
+TEXT = row("text", TextContent, {"text": "text", "citations": ("annotations", Citations(CITATIONS)), **CACHED})
+REFUSAL = Row(
+    "refusal",
+    ErrorContent,
+    {"text": "message", **CACHED},
+    Implied({"code": "refusal"}),
+    Filled({"text": ""}),
+    constants={"type": "text", "refusal": True},
+)
 
 # -- reasoning ---------------------------------------------------------------------------------------------------------
 
 _REASONING = {"type": "reasoning"}
 THOUGHTS = [
     Row(
-        "reasoning",
+        "reasoning.redacted",
         ReasoningContent,
-        {"reasoning": "text", "signature": ("protected", ProviderState(redacted=False))},
-        Filled({"reasoning": ""}),
+        {"summary": "text", "reasoning": ("protected", ProviderState(redacted=True))},
         Silent("kind"),
-        constants=_REASONING,
+        Filled({"reasoning": ""}, fill_summary),
+        constants={**_REASONING, "redacted": True},
     ),
-    # The field `signature` can also have the id of an item of OpenAI.
-    Row("reasoning.id", ReasoningContent, {"reasoning": "text"}, Silent("kind"), constants=_REASONING),
     Row(
         "reasoning.encrypted",
         ReasoningContent,
@@ -106,32 +103,21 @@ THOUGHTS = [
     Row(
         "reasoning.summary",
         ReasoningContent,
-        {"summary": "text"},
+        {"summary": ("text", NonEmpty(mandatory=True))},
         Implied({"kind": "summary"}),
         constants={**_REASONING, "reasoning": ""},
     ),
     Row(
-        "reasoning.redacted",
+        "reasoning",
         ReasoningContent,
-        {"summary": "text", "reasoning": ("protected", ProviderState(redacted=True))},
+        {"reasoning": "text", "signature": ("protected", ProviderState(redacted=False))},
+        Filled({"reasoning": ""}),
         Silent("kind"),
-        Summarized({"reasoning": ""}),
-        constants={**_REASONING, "redacted": True},
+        constants=_REASONING,
     ),
+    # The field `signature` can also have the id of an item of OpenAI.
+    Row("reasoning.id", ReasoningContent, {"reasoning": "text"}, Silent("kind"), constants=_REASONING),
 ]
-
-
-def _row_of_reasoning(wire: dict[str, Any]) -> str:
-    signature, internal = wire.get("signature"), wire.get("internal")
-    if wire.get("redacted") is True:
-        return "reasoning.redacted"
-    if internal.__class__ is dict and internal.get("reasoning_encrypted_content").__class__ is str:
-        return "reasoning.encrypted"
-    if wire.get("reasoning") == "" and wire.get("summary"):
-        return "reasoning.summary"
-    is_id = signature.__class__ is str and signature.startswith(("rs_", OF_OPENROUTER))
-    return "reasoning.id" if is_id else "reasoning"
-
 
 # -- media and data ----------------------------------------------------------------------------------------------------
 
@@ -159,7 +145,7 @@ def _media(kind: str) -> list[Row]:
     """Return the rows of one type of media: one for data URIs, and one for links and paths."""
 
     def others() -> list[Field]:
-        return [Format(kind)] if kind in FORMATS else []
+        return [format_of(kind)] if kind in FORMATS else []
 
     inline: dict[str, Spec] = {kind: (("media_type", "data"), DataUri())}
     constants = {"type": kind}
@@ -194,33 +180,17 @@ DATA = [
     Row("data", ConfigurationContent, {"data": "settings"}, Implied({"kind": "data"}), constants={"type": "data"}),
 ]
 
-
-def _row_of_data(wire: dict[str, Any]) -> str:
-    data: Any = wire.get("data")
-    metadata: Any = data.get("compaction_metadata") if data.__class__ is dict else None
-    kind = metadata.get("type") if metadata.__class__ is dict else None
-    if kind == "anthropic_compact":
-        return "data.summary"
-    is_encrypted = kind == "openai_compact" and metadata.get("encrypted_content").__class__ is str
-    return "data.encrypted" if is_encrypted else "data"
-
-
 # -- the union ---------------------------------------------------------------------------------------------------------
 
 
+ROWS = [REFUSAL, TEXT, *THOUGHTS, *(row for kind in _OF_LINKS for row in _media(kind)), *DATA]
+_find = first_fitting(ROWS)
+
+
 def _row_of(wire: dict[str, Any]) -> str | None:
-    kind = wire.get("type")
-    if kind.__class__ is not str:
-        return None
-    if kind == "text":
-        return "refusal" if wire.get("refusal") is True else "text"
-    if kind == "reasoning":
-        return _row_of_reasoning(wire)
-    if kind == "data":
-        return _row_of_data(wire)
-    if kind in _OF_LINKS:
-        return f"{kind}.data" if is_data_uri(wire.get(kind)) else kind
-    return None
+    name, signature = _find(wire), wire.get("signature")
+    is_id = signature.__class__ is str and signature.startswith(("rs_", OF_OPENROUTER))
+    return "reasoning.id" if name == "reasoning" and is_id else name
 
 
 def _usual(content: Any, rows: list[Row]) -> Row | None:
@@ -242,9 +212,9 @@ def _usual(content: Any, rows: list[Row]) -> Row | None:
 
 PARTS = TABLE.union(
     "content part",
-    [*TEXTS, *THOUGHTS, *(row for kind in _OF_LINKS for row in _media(kind)), *DATA],
+    ROWS,
     find=_row_of,
     prefer=_usual,
 )
-OUTPUTS = TABLE.union("output of a tool", [TEXTS[0]], find=_row_of)
+OUTPUTS = TABLE.union("output of a tool", [TEXT], find=_row_of)
 """The outputs of hosted tools: texts. Contents of other APIs become texts."""

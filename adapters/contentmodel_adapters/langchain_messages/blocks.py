@@ -31,7 +31,7 @@ from contentmodel.authoring import (
     Table,
     TextField,
     Words,
-    most_specific,
+    first_fitting,
     parse,
     reasons,
     row,
@@ -111,11 +111,6 @@ ANNOTATIONS = TABLE.union(
 )
 TEXT = row("text", TextContent, {"text": "text", "annotations": ("annotations", Blocks(ANNOTATIONS)), **COMMON})
 REASONING = [
-    row(
-        "reasoning",
-        ReasoningContent,
-        {"reasoning": "text", "extras.signature": ("protected", SIGNATURE)},
-    ),
     # OpenAI's encrypted reasoning is beside the text or, without a text, among the extras.
     Row(
         "reasoning.encrypted",
@@ -128,6 +123,11 @@ REASONING = [
         ReasoningContent,
         {"reasoning": "text", "extras.encrypted_content": ("protected", ProviderState("encrypted", mandatory=True))},
         constants={"type": "reasoning"},
+    ),
+    row(
+        "reasoning",
+        ReasoningContent,
+        {"reasoning": "text", "extras.signature": ("protected", SIGNATURE)},
     ),
     # The blocks of langchain-google-genai and langchain-aws.
     row("thinking", ReasoningContent, {"thinking": "text", "signature": ("protected", SIGNATURE)}),
@@ -182,7 +182,7 @@ def _media(tag: str) -> list[Row]:
         ("id", HostedFileContent, {"id": "file_id"}, (kind,)),
         ("text", DataContent, {"text": ("text", Required())}, ()),
     ]
-    return rows + [
+    older = [
         Row(
             f"{tag}.source.{form}",
             model,
@@ -192,6 +192,7 @@ def _media(tag: str) -> list[Row]:
         )
         for form, model, fields, others in forms
     ]
+    return [*older, *rows]
 
 
 MEDIA = [made for tag in KINDS for made in _media(tag)]
@@ -357,13 +358,14 @@ def usual_row(content: Any, rows: list[Row]) -> Row | None:
     if content.__class__ in (DataContent, UriContent, HostedFileContent):
         return names[_usual_media(content)]
     if content.__class__ is ReasoningContent:
-        return rows[2 if content.protected is not None and content.protected.kind == "encrypted" else 0]
+        is_encrypted = content.protected is not None and content.protected.kind == "encrypted"
+        return names["reasoning.extras" if is_encrypted else "reasoning"]
     if content.__class__ is FunctionCallContent:
         return rows[is_invalid(content)]
     return rows[0]
 
 
-_most_specific = most_specific(BLOCKS)
+_find_medium, _find = first_fitting(MEDIA, faults=False), first_fitting(BLOCKS)
 
 
 def name_of(block: dict[str, Any]) -> str | None:
@@ -377,7 +379,9 @@ def name_of(block: dict[str, Any]) -> str | None:
         return None
     if kind == "server_tool_call":
         return f"{kind}.{NAMES.get(name, 'other') if name.__class__ is str else 'other'}"
-    return "server_tool_result.other" if kind == "server_tool_result" else _most_specific(block)
+    if kind == "server_tool_result":
+        return f"{kind}.other"
+    return _find_medium(block) if kind.__class__ is str and kind in KINDS else _find(block)
 
 
 def _are_standard(annotations: Any) -> bool:

@@ -96,10 +96,6 @@ class Repeating(Filled):
         super().finish(value, wire, context)
         self._repeat(wire)
 
-    def finish_source(self, code: Any) -> None:
-        super().finish_source(code)
-        code.add(f"    {code.name('repeat', self._repeat)}(wire)")
-
 
 class FittingRow(Row):
     """A row for the wire objects that a function accepts."""

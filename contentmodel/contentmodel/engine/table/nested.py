@@ -266,6 +266,25 @@ class TextOrBlocks(Blocks[AIContent]):
         return f"str or list of {self.union.name}"
 
 
+class NonEmptyTextOrBlocks(TextOrBlocks):
+    """A string or a list of blocks, in a field that is required: an empty string means no content."""
+
+    def __init__(self, union: Union) -> None:
+        super().__init__(union, "string")
+
+    def holds(self, value: object) -> bool:
+        return value.__class__ in (str, list) and bool(value)
+
+    def test(self, name: str) -> str | None:
+        return f"({name}.__class__ is str or {name}.__class__ is list) and {name}"
+
+    def quick_encode(self, name: str, call: str, bind: Bind) -> str:
+        return call
+
+    def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> Json:
+        return super().encode(value, context, owner) or self.union.encode_list(value, context) or None
+
+
 class Outputs(Blocks[AIContent]):
     """The outputs of a hosted tool: a list of blocks, a single block, or a string.
 

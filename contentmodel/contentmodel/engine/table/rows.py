@@ -232,7 +232,9 @@ class Row:
 
     def matches(self, wire: JsonObject) -> bool:
         """Return whether a wire object has the constants of the row, and what `fits` demands."""
-        return all(wire_at(wire, path) == value for path, value in self.constants.items()) and self.fits(wire)
+        pairs = [(wire_at(wire, path), value) for path, value in self.constants.items()]
+        # In Python, 1 == True.
+        return all(own == value and own.__class__ is value.__class__ for own, value in pairs) and self.fits(wire)
 
     def is_respelled(self, wire: JsonObject) -> bool:
         """Return whether a known field is not in its usual spelling."""

@@ -14,9 +14,13 @@ T = TypeVar("T")
 
 
 class NonEmpty(Codec[str]):
-    """A text that is not empty. An empty one stays in the residue."""
+    """A text that is not empty. An empty one stays in the residue, or if `mandatory`, the object has another row."""
 
     classes = (str,)
+
+    def __init__(self, *, mandatory: bool = False) -> None:
+        super().__init__()
+        self.mandatory = mandatory
 
     def holds(self, value: object) -> bool:
         return value.__class__ is str and value != ""

@@ -25,22 +25,21 @@ class _NoRow(Exception):
     """No row accepts this value, although there are rows for its class."""
 
 
-def most_specific(rows: Iterable[Row], tag: str = "type") -> Callable[[JsonObject], str | None]:
-    """Return a function for `find` of a union: it chooses the row with the most conditions that an object meets.
+def first_fitting(rows: Iterable[Row], tag: str = "type", *, faults: bool = True) -> Callable[[JsonObject], str | None]:
+    """Return a function for `find` of a union. It chooses the first row whose constants and required fields are there.
 
-    The conditions are the constants and the required fields of a row. Of several such rows, the first one is chosen. If
-    only the tag distinguishes a row, it is chosen by its tag alone, and reports a missing field as a fault.
+    If no row fits, the last row with the same tag reports the missing field as a fault. If `faults` is false, the block
+    is unknown instead.
     """
     by_tag: dict[Json, list[Row]] = {}
-    for r in sorted(rows, key=lambda r: -len(r.constants) - len(r.required_fields)):
+    for r in rows:
         by_tag.setdefault(r.constants.get(tag), []).append(r)
 
     def find(wire: JsonObject) -> str | None:
         kind = wire.get(tag)
         candidates = by_tag.get(kind, []) if kind.__class__ is str else []
-        if len(candidates) == 1 and len(candidates[0].constants) == 1:
-            return candidates[0].name
-        return next((r.name for r in candidates if r.matches(wire)), None)
+        fallback = candidates[-1].name if faults and candidates else None
+        return next((r.name for r in candidates if r.matches(wire)), fallback)
 
     return find
 
