@@ -32,7 +32,7 @@ from contentmodel.engine.losses.inner import TOKEN, InnerPayload, InnerTrace, tr
 from contentmodel.engine.losses.loss import Loss, LossError, PendingLoss, family_of, loss_of, significant, what_of
 from contentmodel.engine.losses.reasons import Reason
 from contentmodel.engine.losses.records import OF_MESSAGES
-from contentmodel.engine.objects import list_of, object_at, object_of, objects_of, place_at, text_of
+from contentmodel.engine.objects import list_of, object_at, object_of, objects_of, place_at, runs, text_of
 from contentmodel.engine.pipeline import media, passes, settings
 from contentmodel.engine.pipeline.added_tools import AddedTools
 from contentmodel.engine.pipeline.answer_roles import without_user_messages
@@ -115,7 +115,7 @@ from contentmodel.engine.table.respelling import number_of
 from contentmodel.engine.table.roles import Roles
 from contentmodel.engine.table.rows import Pieces
 from contentmodel.engine.table.signs import has_explicit_error
-from contentmodel.engine.table.spellings import Affixed, FixedName, NonEmpty, Words
+from contentmodel.engine.table.spellings import Affixed, FixedName, NonEmpty, OnlyItem, Words
 from contentmodel.engine.table.tables import (
     Aliases,
     Column,
@@ -247,6 +247,7 @@ __all__ = [
     "OF_MESSAGES",
     "One",
     "OneOf",
+    "OnlyItem",
     "Opaque",
     "OutgoingBlock",
     "Outputs",
@@ -347,6 +348,7 @@ __all__ = [
     "request_pass",
     "response_pass",
     "row",
+    "runs",
     "seconds_of",
     "set_fields",
     "settings",

@@ -92,13 +92,8 @@ class ProviderState(Codec[Protected]):
         return "opaque"
 
 
-class OpenAIState(Opaque):
-    """Encrypted content of OpenAI. The row with this field is only for reasoning that has such content."""
-
-    mandatory = True
-
-    def __init__(self) -> None:
-        super().__init__("openai", "encrypted")
+OPENAI_STATE = Opaque("openai", "encrypted", mandatory=True)
+"""Encrypted content of OpenAI. The rows with this field are only for objects that have such content."""
 
 
 def fill_summary(value: Any, wire: dict[str, Any]) -> None:

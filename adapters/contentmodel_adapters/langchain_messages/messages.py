@@ -21,6 +21,7 @@ from contentmodel.authoring import (
     object_of,
     passes,
     reasons,
+    runs,
 )
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
@@ -210,27 +211,17 @@ class _Writer:
         if not message.contents and not own and message.role != REMOVE:
             passes.leave_empty(message, context)
             return
-        context.issuer = _issuer_of(message)
-        run: list[Any] = []
-        is_first = True
-        for content in message.contents:
-            if content.__class__ is not FunctionResultContent:
-                run.append(content)
-                continue
-            if run:
-                yield self._message(message, run, is_first=is_first)
-                run, is_first = [], False
+        issuer = _issuer_of(message)
+        pieces = runs(message.contents, lambda content: content.__class__ is FunctionResultContent)
+        for at, (contents, is_result) in enumerate([*pieces] or [([], False)]):
             # A result has no metadata that name a provider.
-            issuer, context.issuer = context.issuer, ""
-            yield self._result(message, content, is_first=is_first)
-            context.issuer, is_first = issuer, False
-        if run or is_first:
-            yield self._message(message, run, is_first=is_first)
+            context.issuer = "" if is_result else issuer
+            part = context.with_contents(message, contents)
+            yield self._result(part, is_first=not at) if is_result else self._message(part, is_first=not at)
         context.issuer = ""
 
-    def _message(self, message: ChatMessage, contents: list[Any], *, is_first: bool) -> dict[str, Any]:
+    def _message(self, part: ChatMessage, *, is_first: bool) -> dict[str, Any]:
         context = self._context
-        part = context.with_contents(message, contents)
         if not is_first:
             part = context.replace(part, message_id=None, usage=None, finish_reason=None, response_id=None, extra=None)
         if part.role == "tool":
@@ -254,13 +245,14 @@ class _Writer:
             _complete(body, part, context)
         return self._spelled(body, part)
 
-    def _result(self, message: ChatMessage, result: Any, *, is_first: bool) -> dict[str, Any]:
+    def _result(self, message: ChatMessage, *, is_first: bool) -> dict[str, Any]:
         context = self._context
+        result: Any = message.contents[0]
         if result.is_error is None and result.error is not None:
-            result = context.replace(result, is_error=True)
+            message = context.with_contents(message, [context.replace(result, is_error=True)])
         if not is_first:
-            return self._spelled(RESULTS.encode_list([result], context)[0], None)
-        body = RESULT_MESSAGE.encode_message(context.with_contents(message, [result]), context)[0]
+            return self._spelled(RESULTS.encode_list(message.contents, context)[0], None)
+        body = RESULT_MESSAGE.encode_message(message, context)[0]
         _report_records(message, context)
         if hints.ABSENT.of(message, API):
             body.pop("type", None)

@@ -37,7 +37,7 @@ from contentmodel.errors import DecodeError, EncodeError, Fault
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
-from contentmodel_adapters.mcp_sampling.blocks import API, CHOICE, CONTENT, TABLE, TOOLS, Preferred
+from contentmodel_adapters.mcp_sampling.blocks import API, CHOICE, CONTENT, PREFERRED, TABLE, TOOLS
 from contentmodel_adapters.mcp_sampling.messages import Messages
 from contentmodel_adapters.mcp_sampling.response import ERRORS, RESPONSE, encode_content, with_error
 from contentmodel_adapters.mcp_sampling.rules import RULES
@@ -52,7 +52,7 @@ REQUEST = TABLE.record(
     ChatRequest,
     {
         "messages": ("messages", Messages()),
-        "modelPreferences.hints": ("model", Preferred()),
+        "modelPreferences.hints": ("model", PREFERRED),
         "systemPrompt": ("instructions", TextField(TextContent, "text", between="\n\n")),
         "temperature": "options.temperature",
         "maxTokens": "options.max_output_tokens",

@@ -12,10 +12,10 @@ from contentmodel.authoring import (
     Blocks,
     BlocksOrOne,
     Choice,
-    Codec,
     DecodeContext,
     EncodeContext,
     Filled,
+    OnlyItem,
     Required,
     Roles,
     Row,
@@ -193,23 +193,5 @@ def _write_choice(choice: ToolChoice, tools: list[Any]) -> Any:
 
 
 CHOICE = Choice(_read_choice, _write_choice, strings=False, tagged=("mode", MODES), fallback={"mode": "auto"})
-
-
-class Preferred(Codec[str]):
-    """The model hints if they are one name. Other hints stay in the residue."""
-
-    classes = (list,)
-    identity = False
-
-    def holds(self, value: Any) -> bool:
-        is_one = value.__class__ is list and len(value) == 1 and value[0].__class__ is dict
-        return is_one and value[0].keys() == {"name"} and value[0]["name"].__class__ is str
-
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> str:
-        return str(value[0]["name"])
-
-    def encode(self, value: str, context: EncodeContext, owner: object) -> Any:
-        return [{"name": value}]
-
-    def describe(self) -> str:
-        return "model hints"
+PREFERRED = OnlyItem("name")
+"""The model hints if they are one name. Other hints stay in the residue."""

@@ -44,19 +44,17 @@ from contentmodel_adapters.shared.provider_state import with_item_ids
 # -- opaque state ------------------------------------------------------------------------------------------------------
 
 
-class State(Opaque):
-    """Opaque state of one provider. The row with this field is only for parts that have the state."""
-
-    mandatory = True
+def _state(issuer: str, kind: str) -> Opaque:
+    return Opaque(issuer, kind, mandatory=True)
 
 
 STATES = {
-    "anthropic.signature": State("anthropic", "signature"),
-    "anthropic.redactedData": State("anthropic", "redacted"),
-    "openai.reasoningEncryptedContent": State("openai", "encrypted"),
-    "google.thoughtSignature": State("google", "signature"),
-    "vertex.thoughtSignature": State("google", "signature"),
-    "googleVertex.thoughtSignature": State("google", "signature"),
+    "anthropic.signature": _state("anthropic", "signature"),
+    "anthropic.redactedData": _state("anthropic", "redacted"),
+    "openai.reasoningEncryptedContent": _state("openai", "encrypted"),
+    "google.thoughtSignature": _state("google", "signature"),
+    "vertex.thoughtSignature": _state("google", "signature"),
+    "googleVertex.thoughtSignature": _state("google", "signature"),
 }
 """The fields of opaque state in the object of a provider. Values of other APIs use the first field that fits."""
 OF_REASONING, OF_GOOGLE = tuple(STATES), tuple(name for name in STATES if name.endswith("thoughtSignature"))

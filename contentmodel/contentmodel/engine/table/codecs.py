@@ -213,14 +213,22 @@ class Opaque(Codec[Protected]):
     """Opaque state of one issuer: text on the wire, `Protected` in the model. Never sent to other issuers.
 
     An API that serves the models of several makers sets `maker`. It returns the issuer of a model's state; None if it
-    is unknown, and then the state is that of `issuer`. The target reads the state of `Host.issuers` and its own.
+    is unknown, and then the state is that of `issuer`. The target reads the state of `Host.issuers` and its own. An
+    object without `mandatory` state has another row.
     """
 
     classes = (str,)
     identity = False
 
-    def __init__(self, issuer: str, kind: str, maker: Callable[[str | None], str | None] | None = None) -> None:
-        self.issuer, self.kind, self.maker = issuer, kind, maker
+    def __init__(
+        self,
+        issuer: str,
+        kind: str,
+        maker: Callable[[str | None], str | None] | None = None,
+        *,
+        mandatory: bool = False,
+    ) -> None:
+        self.issuer, self.kind, self.maker, self.mandatory = issuer, kind, maker, mandatory
 
     def quick_decode(self, name: str, call: str, bind: Bind) -> str:
         if self.maker is not None:

@@ -58,7 +58,7 @@ class Affixed(Codec[str]):
 
 
 class FixedName(Codec[str]):
-    """The name of a tool that selects the class of its call. Any other name of a call of this class is a loss."""
+    """The name of a tool that selects the row of its call. Any other name of a call of this class is a loss."""
 
     classes = (str,)
     identity = False
@@ -68,10 +68,40 @@ class FixedName(Codec[str]):
         super().__init__()
         self._name = name
 
+    def holds(self, value: object) -> bool:
+        return value == self._name
+
     def encode(self, value: str, context: EncodeContext, owner: object) -> str:
         if value != self._name:
             context.report_loss(owner, "name", reasons.OTHER_VALUE, value=self._name)
         return self._name
+
+
+class OnlyItem(Codec[str]):
+    """A list of exactly one text, or of one object that has only the text `key`. Other lists stay in the residue."""
+
+    classes = (list,)
+    identity = False
+
+    def __init__(self, key: str | None = None) -> None:
+        super().__init__()
+        self._key = key
+
+    def holds(self, value: Any) -> bool:
+        if value.__class__ is not list or len(value) != 1:
+            return False
+        if self._key is not None and (value[0].__class__ is not dict or value[0].keys() != {self._key}):
+            return False
+        return self._text(value).__class__ is str
+
+    def _text(self, value: Any) -> Any:
+        return value[0] if self._key is None else value[0][self._key]
+
+    def decode(self, value: Json, context: DecodeContext, container: JsonObject, key: str) -> str:
+        return str(self._text(value))
+
+    def encode(self, value: str, context: EncodeContext, owner: object) -> Json:
+        return [value if self._key is None else {self._key: value}]
 
 
 class Words(Codec[T]):

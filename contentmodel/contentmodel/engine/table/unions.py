@@ -51,6 +51,7 @@ class Union:
     name of a row. Rows that share a tag, and all rows if `tag` is None, are tried in order, and the first that fits is
     used. If none fits, the block is unknown. But if all of them require the same fields, a missing field is a fault.
 
+    - `by_fields`: whether `first_fitting` selects the row, instead of the tag and one other field.
     - `default`: the tag of a block without a tag. Such a block gets the hint `ABSENT`.
     - `other`: the row for unknown tags. Without it, such a block becomes UnknownContent.
     - `prefer`: selects the usual row if several rows have one class (None: a value of another API cannot be encoded
@@ -71,6 +72,7 @@ class Union:
         *,
         tag: str | None = "type",
         find: Callable[[JsonObject], str | None] | None = None,
+        by_fields: bool = False,
         default: str | None = None,
         other: Row | None = None,
         foreign_types: Iterable[type] | None = None,
@@ -78,8 +80,9 @@ class Union:
         accepts_untyped: bool = False,
     ) -> None:
         self.api, self.name, self.tag = api, name, tag or ""
-        self._find = self._fitting if tag is None else find
-        self.rows = [r.bind(api) for r in (*rows, *([other] if other else []))]
+        own = list(rows)
+        self._find = self._fitting if tag is None else first_fitting(own, tag) if by_fields else find
+        self.rows = [r.bind(api) for r in (*own, *([other] if other else []))]
         for r in self.rows:
             r.is_one_of = True
         self._other = other
