@@ -20,8 +20,8 @@ from contentmodel.authoring import (
     Silent,
     Spec,
     Table,
-    first_fitting,
     row,
+    text_of,
 )
 from contentmodel.content.citations import Citation
 from contentmodel.content.media import DataContent, UriContent
@@ -107,6 +107,15 @@ THOUGHTS = [
         Implied({"kind": "summary"}),
         constants={**_REASONING, "reasoning": ""},
     ),
+    # The field `signature` can also have the id of an item of OpenAI.
+    Row(
+        "reasoning.id",
+        ReasoningContent,
+        {"reasoning": "text"},
+        Silent("kind"),
+        constants=_REASONING,
+        accepts=lambda wire: text_of(wire, "signature").startswith(("rs_", OF_OPENROUTER)),
+    ),
     Row(
         "reasoning",
         ReasoningContent,
@@ -115,8 +124,6 @@ THOUGHTS = [
         Silent("kind"),
         constants=_REASONING,
     ),
-    # The field `signature` can also have the id of an item of OpenAI.
-    Row("reasoning.id", ReasoningContent, {"reasoning": "text"}, Silent("kind"), constants=_REASONING),
 ]
 
 # -- media and data ----------------------------------------------------------------------------------------------------
@@ -183,16 +190,6 @@ DATA = [
 # -- the union ---------------------------------------------------------------------------------------------------------
 
 
-ROWS = [REFUSAL, TEXT, *THOUGHTS, *(row for kind in _OF_LINKS for row in _media(kind)), *DATA]
-_find = first_fitting(ROWS)
-
-
-def _row_of(wire: dict[str, Any]) -> str | None:
-    name, signature = _find(wire), wire.get("signature")
-    is_id = signature.__class__ is str and signature.startswith(("rs_", OF_OPENROUTER))
-    return "reasoning.id" if name == "reasoning" and is_id else name
-
-
 def _usual(content: Any, rows: list[Row]) -> Row | None:
     names = {one.name: one for one in rows}
     if content.__class__ is ReasoningContent:
@@ -212,9 +209,9 @@ def _usual(content: Any, rows: list[Row]) -> Row | None:
 
 PARTS = TABLE.union(
     "content part",
-    ROWS,
-    find=_row_of,
+    [REFUSAL, TEXT, *THOUGHTS, *(row for kind in _OF_LINKS for row in _media(kind)), *DATA],
+    by_fields=True,
     prefer=_usual,
 )
-OUTPUTS = TABLE.union("output of a tool", [TEXT], find=_row_of)
+OUTPUTS = TABLE.union("output of a tool", [TEXT])
 """The outputs of hosted tools: texts. Contents of other APIs become texts."""

@@ -365,7 +365,7 @@ def usual_row(content: Any, rows: list[Row]) -> Row | None:
     return rows[0]
 
 
-_find_medium, _find = first_fitting(MEDIA, faults=False), first_fitting(BLOCKS)
+_find = first_fitting(BLOCKS, unknown=KINDS)
 
 
 def name_of(block: dict[str, Any]) -> str | None:
@@ -379,9 +379,7 @@ def name_of(block: dict[str, Any]) -> str | None:
         return None
     if kind == "server_tool_call":
         return f"{kind}.{NAMES.get(name, 'other') if name.__class__ is str else 'other'}"
-    if kind == "server_tool_result":
-        return f"{kind}.other"
-    return _find_medium(block) if kind.__class__ is str and kind in KINDS else _find(block)
+    return "server_tool_result.other" if kind == "server_tool_result" else _find(block)
 
 
 def _are_standard(annotations: Any) -> bool:

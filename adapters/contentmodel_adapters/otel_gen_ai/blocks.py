@@ -102,7 +102,7 @@ _JSON = row("json", JsonContent, {"value": ("value", Anything())})
 _OUTPUT_TYPES = frozenset(one.name for one in (*_OUTPUT_ROWS, _JSON))
 
 
-def _is_output(part: Mapping[str, Any]) -> bool:
+def _is_output(part: dict[str, Any]) -> bool:
     return _row_of(part) in _OUTPUT_TYPES
 
 
@@ -157,7 +157,7 @@ TYPES = frozenset(one.constants["type"] for one in PARTS.rows)
 """The types of parts that have rows."""
 
 
-def _row_of(part: Mapping[str, Any]) -> str | None:
+def _row_of(part: dict[str, Any]) -> str | None:
     """Return the name of the row of a part; None if it has no row, or no content because recording it is off."""
     tag = part.get("type")
     if tag.__class__ is not str:

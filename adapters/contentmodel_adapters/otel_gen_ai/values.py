@@ -24,7 +24,7 @@ from contentmodel.message import ChatMessage, FinishReason
 from contentmodel.request import ResponseFormat
 
 API = "otel-gen-ai"
-IsPart: TypeAlias = Callable[[Mapping[str, Any]], bool]
+IsPart: TypeAlias = Callable[[dict[str, Any]], bool]
 """Return whether an object is a part that has a row."""
 
 

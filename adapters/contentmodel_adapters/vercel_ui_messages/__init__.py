@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 from contentmodel.authoring import (
     EncodeContext,
+    content_pass,
     media,
     message_pass,
     payload_pass,
@@ -63,8 +64,8 @@ class VercelUIMessages(documents.ListAdapter):
         documents.NORMALIZED,
         message_pass(ai_sdk.with_openai_ids, needs=OF_ITEMS, api=API, at=METADATA),
         message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
-        message_pass(ai_sdk.with_media_types, needs=media.TYPES),
-        message_pass(ai_sdk.with_base64, native=True, needs=media.TYPES),
+        content_pass(ai_sdk.with_media_type, needs=media.TYPES),
+        content_pass(ai_sdk.in_base64, native=True, needs=media.TYPES),
         documents.WITH_A_TURN,
         documents.FITTING_CALLS,
         message_pass(ai_sdk.with_tool_names),

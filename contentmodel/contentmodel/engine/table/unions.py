@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import msgspec
@@ -25,11 +25,13 @@ class _NoRow(Exception):
     """No row accepts this value, although there are rows for its class."""
 
 
-def first_fitting(rows: Iterable[Row], tag: str = "type", *, faults: bool = True) -> Callable[[JsonObject], str | None]:
+def first_fitting(
+    rows: Iterable[Row], tag: str = "type", *, unknown: Collection[str] = ()
+) -> Callable[[JsonObject], str | None]:
     """Return a function for `find` of a union. It chooses the first row whose constants and required fields are there.
 
-    If no row fits, the last row with the same tag reports the missing field as a fault. If `faults` is false, the block
-    is unknown instead.
+    If no row fits, the last row with the same tag reports the missing field as a fault. But if the tag is one of
+    `unknown`, the block is unknown.
     """
     by_tag: dict[Json, list[Row]] = {}
     for r in rows:
@@ -38,7 +40,7 @@ def first_fitting(rows: Iterable[Row], tag: str = "type", *, faults: bool = True
     def find(wire: JsonObject) -> str | None:
         kind = wire.get(tag)
         candidates = by_tag.get(kind, []) if kind.__class__ is str else []
-        fallback = candidates[-1].name if faults and candidates else None
+        fallback = candidates[-1].name if candidates and kind not in unknown else None
         return next((r.name for r in candidates if r.matches(wire)), fallback)
 
     return find
