@@ -6,7 +6,6 @@ earlier versions have (seen 2026-11-23).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Literal
 
 from contentmodel.authoring import (
@@ -254,16 +253,6 @@ TOOLS = TABLE.union(
 )
 
 
-def _kind_of_answer(wire: Mapping[str, Any]) -> str | None:
-    """Return the name of the row of an answer to an interrupt. The answer does not name the kind of the interrupt."""
-    payload = wire.get("payload")
-    if wire.get("status") == "cancelled":
-        return "cancelled"
-    if payload.__class__ is bool:
-        return "approval.flag"
-    return "approval" if payload.__class__ is dict and payload.get("approved").__class__ is bool else "input"
-
-
 _ANSWER: dict[str, Spec] = {"interruptId": "request_id"}
 RESUME = TABLE.union(
     "answer",
@@ -271,13 +260,13 @@ RESUME = TABLE.union(
         Row(
             "approval",
             ToolApprovalResponseContent,
-            {**_ANSWER, "payload.approved": "approved", "payload.reason": "reason"},
+            {**_ANSWER, "payload.approved": ("approved", Required(bool)), "payload.reason": "reason"},
             constants={"status": "resolved"},
         ),
         Row(
             "approval.flag",
             ToolApprovalResponseContent,
-            {**_ANSWER, "payload": "approved"},
+            {**_ANSWER, "payload": ("approved", Required(bool))},
             constants={"status": "resolved"},
         ),
         Row(
@@ -289,6 +278,6 @@ RESUME = TABLE.union(
         ),
         Row("input", InputResponseContent, {**_ANSWER, "payload": "value"}, constants={"status": "resolved"}),
     ],
-    find=_kind_of_answer,
-    prefer=lambda content, rows: rows[0],
+    tag="status",
+    by_fields=True,
 )

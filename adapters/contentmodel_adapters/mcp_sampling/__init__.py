@@ -16,6 +16,7 @@ from contentmodel.authoring import (
     Row,
     TableAdapter,
     TextField,
+    content_pass,
     hoist_instructions,
     instructions_as_text,
     media,
@@ -65,15 +66,8 @@ REQUEST = TABLE.record(
 TABLE.keep("request", "_meta", "includeContext", "task")
 
 
-def with_names_of_links(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages in which each link in a result has a name: MCP requires one."""
-    return [
-        context.with_contents(message, [_with_named_links(content, context) for content in message.contents])
-        for message in messages
-    ]
-
-
-def _with_named_links(content: Any, context: EncodeContext) -> Any:
+def with_names_of_links(content: Any, context: EncodeContext) -> Any:
+    """Return a content in which each link in a result has a name: MCP requires one."""
     if not isinstance(content, FunctionResultContent):
         return content
     outputs: list[Any] = []
@@ -126,7 +120,7 @@ class McpSampling(TableAdapter):
         documents.WITH_A_TURN,
         request_pass(with_fitting_calls, ids=documents.ANYTHING, names=NAMES),
         message_pass(instructions_as_text),
-        message_pass(with_names_of_links, needs=(UriContent,)),
+        content_pass(with_names_of_links, needs=(UriContent,)),
         documents.FITTING_SCHEMAS,
     )
     request_payload_passes = (payload_pass(with_limit),)

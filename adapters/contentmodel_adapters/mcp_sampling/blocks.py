@@ -20,17 +20,17 @@ from contentmodel.authoring import (
     Roles,
     Row,
     Silent,
-    Spec,
     Table,
     hints,
     row,
 )
 from contentmodel.content.base import AIContent
-from contentmodel.content.media import DataContent, UriContent
+from contentmodel.content.media import DataContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import FunctionTool, HostedTool, ToolChoice
+from contentmodel_adapters.shared import mcp_blocks
 from contentmodel_adapters.shared.chat_rows import NO_PARAMETERS
 
 API = "mcp-sampling"
@@ -69,19 +69,7 @@ def _usual_form(block: Any) -> str:
     return "list" if is_tool else "one"
 
 
-def _media(kind: str) -> Row:
-    fields: dict[str, Spec] = {"data": ("data", Required()), "mimeType": "media_type"}
-    return row(kind, DataContent, fields, Filled({"mimeType": "application/octet-stream"}))
-
-
-TEXT = row("text", TextContent, {"text": "text"})
-LINK: dict[str, Spec] = {
-    "uri": "uri",
-    "name": "name",
-    "title": "title",
-    "description": "text",
-    "mimeType": "media_type",
-}
+TEXT, IMAGE, AUDIO, LINK = mcp_blocks.rows({"mimeType": "application/octet-stream"})
 
 
 def _usual_output(content: Any, rows: list[Row]) -> Row:
@@ -95,9 +83,9 @@ OUTPUTS = TABLE.union(
     "result block",
     [
         TEXT,
-        _media("image"),
-        _media("audio"),
-        row("resource_link", UriContent, LINK, Filled({"name": ""})),
+        IMAGE,
+        AUDIO,
+        LINK,
         Row(
             "resource.text",
             TextContent,
@@ -129,8 +117,8 @@ CONTENT = TABLE.union(
     "block",
     [
         TEXT,
-        _media("image"),
-        _media("audio"),
+        IMAGE,
+        AUDIO,
         row(
             "tool_use",
             FunctionCallContent,

@@ -63,9 +63,9 @@ from contentmodel_adapters.otel_gen_ai.values import (
     FINISH,
     Anything,
     Messages,
-    Modality,
     OutputType,
     Response,
+    modality,
 )
 
 TABLE = Table(API)
@@ -88,10 +88,10 @@ _OUTPUT_ROWS = [
         "blob",
         DataContent,
         {"mime_type": "media_type", "content": ("data", Required()), **_FILE, "transcript": "transcript"},
-        Modality(),
+        modality(),
     ),
-    row("uri", UriContent, {"uri": "uri", **_LINK}, Modality()),
-    row("file", HostedFileContent, {"file_id": "file_id", **_LINK}, Modality()),
+    row("uri", UriContent, {"uri": "uri", **_LINK}, modality()),
+    row("file", HostedFileContent, {"file_id": "file_id", **_LINK}, modality()),
     row("binary", DataContent, {"media_type": "media_type", "content": ("data", Required())}),
     *map(_url, ("image", "audio", "video", "document")),
     row("error", ErrorContent, {name: name for name in ("message", "code", "kind", "details")}),
@@ -205,8 +205,7 @@ class _Answer(Group):
     keys = ("role", "name", "parts")
 
     def decode(self, wire: dict[str, Any], context: DecodeContext) -> list[ChatMessage]:
-        own = {key: wire[key] for key in self.keys if key in wire}
-        context.copied(own, wire)
+        own = context.only(wire, self.keys)
         messages = [ANSWER.decode(own, context)]
         context.trace(ANSWER, messages, own, None, spread=False)
         return messages

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from contentmodel.authoring import (
@@ -64,9 +64,7 @@ class Response(TextOrBlocks):
     def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> Any:
         only = value[0]
         if len(value) == 1 and only.__class__ is JsonContent and self.holds(only.value) and self.is_json(only.value):
-            context.report_lost_attributes(only, ("annotations", "protected", "cache_point"))
-            context.leave_residue(only)
-            return only.value
+            return context.plain_value(only, "value")
         return super().encode(value, context, owner)
 
     def describe(self) -> str:
@@ -135,24 +133,9 @@ class OutputType(Codec[ResponseFormat]):
         return "json" if value.kind == "json_schema" else value.kind
 
 
-class Modality(Filled):
-    """The kind of a medium: a required field."""
-
-    def __init__(self, values: Mapping[str, Any] | None = None) -> None:
-        super().__init__(values or {})
-
-    def finish(self, value: Any, wire: dict[str, Any], context: EncodeContext) -> None:
-        super().finish(value, wire, context)
-        if context.completes:
-            _fill_modality(value, wire)
-
-    def finish_source(self, code: Any) -> None:
-        super().finish_source(code)
-        code.add("    if context.completes:", f"        {code.name('fill', _fill_modality)}(value, wire)")
-
-
-def _fill_modality(content: Any, wire: dict[str, Any]) -> None:
-    wire.setdefault("modality", content.media_kind or "document")
+def modality() -> Filled:
+    """Return the kind of a medium as a required field."""
+    return Filled({}, lambda content, wire: wire.setdefault("modality", content.media_kind or "document"))
 
 
 class Anything(Codec[Any]):

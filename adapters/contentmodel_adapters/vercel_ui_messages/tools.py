@@ -26,11 +26,9 @@ from contentmodel.authoring import (
     Words,
     hints,
     reasons,
-    row,
     spread,
 )
 from contentmodel.content.base import AIContent
-from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import (
     FunctionCallContent,
@@ -40,6 +38,7 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
+from contentmodel_adapters.shared import mcp_blocks
 from contentmodel_adapters.shared.ai_sdk import (
     APPROVAL_ID,
     HOSTED_CALLS,
@@ -118,20 +117,9 @@ CALLS = TABLE.union(
 
 # -- results -----------------------------------------------------------------------------------------------------------
 
-_BLOCK: dict[str, Spec] = {"data": "data", "mimeType": "media_type"}
 BLOCKS = TABLE.union(
     "output block",
-    [
-        row("text", TextContent, {"text": "text"}),
-        row("image", DataContent, _BLOCK),
-        row("audio", DataContent, _BLOCK),
-        row(
-            "resource_link",
-            UriContent,
-            {"uri": "uri", "name": "name", "title": "title", "mimeType": "media_type", "description": "text"},
-            Filled({"name": ""}),
-        ),
-    ],
+    mcp_blocks.rows({}),
     prefer=lambda content, rows: rows[0] if len(rows) == 1 or content.media_kind != "audio" else rows[1],
 )
 
@@ -194,7 +182,7 @@ def _is_of_mcp(value: Any) -> bool:
 
 
 def _is_block(block: dict[str, Any]) -> bool:
-    needs = {"text": ("text",), "image": _BLOCK, "audio": _BLOCK, "resource_link": ("uri",)}
+    needs = {"text": ("text",), "image": ("data", "mimeType"), "audio": ("data", "mimeType"), "resource_link": ("uri",)}
     fields = needs.get(block.get("type", "")) if block.get("type").__class__ is str else None
     return fields is not None and all(block.get(field).__class__ is str for field in fields)
 
