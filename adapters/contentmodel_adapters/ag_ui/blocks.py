@@ -158,9 +158,6 @@ class Error(Codec[bool]):
             context.report_loss(owner, "is_error", reasons.IN_STATE)
         return owner.text or FAILED
 
-    def describe(self) -> str:
-        return "str"
-
 
 CALLS = TABLE.union(
     "tool call",

@@ -51,12 +51,6 @@ def _parsed(text: str) -> Any:
 class _Code(ArgumentsText):
     """The input of a code tool: JSON text, or only the code."""
 
-    def quick_decode(self, name: str, call: str, bind: Any) -> str:
-        return call
-
-    def quick_encode(self, name: str, call: str, bind: Any) -> str:
-        return call
-
     def decode(self, value: str, context: DecodeContext, container: Any, key: str) -> Any:
         return value if _parsed(value).__class__ is dict else {"code": value}
 

@@ -182,9 +182,6 @@ class Range(Codec[Span]):
         end = start if value.end is None else value.end
         return {"type": value.unit, "start_index": start - first, "end_index": end - first}
 
-    def describe(self) -> str:
-        return "dict"
-
 
 def _first_of(unit: str) -> int:
     return 1 if unit == "page" else 0

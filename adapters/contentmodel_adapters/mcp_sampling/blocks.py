@@ -45,9 +45,6 @@ class OneOrBlocks(BlocksOrOne):
     A single text or medium is written as a block, which every revision of MCP accepts. Other contents are a list.
     """
 
-    def quick_decode(self, name: str, call: str, bind: Any) -> str:
-        return call
-
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[AIContent]:
         form: Literal["list", "one"] = "list" if value.__class__ is list else "one"
         wires = value if form == "list" else [value]

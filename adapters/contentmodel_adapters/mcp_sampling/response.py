@@ -94,9 +94,6 @@ class Code(Codec[str]):
         context.report_loss(owner, "code", reasons.NO_ERROR_TYPE)
         return None
 
-    def describe(self) -> str:
-        return "int"
-
 
 ERRORS = Errors(("type",), {kind: {"code": _CODES.get(kind, -32603), "data": {"type": kind}} for kind in STATUSES}, {})
 ERROR = TABLE.record("error", ErrorContent, {"message": "message", "code": ("code", Code())}, Silent("kind"))

@@ -114,9 +114,6 @@ class _Outputs(_Inside):
             value if value.__class__ is dict and self._split(value) == (None, value, [None] * len(self._more)) else None
         )
 
-    def describe(self) -> str:
-        return "dict"
-
 
 def _is_own(name: str, value: Any) -> bool:
     """Return whether an attribute can hold a value: the name of a server, or a list of tools."""

@@ -40,12 +40,6 @@ class Response(TextOrBlocks):
     def holds(self, value: object) -> bool:
         return value is not None
 
-    def test(self, name: str) -> str | None:
-        return None
-
-    def quick_decode(self, name: str, call: str, bind: Any) -> str:
-        return call
-
     def is_json(self, value: Any) -> bool:
         """Return whether a response is neither a text nor a list of parts."""
         return value.__class__ is not str and not are_parts(value, self._is_part)

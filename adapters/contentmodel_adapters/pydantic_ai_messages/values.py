@@ -116,12 +116,6 @@ class Prompt(Blocks[AIContent]):
     def holds(self, value: object) -> bool:
         return value.__class__ is str or (value.__class__ is list and bool(value))
 
-    def test(self, name: str) -> str | None:
-        return f"{name}.__class__ is str or ({name}.__class__ is list and {name})"
-
-    def quick_decode(self, name: str, call: str, bind: Any) -> str:
-        return call
-
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[AIContent]:
         if value.__class__ is str:
             return [TextContent(text=value)]
@@ -229,12 +223,6 @@ class Returned(Blocks[AIContent]):
 
     def holds(self, value: object) -> bool:
         return value is not None
-
-    def test(self, name: str) -> str | None:
-        return f"{name} is not None"
-
-    def quick_decode(self, name: str, call: str, bind: Any) -> str:
-        return call
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[AIContent]:
         if value.__class__ is str:
@@ -351,9 +339,6 @@ class Outcomes(Codec[tuple[str | None, bool | None]]):
         if outcome is not None and (word is None or (failed and word not in FAILURES)):
             context.report_loss(owner, "outcome", reasons.OUTCOME if failed else reasons.NO_FIELD, value=outcome)
         return "failed" if failed and word not in FAILURES else word
-
-    def describe(self) -> str:
-        return "str"
 
 
 # -- times and citations -----------------------------------------------------------------------------------------------

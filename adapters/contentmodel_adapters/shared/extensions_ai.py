@@ -136,9 +136,6 @@ class Annotations(Blocks[Citation]):
         is_list = value.__class__ is list and bool(value)
         return is_list and all(item.__class__ is dict and self.union.knows(item) for item in value)
 
-    def test(self, name: str) -> str | None:
-        return None
-
 
 class Value(Blocks[AIContent]):
     """The value of a result: a text, contents, or any other JSON value.
@@ -154,12 +151,6 @@ class Value(Blocks[AIContent]):
 
     def holds(self, value: Any) -> bool:
         return value is not None and value != []
-
-    def test(self, name: str) -> str | None:
-        return None
-
-    def quick_decode(self, name: str, call: str, bind: Any) -> str:
-        return call
 
     def _form(self, value: Any) -> str:
         """Return the form of a wire value: `list`, `one`, `string` or `json`."""

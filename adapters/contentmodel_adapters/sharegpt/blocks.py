@@ -83,9 +83,6 @@ ROLES = (*SPEAKERS, CALL, *RESULTS)
 class From(Roles):
     """The role of a message that is no result, in the spelling of the hint."""
 
-    def quick_encode(self, name: str, call: str, bind: Any) -> str:
-        return call
-
     def encode(self, value: str, context: EncodeContext, owner: Any) -> str:
         spelled = FROM.of(owner, API)
         return (
@@ -123,9 +120,6 @@ class Value(Codec[list[AIContent]]):
         pieces = Pieces(self._parts.encode_list(value, context))
         return pieces if any("text" not in piece for piece in pieces) else joined(pieces)
 
-    def describe(self) -> str:
-        return "str"
-
 
 class CallsText(Codec[list[AIContent]]):
     """The JSON text of calls: an object, or a list of objects."""
@@ -148,9 +142,6 @@ class CallsText(Codec[list[AIContent]]):
         calls = CALLS.encode_list(value, context)
         text = CALLS_TEXT.of(owner, API)
         return text if text is not None and calls_of(text) == calls else text_of_calls(calls)
-
-    def describe(self) -> str:
-        return "str"
 
 
 def calls_of(text: object) -> list[dict[str, Any]] | None:

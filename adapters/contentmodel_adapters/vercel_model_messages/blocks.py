@@ -246,9 +246,6 @@ class Reason(Codec[list[AIContent]]):
         text = self._text.encode(value, context, owner)
         return None if text == DENIED and hints.FORM.of(value[0], API) is None else text
 
-    def describe(self) -> str:
-        return "str"
-
 
 _FORMS = ("text", "json", "error-text", "error-json", "execution-denied", "content")
 

@@ -35,6 +35,10 @@ def spread(values: Iterable[object], wires: Iterable[Json], path: str, row: RowF
     return [(value, f"{path}[{index}]", wire, row) for index, (value, wire) in enumerate(pairs)]
 
 
+_INLINE = {"holds": "test", "decode": "quick_decode", "encode": "quick_encode"}
+"""The methods of a codec, each with the method that returns its inline expression."""
+
+
 class Codec(Generic[T]):
     """Base class: holds values of `classes`, unchanged. `T` is the type of the model's values."""
 
@@ -49,6 +53,13 @@ class Codec(Generic[T]):
     """If the field is an object with a tag: the name of the tag field, and the tags that the API defines."""
     other_hosts_add_values = True
     """True if hosts of other vendors' models may add enum values."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Do not inherit the inline expression of a method that a subclass replaces."""
+        super().__init_subclass__(**options)
+        for method, inline in _INLINE.items():
+            if method in cls.__dict__ and inline not in cls.__dict__:
+                setattr(cls, inline, getattr(Codec, inline))
 
     def __init__(self, *classes: type) -> None:
         if classes:
@@ -205,9 +216,6 @@ class MappedEnum(Codec[str]):
     def encode(self, value: str, context: EncodeContext, owner: object) -> str:
         return self._to_wire.get(value) or value.removeprefix(f"{context.api}:")
 
-    def describe(self) -> str:
-        return "str"
-
 
 class Opaque(Codec[Protected]):
     """Opaque state of one issuer: text on the wire, `Protected` in the model. Never sent to other issuers.
@@ -279,9 +287,6 @@ class EnumString(Codec[str]):
         reason = self._reason
         context.report_loss(owner, self.field, reason, value=value)
         return None
-
-    def describe(self) -> str:
-        return "str"
 
 
 class WholeNumber(Codec[int | float]):

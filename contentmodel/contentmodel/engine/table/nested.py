@@ -278,9 +278,6 @@ class NonEmptyTextOrBlocks(TextOrBlocks):
     def test(self, name: str) -> str | None:
         return f"({name}.__class__ is str or {name}.__class__ is list) and {name}"
 
-    def quick_encode(self, name: str, call: str, bind: Bind) -> str:
-        return call
-
     def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> Json:
         return super().encode(value, context, owner) or self.union.encode_list(value, context) or None
 
@@ -302,12 +299,6 @@ class Outputs(Blocks[AIContent]):
         if value.__class__ is list:
             return bool(value) and all(item.__class__ is dict for item in value)
         return value.__class__ in (dict, str)
-
-    def test(self, name: str) -> str | None:
-        return None
-
-    def quick_decode(self, name: str, call: str, bind: Bind) -> str:
-        return call
 
     def decode(self, value: Json, context: DecodeContext, container: JsonObject, key: str) -> list[AIContent]:
         if value.__class__ is str:
@@ -385,9 +376,6 @@ class TextField(Codec[list[AIContent]]):
             return [content.text]
         context.report_loss(content, None, reasons.TEXT_ONLY)
         return []
-
-    def describe(self) -> str:
-        return "str"
 
 
 class NonEmptyText(TextField):
