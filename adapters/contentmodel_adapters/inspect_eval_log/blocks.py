@@ -190,18 +190,18 @@ DATA = [
 # -- the union ---------------------------------------------------------------------------------------------------------
 
 
-def _usual(content: Any, rows: list[Row]) -> Row | None:
-    names = {one.name: one for one in rows}
+def _usual(content: Any, rows: list[Row]) -> Row | str | None:
     if content.__class__ is ReasoningContent:
+        is_summary = content.kind == "summary" and content.text
         if content.protected is not None:
-            return names["reasoning.redacted"]
-        return names["reasoning.summary" if content.kind == "summary" and content.text else "reasoning"]
+            return "reasoning.redacted"
+        return "reasoning.summary" if is_summary else "reasoning"
     if content.__class__ in (DataContent, UriContent):
         kind = content.media_kind if content.media_kind in _OF_LINKS else "document"
-        return names.get(f"{kind}.data") or names.get(kind)
+        return f"{kind}.data" if content.__class__ is DataContent else kind
     if content.__class__ is CompactionContent:
         is_opaque = content.protected is not None and content.protected.issuer == "openai"
-        return rows[0] if content.text is not None else rows[1] if is_opaque else None
+        return "data.summary" if content.text is not None else "data.encrypted" if is_opaque else None
     if content.__class__ is ConfigurationContent:
         return rows[0] if content.kind == "data" else None
     return rows[0] if content.__class__ is not ErrorContent or content.code == "refusal" else None

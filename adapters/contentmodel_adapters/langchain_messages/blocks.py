@@ -198,14 +198,6 @@ def _media(tag: str) -> list[Row]:
 MEDIA = [made for tag in KINDS for made in _media(tag)]
 
 
-def _usual_media(content: Any) -> str:
-    kind = content.media_kind
-    tag = kind if kind in ("image", "audio", "video") else "file"
-    if content.__class__ is not DataContent:
-        return f"{tag}.url" if content.__class__ is UriContent else f"{tag}.file_id"
-    return "text-plain.text" if content.text is not None else f"{tag}.base64"
-
-
 # -- calls -------------------------------------------------------------------------------------------------------------
 
 CALL: dict[str, Spec] = {"id": "call_id", "name": "name"}
@@ -352,17 +344,17 @@ CODE = [
 BLOCKS = [TEXT, *REASONING, *MEDIA, TOOL_CALL, INVALID, CHUNK, *SERVER_CALLS, *SERVER_RESULTS, *CODE]
 
 
-def usual_row(content: Any, rows: list[Row]) -> Row | None:
-    """Return the row that usually encodes a content that several rows can hold."""
-    names = {r.name: r for r in rows}
-    if content.__class__ in (DataContent, UriContent, HostedFileContent):
-        return names[_usual_media(content)]
+def usual_row(content: Any, rows: list[Row]) -> Row | str:
+    """Return the row that usually encodes a content that several rows can hold, or its name."""
+    if isinstance(content, DataContent | UriContent | HostedFileContent):
+        kind = content.media_kind if content.media_kind in ("image", "audio", "video") else "file"
+        if isinstance(content, DataContent):
+            return "text-plain.text" if content.text is not None else f"{kind}.base64"
+        return f"{kind}.url" if isinstance(content, UriContent) else f"{kind}.file_id"
     if content.__class__ is ReasoningContent:
         is_encrypted = content.protected is not None and content.protected.kind == "encrypted"
-        return names["reasoning.extras" if is_encrypted else "reasoning"]
-    if content.__class__ is FunctionCallContent:
-        return rows[is_invalid(content)]
-    return rows[0]
+        return "reasoning.extras" if is_encrypted else "reasoning"
+    return rows[content.__class__ is FunctionCallContent and is_invalid(content)]
 
 
 _find = first_fitting(BLOCKS, unknown=KINDS)

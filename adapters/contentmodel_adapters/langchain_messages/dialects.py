@@ -454,16 +454,14 @@ def _with_inner(content: Any, api: str, context: EncodeContext) -> Any:
         return context.replace(content, outputs=[_as_logs(output, context) for output in content.outputs])
     else:
         return content
-    extra = {**(content.extra or {}), API: {**INNER.entry(_inner(api)), **hint}}
-    return context.replace(content, extra=extra)
+    return context.with_fields(content, {**INNER.entry(_inner(api)), **hint})
 
 
 def _as_logs(output: Any, context: EncodeContext) -> Any:
     """Return a text output with the hint that encodes it as logs of a code interpreter."""
     if output.__class__ is not TextContent:
         return output
-    extra = {**(output.extra or {}), API: {"type": "logs", **hints.ROW.entry("output.logs")}}
-    return context.replace(output, extra=extra)
+    return context.with_fields(output, {"type": "logs", **hints.ROW.entry("output.logs")})
 
 
 _NON_STANDARD = (

@@ -20,7 +20,6 @@ from contentmodel.authoring import (
     hints,
     object_of,
     passes,
-    reasons,
     runs,
 )
 from contentmodel.content.reasoning import ReasoningContent
@@ -227,7 +226,7 @@ class _Writer:
         if part.role == "tool":
             part = context.replace(part, role="user")
         if part.role != "assistant":
-            _report_records(part, context)
+            context.report_records(part, _HELD_ELSEWHERE)
         if part.role == "assistant":
             part = _with_usage(part, context)
             if not context.native:
@@ -253,7 +252,7 @@ class _Writer:
         if not is_first:
             return self._spelled(RESULTS.encode_list(message.contents, context)[0], None)
         body = RESULT_MESSAGE.encode_message(message, context)[0]
-        _report_records(message, context)
+        context.report_records(message, _HELD_ELSEWHERE)
         if hints.ABSENT.of(message, API):
             body.pop("type", None)
         return self._spelled(body, message)
@@ -274,11 +273,8 @@ class _Writer:
         return {"type": word, "data": body}
 
 
-def _report_records(message: ChatMessage, context: EncodeContext) -> None:
-    """Report the fields that only messages of models have."""
-    for name in ("response_id", "usage", "finish_reason"):
-        if getattr(message, name) is not None:
-            context.report_loss(message, name, reasons.MESSAGE_RECORD)
+_HELD_ELSEWHERE = ("created",)
+"""The field of messages whose loss is reported for all messages."""
 
 
 def _is_signed_function(call: Any) -> bool:

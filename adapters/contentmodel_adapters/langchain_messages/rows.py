@@ -167,9 +167,7 @@ MESSAGES = TABLE.union(
         {**_FIELDS, "type": ("role", Roles(API, {"user": "user"}))},
         _NO_CONTENT,
     ),
-    prefer=lambda message, rows: next(
-        one for one in rows if one.name == _ROWS.get(message.role, "chat" if ":" in message.role else "human")
-    ),
+    prefer=lambda message, rows: _ROWS.get(message.role, "chat" if ":" in message.role else "human"),
 )
 _RESULT: dict[str, Spec] = {
     "tool_call_id": "call_id",

@@ -105,11 +105,6 @@ OUTPUTS = TABLE.union(
 )
 
 
-def _usual_medium(content: Any, rows: list[Row]) -> Row | None:
-    """Return the row of an image or of audio; None for other files, which messages do not accept."""
-    return next((one for one in rows if one.name == content.media_kind), None)
-
-
 CONTENT = TABLE.union(
     "block",
     [
@@ -135,7 +130,8 @@ CONTENT = TABLE.union(
             Filled({"toolUseId": "", "content": []}),
         ),
     ],
-    prefer=_usual_medium,
+    # Messages accept only images and audio.
+    prefer=lambda content, rows: content.media_kind,
 )
 
 # -- messages and tools ------------------------------------------------------------------------------------------------

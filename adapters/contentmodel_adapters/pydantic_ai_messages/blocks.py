@@ -102,10 +102,8 @@ class _JsonText(Codec[str]):
         return "any"
 
 
-def _usual_file(content: Any, rows: list[Row]) -> Row | None:
-    if content.__class__ is not UriContent:
-        return rows[0]
-    return next((row for row in rows if row.name == f"{content.media_kind}-url"), None)
+def _usual_file(content: Any, rows: list[Row]) -> Row | str:
+    return f"{content.media_kind}-url" if content.__class__ is UriContent else rows[0]
 
 
 PROMPT_PARTS = TABLE.union(

@@ -173,8 +173,7 @@ def _without_records(message: ChatMessage, context: EncodeContext) -> ChatMessag
     is_written = bool(message.contents) or is_native(message, context)
     held = OF_MESSAGES if is_written and message.role == "assistant" else ("created",) if is_written else ()
     lost = [name for name in OF_MESSAGES if name not in held and getattr(message, name) is not None]
-    for name in lost:
-        context.report_loss(message, name, reasons.MESSAGE_RECORD)
+    context.report_records(message, held)
     return context.replace(message, **dict.fromkeys(lost)) if lost else message
 
 

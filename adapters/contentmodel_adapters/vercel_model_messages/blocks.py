@@ -189,12 +189,10 @@ _OUTPUT_ROWS = [
 ]
 
 
-def _usual_output(content: Any, rows: list[Row]) -> Row | None:
-    names = {DataContent: "file.data", UriContent: "file-url", HostedFileContent: None}
-    name = names.get(content.__class__)
-    if content.__class__ is UriContent and content.media_type is None and content.kind == "image":
-        name = "image-url"
-    return next((one for one in rows if one.name == name), None)
+def _usual_output(content: Any, rows: list[Row]) -> str | None:
+    if content.__class__ is UriContent:
+        return "image-url" if content.media_type is None and content.kind == "image" else "file-url"
+    return "file.data" if content.__class__ is DataContent else None
 
 
 OUTPUTS = TABLE.union(
@@ -350,13 +348,13 @@ def _row_of_answer(wire: dict[str, Any]) -> str | None:
     return _row_of(wire)
 
 
-def _prefer(content: Any, rows: list[Row]) -> Row | None:
+def _prefer(content: Any, rows: list[Row]) -> Row | str | None:
     """Return the usual row of a content. Files are written in the forms that are JSON, and that every version reads."""
     if content.__class__ is DataContent:
-        return next((one for one in rows if one.name == "file.base64"), None)
+        return "file.base64"
     if content.__class__ is UriContent:
         by_kind = content.media_type is None and content.kind in KINDS
-        return next((one for one in rows if one.name == ("file.link.kind" if by_kind else "file.link")), None)
+        return "file.link.kind" if by_kind else "file.link"
     if content.__class__ is HostedFileContent:
         return None
     if content.__class__ is CompactionContent:

@@ -132,13 +132,12 @@ TEXT = with_states(
 FILES = _media("file", _FILE)
 
 
-def _prefer(content: Any, rows: list[Row]) -> Row | None:
+def _prefer(content: Any, rows: list[Row]) -> Row | str | None:
     """Return the usual row of a content."""
     if content.__class__ is DataContent:
         return rows[0]
     if content.__class__ is UriContent:
-        name = "file.kind" if content.media_type is None and content.kind in KINDS else "file"
-        return next(row for row in rows if row.name == name)
+        return "file.kind" if content.media_type is None and content.kind in KINDS else "file"
     if content.__class__ is CompactionContent:
         return usual_compaction(content, rows)
     if content.__class__ is ConfigurationContent:

@@ -17,7 +17,7 @@ from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.loss import RESIDUE
 from contentmodel.engine.losses.provenance import Layout, Move, Table, Trace, WirePaths
 from contentmodel.engine.losses.reasons import Reason, unlisted
-from contentmodel.engine.losses.records import OF_RESULTS
+from contentmodel.engine.losses.records import OF_MESSAGES, OF_RESULTS
 from contentmodel.engine.table.hints import HasExtra
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.literals import LossKind
@@ -282,6 +282,11 @@ class EncodeContext:
         """Return a Struct with other values of some fields, recorded as the replacement of `old`."""
         return self.replaced(old, msgspec.structs.replace(old, **fields))
 
+    def with_fields(self, owner: _T, fields: JsonObject) -> _T:
+        """Return a Struct with further wire fields or hints in the target's residue, recorded as its replacement."""
+        extra: Mapping[str, JsonObject] = owner.extra or {}  # type: ignore[attr-defined]
+        return self.replace(owner, extra={**extra, self.api: {**extra.get(self.api, {}), **fields}})
+
     def with_contents(self, message: ChatMessage, contents: Sequence[object]) -> ChatMessage:
         """Return the message with other contents, recorded as its replacement; the same message if unchanged."""
         same = len(contents) == len(message.contents)
@@ -309,6 +314,12 @@ class EncodeContext:
         if reason.__class__ is str:
             reason = unlisted(kind, reason)
         self.pending_losses.append((owner, field, reason, api, values))  # type: ignore[arg-type]
+
+    def report_records(self, message: ChatMessage, held: Collection[str] = ()) -> None:
+        """Report the time, the ids, counts and finish reason of a message, except the fields `held`."""
+        for name in OF_MESSAGES:
+            if name not in held and getattr(message, name) is not None:
+                self.report_loss(message, name, reasons.MESSAGE_RECORD)
 
     def degrade(self, content: AIContent, reason: Reason, *carried: str, **values: Any) -> None:
         """Report that `content` is degraded, and that all attributes which are not `carried` are lost."""

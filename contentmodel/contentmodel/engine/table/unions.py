@@ -56,8 +56,8 @@ class Union:
     - `by_fields`: whether `first_fitting` selects the row, instead of the tag and one other field.
     - `default`: the tag of a block without a tag. Such a block gets the hint `ABSENT`.
     - `other`: the row for unknown tags. Without it, such a block becomes UnknownContent.
-    - `prefer`: selects the usual row if several rows have one class (None: a value of another API cannot be encoded
-      here). A block that was decoded by another row has the name of that row in the hint `ROW`.
+    - `prefer`: selects the usual row, or its name, if several rows have one class (None: a value of another API cannot
+      be encoded here). A block that was decoded by another row has the name of that row in the hint `ROW`.
     - `foreign_types`: the classes that a request of another API may contain here. Other classes are lowered, although
       hosts of this API may send them.
     - `accepts_untyped`: whether a block without a tag is an unknown block instead of a fault.
@@ -78,7 +78,7 @@ class Union:
         default: str | None = None,
         other: Row | None = None,
         foreign_types: Iterable[type] | None = None,
-        prefer: Callable[[Any, list[Row]], Row | None] | None = None,
+        prefer: Callable[[Any, list[Row]], Row | str | None] | None = None,
         accepts_untyped: bool = False,
     ) -> None:
         self.api, self.name, self.tag = api, name, tag or ""
@@ -386,7 +386,8 @@ class Union:
         for r in rows:
             if r.preferred_for is not None and r.preferred_for(content):
                 return r
-        return self._prefer(content, rows) if self._prefer is not None else rows[0]
+        preferred = self._prefer(content, rows) if self._prefer is not None else rows[0]
+        return next((r for r in rows if r.name == preferred), None) if isinstance(preferred, str) else preferred
 
     # -- lookups by other modules ------------------------------------------------------------------------------
 
