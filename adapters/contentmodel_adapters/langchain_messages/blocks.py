@@ -47,6 +47,7 @@ from contentmodel.content.tools import FunctionCallContent
 from contentmodel.errors import DecodeError
 from contentmodel.usage import Usage
 from contentmodel_adapters.shared import hosted_tools
+from contentmodel_adapters.shared.finish_reasons import OF_PROVIDERS
 from contentmodel_adapters.shared.hosted import output_columns
 
 API = "langchain-messages"
@@ -400,21 +401,14 @@ USAGE = TABLE.record(
 )
 FINISH = FinishReasons(
     {
-        **dict.fromkeys(("stop", "end_turn", "stop_sequence", "STOP", "complete", "COMPLETE"), "stop"),
-        **dict.fromkeys(("length", "max_tokens", "MAX_TOKENS", "model_length"), "length"),
-        **dict.fromkeys(("tool_calls", "tool_use", "function_call", "TOOL_CALL"), "tool_calls"),
+        **OF_PROVIDERS,
+        "complete": "stop",
+        "TOOL_CALL": "tool_calls",
         **dict.fromkeys(
-            (
-                *("content_filter", "content_filtered", "guardrail_intervened", "SAFETY", "RECITATION", "BLOCKLIST"),
-                *("PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY", "LANGUAGE"),
-            ),
+            ("guardrail_intervened", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY", "LANGUAGE"),
             "content_filter",
         ),
-        "refusal": "refusal",
-        "pause_turn": "pause",
-        "compaction": "compaction",
         "model_context_window_exceeded": "length",
-        "error": "error",
         "MALFORMED_FUNCTION_CALL": "error",
     },
     {
@@ -429,5 +423,4 @@ FINISH = FinishReasons(
     },
     "stop",
 )
-"""The reasons as the providers name them: OpenAI's, Anthropic's, Google's, Bedrock's, Cohere's."""
 TABLE.known_values("finish_reason", *FINISH.reasons)

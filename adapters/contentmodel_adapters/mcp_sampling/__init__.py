@@ -43,6 +43,7 @@ from contentmodel_adapters.mcp_sampling.messages import Messages
 from contentmodel_adapters.mcp_sampling.response import ERRORS, RESPONSE, encode_content, with_error
 from contentmodel_adapters.mcp_sampling.rules import RULES
 from contentmodel_adapters.shared import documents
+from contentmodel_adapters.shared.no_streams import NoStreams
 
 MAX_TOKENS = 4096
 """The limit that is sent if a request has none, because MCP requires one. The policy `output_limit` replaces it."""
@@ -97,7 +98,7 @@ def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeCo
     return {"role": "assistant", "content": {"type": "text", "text": ""}, "model": "", **payload}
 
 
-class McpSampling(TableAdapter):
+class McpSampling(NoStreams, TableAdapter):
     """The adapter of sampling: a server's request to the model of its client, and the answer."""
 
     api = API
@@ -139,14 +140,6 @@ class McpSampling(TableAdapter):
 
     def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> Any:
         return encode_content(messages, context)
-
-    def stream_decoder(self, *, deltas: bool = True) -> NoReturn:
-        """Raise DecodeError: sampling has no streams."""
-        raise DecodeError(API, [Fault("$", f"{API} has no streams: decode a response")])
-
-    def stream_encoder(self, policies: Mapping[str, str] | None = None) -> NoReturn:
-        """Raise EncodeError: sampling has no streams."""
-        raise EncodeError(f"{API} has no streams: fold the events and encode the response")
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
         """Return the kinds that a payload may be: "request" for parameters of sampling, "response" for a result."""

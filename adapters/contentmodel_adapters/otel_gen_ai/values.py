@@ -22,6 +22,7 @@ from contentmodel.content.base import AIContent
 from contentmodel.content.text import JsonContent
 from contentmodel.message import ChatMessage, FinishReason
 from contentmodel.request import ResponseFormat
+from contentmodel_adapters.shared.finish_reasons import OF_PROVIDERS
 
 API = "otel-gen-ai"
 IsPart: TypeAlias = Callable[[dict[str, Any]], bool]
@@ -98,12 +99,9 @@ _REASONS = (
 FINISH = Finish(
     {
         **{reason: reason for reason in _REASONS},
-        **dict.fromkeys(("tool_call", "tool_calls", "tool_use", "function_call"), "tool_calls"),
         # Some instrumentations record the values of the provider.
-        **dict.fromkeys(("end_turn", "stop_sequence", "STOP", "COMPLETE"), "stop"),
-        **dict.fromkeys(("max_tokens", "model_length", "MAX_TOKENS"), "length"),
-        **dict.fromkeys(("SAFETY", "RECITATION", "content_filtered"), "content_filter"),
-        "pause_turn": "pause",
+        **OF_PROVIDERS,
+        "tool_call": "tool_calls",
     },
     {**{reason: reason for reason in _REASONS}, "tool_calls": "tool_call"},
     "other",
