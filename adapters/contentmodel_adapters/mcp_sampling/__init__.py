@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any
 
 from contentmodel.authoring import (
     DUMPERS,
@@ -34,7 +34,6 @@ from contentmodel.authoring import (
 from contentmodel.content.media import UriContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionResultContent
-from contentmodel.errors import DecodeError, EncodeError, Fault
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse

@@ -7,7 +7,7 @@ unchanged, and a decoded response those of the request.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 from contentmodel.authoring import (
     DecodeContext,
@@ -23,7 +23,6 @@ from contentmodel.authoring import (
     response_pass,
     without_user_messages,
 )
-from contentmodel.errors import DecodeError, EncodeError, Fault
 from contentmodel.response import ChatResponse
 from contentmodel_adapters.otel_gen_ai.blocks import (
     ERRORS,
