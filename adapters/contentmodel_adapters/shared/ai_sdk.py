@@ -200,6 +200,14 @@ def report_kind(content: Any, name: object, context: EncodeContext) -> None:
         context.report_loss(content, None, reasons.TOOL_BY_NAME)
 
 
+def report_outcome(result: Any, context: EncodeContext) -> None:
+    """Report an outcome that a part does not have: only those of denied and preliminary results have a field."""
+    usual = "failed" if result.is_error else "succeeded"
+    if result.outcome is not None:
+        reason = reasons.USUAL_OUTCOME if result.outcome == usual else reasons.OUTCOME
+        context.report_loss(result, "outcome", reason, value=result.outcome)
+
+
 def with_tool_names(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Return messages of other APIs in which each call of a hosted tool has the AI SDK's name for the tool."""
     return [

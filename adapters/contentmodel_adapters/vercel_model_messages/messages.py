@@ -25,7 +25,7 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.message import ChatMessage, Origin
-from contentmodel_adapters.shared.ai_sdk import APPROVAL_ID, KIND_OF, approval_id, report_kind
+from contentmodel_adapters.shared.ai_sdk import APPROVAL_ID, KIND_OF, approval_id, report_kind, report_outcome
 from contentmodel_adapters.shared.media import typed_file
 from contentmodel_adapters.vercel_model_messages.blocks import (
     API,
@@ -230,9 +230,7 @@ class _Writing:
             context.report_loss(result, "outcome", reasons.OUTCOME, value="denied")
             result = context.replace(result, outcome=None, is_error=True)
         elif result.outcome is not None and (result.outcome != "denied" or not _is_text(outputs)):
-            usual = "failed" if result.is_error else "succeeded"
-            reason = reasons.USUAL_OUTCOME if result.outcome == usual else reasons.OUTCOME
-            context.report_loss(result, "outcome", reason, value=result.outcome)
+            report_outcome(result, context)
         if result.is_error:
             context.report_loss(result, "is_error", reasons.IN_STATE)
         if any(isinstance(output, MediaContent) for output in outputs) or not result.is_error:

@@ -48,6 +48,7 @@ from contentmodel_adapters.shared.ai_sdk import (
     approval_id,
     kind_of_tool,
     report_kind,
+    report_outcome,
     row_for_state,
     state_suffix,
     with_states,
@@ -185,14 +186,6 @@ def _is_block(block: dict[str, Any]) -> bool:
     needs = {"text": ("text",), "image": ("data", "mimeType"), "audio": ("data", "mimeType"), "resource_link": ("uri",)}
     fields = needs.get(block.get("type", "")) if block.get("type").__class__ is str else None
     return fields is not None and all(block.get(field).__class__ is str for field in fields)
-
-
-def report_outcome(result: Any, context: EncodeContext) -> None:
-    """Report an outcome that the part does not have: only those of denied and preliminary results have a field."""
-    usual = "failed" if result.is_error else "succeeded"
-    if result.outcome is not None:
-        reason = reasons.USUAL_OUTCOME if result.outcome == usual else reasons.OUTCOME
-        context.report_loss(result, "outcome", reason, value=result.outcome)
 
 
 _PRELIMINARY = Words({True: "preliminary"}, lambda value, context, owner: report_outcome(owner, context))

@@ -224,6 +224,15 @@ class Row:
         """The dotted paths of the fields that the row requires."""
         return frozenset(leaf.wire for leaf in self._required)
 
+    def conditions(self, tag: str) -> list[tuple[tuple[str, ...], Callable[[Any], bool]]]:
+        """Return what a wire object must have beside its tag: the keys of each value, and a test of the value."""
+        constants = [(path_keys(path), _is(value)) for path, value in self.constants.items() if path != tag]
+        required = [(path_keys(leaf.wire), leaf.codec.holds) for leaf in self._required]
+        others = () if self.select is None else self.select[1]
+        chosen = [] if self.select is None else [(path_keys(self.select[0]), lambda value: value in others)]
+        conditions: list[tuple[tuple[str, ...], Callable[[Any], bool]]] = [*constants, *chosen, *required]
+        return conditions if self._accepts is None else [*conditions, ((), self._accepts)]
+
     def fits(self, wire: JsonObject) -> bool:
         """Return whether a wire object has the required fields, and the value that selects this row."""
         if self.select is not None:
@@ -232,12 +241,6 @@ class Row:
                 return False
         has_fields = all(leaf.codec.holds(wire_at(wire, leaf.wire)) for leaf in self._required)
         return has_fields and (self._accepts is None or self._accepts(wire))
-
-    def matches(self, wire: JsonObject) -> bool:
-        """Return whether a wire object has the constants of the row, and what `fits` demands."""
-        pairs = [(wire_at(wire, path), value) for path, value in self.constants.items()]
-        # In Python, 1 == True.
-        return all(own == value and own.__class__ is value.__class__ for own, value in pairs) and self.fits(wire)
 
     def is_respelled(self, wire: JsonObject) -> bool:
         """Return whether a known field is not in its usual spelling."""
@@ -374,6 +377,11 @@ def _order(field: Field) -> int:
 
 def _find(kind: type[_F], fields: Iterable[Field]) -> _F | None:
     return next((field for field in fields if isinstance(field, kind)), None)
+
+
+def _is(wanted: Json) -> Callable[[object], bool]:
+    # In Python, 1 == True.
+    return lambda value: value == wanted and value.__class__ is wanted.__class__
 
 
 class PairRow:

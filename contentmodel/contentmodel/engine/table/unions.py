@@ -33,17 +33,27 @@ def first_fitting(
     If no row fits, the last row with the same tag reports the missing field as a fault. But if the tag is one of
     `unknown`, the block is unknown.
     """
-    by_tag: dict[Json, list[Row]] = {}
+    by_tag: dict[Json, list[tuple[str, list[Any]]]] = {}
     for r in rows:
-        by_tag.setdefault(r.constants.get(tag), []).append(r)
+        by_tag.setdefault(r.constants.get(tag), []).append((r.name, r.conditions(tag)))
+    for kind, candidates in by_tag.items():
+        if kind not in unknown:
+            candidates[-1] = (candidates[-1][0], [])
 
     def find(wire: JsonObject) -> str | None:
         kind = wire.get(tag)
-        candidates = by_tag.get(kind, []) if kind.__class__ is str else []
-        fallback = candidates[-1].name if candidates and kind not in unknown else None
-        return next((r.name for r in candidates if r.matches(wire)), fallback)
+        for name, conditions in by_tag.get(kind, ()) if kind.__class__ is str else ():
+            if not conditions or all(test(_value_at(wire, keys)) for keys, test in conditions):
+                return name
+        return None
 
     return find
+
+
+def _value_at(wire: Json, keys: tuple[str, ...]) -> Json:
+    for key in keys:
+        wire = wire.get(key) if wire.__class__ is dict else None
+    return wire
 
 
 class Union:
