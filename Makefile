@@ -7,7 +7,9 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$python" && break; done)
 # One worker more than there are processors: some tests wait for a server.
 WORKERS ?= $(shell "$(PYTHON)" -c 'import os; print((os.cpu_count() or 1) + 1)')
-PYTEST_ARGS ?= -n $(WORKERS)
+PYTEST_ARGS ?= -n $(WORKERS) --dist loadgroup
+# --check: fail if a generated page of the documentation is out of date
+PAGES_ARGS ?=
 # --agent NAME, --to API, --scenario task|faults, --keep FOLDER
 AGENTS_ARGS ?=
 # --quick, --alone (no peers), --streams (their tables alone), --markdown (writes docs/performance.md)
@@ -65,7 +67,7 @@ bench-gateway: $(VENV)/.installed-dev ## Load the gateway with 200 streams, besi
 	$(VENV)/bin/python benchmarks/gateway.py $(BENCH_ARGS)
 
 docs: $(VENV)/.installed-dev ## Build the documentation into site/
-	$(VENV)/bin/python -m contentmodel_conformance.pages docs
+	$(VENV)/bin/python -m contentmodel_conformance.pages docs $(PAGES_ARGS)
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict --quiet
 
 format: $(VENV)/.installed-dev ## Format the code, and mend what lint can mend

@@ -360,3 +360,11 @@ def test_library_reads_every_converted_conversation(request: ChatRequest) -> Non
 def test_call_is_read_with_its_arguments() -> None:
     called: Any = decoded([assistant(toolCalls=[call()])]).messages[0].contents[0]
     assert called == FunctionCallContent(call_id="call_1", name="weather", arguments='{"city": "Oslo"}')
+
+
+def test_reasoning_that_only_its_provider_can_read_has_an_empty_content() -> None:
+    item = {"type": "reasoning", "id": "rs_1", "encrypted_content": "c2VhbGVk", "summary": []}
+    request = {"model": "m", "input": [{"role": "user", "content": "Hi"}, item]}
+    encoded = convert(request, source="openai-responses", target=API)
+    assert [(message["role"], message["content"]) for message in encoded.payload] == [("user", "Hi"), ("reasoning", "")]
+    TypeAdapter(list[library.Message]).validate_python(encoded.payload)

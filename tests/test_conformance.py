@@ -51,22 +51,25 @@ class Ours(AdapterConformance):
     others: ClassVar = [EVERY[name] for name in EACH_OTHER]
 
 
+@pytest.fixture
+def fewer_examples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Try half of the examples."""
+    monkeypatch.setattr(trying, "QUICK", 12)
+
+
+@pytest.mark.usefixtures("fewer_examples")
 class WithPartners(Ours):
     """The settings of further providers and of frameworks: conversions to the partners and from them."""
 
     is_one_of_many = False
     others: ClassVar = [EVERY[name] for name in (*PROVIDERS, "turn-blocks")]
 
-    @pytest.fixture(autouse=True)
-    def fewer_examples(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Try half of the examples: there are many such formats."""
-        monkeypatch.setattr(trying, "QUICK", 12)
-
 
 class OfFramework(WithPartners):
     """The settings of formats of frameworks. Their classes are slow: they also have tests of their own."""
 
 
+@pytest.mark.usefixtures("fewer_examples")
 class OfFiles(Ours):
     """The settings of formats of files. Their classes are slow: they also have tests of their own."""
 
@@ -292,12 +295,30 @@ OF_TYPES = ("accounting/sdk", "accounting/sdk-members", "agreement/sdk")
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("fewer_examples")
 @pytest.mark.parametrize("partner", [name for name in EVERY if name not in EACH_OTHER])
 @pytest.mark.parametrize("one", [one for one in CLASSES if one.adapter in PROVIDERS], ids=lambda one: one.__name__)
 def test_payloads_of_sdk_types_are_converted_to_formats_with_partners(one: type[Ours], partner: str) -> None:
     """The classes of these formats try conversations. The classes of the providers do not try these formats."""
     subject = type(one.__name__, (one,), {"others": [EVERY[partner]]}).subject()
     for name in OF_TYPES:
+        outcome = run_check(CHECKS[name], subject)
+        assert outcome.status in ("passed", "skipped"), outcome.findings
+
+
+OF_RECORDINGS = ("accounting/recorded", "agreement/recorded", "rules/recorded-crossing")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "one",
+    [one for one in CLASSES if getattr(EVERY[one.adapter], "http", None) is not None],
+    ids=lambda one: one.__name__,
+)
+def test_recorded_traffic_is_converted_to_the_formats_that_its_class_does_not_try(one: type[Ours]) -> None:
+    tried = {other.api for other in one.others}
+    subject = type(one.__name__, (one,), {"others": [EVERY[name] for name in EVERY if name not in tried]}).subject()
+    for name in OF_RECORDINGS:
         outcome = run_check(CHECKS[name], subject)
         assert outcome.status in ("passed", "skipped"), outcome.findings
 

@@ -113,11 +113,6 @@ def test_generated_pages_except_matrix_are_up_to_date(monkeypatch: pytest.Monkey
     assert outdated() == ["matrix.html", "matrix.md"]
 
 
-@pytest.mark.slow
-def test_generated_pages_are_up_to_date() -> None:
-    assert outdated() == []
-
-
 def public_types(base: type[Model] = Model) -> Iterator[type[Model]]:
     """Yield the types of the model: contents, events, messages, requests, responses, usage and their parts."""
     for kind in base.__subclasses__():

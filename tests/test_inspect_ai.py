@@ -636,3 +636,18 @@ def test_fields_of_a_hosted_result_without_class_here_are_reported() -> None:
     found = {"type": "tool_search_output", "call_id": "c", "tools": [{"type": "code_interpreter", "container": "x"}]}
     payload = {"model": "m", "input": [{"role": "user", "content": "Hi."}, found]}
     assert audit(payload, convert(payload, source="openai-responses", target=API)) == []
+
+
+def test_title_of_a_fetched_text_is_in_its_text() -> None:
+    page = {"type": "document", "title": "Home", "source": {"type": "text", "media_type": "text/plain", "data": "Hi"}}
+    blocks = [
+        {"type": "server_tool_use", "id": "srv_1", "name": "web_fetch", "input": {"url": "https://example.org"}},
+        {
+            "type": "web_fetch_tool_result",
+            "tool_use_id": "srv_1",
+            "content": {"type": "web_fetch_result", "url": "https://example.org", "content": page},
+        },
+    ]
+    request = {"model": "m", "max_tokens": 1, "messages": [{"role": "assistant", "content": blocks}]}
+    encoded = convert(request, source="anthropic-messages", target="inspect-eval-log")
+    assert "Home\\nHi" in encoded.to_json().decode()

@@ -26,8 +26,11 @@ PAYLOADS: dict[str, Any] = {
 FAST = ("face", "detection", "identity", "totality", "stability", "section", "prefixes", "accounting/list", "purity")
 
 
+PARTNERS = [contentmodel.adapter(api) for api in ("anthropic-messages", "openai-responses", "codex-rollout")]
+
+
 def checked(reader: Any, *only: str) -> Report:
-    return check_adapter(reader, payloads=PAYLOADS, only=only or None)
+    return check_adapter(reader, payloads=PAYLOADS, others=PARTNERS, only=only or None)
 
 
 def failures(report: Report) -> set[str]:

@@ -34,6 +34,12 @@ from contentmodel_conformance.matrix.transcripts import FAMILIES
 from contentmodel_conformance.matrix.views import groups, lines, sentence
 from contentmodel_conformance.subject import kinds_of
 
+
+def whole(test: Any) -> Any:
+    """Mark a test that computes the matrix of all adapters: slow, and in the same process as the others."""
+    return pytest.mark.slow(pytest.mark.xdist_group("matrix")(test))
+
+
 TYPES = {kind.__name__: kind for kind in CONTENT_TYPES}
 KINDS_BY_API = {api: kinds_of(adapter) for api, adapter in contentmodel.adapters().items()}
 
@@ -60,7 +66,7 @@ def crossing(source: str, target: str, family: str, of: str = "request") -> Cros
 # -- completeness ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@whole
 def test_every_type_has_a_cell_for_every_adapter() -> None:
     cells = Counter((c.type, c.api, c.of, c.origin) for c in matrix().contents)
     every = {
@@ -70,7 +76,7 @@ def test_every_type_has_a_cell_for_every_adapter() -> None:
     assert all(c.cases for c in matrix().contents if c.of == "request")
 
 
-@pytest.mark.slow
+@whole
 def test_every_family_has_a_crossing_for_every_pair_of_apis() -> None:
     pairs = permutations(KINDS_BY_API, 2)
     crossed = Counter((c.source, c.target, c.of, c.family) for c in matrix().crossings)
@@ -79,7 +85,7 @@ def test_every_family_has_a_crossing_for_every_pair_of_apis() -> None:
     )
 
 
-@pytest.mark.slow
+@whole
 def test_format_without_answers_has_no_cells_of_answers() -> None:
     """The pages and tables of such a matrix have no columns for them."""
     made = make_matrix({api: contentmodel.adapter(api) for api in ("hf-messages", "openai-chat")})
@@ -131,7 +137,7 @@ def test_every_type_has_a_position_in_requests(kind: type[AIContent]) -> None:
     assert all(places(form.content, "request") for form in forms(kind, "some-api", "someone"))
 
 
-@pytest.mark.slow
+@whole
 def test_matrix_of_two_apis_equals_their_part_of_whole_matrix() -> None:
     """Other adapters do not change a cell."""
     apis = ("anthropic-messages", "openai-chat")
@@ -153,7 +159,7 @@ WITHOUT_INSTRUCTIONS = {
 """The agent that resumes a session has instructions of its own."""
 
 
-@pytest.mark.slow
+@whole
 @pytest.mark.parametrize("origin", ORIGINS)
 @pytest.mark.parametrize(("api", "of"), [(api, of) for api, kinds in KINDS_BY_API.items() for of in kinds])
 def test_text_and_function_calls_are_exact_for_every_api(api: str, origin: str, of: str) -> None:
@@ -186,7 +192,7 @@ def test_text_in_a_result_is_exact_for_an_api_with_strict_ids_and_roles() -> Non
     assert (found.verdict, found.why) == ("exact", ())
 
 
-@pytest.mark.slow
+@whole
 def test_reasoning_is_exact_for_its_api_and_dropped_for_other_issuers() -> None:
     own = cell("ReasoningContent", "anthropic-messages", origin="own")
     assert case(own, "signed thoughts", "the assistant's turn").verdict == "exact"
@@ -199,7 +205,7 @@ def test_reasoning_is_exact_for_its_api_and_dropped_for_other_issuers() -> None:
     assert crossing("anthropic-messages", "openai-chat", "reasoning").verdict == "dropped"
 
 
-@pytest.mark.slow
+@whole
 def test_data_is_dropped_only_for_media_types_that_api_does_not_accept() -> None:
     data = cell("DataContent", "anthropic-messages")
     assert data.verdict == "partly"
@@ -208,7 +214,7 @@ def test_data_is_dropped_only_for_media_types_that_api_does_not_accept() -> None
     assert (audio.verdict, audio.why) == ("dropped", ("dropped: anthropic-messages does not accept audio/wav",))
 
 
-@pytest.mark.slow
+@whole
 def test_hosted_call_is_exact_for_its_api_and_a_function_call_for_others() -> None:
     foreign = cell("WebSearchToolCallContent", "openai-chat")
     assert foreign.verdict == "degraded"
@@ -217,7 +223,7 @@ def test_hosted_call_is_exact_for_its_api_and_a_function_call_for_others() -> No
     assert cell("WebSearchToolCallContent", "openai-chat", of="response").verdict == "dropped"
 
 
-@pytest.mark.slow
+@whole
 def test_citations_are_exact_only_for_kinds_of_their_api() -> None:
     text = cell("TextContent", "anthropic-messages", of="response", origin="own")
     assert case(text, "words", "the assistant's turn", "annotations (a quote of a page)").verdict == "exact"
@@ -225,38 +231,38 @@ def test_citations_are_exact_only_for_kinds_of_their_api() -> None:
     assert case(text, "words", "the assistant's turn", "protected").verdict == "absent"
 
 
-@pytest.mark.slow
+@whole
 def test_matrix_sentence_names_lost_fields() -> None:
     text = cell("TextContent", "openai-chat")
     assert set(text.lost) == {"annotations", "cache_point", "protected"}
     assert "without its annotations, protected, cache_point" in sentence(text)
 
 
-@pytest.mark.slow
+@whole
 def test_function_result_is_absent_in_responses() -> None:
     found = cell("FunctionResultContent", "openai-chat", of="response")
     assert (found.verdict, found.cases) == ("absent", ())
 
 
-@pytest.mark.slow
+@whole
 def test_crossing_that_writes_flag_as_text_is_degraded_but_restored() -> None:
     tools = crossing("anthropic-messages", "openai-chat", "tools")
     assert (tools.verdict, tools.returns) == ("degraded", True)
     assert crossing("anthropic-messages", "openai-chat", "text").verdict == "exact"
 
 
-@pytest.mark.slow
+@whole
 def test_crossing_is_absent_if_source_does_not_have_the_family() -> None:
     assert crossing("openai-chat", "openai-responses", "hosted tools").verdict == "absent"
 
 
-@pytest.mark.slow
+@whole
 def test_matrix_has_no_silent_cell_or_crossing() -> None:
     assert [(c.type, c.api, each) for c in matrix().contents for each in c.cases if each.verdict == "silent"] == []
     assert [c for c in matrix().crossings if c.verdict == "silent"] == []
 
 
-@pytest.mark.slow
+@whole
 def test_matrix_has_no_cell_or_crossing_with_an_error() -> None:
     assert [c for c in matrix().contents if c.verdict == "error"] == []
     assert [c for c in matrix().crossings if c.verdict == "error"] == []
@@ -291,7 +297,7 @@ def with_other_texts(draw: st.DrawFn, content: Any) -> Any:
     return msgspec.structs.replace(content, **changes)
 
 
-@pytest.mark.slow
+@whole
 @given(data=st.data())
 @pytest.mark.parametrize("api", APIS)
 def test_exact_cases_of_matrix_survive_round_trip_with_any_text(api: str, data: st.DataObject) -> None:
@@ -347,7 +353,7 @@ BROKEN = {
 }
 
 
-@pytest.mark.slow
+@whole
 @pytest.mark.parametrize("broken", BROKEN)
 def test_failing_adapter_gives_errors_only_in_its_own_cells(broken: str) -> None:
     name = 'a "broken" <api>'
@@ -366,14 +372,14 @@ def test_failing_adapter_gives_errors_only_in_its_own_cells(broken: str) -> None
     assert as_markdown(made).count("\n| `Text` |") == 2
 
 
-@pytest.mark.slow
+@whole
 def test_adapter_with_failing_describe_gives_errors_for_own_origin() -> None:
     made = make_matrix({"x": Wrapped(describe=fail)})
     assert cell("TextContent", "x", of_matrix=made).verdict == "exact"
     assert cell("DataContent", "x", origin="own", of_matrix=made).verdict == "error"
 
 
-@pytest.mark.slow
+@whole
 def test_unreported_loss_of_signatures_gives_silent_cell() -> None:
     """Test an adapter that drops the signatures of its own reasoning without a loss."""
 
@@ -387,7 +393,7 @@ def test_unreported_loss_of_signatures_gives_silent_cell() -> None:
     assert cell("TextContent", "x", origin="own", of_matrix=made).verdict == "exact"
 
 
-@pytest.mark.slow
+@whole
 def test_unreported_loss_of_results_gives_silent_crossing() -> None:
     """Test an adapter that drops results of tools without a loss."""
 
@@ -413,7 +419,7 @@ def broken_package(tmp_path: Path) -> Iterator[str]:
         yield "stranger"
 
 
-@pytest.mark.slow
+@whole
 def test_matrix_command_names_adapter_that_cannot_be_imported(broken_package: str) -> None:
     found = installed()
     assert isinstance(found[broken_package], RuntimeError)
@@ -433,7 +439,7 @@ def ids_of(page: str) -> set[str]:
     return set(ids)
 
 
-@pytest.mark.slow
+@whole
 def test_matrix_page_has_no_external_resources_and_no_broken_links() -> None:
     page = as_html(matrix())
     assert ids_of(page)
@@ -443,7 +449,7 @@ def test_matrix_page_has_no_external_resources_and_no_broken_links() -> None:
     assert "prefers-color-scheme: dark" in page
 
 
-@pytest.mark.slow
+@whole
 def test_matrix_page_has_a_tooltip_with_its_verdict_for_every_sign() -> None:
     page = as_html(matrix())
     signs = re.findall(r'<a class="sign (\w+)".*?<span class="tip">(.*?)</span></a>', page)
@@ -461,7 +467,7 @@ def test_matrix_page_and_markdown_escape_text_of_adapters() -> None:
     assert "<b>" not in text
 
 
-@pytest.mark.slow
+@whole
 def test_matrix_groups_list_each_type_once_for_each_api() -> None:
     for api in contentmodel.adapters():
         found = Counter((g.of, g.origin, name) for g in groups(matrix(), api) for name in g.types)
@@ -469,7 +475,7 @@ def test_matrix_groups_list_each_type_once_for_each_api() -> None:
         assert found == Counter(cells)
 
 
-@pytest.mark.slow
+@whole
 def test_matrix_lines_contain_every_reason_of_every_case() -> None:
     for found in matrix().contents:
         text = "\n".join(map(str, lines(found)))
@@ -497,7 +503,7 @@ def made_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cli_matrix, "make_matrix", lambda adapters: matrix_of(*adapters))
 
 
-@pytest.mark.slow
+@whole
 @pytest.mark.usefixtures("made_once")
 def test_matrix_command_writes_whole_matrix_as_json() -> None:
     result = run("matrix", "--format", "json")
@@ -505,7 +511,7 @@ def test_matrix_command_writes_whole_matrix_as_json() -> None:
     assert msgspec.json.decode(result.stdout, type=Matrix) == matrix()
 
 
-@pytest.mark.slow
+@whole
 @pytest.mark.usefixtures("made_once")
 @pytest.mark.parametrize(("form", "begins"), [("md", "# The matrix"), ("html", "<!doctype html>"), ("text", "content")])
 def test_matrix_command_writes_to_a_file(form: str, begins: str, tmp_path: Path) -> None:
@@ -518,7 +524,7 @@ def test_matrix_command_writes_to_a_file(form: str, begins: str, tmp_path: Path)
     assert "anthropic-messages" not in text
 
 
-@pytest.mark.slow
+@whole
 def test_matrix_command_prints_reasons_for_named_api() -> None:
     result = run("matrix", "--api", "openai-chat")
     assert "reasoning of another issuer is not sent to openai-chat" in " ".join(result.output.split())
@@ -531,7 +537,7 @@ def test_command_suggests_a_name_for_unknown_api(name: str) -> None:
     assert "did you mean openai-chat?" in " ".join(result.output.split())
 
 
-@pytest.mark.slow
+@whole
 def test_coverage_command_prints_sdk_versions_and_fails_if_type_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     result = run("coverage")
     assert result.exit_code == 0

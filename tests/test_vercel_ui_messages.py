@@ -32,6 +32,7 @@ from contentmodel.content import (
     DataContent,
     JsonContent,
     Protected,
+    ReferenceContent,
     ShellToolCallContent,
     ToolApprovalRequestContent,
     ToolApprovalResponseContent,
@@ -409,3 +410,44 @@ def test_answer_inside_message_of_model_is_sent_before_its_other_contents() -> N
     kinds = [[part["type"] for part in message["parts"]] for message in encoded.payload]
     assert kinds == [["dynamic-tool"], ["step-start", "text", "tool-weather"]]
     assert [loss.path for loss in encoded.losses] == ["$.messages[0].contents[0]"]
+
+
+def test_message_of_a_stored_file_alone_gets_a_placeholder_text() -> None:
+    file = {"type": "document", "source": {"type": "file", "file_id": "file_1"}}
+    encoded = convert(
+        {"model": "m", "max_tokens": 1, "messages": [{"role": "user", "content": [file]}]},
+        source="anthropic-messages",
+        target=UI,
+    )
+    assert [part["type"] for part in encoded.payload[0]["parts"]] == ["text"]
+    assert {loss.code for loss in encoded.losses} >= {"unsupported-content", "placeholder-message"}
+    assert not check(encoded.payload, api=UI)
+
+
+@pytest.mark.parametrize(
+    ("failed", "output"), [(None, ""), (True, {"content": [{"type": "text", "text": ""}], "isError": True})]
+)
+def test_result_whose_outputs_are_all_lost_has_an_empty_text(failed: bool | None, output: Any) -> None:
+    call = FunctionCallContent(call_id="c", name="find", arguments={})
+    result = FunctionResultContent(call_id="c", outputs=[ReferenceContent(item_id="weather")], is_error=failed)
+    messages = [ChatMessage(role="assistant", contents=[call]), ChatMessage(role="tool", contents=[result])]
+    encoded = adapter(UI).encode_request(ChatRequest(messages=messages))
+    part = next(part for message in encoded.payload for part in message["parts"] if part["type"] == "tool-find")
+    assert part.get("output") == output
+    assert [loss.kind for loss in encoded.losses if loss.what == "ReferenceContent"] == ["dropped"]
+
+
+@pytest.mark.parametrize("api", [UI, "vercel-model-messages"])
+def test_tools_that_a_message_adds_are_reported_because_the_format_lists_no_tools(api: str) -> None:
+    request = {
+        "model": "m",
+        "max_tokens": 1,
+        "messages": [
+            {"role": "user", "content": "Hi"},
+            {"role": "system", "content": [{"type": "tool_addition", "tool": {"type": "tool_reference", "name": "f"}}]},
+        ],
+        "tools": [{"name": "f", "input_schema": {"type": "object"}}],
+    }
+    encoded = convert(request, source="anthropic-messages", target=api)
+    assert ("$.messages[1]", "dropped") in {(loss.path, loss.kind) for loss in encoded.losses}
+    assert "tools-in-one-list" not in {loss.code for loss in encoded.losses}

@@ -34,8 +34,10 @@ from contentmodel import (
 )
 from contentmodel.adapter import traced
 from contentmodel.auditing import (
+    CALL,
     COVERING,
     NAME,
+    RESULT,
     Unaccounted,
     counted,
     leaves,
@@ -450,13 +452,23 @@ def opacity(source: Any, target: Any, kind: str, payload: dict[str, Any]) -> Non
             raise LawBroken("opacity", path, detail, ABSENT, value_at(payload, path))
 
 
+_NAMES = (CALL, NAME, RESULT)
+
+
 def restoration(source: Any, target: Any, kind: str, payload: dict[str, Any]) -> None:
     """Converting to another API and back restores every value that the target can represent."""
     out = crossed(source, target, kind, payload)
     back = crossed(target, source, kind, out.payload)
-    returned, expanded = loss_source(target, kind, out.payload), vocabulary_for(target).expanded
-    returned = returned if expanded is None else expanded(returned)
-    lost_on_return = [value_at(returned, loss.path) for loss in back.losses if loss.kind in COVERING]
+    returned, between = loss_source(target, kind, out.payload), vocabulary_for(target)
+    returned = returned if between.expanded is None else between.expanded(returned)
+    lost_paths = {loss.path for loss in back.losses if loss.kind in COVERING}
+    lost_on_return = [value_at(returned, path) for path in lost_paths]
+    # Names are in other forms there, for example after a prefix.
+    lost_on_return += [
+        leaf.value
+        for leaf in counted(returned, msgspec.structs.replace(between, expanded=None))
+        if leaf.sort in _NAMES and not lost_paths.isdisjoint(leaf.above)
+    ]
     vocabulary, before = vocabulary_for(source), loss_source(source, kind, payload)
     names = {leaf.above[-1] for leaf in counted(before, vocabulary) if leaf.sort == NAME}
     unrestored = unaccounted(before, loss_source(source, kind, back.payload), out.losses, vocabulary, vocabulary)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from pathlib import Path
@@ -228,16 +229,25 @@ def pages() -> dict[str, str]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Write the pages into the folder that the command line names."""
-    parser = ArgumentParser("python -m contentmodel_conformance.pages", description="Generate pages. Takes a minute.")
+    """Write the pages into the folder that the command line names. Exit with code 1 if `--check` finds old ones."""
+    parser = ArgumentParser("python -m contentmodel_conformance.pages", description="Generate pages. Takes minutes.")
     parser.add_argument("folder", type=Path, help="the folder of the documentation, which exists")
-    folder = parser.parse_args(arguments).folder
-    if not folder.is_dir():
-        parser.error(f"no folder {folder}")
-    for name, text in pages().items():
-        path = folder / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text)
+    parser.add_argument("--check", action="store_true", help="exit with code 1 if a page is out of date")
+    options = parser.parse_args(arguments)
+    if not options.folder.is_dir():
+        parser.error(f"no folder {options.folder}")
+    outdated = [name for name, text in pages().items() if _write(options.folder / name, text)]
+    if options.check and outdated:
+        sys.exit(f"out of date, and written now: {', '.join(outdated)}")
+
+
+def _write(path: Path, text: str) -> bool:
+    """Write a page. Return whether that changed it."""
+    if path.is_file() and path.read_text() == text:
+        return False
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    return True
 
 
 if __name__ == "__main__":

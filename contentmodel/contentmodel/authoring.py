@@ -34,7 +34,7 @@ from contentmodel.engine.losses.inner import TOKEN, InnerPayload, InnerTrace, tr
 from contentmodel.engine.losses.loss import Loss, LossError, PendingLoss, family_of, loss_of, significant, what_of
 from contentmodel.engine.losses.reasons import Reason
 from contentmodel.engine.losses.records import OF_MESSAGES
-from contentmodel.engine.objects import list_of, object_at, object_of, objects_of, place_at, text_of
+from contentmodel.engine.objects import list_of, object_at, object_of, objects_of, place_at, runs, text_of
 from contentmodel.engine.pipeline import media, passes, settings
 from contentmodel.engine.pipeline.added_tools import AddedTools
 from contentmodel.engine.pipeline.answer_roles import without_user_messages
@@ -55,7 +55,7 @@ from contentmodel.engine.pipeline.sentinels import (
     with_error_mark,
     with_error_read,
 )
-from contentmodel.engine.pipeline.steps import message_pass, payload_pass, request_pass, response_pass
+from contentmodel.engine.pipeline.steps import content_pass, message_pass, payload_pass, request_pass, response_pass
 from contentmodel.engine.pipeline.token_counts import counted, counted_usage
 from contentmodel.engine.pipeline.toolsets import Kinds, with_custom_calls, with_custom_results, with_known_tools
 from contentmodel.engine.requests_only import RequestsOnly
@@ -109,6 +109,7 @@ from contentmodel.engine.table.nested import (
     BlocksOrOne,
     CachePoints,
     NonEmptyText,
+    NonEmptyTextOrBlocks,
     One,
     OneOf,
     Outputs,
@@ -121,6 +122,7 @@ from contentmodel.engine.table.respelling import number_of
 from contentmodel.engine.table.roles import Roles
 from contentmodel.engine.table.rows import Pieces
 from contentmodel.engine.table.signs import has_explicit_error
+from contentmodel.engine.table.spellings import Affixed, FixedName, NonEmpty, OnlyItem, Words
 from contentmodel.engine.table.tables import (
     Aliases,
     Column,
@@ -149,6 +151,7 @@ from contentmodel.engine.table.tables import (
     same_options,
 )
 from contentmodel.engine.table.tool_choices import Choice, ToolOrMode, custom_names
+from contentmodel.engine.table.unions import first_fitting
 from contentmodel.engine.times import date_of, seconds_of, whole_seconds, with_date
 from contentmodel.events import (
     ArgumentsDelta,
@@ -179,6 +182,7 @@ from contentmodel.rules import (
 
 __all__ = [
     "AddedTools",
+    "Affixed",
     "Aliases",
     "AnswerMessage",
     "ArgumentsDelta",
@@ -219,6 +223,7 @@ __all__ = [
     "Find",
     "FindByModel",
     "FinishReasons",
+    "FixedName",
     "Gathered",
     "Group",
     "Hint",
@@ -247,10 +252,13 @@ __all__ = [
     "MintedId",
     "NO_RESULT",
     "Named",
+    "NonEmpty",
     "NonEmptyText",
+    "NonEmptyTextOrBlocks",
     "OF_MESSAGES",
     "One",
     "OneOf",
+    "OnlyItem",
     "Opaque",
     "OutgoingBlock",
     "Outputs",
@@ -300,6 +308,7 @@ __all__ = [
     "Violation",
     "WholeNumber",
     "WireEvent",
+    "Words",
     "Written",
     "append_text",
     "begun_before",
@@ -308,6 +317,7 @@ __all__ = [
     "chat",
     "check_choices",
     "child_path",
+    "content_pass",
     "contents_of",
     "counted",
     "counted_usage",
@@ -320,6 +330,7 @@ __all__ = [
     "extended_list",
     "family_of",
     "fields_of",
+    "first_fitting",
     "growing",
     "growing_event",
     "has_explicit_error",
@@ -358,6 +369,7 @@ __all__ = [
     "request_pass",
     "response_pass",
     "row",
+    "runs",
     "same_options",
     "seconds_of",
     "set_fields",

@@ -86,9 +86,7 @@ class AgUi(documents.ListAdapter):
         answers = wire.get("resume")
         if answers.__class__ is not list or not answers:
             return super()._decode_row(row, wire, context)
-        rest = {key: value for key, value in wire.items() if key != "resume"}
-        context.copied(rest, wire)
-        request = super()._decode_row(row, rest, context)
+        request = super()._decode_row(row, context.without(wire, ["resume"]), context)
         contents = RESUME.decode_list(answers, context)
         context.trace(RESUME, contents, wire, "resume", spread=True)
         message = ChatMessage(role="user", contents=contents, origin=context.origin)

@@ -6,7 +6,6 @@ earlier versions have (seen 2026-11-23).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Literal
 
 from contentmodel.authoring import (
@@ -159,9 +158,6 @@ class Error(Codec[bool]):
             context.report_loss(owner, "is_error", reasons.IN_STATE)
         return owner.text or FAILED
 
-    def describe(self) -> str:
-        return "str"
-
 
 CALLS = TABLE.union(
     "tool call",
@@ -184,7 +180,13 @@ MESSAGES = TABLE.union(
     "message of one content",
     [
         Row("assistant", TextContent, {"content": "text", **STATE}, constants={"role": "assistant"}),
-        Row("reasoning", ReasoningContent, {"content": "text", **STATE}, constants={"role": "reasoning"}),
+        Row(
+            "reasoning",
+            ReasoningContent,
+            {"content": "text", **STATE},
+            Filled({"content": ""}),
+            constants={"role": "reasoning"},
+        ),
         Row(
             "tool",
             FunctionResultContent,
@@ -248,16 +250,6 @@ TOOLS = TABLE.union(
 )
 
 
-def _kind_of_answer(wire: Mapping[str, Any]) -> str | None:
-    """Return the name of the row of an answer to an interrupt. The answer does not name the kind of the interrupt."""
-    payload = wire.get("payload")
-    if wire.get("status") == "cancelled":
-        return "cancelled"
-    if payload.__class__ is bool:
-        return "approval.flag"
-    return "approval" if payload.__class__ is dict and payload.get("approved").__class__ is bool else "input"
-
-
 _ANSWER: dict[str, Spec] = {"interruptId": "request_id"}
 RESUME = TABLE.union(
     "answer",
@@ -265,13 +257,13 @@ RESUME = TABLE.union(
         Row(
             "approval",
             ToolApprovalResponseContent,
-            {**_ANSWER, "payload.approved": "approved", "payload.reason": "reason"},
+            {**_ANSWER, "payload.approved": ("approved", Required(bool)), "payload.reason": "reason"},
             constants={"status": "resolved"},
         ),
         Row(
             "approval.flag",
             ToolApprovalResponseContent,
-            {**_ANSWER, "payload": "approved"},
+            {**_ANSWER, "payload": ("approved", Required(bool))},
             constants={"status": "resolved"},
         ),
         Row(
@@ -283,6 +275,6 @@ RESUME = TABLE.union(
         ),
         Row("input", InputResponseContent, {**_ANSWER, "payload": "value"}, constants={"status": "resolved"}),
     ],
-    find=_kind_of_answer,
-    prefer=lambda content, rows: rows[0],
+    tag="status",
+    by_fields=True,
 )

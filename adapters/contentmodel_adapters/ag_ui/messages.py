@@ -6,9 +6,7 @@ are in a field of the assistant message.
 
 from __future__ import annotations
 
-from typing import Any
-
-from msgspec.structs import replace
+from typing import Any, TypeVar
 
 from contentmodel.authoring import (
     DecodeContext,
@@ -44,6 +42,7 @@ from contentmodel_adapters.ag_ui.blocks import (
     read_state,
 )
 
+_T = TypeVar("_T")
 _TEXT = Pieces({"text": "content", "protected": "encryptedValue"})
 _REASONING = Pieces({})
 
@@ -113,7 +112,7 @@ class _Reading:
         self._end_reasoning()
         return self._messages
 
-    def _traced(self, table: Any, value: Any, index: int) -> Any:
+    def _traced(self, table: Any, value: _T, index: int) -> _T:
         self._context.trace(table, [value], self._wires, index, spread=False)
         return value
 
@@ -127,24 +126,15 @@ class _Reading:
         if role not in ("tool", "activity"):
             layout = SYSTEM if role in ("system", "developer") else USER
             message: ChatMessage = layout.decode(wire, self._context)
-            return self._traced(layout, message, index)  # type: ignore[no-any-return]
-        taken = ["id"] if wire.get("id").__class__ is str else []
-        sign = self._sign(wire) if role == "tool" else None
-        taken += [] if sign is None else ["error"]
-        rest = {key: value for key, value in wire.items() if key not in taken}
-        self._context.copied(rest, wire)
-        content = (MESSAGES if role == "tool" else ACTIVITY).decode(rest, self._context)
+            return self._traced(layout, message, index)
+        if role == "activity":
+            return self._traced(_ACTIVITY, _ACTIVITY.decode(wire, self._context, role="assistant"), index)
+        sign = self._sign(wire)
+        message = _RESULT.decode(wire, self._context, left_out=[] if sign is None else ["error"])
         if sign is not None:
-            failed = replace(content, outputs=[*content.outputs, sign])
-            self._context.replaced(content, failed)
-            content = failed
-        message = ChatMessage(
-            role="tool" if role == "tool" else "assistant",
-            contents=[content],
-            message_id=wire["id"] if "id" in taken else None,
-            origin=self._context.origin,
-        )
-        return self._traced(_RESULT if role == "tool" else _ACTIVITY, message, index)  # type: ignore[no-any-return]
+            result: Any = message.contents[0]
+            message.contents[0] = self._context.replace(result, outputs=[*result.outputs, sign])
+        return self._traced(_RESULT, message, index)
 
     def _sign(self, wire: dict[str, Any]) -> ErrorContent | None:
         """Return the error of a result as an output; None if there is no error, or the error repeats the text."""
@@ -162,19 +152,14 @@ class _Reading:
         text, state, calls = wire.get("content"), wire.get("encryptedValue"), wire.get("toolCalls")
         if text.__class__ is str and (text or state.__class__ is str):
             taken += ["content", *(["encryptedValue"] if state.__class__ is str else [])]
-            own = {key: wire[key] for key in ("role", *taken)}
-            context.copied(own, wire)
+            own = context.only(wire, ["role", *taken])
             contents.append(self._traced(_TEXT, MESSAGES.decode(own, context), index))
         if calls.__class__ is list and calls:
             taken.append("toolCalls")
             made = CALLS.decode_list(calls, context)
             context.trace(CALLS, made, wire, "toolCalls", spread=True)
             contents += made
-        rest = {key: value for key, value in wire.items() if key not in taken}
-        context.copied(rest, wire)
-        head = HEAD.decode(rest, context)
-        message = replace(head, contents=contents)
-        context.replaced(head, message)
+        message = context.replace(HEAD.decode(context.without(wire, taken), context), contents=contents)
         self._messages.append(self._traced(HEAD, message, index))
 
 

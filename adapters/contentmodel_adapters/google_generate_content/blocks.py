@@ -161,9 +161,6 @@ class ResponseObject(Codec[list[AIContent]]):
         context.degrade(content, reasons.AS_TEXT, "value")
         return context.replaced(content, TextContent(text=content.text))
 
-    def describe(self) -> str:
-        return "dict"
-
 
 _OUTPUTS = ("output", "error", "result")
 
@@ -214,9 +211,6 @@ class FileUri(Codec[tuple[str, str | None]]):
         if kind not in (None, derived):
             context.report_loss(owner, "kind", reasons.OTHER_VALUE, value=derived)
         return uri
-
-    def describe(self) -> str:
-        return "str"
 
 
 YOUTUBE = ("https://www.youtube.com/", "https://youtube.com/", "https://m.youtube.com/", "https://youtu.be/")
@@ -464,9 +458,6 @@ class Unread(Codec[str]):
 
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> str:
         return str(value).removeprefix(self.prefix)
-
-    def describe(self) -> str:
-        return "str"
 
 
 READ_URLS = TABLE.union(

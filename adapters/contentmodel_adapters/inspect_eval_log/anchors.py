@@ -8,13 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec.structs import replace
-
-from contentmodel.authoring import DecodeContext, EncodeContext, Hint, objects_of
-from contentmodel.content.base import AIContent, Protected
-from contentmodel.content.tools import ToolCallContent
+from contentmodel.authoring import DecodeContext, Hint, objects_of
 from contentmodel.message import ChatMessage
 from contentmodel_adapters.inspect_eval_log.values import API
+from contentmodel_adapters.shared.call_signatures import sign
 
 ANCHORS = Hint[list[list[Any]]](
     API, "anchors", "the parts that have signatures of calls, each with its index in the content"
@@ -31,42 +28,15 @@ def is_anchor(part: Any) -> bool:
     return has_id and part.get("reasoning").__class__ is str and "summary" not in part
 
 
-def is_signed(content: AIContent) -> bool:
-    """Return whether a content is a call with an id and a signature of Google, which an anchor can hold."""
-    sealed = content.protected if isinstance(content, ToolCallContent) and content.call_id else None
-    return sealed is not None and (sealed.issuer, sealed.kind) == ("google", "signature")
-
-
 def with_signatures(message: ChatMessage, wire: dict[str, Any], context: DecodeContext) -> ChatMessage:
     """Return a decoded message whose calls have the signatures of the anchors."""
     parts: Any = wire.get("content")
     anchors = [[at, part] for at, part in enumerate(parts) if is_anchor(part)] if parts.__class__ is list else []
     if not anchors:
         return message
-    signatures = {part["internal"][_ID]: part for _, part in reversed(anchors) if part["reasoning"]}
-    for at, call in enumerate(message.contents):
-        part = signatures.pop(call.call_id, None) if isinstance(call, ToolCallContent) else None
-        if part is not None:
-            sealed = Protected(issuer="google", kind="signature", data=part["reasoning"])
-            message.contents[at] = replace(call, protected=sealed)
-            context.replaced(call, message.contents[at])
-            context.trace(None, [sealed], part, "reasoning", spread=False)
-    marked = ANCHORS.on(message, API, anchors)
-    context.replaced(message, marked)
-    return marked
-
-
-def without_signatures(message: ChatMessage, context: EncodeContext) -> tuple[ChatMessage, dict[str, str]]:
-    """Return a message without the signatures of its calls, and the signatures by call id."""
-    signatures: dict[str, str] = {}
-    contents: list[Any] = []
-    call: Any
-    for call in message.contents:
-        if is_signed(call) and call.call_id not in signatures:
-            signatures[call.call_id] = call.protected.data
-            call = context.replace(call, protected=None)
-        contents.append(call)
-    return context.with_contents(message, contents), signatures
+    signatures = {part["internal"][_ID]: (part, "reasoning") for _, part in reversed(anchors) if part["reasoning"]}
+    sign(message, signatures, context, "google")
+    return context.replaced(message, ANCHORS.on(message, API, anchors))
 
 
 def write_anchors(wire: dict[str, Any], message: ChatMessage, signatures: dict[str, str]) -> None:

@@ -15,12 +15,13 @@ from contentmodel.authoring import (
     Filled,
     Implied,
     MappedEnum,
+    NonEmpty,
     Row,
     Silent,
     Spec,
     Table,
-    is_data_uri,
     row,
+    text_of,
 )
 from contentmodel.content.citations import Citation
 from contentmodel.content.media import DataContent, UriContent
@@ -31,14 +32,14 @@ from contentmodel_adapters.inspect_eval_log.values import (
     API,
     FORMATS,
     OF_OPENROUTER,
+    OPENAI_STATE,
     Breakpoint,
     Citations,
     CitedText,
-    Format,
-    OpenAIState,
     ProviderState,
     Range,
-    Summarized,
+    fill_summary,
+    format_of,
 )
 
 TABLE = Table(API)
@@ -70,22 +71,51 @@ CITATIONS = TABLE.union(
     prefer=_usual_citation,
 )
 CACHED: dict[str, Spec] = {"cache_breakpoint": ("cache_point", Breakpoint())}
-TEXTS = [
-    row("text", TextContent, {"text": "text", "citations": ("annotations", Citations(CITATIONS)), **CACHED}),
-    Row(
-        "refusal",
-        ErrorContent,
-        {"text": "message", **CACHED},
-        Implied({"code": "refusal"}),
-        Filled({"text": ""}),
-        constants={"type": "text", "refusal": True},
-    ),
-]
+TEXT = row("text", TextContent, {"text": "text", "citations": ("annotations", Citations(CITATIONS)), **CACHED})
+REFUSAL = Row(
+    "refusal",
+    ErrorContent,
+    {"text": "message", **CACHED},
+    Implied({"code": "refusal"}),
+    Filled({"text": ""}),
+    constants={"type": "text", "refusal": True},
+)
 
 # -- reasoning ---------------------------------------------------------------------------------------------------------
 
 _REASONING = {"type": "reasoning"}
 THOUGHTS = [
+    Row(
+        "reasoning.redacted",
+        ReasoningContent,
+        {"summary": "text", "reasoning": ("protected", ProviderState(redacted=True))},
+        Silent("kind"),
+        Filled({"reasoning": ""}, fill_summary),
+        constants={**_REASONING, "redacted": True},
+    ),
+    Row(
+        "reasoning.encrypted",
+        ReasoningContent,
+        {"reasoning": "text", "internal.reasoning_encrypted_content": ("protected", OPENAI_STATE)},
+        Silent("kind"),
+        constants=_REASONING,
+    ),
+    Row(
+        "reasoning.summary",
+        ReasoningContent,
+        {"summary": ("text", NonEmpty(mandatory=True))},
+        Implied({"kind": "summary"}),
+        constants={**_REASONING, "reasoning": ""},
+    ),
+    # The field `signature` can also have the id of an item of OpenAI.
+    Row(
+        "reasoning.id",
+        ReasoningContent,
+        {"reasoning": "text"},
+        Silent("kind"),
+        constants=_REASONING,
+        accepts=lambda wire: text_of(wire, "signature").startswith(("rs_", OF_OPENROUTER)),
+    ),
     Row(
         "reasoning",
         ReasoningContent,
@@ -94,44 +124,7 @@ THOUGHTS = [
         Silent("kind"),
         constants=_REASONING,
     ),
-    # The field `signature` can also have the id of an item of OpenAI.
-    Row("reasoning.id", ReasoningContent, {"reasoning": "text"}, Silent("kind"), constants=_REASONING),
-    Row(
-        "reasoning.encrypted",
-        ReasoningContent,
-        {"reasoning": "text", "internal.reasoning_encrypted_content": ("protected", OpenAIState())},
-        Silent("kind"),
-        constants=_REASONING,
-    ),
-    Row(
-        "reasoning.summary",
-        ReasoningContent,
-        {"summary": "text"},
-        Implied({"kind": "summary"}),
-        constants={**_REASONING, "reasoning": ""},
-    ),
-    Row(
-        "reasoning.redacted",
-        ReasoningContent,
-        {"summary": "text", "reasoning": ("protected", ProviderState(redacted=True))},
-        Silent("kind"),
-        Summarized({"reasoning": ""}),
-        constants={**_REASONING, "redacted": True},
-    ),
 ]
-
-
-def _row_of_reasoning(wire: dict[str, Any]) -> str:
-    signature, internal = wire.get("signature"), wire.get("internal")
-    if wire.get("redacted") is True:
-        return "reasoning.redacted"
-    if internal.__class__ is dict and internal.get("reasoning_encrypted_content").__class__ is str:
-        return "reasoning.encrypted"
-    if wire.get("reasoning") == "" and wire.get("summary"):
-        return "reasoning.summary"
-    is_id = signature.__class__ is str and signature.startswith(("rs_", OF_OPENROUTER))
-    return "reasoning.id" if is_id else "reasoning"
-
 
 # -- media and data ----------------------------------------------------------------------------------------------------
 
@@ -159,7 +152,7 @@ def _media(kind: str) -> list[Row]:
     """Return the rows of one type of media: one for data URIs, and one for links and paths."""
 
     def others() -> list[Field]:
-        return [Format(kind)] if kind in FORMATS else []
+        return [format_of(kind)] if kind in FORMATS else []
 
     inline: dict[str, Spec] = {kind: (("media_type", "data"), DataUri())}
     constants = {"type": kind}
@@ -187,54 +180,28 @@ DATA = [
     Row(
         "data.encrypted",
         CompactionContent,
-        {f"{_COMPACTION}.encrypted_content": ("protected", OpenAIState())},
+        {f"{_COMPACTION}.encrypted_content": ("protected", OPENAI_STATE)},
         Filled({f"{_COMPACTION}.id": ""}),
         constants={"type": "data", f"{_COMPACTION}.type": "openai_compact"},
     ),
     Row("data", ConfigurationContent, {"data": "settings"}, Implied({"kind": "data"}), constants={"type": "data"}),
 ]
 
-
-def _row_of_data(wire: dict[str, Any]) -> str:
-    data: Any = wire.get("data")
-    metadata: Any = data.get("compaction_metadata") if data.__class__ is dict else None
-    kind = metadata.get("type") if metadata.__class__ is dict else None
-    if kind == "anthropic_compact":
-        return "data.summary"
-    is_encrypted = kind == "openai_compact" and metadata.get("encrypted_content").__class__ is str
-    return "data.encrypted" if is_encrypted else "data"
-
-
 # -- the union ---------------------------------------------------------------------------------------------------------
 
 
-def _row_of(wire: dict[str, Any]) -> str | None:
-    kind = wire.get("type")
-    if kind.__class__ is not str:
-        return None
-    if kind == "text":
-        return "refusal" if wire.get("refusal") is True else "text"
-    if kind == "reasoning":
-        return _row_of_reasoning(wire)
-    if kind == "data":
-        return _row_of_data(wire)
-    if kind in _OF_LINKS:
-        return f"{kind}.data" if is_data_uri(wire.get(kind)) else kind
-    return None
-
-
-def _usual(content: Any, rows: list[Row]) -> Row | None:
-    names = {one.name: one for one in rows}
+def _usual(content: Any, rows: list[Row]) -> Row | str | None:
     if content.__class__ is ReasoningContent:
+        is_summary = content.kind == "summary" and content.text
         if content.protected is not None:
-            return names["reasoning.redacted"]
-        return names["reasoning.summary" if content.kind == "summary" and content.text else "reasoning"]
+            return "reasoning.redacted"
+        return "reasoning.summary" if is_summary else "reasoning"
     if content.__class__ in (DataContent, UriContent):
         kind = content.media_kind if content.media_kind in _OF_LINKS else "document"
-        return names.get(f"{kind}.data") or names.get(kind)
+        return f"{kind}.data" if content.__class__ is DataContent else kind
     if content.__class__ is CompactionContent:
         is_opaque = content.protected is not None and content.protected.issuer == "openai"
-        return rows[0] if content.text is not None else rows[1] if is_opaque else None
+        return "data.summary" if content.text is not None else "data.encrypted" if is_opaque else None
     if content.__class__ is ConfigurationContent:
         return rows[0] if content.kind == "data" else None
     return rows[0] if content.__class__ is not ErrorContent or content.code == "refusal" else None
@@ -242,9 +209,9 @@ def _usual(content: Any, rows: list[Row]) -> Row | None:
 
 PARTS = TABLE.union(
     "content part",
-    [*TEXTS, *THOUGHTS, *(row for kind in _OF_LINKS for row in _media(kind)), *DATA],
-    find=_row_of,
+    [REFUSAL, TEXT, *THOUGHTS, *(row for kind in _OF_LINKS for row in _media(kind)), *DATA],
+    by_fields=True,
     prefer=_usual,
 )
-OUTPUTS = TABLE.union("output of a tool", [TEXTS[0]], find=_row_of)
+OUTPUTS = TABLE.union("output of a tool", [TEXT])
 """The outputs of hosted tools: texts. Contents of other APIs become texts."""

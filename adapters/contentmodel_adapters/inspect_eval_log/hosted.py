@@ -16,7 +16,9 @@ from contentmodel.authoring import (
     DecodeContext,
     EncodeContext,
     Filled,
+    FixedName,
     Group,
+    NonEmpty,
     NonEmptyText,
     PairRow,
     Row,
@@ -27,54 +29,16 @@ from contentmodel.authoring import (
     write,
 )
 from contentmodel.content import CONTENT_TYPES
-from contentmodel.content.base import AIContent, content_tag
-from contentmodel.content.hosted import (
-    CodeInterpreterToolCallContent,
-    CodeInterpreterToolResultContent,
-    McpListToolsToolCallContent,
-    McpListToolsToolResultContent,
-    McpServerToolCallContent,
-    McpServerToolResultContent,
-    ShellToolCallContent,
-    ShellToolResultContent,
-    TextEditorToolCallContent,
-    TextEditorToolResultContent,
-    WebFetchToolCallContent,
-    WebFetchToolResultContent,
-    WebSearchToolCallContent,
-    WebSearchToolResultContent,
-)
+from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent
 from contentmodel.errors import ContentModelError
 from contentmodel_adapters.inspect_eval_log.blocks import OUTPUTS, TABLE
+from contentmodel_adapters.shared import hosted_tools
 
 FAILED = "error"
 """The error that is written for a failed call without a message."""
-
-
-class _NonEmpty(Codec[str]):
-    classes = (str,)
-
-    def holds(self, value: object) -> bool:
-        return value.__class__ is str and value != ""
-
-
-class _Tool(Codec[str]):
-    """The name of a tool that selects its class."""
-
-    classes = (str,)
-    identity = False
-
-    def __init__(self, name: str) -> None:
-        super().__init__()
-        self._name = name
-
-    def encode(self, value: str, context: EncodeContext, owner: object) -> str:
-        if value != self._name:
-            context.report_loss(owner, "name", reasons.OTHER_VALUE, value=self._name)
-        return self._name
 
 
 def _parsed(text: str) -> Any:
@@ -86,12 +50,6 @@ def _parsed(text: str) -> Any:
 
 class _Code(ArgumentsText):
     """The input of a code tool: JSON text, or only the code."""
-
-    def quick_decode(self, name: str, call: str, bind: Any) -> str:
-        return call
-
-    def quick_encode(self, name: str, call: str, bind: Any) -> str:
-        return call
 
     def decode(self, value: str, context: DecodeContext, container: Any, key: str) -> Any:
         return value if _parsed(value).__class__ is dict else {"code": value}
@@ -155,8 +113,7 @@ LIST_TOOLS = "mcp_list_tools"
 
 def _pair(
     label: str,
-    call: type[Any],
-    result: type[Any],
+    kind: str,
     tool_type: str | None,
     *,
     arguments: Codec[Any] = _ARGUMENTS,
@@ -164,21 +121,21 @@ def _pair(
     fields: dict[str, Spec] | None = None,
 ) -> PairRow:
     """Return the row of a kind of tool. If `is_named` is true, the name of the tool selects the row."""
-    named: Spec = ("name", _Tool(label)) if is_named else "name"
+    named: Spec = ("name", FixedName(label)) if is_named else "name"
     usual = {"id": "", "name": label, "arguments": "{}"}
     constants = {"type": "tool_use"}
-    own = {"server", "tools"} & set(result.__struct_fields__)
+    own = {"server", "tools"} & set(hosted_tools.RESULTS[kind].__struct_fields__)
     return TABLE.pair(
         Row(
             f"tool_use.{label}",
-            call,
-            {"id": ("call_id", _NonEmpty()), "name": named, "arguments": ("arguments", arguments), **(fields or {})},
+            hosted_tools.CALLS[kind],
+            {"id": ("call_id", NonEmpty()), "name": named, "arguments": ("arguments", arguments), **(fields or {})},
             Filled({**usual, "tool_type": "mcp_call"} if tool_type is None else usual),
             constants=constants if tool_type is None else {**constants, "tool_type": tool_type},
         ),
         Row(
             f"tool_use.{label}.result",
-            result,
+            hosted_tools.RESULTS[kind],
             {},
             _Failed(),
             Columns("outputs", _RESULT),
@@ -189,42 +146,16 @@ def _pair(
     )
 
 
+_SERVER: dict[str, Spec] = {"context": "server"}
 PAIRS: dict[str, PairRow] = {
-    "web_search": _pair("web_search", WebSearchToolCallContent, WebSearchToolResultContent, "web_search"),
-    "web_fetch": _pair("web_fetch", WebFetchToolCallContent, WebFetchToolResultContent, "web_search", is_named=True),
-    "code_execution": _pair(
-        "code_execution",
-        CodeInterpreterToolCallContent,
-        CodeInterpreterToolResultContent,
-        "code_execution",
-        arguments=_CODE,
-    ),
-    "bash_code_execution": _pair(
-        "bash_code_execution", ShellToolCallContent, ShellToolResultContent, "code_execution", is_named=True
-    ),
-    "text_editor_code_execution": _pair(
-        "text_editor_code_execution",
-        TextEditorToolCallContent,
-        TextEditorToolResultContent,
-        "code_execution",
-        is_named=True,
-    ),
-    "mcp_call": _pair(
-        "mcp_call",
-        McpServerToolCallContent,
-        McpServerToolResultContent,
-        "mcp_call",
-        fields={"context": "server"},
-    ),
-    LIST_TOOLS: _pair(
-        LIST_TOOLS,
-        McpListToolsToolCallContent,
-        McpListToolsToolResultContent,
-        "mcp_call",
-        is_named=True,
-        fields={"context": "server"},
-    ),
-    "other": _pair("tool", HostedToolCallContent, HostedToolResultContent, None),
+    "web_search": _pair("web_search", "web_search", "web_search"),
+    "web_fetch": _pair("web_fetch", "web_fetch", "web_search", is_named=True),
+    "code_execution": _pair("code_execution", "code_interpreter", "code_execution", arguments=_CODE),
+    "bash_code_execution": _pair("bash_code_execution", "shell", "code_execution", is_named=True),
+    "text_editor_code_execution": _pair("text_editor_code_execution", "text_editor", "code_execution", is_named=True),
+    "mcp_call": _pair("mcp_call", "mcp_server", "mcp_call", fields=_SERVER),
+    LIST_TOOLS: _pair(LIST_TOOLS, "mcp_list_tools", "mcp_call", is_named=True, fields=_SERVER),
+    "other": _pair("tool", hosted_tools.OTHER, None),
 }
 _OF_NAMES = {"web_fetch": "web_search", LIST_TOOLS: "mcp_call"} | dict.fromkeys(
     ("bash_code_execution", "text_editor_code_execution"), "code_execution"
@@ -297,9 +228,8 @@ def _known(content: Any, base: type[Any], known: dict[type[Any], PairRow], conte
     context.report_loss(content, None, reasons.TOOL_BY_NAME)
     own = tuple(name for name in content.__struct_fields__ if name not in base.__struct_fields__)
     context.report_lost_attributes(content, own)
-    fields = {name: getattr(content, name) for name in base.__struct_fields__}
-    fields["name"] = content.name or content_tag(type(content).__name__).rpartition("_tool_")[0]
-    return context.replaced(content, base(**fields))
+    name = content.name or hosted_tools.KIND_OF.get(content.__class__)
+    return context.replaced(content, replace(hosted_tools.with_class(content, base), name=name))
 
 
 def _encoded(pair: PairRow, call: Any, result: Any, context: EncodeContext) -> dict[str, Any]:

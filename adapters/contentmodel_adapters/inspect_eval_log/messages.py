@@ -17,13 +17,13 @@ from contentmodel.authoring import (
     Implied,
     MessageList,
     NonEmptyText,
+    NonEmptyTextOrBlocks,
     Place,
     ResultMessage,
     Roles,
     Row,
     Silent,
     Spec,
-    TextOrBlocks,
     hints,
     is_native,
     passes,
@@ -43,44 +43,28 @@ from contentmodel.content.tools import (
 )
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
-from contentmodel_adapters.inspect_eval_log.anchors import (
-    is_anchor,
-    is_signed,
-    with_signatures,
-    without_signatures,
-    write_anchors,
-)
+from contentmodel_adapters.inspect_eval_log.anchors import is_anchor, with_signatures, write_anchors
 from contentmodel_adapters.inspect_eval_log.blocks import PARTS, TABLE
 from contentmodel_adapters.inspect_eval_log.hosted import decode_pair, encode_pairs, is_half, pair_of
 from contentmodel_adapters.inspect_eval_log.values import (
     API,
+    OUTCOME,
     OUTCOMES,
-    Outcomes,
     is_of_openrouter,
     issuer_of,
     kind_of_state,
     model_for,
 )
+from contentmodel_adapters.shared.call_signatures import is_signed, without_signatures
+from contentmodel_adapters.shared.hosted_tools import with_class
 
 REPEATED = Hint[Literal[True]](API, "repeated", "the content of a failed result repeats the message of its error")
 
 # -- contents ----------------------------------------------------------------------------------------------------------
 
 
-class Content(TextOrBlocks):
-    """A string or a list of parts. An empty string means no content, because the field is required.
-
-    A part of a hosted tool becomes two contents: the call and its result.
-    """
-
-    def holds(self, value: Any) -> bool:
-        return value.__class__ in (str, list) and bool(value)
-
-    def test(self, name: str) -> str | None:
-        return f"({name}.__class__ is str or {name}.__class__ is list) and {name}"
-
-    def quick_encode(self, name: str, call: str, bind: Any) -> str:
-        return call
+class Content(NonEmptyTextOrBlocks):
+    """A string or a list of parts. A part of a hosted tool becomes two contents: the call and its result."""
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[AIContent]:
         if value.__class__ is str or not any(count_of(part) != 1 for part in value):
@@ -109,7 +93,7 @@ class Content(TextOrBlocks):
     def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> Any:
         is_cited = any(content.annotations for content in value)
         if not is_cited and not any(map(is_half, value)):
-            return super().encode(value, context, owner) or self.union.encode_list(value, context) or None
+            return super().encode(value, context, owner)
         pairs = dict(encode_pairs(value, context))
         blocks: list[Any] = []
         for at, content in enumerate(value):
@@ -125,7 +109,7 @@ def count_of(part: Any) -> int:
     return 2 if pair_of(part) is not None else 0 if is_anchor(part) else 1
 
 
-CONTENT = Content(PARTS, "string")
+CONTENT = Content(PARTS)
 
 # -- messages ----------------------------------------------------------------------------------------------------------
 
@@ -205,7 +189,7 @@ RESULTS = TABLE.union(
         Row(
             "failed",
             FunctionResultContent,
-            {**_RESULT, "error.type": ("outcome", Outcomes())},
+            {**_RESULT, "error.type": ("outcome", OUTCOME)},
             Columns(
                 "outputs",
                 {
@@ -264,16 +248,11 @@ class Messages(MessageList):
 
 
 def _decode_result(wire: dict[str, Any], wires: list[Any], index: int, context: DecodeContext) -> ChatMessage:
-    name = wire.get("id") if wire.get("id").__class__ is str else None
-    left_out = {*(["id"] if name is not None else []), *(["content"] if repeats_error(wire) else [])}
-    rest = {key: item for key, item in wire.items() if key not in left_out}
-    context.copied(rest, wire)
-    result = RESULTS.decode(rest, context)
-    if "content" in left_out and result.__class__ is FunctionResultContent:
-        marked = REPEATED.on(result, API, True)
-        context.replaced(result, marked)
-        result = marked
-    message = ChatMessage(role="tool", contents=[result], message_id=name, origin=context.origin)
+    repeats = repeats_error(wire)
+    message = RESULT_MESSAGE.decode(wire, context, left_out=["content"] if repeats else ())
+    [result] = message.contents
+    if repeats and result.__class__ is FunctionResultContent:
+        message.contents[0] = context.replaced(result, REPEATED.on(result, API, True))
     context.trace(RESULT_MESSAGE, [message], wires, index, spread=False)
     return message
 
@@ -297,14 +276,10 @@ def _encode_message(message: ChatMessage, context: EncodeContext) -> list[dict[s
 
 def _encode_results(message: ChatMessage, context: EncodeContext) -> list[dict[str, Any]]:
     """Return a message for each result. The first one has the id of the ChatMessage."""
-    context.report_lost_attributes(message, ("author_name",))
-    context.leave_residue(message)
-    wires = RESULTS.encode_list(message.contents, context)
+    wires = RESULT_MESSAGE.encode_message(message, context)
     for wire, result in zip(wires, message.contents, strict=False):
         if REPEATED.of(result, API) and _has_failed(wire) and "content" not in wire:
             wire["content"] = wire["error"]["message"]
-    if wires and message.message_id is not None:
-        wires[0] = {**wires[0], "id": message.message_id}
     return wires
 
 
@@ -380,8 +355,7 @@ def with_complete_results(messages: list[ChatMessage], context: EncodeContext) -
 
 def _with_error(result: Any, context: EncodeContext, *, is_own: bool) -> Any:
     if result.__class__ is CustomToolResultContent:
-        fields = {name: getattr(result, name) for name in result.__struct_fields__}
-        result = context.replaced(result, FunctionResultContent(**fields))
+        result = context.replaced(result, with_class(result, FunctionResultContent))
     failed = bool(result.is_error) and result.__class__ is FunctionResultContent
     if result.is_error and not is_own:
         context.report_loss(result, "is_error", reasons.IN_STATE)

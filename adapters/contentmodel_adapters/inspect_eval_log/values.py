@@ -14,6 +14,7 @@ from contentmodel.authoring import (
     Filled,
     Opaque,
     Place,
+    Words,
     reasons,
 )
 from contentmodel.content.base import Protected
@@ -91,36 +92,14 @@ class ProviderState(Codec[Protected]):
         return "opaque"
 
 
-class OpenAIState(Opaque):
-    """Encrypted content of OpenAI. The row with this field is only for reasoning that has such content."""
-
-    mandatory = True
-
-    def __init__(self) -> None:
-        super().__init__("openai", "encrypted")
+OPENAI_STATE = Opaque("openai", "encrypted", mandatory=True)
+"""Encrypted content of OpenAI. The rows with this field are only for objects that have such content."""
 
 
-class _Completed(Filled):
-    """Required fields whose values depend on the content. `complete` writes the missing ones."""
-
-    def finish(self, value: Any, wire: dict[str, Any], context: EncodeContext) -> None:
-        super().finish(value, wire, context)
-        if context.completes:
-            self.complete(value, wire)
-
-    def finish_source(self, code: Any) -> None:
-        code.add(f"    {code.name('finish', self.finish)}(value, wire, context)")
-
-    def complete(self, value: Any, wire: dict[str, Any]) -> None:
-        """Write the fields that are missing."""
-
-
-class Summarized(_Completed):
-    """The summary of signed reasoning without a text. Without a summary, it would be decoded as a redacted block."""
-
-    def complete(self, value: Any, wire: dict[str, Any]) -> None:
-        if value.protected is not None and value.protected.kind == "signature":
-            wire.setdefault("summary", "")
+def fill_summary(value: Any, wire: dict[str, Any]) -> None:
+    """Write the summary of signed reasoning without one. Without it, it would be decoded as a redacted block."""
+    if value.protected is not None and value.protected.kind == "signature":
+        wire.setdefault("summary", "")
 
 
 # -- texts -------------------------------------------------------------------------------------------------------------
@@ -147,9 +126,6 @@ class Breakpoint(Codec[CachePoint]):
             context.report_loss(value, "ttl", reasons.CACHE_LIFETIME)
         context.leave_residue(value)
         return True
-
-    def describe(self) -> str:
-        return "bool"
 
 
 class CitedText(Codec[tuple[Span | None, str | None]]):
@@ -206,9 +182,6 @@ class Range(Codec[Span]):
         end = start if value.end is None else value.end
         return {"type": value.unit, "start_index": start - first, "end_index": end - first}
 
-    def describe(self) -> str:
-        return "dict"
-
 
 def _first_of(unit: str) -> int:
     return 1 if unit == "page" else 0
@@ -249,44 +222,28 @@ FORMATS = {
 """The media type of each format of audio and video."""
 
 
-class Format(_Completed):
-    """The format of audio or video of another API, from its media type or the suffix of its link."""
+def format_of(kind: str) -> Filled:
+    """Return the field of the format of audio or video: by the media type, or by the ending of the link."""
+    of_type = {media_type: name for name, media_type in FORMATS[kind].items()}
+    usual = of_type[usual_media_type(kind) or ""]
 
-    def __init__(self, kind: str) -> None:
-        super().__init__({})
-        self._of_type = {media_type: name for name, media_type in FORMATS[kind].items()}
-        self._usual = self._of_type[usual_media_type(kind) or ""]
-
-    def complete(self, value: Any, wire: dict[str, Any]) -> None:
+    def fill(value: Any, wire: dict[str, Any]) -> None:
         known = value.media_type or media_type_of_link(getattr(value, "uri", "")) or ""
-        wire.setdefault("format", self._of_type.get(known, self._usual))
+        wire.setdefault("format", of_type.get(known, usual))
+
+    return Filled({}, fill)
 
 
 # -- results -----------------------------------------------------------------------------------------------------------
 
 OUTCOMES = {"timeout": "timed_out", "approval": "denied", "cancelled": "interrupted"}
 """The outcome of a call, by the type of its error. Types that mean only a failure are not listed."""
-_TYPES = {outcome: kind for kind, outcome in OUTCOMES.items()}
 
 
-class Outcomes(Codec[str]):
-    """The type of an error that shows the outcome of the call. Other types stay in the residue."""
+def _report_outcome(value: str, context: EncodeContext, owner: Any) -> None:
+    reason = reasons.USUAL_OUTCOME if value == "failed" else reasons.OUTCOME
+    context.report_loss(owner, "outcome", reason, value=value)
 
-    classes = (str,)
-    identity = False
 
-    def holds(self, value: object) -> bool:
-        return value.__class__ is str and value in OUTCOMES
-
-    def decode(self, value: str, context: DecodeContext, container: Any, key: str) -> str:
-        return OUTCOMES[value]
-
-    def encode(self, value: str, context: EncodeContext, owner: Any) -> str | None:
-        kind = _TYPES.get(value)
-        if kind is None:
-            reason = reasons.USUAL_OUTCOME if value == "failed" else reasons.OUTCOME
-            context.report_loss(owner, "outcome", reason, value=value)
-        return kind
-
-    def describe(self) -> str:
-        return "str"
+OUTCOME = Words(OUTCOMES, _report_outcome)
+"""The type of an error that shows the outcome of the call."""

@@ -42,7 +42,7 @@ def _with_state(message: ChatMessage, context: EncodeContext) -> ChatMessage:
 def _identified(content: AIContent, item_id: str | None, context: EncodeContext) -> AIContent:
     if item_id is None or not isinstance(content, ReasoningContent):
         return content
-    return context.replace(content, extra={**(content.extra or {}), API: {"id": item_id}})
+    return context.with_fields(content, {"id": item_id})
 
 
 class LangChainMessages(documents.ListAdapter):

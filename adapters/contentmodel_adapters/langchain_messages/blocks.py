@@ -30,7 +30,8 @@ from contentmodel.authoring import (
     Spec,
     Table,
     TextField,
-    is_data_uri,
+    Words,
+    first_fitting,
     parse,
     reasons,
     row,
@@ -38,44 +39,15 @@ from contentmodel.authoring import (
 from contentmodel.content.base import Protected
 from contentmodel.content.caching import CachePoint
 from contentmodel.content.citations import Citation
-from contentmodel.content.hosted import (
-    AdvisorToolCallContent,
-    AdvisorToolResultContent,
-    CodeInterpreterToolCallContent,
-    CodeInterpreterToolResultContent,
-    FileSearchToolCallContent,
-    FileSearchToolResultContent,
-    ImageGenerationToolCallContent,
-    ImageGenerationToolResultContent,
-    MapsToolCallContent,
-    MapsToolResultContent,
-    McpListToolsToolCallContent,
-    McpListToolsToolResultContent,
-    McpServerToolCallContent,
-    McpServerToolResultContent,
-    ShellToolCallContent,
-    ShellToolResultContent,
-    TextEditorToolCallContent,
-    TextEditorToolResultContent,
-    ToolSearchToolCallContent,
-    ToolSearchToolResultContent,
-    UrlContextToolCallContent,
-    UrlContextToolResultContent,
-    WebFetchToolCallContent,
-    WebFetchToolResultContent,
-    WebSearchToolCallContent,
-    WebSearchToolResultContent,
-)
+from contentmodel.content.hosted import CodeInterpreterToolCallContent, CodeInterpreterToolResultContent
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
-from contentmodel.content.tools import (
-    FunctionCallContent,
-    HostedToolCallContent,
-    HostedToolResultContent,
-)
+from contentmodel.content.tools import FunctionCallContent
 from contentmodel.errors import DecodeError
 from contentmodel.usage import Usage
+from contentmodel_adapters.shared import hosted_tools
+from contentmodel_adapters.shared.finish_reasons import OF_PROVIDERS
 from contentmodel_adapters.shared.hosted import output_columns
 
 API = "langchain-messages"
@@ -140,11 +112,6 @@ ANNOTATIONS = TABLE.union(
 )
 TEXT = row("text", TextContent, {"text": "text", "annotations": ("annotations", Blocks(ANNOTATIONS)), **COMMON})
 REASONING = [
-    row(
-        "reasoning",
-        ReasoningContent,
-        {"reasoning": "text", "extras.signature": ("protected", SIGNATURE)},
-    ),
     # OpenAI's encrypted reasoning is beside the text or, without a text, among the extras.
     Row(
         "reasoning.encrypted",
@@ -157,6 +124,11 @@ REASONING = [
         ReasoningContent,
         {"reasoning": "text", "extras.encrypted_content": ("protected", ProviderState("encrypted", mandatory=True))},
         constants={"type": "reasoning"},
+    ),
+    row(
+        "reasoning",
+        ReasoningContent,
+        {"reasoning": "text", "extras.signature": ("protected", SIGNATURE)},
     ),
     # The blocks of langchain-google-genai and langchain-aws.
     row("thinking", ReasoningContent, {"thinking": "text", "signature": ("protected", SIGNATURE)}),
@@ -211,7 +183,7 @@ def _media(tag: str) -> list[Row]:
         ("id", HostedFileContent, {"id": "file_id"}, (kind,)),
         ("text", DataContent, {"text": ("text", Required())}, ()),
     ]
-    return rows + [
+    older = [
         Row(
             f"{tag}.source.{form}",
             model,
@@ -221,17 +193,10 @@ def _media(tag: str) -> list[Row]:
         )
         for form, model, fields, others in forms
     ]
+    return [*older, *rows]
 
 
 MEDIA = [made for tag in KINDS for made in _media(tag)]
-
-
-def _usual_media(content: Any) -> str:
-    kind = content.media_kind
-    tag = kind if kind in ("image", "audio", "video") else "file"
-    if content.__class__ is not DataContent:
-        return f"{tag}.url" if content.__class__ is UriContent else f"{tag}.file_id"
-    return "text-plain.text" if content.text is not None else f"{tag}.base64"
 
 
 # -- calls -------------------------------------------------------------------------------------------------------------
@@ -274,20 +239,18 @@ INVALID_CALLS = TABLE.union(
     default="invalid_tool_call",
 )
 
-HOSTED: dict[str, tuple[type[Any], type[Any]]] = {
-    "web_search": (WebSearchToolCallContent, WebSearchToolResultContent),
-    "web_fetch": (WebFetchToolCallContent, WebFetchToolResultContent),
-    "code_interpreter": (CodeInterpreterToolCallContent, CodeInterpreterToolResultContent),
-    "file_search": (FileSearchToolCallContent, FileSearchToolResultContent),
-    "image_generation": (ImageGenerationToolCallContent, ImageGenerationToolResultContent),
-    "bash_code_execution": (ShellToolCallContent, ShellToolResultContent),
-    "text_editor_code_execution": (TextEditorToolCallContent, TextEditorToolResultContent),
-    "tool_search": (ToolSearchToolCallContent, ToolSearchToolResultContent),
-    "url_context": (UrlContextToolCallContent, UrlContextToolResultContent),
-    "google_maps": (MapsToolCallContent, MapsToolResultContent),
-    "advisor": (AdvisorToolCallContent, AdvisorToolResultContent),
+HOSTED = {
+    **{name: name for name in ("web_search", "web_fetch", "code_interpreter", "file_search", "image_generation")},
+    "bash_code_execution": "shell",
+    "text_editor_code_execution": "text_editor",
+    **{name: name for name in ("tool_search", "url_context")},
+    "google_maps": "maps",
+    "advisor": "advisor",
+    "remote_mcp": "mcp_server",
+    "mcp_list_tools": "mcp_list_tools",
+    "other": hosted_tools.OTHER,
 }
-"""The hosted tools by the name that their calls have."""
+"""The kind of each hosted tool, by the name that its calls have."""
 NAMES = {
     **{name: name for name in HOSTED},
     "code_execution": "code_interpreter",
@@ -299,73 +262,32 @@ NAMES = {
     "text_editor": "text_editor_code_execution",
     "maps": "google_maps",
 }
-SERVER_CALL = {"type": "server_tool_call"}
-SERVER_CALLS = [
-    *(
-        Row(
-            f"server_tool_call.{name}",
-            call,
-            ARGS,
-            Filled({"args": {}, "id": "", "name": name}),
-            Silent("status"),
-            constants=SERVER_CALL,
-        )
-        for name, (call, _) in HOSTED.items()
-    ),
-    Row(
-        "server_tool_call.remote_mcp",
-        McpServerToolCallContent,
-        {
-            "id": "call_id",
-            "extras.tool_name": "name",
-            "extras.server_name": "server",
-            "args": ("arguments", ArgumentsObject("__arg1")),
-        },
-        Filled({"args": {}, "id": ""}),
+_OF_SERVERS: dict[str, dict[str, Spec]] = {
+    "remote_mcp": {"extras.tool_name": "name", "extras.server_name": "server"},
+    "mcp_list_tools": {"extras.server_label": "server"},
+}
+"""The fields of the tools of MCP servers, whose calls all have the same name."""
+
+
+def _server_call(name: str, kind: str) -> Row:
+    own = _OF_SERVERS.get(name)
+    fields: dict[str, Spec] = {"id": "call_id", **({"name": "name"} if own is None else own), "args": ARGS["args"]}
+    return Row(
+        f"server_tool_call.{name}",
+        hosted_tools.CALLS[kind],
+        fields,
+        Filled({"args": {}, "id": "", "name": "" if name == "other" else name}),
         Silent("status"),
-        constants={**SERVER_CALL, "name": "remote_mcp"},
-    ),
-    Row(
-        "server_tool_call.mcp_list_tools",
-        McpListToolsToolCallContent,
-        {"id": "call_id", "extras.server_label": "server", "args": ("arguments", ArgumentsObject("__arg1"))},
-        Filled({"args": {}, "id": ""}),
-        Silent("status"),
-        constants={**SERVER_CALL, "name": "mcp_list_tools"},
-    ),
-    Row(
-        "server_tool_call.other",
-        HostedToolCallContent,
-        ARGS,
-        Filled({"args": {}, "id": "", "name": ""}),
-        Silent("status"),
-        constants=SERVER_CALL,
-    ),
-]
+        constants={"type": "server_tool_call", **({} if own is None else {"name": name})},
+    )
+
+
+SERVER_CALLS = [_server_call(name, kind) for name, kind in HOSTED.items()]
 
 # -- results -----------------------------------------------------------------------------------------------------------
 
 
-class Status(Codec[bool]):
-    """The status of a result, decoded as its error flag."""
-
-    classes = (str,)
-    identity = False
-    known_values = frozenset({"success", "error"})
-
-    def holds(self, value: Any) -> bool:
-        return value.__class__ is str and value in ("success", "error")
-
-    def decode(self, value: str, context: DecodeContext, container: Any, key: str) -> bool:
-        return value == "error"
-
-    def encode(self, value: bool, context: EncodeContext, owner: Any) -> str:
-        return "error" if value else "success"
-
-    def describe(self) -> str:
-        return "str"
-
-
+STATUS = Words({"success": False, "error": True})
 _OUTPUTS: dict[str, str] = {
     "text": "output.text",
     "logs": "output.logs",
@@ -385,28 +307,21 @@ GIVEN_BACK = TABLE.union(
     find=lambda wire: next((name for key, name in _OUTPUTS.items() if wire.get(key).__class__ is str), None),
     prefer=lambda content, rows: rows[0],
 )
-SERVER_RESULT = {"type": "server_tool_result"}
 OUTPUTS = output_columns(GIVEN_BACK, "output")
-RESULT: dict[str, Spec] = {"tool_call_id": "call_id", "status": ("is_error", Status())}
-_RESULTS: dict[str, type[Any]] = {
-    "other": HostedToolResultContent,
-    **{name: result for name, (_, result) in HOSTED.items()},
-    "remote_mcp": McpServerToolResultContent,
-    "mcp_list_tools": McpListToolsToolResultContent,
-}
-RESULT_CLASSES = frozenset(_RESULTS.values())
+RESULT: dict[str, Spec] = {"tool_call_id": "call_id", "status": ("is_error", STATUS)}
 SERVER_RESULTS = [
     Row(
         f"server_tool_result.{name}",
-        model,
+        hosted_tools.RESULTS[kind],
         RESULT,
         Columns("outputs", {"output": OUTPUTS["output"]}),
         Filled({"tool_call_id": "", "status": "success"}),
         Silent("name"),
-        constants=SERVER_RESULT,
+        constants={"type": "server_tool_result"},
     )
-    for name, model in _RESULTS.items()
+    for name, kind in HOSTED.items()
 ]
+RESULT_CLASSES = frozenset(result.model for result in SERVER_RESULTS)
 # The blocks of langchain-google-genai for its code tool.
 CODE = [
     row(
@@ -430,45 +345,34 @@ CODE = [
 BLOCKS = [TEXT, *REASONING, *MEDIA, TOOL_CALL, INVALID, CHUNK, *SERVER_CALLS, *SERVER_RESULTS, *CODE]
 
 
-def usual_row(content: Any, rows: list[Row]) -> Row | None:
-    """Return the row that usually encodes a content that several rows can hold."""
-    names = {r.name: r for r in rows}
-    if content.__class__ in (DataContent, UriContent, HostedFileContent):
-        return names[_usual_media(content)]
+def usual_row(content: Any, rows: list[Row]) -> Row | str:
+    """Return the row that usually encodes a content that several rows can hold, or its name."""
+    if isinstance(content, DataContent | UriContent | HostedFileContent):
+        kind = content.media_kind if content.media_kind in ("image", "audio", "video") else "file"
+        if isinstance(content, DataContent):
+            return "text-plain.text" if content.text is not None else f"{kind}.base64"
+        return f"{kind}.url" if isinstance(content, UriContent) else f"{kind}.file_id"
     if content.__class__ is ReasoningContent:
-        return rows[2 if content.protected is not None and content.protected.kind == "encrypted" else 0]
-    if content.__class__ is FunctionCallContent:
-        return rows[is_invalid(content)]
-    return rows[0]
+        is_encrypted = content.protected is not None and content.protected.kind == "encrypted"
+        return "reasoning.extras" if is_encrypted else "reasoning"
+    return rows[content.__class__ is FunctionCallContent and is_invalid(content)]
+
+
+_find = first_fitting(BLOCKS, unknown=KINDS)
 
 
 def name_of(block: dict[str, Any]) -> str | None:
     """Return the name of the row of a standard block; None for a block in the format of a provider."""
-    kind = block.get("type")
-    if kind.__class__ is not str:
+    kind, name = block.get("type"), block.get("name")
+    if kind == "text" and ("citations" in block or not _are_standard(block.get("annotations"))):
         return None
-    if kind in KINDS:
-        return _name_of_medium(block, kind)
-    if kind == "text":
-        return kind if "citations" not in block and _are_standard(block.get("annotations")) else None
-    if kind == "reasoning":
-        if "summary" in block:
-            return None
-        extras = block.get("extras")
-        if block.get("encrypted_content").__class__ is str:
-            return "reasoning.encrypted"
-        is_sealed = extras.__class__ is dict and extras.get("encrypted_content").__class__ is str
-        return "reasoning.extras" if is_sealed else "reasoning"
-    if kind == "reasoning_content":
-        return kind if block.get(kind).__class__ is dict else None
+    if kind == "reasoning" and "summary" in block:
+        return None
+    if kind == "reasoning_content" and block.get(kind).__class__ is not dict:
+        return None
     if kind == "server_tool_call":
-        name = block.get("name")
-        if name in ("remote_mcp", "mcp_list_tools"):
-            return f"{kind}.{name}"
         return f"{kind}.{NAMES.get(name, 'other') if name.__class__ is str else 'other'}"
-    if kind == "server_tool_result":
-        return f"{kind}.other"
-    return kind if kind in _BY_TAG else None
+    return "server_tool_result.other" if kind == "server_tool_result" else _find(block)
 
 
 def _are_standard(annotations: Any) -> bool:
@@ -477,23 +381,6 @@ def _are_standard(annotations: Any) -> bool:
         one.__class__ is not dict or one.get("type") in ("citation", "non_standard_annotation") for one in annotations
     )
 
-
-def _name_of_medium(block: dict[str, Any], kind: str) -> str | None:
-    source = block.get("source_type")
-    if source is not None:
-        name = f"{kind}.source.{source}"
-        field = {"base64": "data", "url": "url", "id": "id", "text": "text"}.get(
-            source if source.__class__ is str else ""
-        )
-        return name if field is not None and name in _NAMES and block.get(field).__class__ is str else None
-    for form in ("base64", "url", "file_id", "text"):
-        if block.get(form).__class__ is str and f"{kind}.{form}" in _NAMES:
-            return f"{kind}.uri" if form == "url" and is_data_uri(block["url"]) else f"{kind}.{form}"
-    return None
-
-
-_NAMES = frozenset(made.name for made in BLOCKS)
-_BY_TAG = frozenset({"tool_call", "invalid_tool_call", "tool_call_chunk", "thinking", *(made.name for made in CODE)})
 
 # -- records -----------------------------------------------------------------------------------------------------------
 
@@ -514,21 +401,14 @@ USAGE = TABLE.record(
 )
 FINISH = FinishReasons(
     {
-        **dict.fromkeys(("stop", "end_turn", "stop_sequence", "STOP", "complete", "COMPLETE"), "stop"),
-        **dict.fromkeys(("length", "max_tokens", "MAX_TOKENS", "model_length"), "length"),
-        **dict.fromkeys(("tool_calls", "tool_use", "function_call", "TOOL_CALL"), "tool_calls"),
+        **OF_PROVIDERS,
+        "complete": "stop",
+        "TOOL_CALL": "tool_calls",
         **dict.fromkeys(
-            (
-                *("content_filter", "content_filtered", "guardrail_intervened", "SAFETY", "RECITATION", "BLOCKLIST"),
-                *("PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY", "LANGUAGE"),
-            ),
+            ("guardrail_intervened", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY", "LANGUAGE"),
             "content_filter",
         ),
-        "refusal": "refusal",
-        "pause_turn": "pause",
-        "compaction": "compaction",
         "model_context_window_exceeded": "length",
-        "error": "error",
         "MALFORMED_FUNCTION_CALL": "error",
     },
     {
@@ -543,5 +423,4 @@ FINISH = FinishReasons(
     },
     "stop",
 )
-"""The reasons as the providers name them: OpenAI's, Anthropic's, Google's, Bedrock's, Cohere's."""
 TABLE.known_values("finish_reason", *FINISH.reasons)

@@ -28,14 +28,8 @@ from contentmodel.content.text import TextContent
 from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent, ToolApprovalRequestContent
 from contentmodel.message import ChatMessage, Origin, contents_of
 from contentmodel.request import ChatRequest
-from contentmodel_adapters.langchain_messages.blocks import (
-    API,
-    BLOCKS,
-    RESULT_CLASSES,
-    TABLE,
-    name_of,
-    usual_row,
-)
+from contentmodel_adapters.langchain_messages.blocks import API, BLOCKS, RESULT_CLASSES, TABLE, name_of, usual_row
+from contentmodel_adapters.shared.hosted_tools import with_class
 
 INNER = Hint[Literal["anthropic-messages", "openai-chat", "openai-responses"]](
     API, "inner", "the API whose adapter decoded the block"
@@ -110,6 +104,14 @@ _MOVED = (
     ("is_error", "status"),
     ("citations", "annotations"),
 )
+
+
+def with_anthropic_name(block: Any) -> Any:
+    """Return a block with Anthropic's name of the tool, if it is a call of a tool that providers run."""
+    if block.__class__ is not dict or block.get("type") != "server_tool_call":
+        return block
+    name = block.get("name")
+    return {**block, "name": _CALLS.get(name, name)} if name.__class__ is str else block
 
 
 def standard_form(block: dict[str, Any]) -> dict[str, Any]:
@@ -282,9 +284,7 @@ class ContentBlocks(Union):
         made = [] if dialect is None else decode_inner(dialect, block, ["value"], context)
         if len(made) != 1 or made[0].__class__ is UnknownContent:
             return UnknownContent(api=API, block=block)
-        content = WRAPPED.on(made[0], API, around)
-        context.replaced(made[0], content)
-        return content
+        return context.replaced(made[0], WRAPPED.on(made[0], API, around))
 
     # -- encoding ------------------------------------------------------------------------------------------------------
 
@@ -316,9 +316,7 @@ def _with_kinds(contents: list[Any], context: DecodeContext) -> list[Any]:
             continue
         kind = result_type(calls[content.call_id]) if content.call_id in calls else None
         if kind in RESULT_CLASSES:
-            fields = {name: getattr(content, name) for name in HostedToolResultContent.__struct_fields__}
-            contents[at] = kind(**fields)
-            context.replaced(content, contents[at])
+            contents[at] = context.replaced(content, with_class(content, kind))
     return contents
 
 
@@ -361,8 +359,7 @@ def decode_inner(dialect: Dialect, wires: Any, keys: list[Any], context: DecodeC
         extra = {**(content.extra or {}), API: {**(own or {}), **INNER.entry(_inner(dialect.api)), **column}}
         if dialect is HOSTED_ANTHROPIC:
             extra[API] |= STANDARD.entry(True)
-        made.append(replace(content, extra=extra))
-        context.replaced(content, made[-1])
+        made.append(context.replace(content, extra=extra))
     return made
 
 
@@ -457,16 +454,14 @@ def _with_inner(content: Any, api: str, context: EncodeContext) -> Any:
         return context.replace(content, outputs=[_as_logs(output, context) for output in content.outputs])
     else:
         return content
-    extra = {**(content.extra or {}), API: {**INNER.entry(_inner(api)), **hint}}
-    return context.replace(content, extra=extra)
+    return context.with_fields(content, {**INNER.entry(_inner(api)), **hint})
 
 
 def _as_logs(output: Any, context: EncodeContext) -> Any:
     """Return a text output with the hint that encodes it as logs of a code interpreter."""
     if output.__class__ is not TextContent:
         return output
-    extra = {**(output.extra or {}), API: {"type": "logs", **hints.ROW.entry("output.logs")}}
-    return context.replace(output, extra=extra)
+    return context.with_fields(output, {"type": "logs", **hints.ROW.entry("output.logs")})
 
 
 _NON_STANDARD = (

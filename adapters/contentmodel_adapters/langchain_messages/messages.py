@@ -20,9 +20,8 @@ from contentmodel.authoring import (
     hints,
     object_of,
     passes,
-    reasons,
+    runs,
 )
-from contentmodel.content.base import Protected
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
@@ -30,7 +29,7 @@ from contentmodel.message import ChatMessage, Origin
 from contentmodel.response import ChatResponse
 from contentmodel_adapters.langchain_messages.blocks import API, is_invalid
 from contentmodel_adapters.langchain_messages.calls import AGAIN, LIFTED, LISTS, repeated_calls, without_repetitions
-from contentmodel_adapters.langchain_messages.dialects import INNER, RESPONSES, with_inner
+from contentmodel_adapters.langchain_messages.dialects import INNER, RESPONSES, with_anthropic_name, with_inner
 from contentmodel_adapters.langchain_messages.rows import (
     AROUND,
     CLASSES,
@@ -46,6 +45,7 @@ from contentmodel_adapters.langchain_messages.rows import (
     TAKEN,
     is_own,
 )
+from contentmodel_adapters.shared.call_signatures import is_signed, sign, without_signatures
 
 # -- decoding ----------------------------------------------------------------------------------------------------------
 
@@ -69,21 +69,23 @@ def word_of(wire: dict[str, Any], key: str | None) -> str | None:
 
 
 def expanded(payload: Any) -> Any:
-    """Return a payload for audits: its results have error flags, as in other APIs, instead of a status."""
+    """Return a payload for audits: with error flags of results, and Anthropic's names of tools, as in other APIs."""
     if payload.__class__ is dict:
         return {**payload, "messages": expanded(payload["messages"])} if "messages" in payload else payload
     if payload.__class__ is not list:
         return payload
-    return [_with_error_flag(wire) if wire.__class__ is dict else wire for wire in payload]
+    return [_expanded(wire) if wire.__class__ is dict else wire for wire in payload]
 
 
-def _with_error_flag(wire: dict[str, Any]) -> dict[str, Any]:
+def _expanded(wire: dict[str, Any]) -> dict[str, Any]:
     key = body_key(wire)
-    if word_of(wire, key) not in RESULTS_OF:
-        return wire
     body = wire if key is None else wire[key]
-    flagged = {**body, "status": True} if body.get("status") == "error" else body
-    return flagged if key is None else {**wire, key: flagged}
+    changed = body
+    if word_of(wire, key) in RESULTS_OF:
+        changed = {**body, "status": True} if body.get("status") == "error" else body
+    elif body.get("content").__class__ is list:
+        changed = {**body, "content": [with_anthropic_name(block) for block in body["content"]]}
+    return changed if key is None else {**wire, key: changed}
 
 
 class Messages(MessageList):
@@ -105,8 +107,7 @@ class Messages(MessageList):
                 continue
             if inner is not None:
                 around = {name: item for name, item in wire.items() if name != inner}
-                traced, message = message, AROUND.on(message, API, around)
-                context.replaced(traced, message)
+                message = context.replaced(message, AROUND.on(message, API, around))
             messages.append(message)
             layout: Any = RESULT_MESSAGE if word in RESULTS_OF else MESSAGES
             context.trace(layout, [message], value if inner is None else wire, inner or index, spread=False)
@@ -129,8 +130,11 @@ def _decode_body(body: dict[str, Any], word: str, context: DecodeContext) -> Cha
     moved: list[tuple[str, str]] = []
     changes: dict[str, Any] = {}
     if word in RESULTS_OF:
-        message = _decode_result(copy, body, context)
-        return message if is_typed or message is None else hints.ABSENT.on(message, API, ["type"])
+        context.copied(copy, body)
+        message = RESULT_MESSAGE.decode(copy, context)
+        if message.contents[0].__class__ is not FunctionResultContent:
+            return None
+        return message if is_typed else hints.ABSENT.on(message, API, ["type"])
     metadata = object_of(body, "response_metadata")
     provider = metadata.get("model_provider")
     if provider.__class__ is str:
@@ -149,31 +153,18 @@ def _decode_body(body: dict[str, Any], word: str, context: DecodeContext) -> Cha
     message = MESSAGES.decode(copy, context)
     if message.__class__ is not ChatMessage:
         return None
-    message = _with_origin(message, provider, context)
-    made = _with_signatures(message, object_of(copy, "call_signatures"), context)
+    made = message = _with_origin(message, provider, context)
+    signatures = object_of(copy, "call_signatures")
+    places = {key: (signatures, key) for key, data in signatures.items() if data.__class__ is str}
+    sign(message, places, context, context.origin.issuer or API)
     if not is_typed:
         made = hints.ABSENT.on(made, API, ["type"])
     for hint, value in changes.items():
         made = _HINTS[hint].on(made, API, value)
-    if made is not message:
-        context.replaced(message, made)
-    return made
+    return context.replaced(message, made)
 
 
 _HINTS: dict[str, Hint[Any]] = {"repeated": REPEATED, "ending": ENDING, "taken": TAKEN}
-
-
-def _with_signatures(message: ChatMessage, signatures: dict[str, Any], context: DecodeContext) -> ChatMessage:
-    """Set the signatures of calls, in place. They are beside the calls."""
-    call: Any
-    for at, call in enumerate(message.contents if signatures else ()):
-        data = signatures.get(call.call_id or "") if isinstance(call, FunctionCallContent) else None
-        if data.__class__ is str and call.protected is None:
-            sealed = Protected(issuer=context.origin.issuer or API, kind="signature", data=str(data))
-            message.contents[at] = replace(call, protected=sealed)
-            context.replaced(call, message.contents[at])
-            context.trace(None, [sealed], signatures, call.call_id, spread=False)
-    return message
 
 
 def _with_origin(message: ChatMessage, provider: Any, context: DecodeContext) -> ChatMessage:
@@ -186,9 +177,7 @@ def _with_origin(message: ChatMessage, provider: Any, context: DecodeContext) ->
     api = "anthropic-messages" if provider == "anthropic" else RESPONSES if provider == "openai" else API
     if api == API or any(_is_blank(one) for one in message.contents):
         return message
-    made = replace(message, origin=replace(message.origin, api=api))
-    context.replaced(message, made)
-    return made
+    return context.replace(message, origin=replace(message.origin, api=api))
 
 
 def _is_of_api(content: Any) -> bool:
@@ -202,21 +191,6 @@ def _is_of_api(content: Any) -> bool:
 
 def _is_blank(content: Any) -> bool:
     return content.__class__ is TextContent and not content.text.strip()
-
-
-def _decode_result(copy: dict[str, Any], body: dict[str, Any], context: DecodeContext) -> ChatMessage | None:
-    name = body.get("id")
-    rest = {key: value for key, value in copy.items() if key != "id" or name.__class__ is not str}
-    context.copied(rest, body)
-    result = RESULTS.decode(rest, context)
-    if result.__class__ is not FunctionResultContent:
-        return None
-    return ChatMessage(
-        role="tool",
-        contents=[result],
-        message_id=name if name.__class__ is str else None,
-        origin=context.origin,
-    )
 
 
 # -- encoding ----------------------------------------------------------------------------------------------------------
@@ -236,38 +210,31 @@ class _Writer:
         if not message.contents and not own and message.role != REMOVE:
             passes.leave_empty(message, context)
             return
-        context.issuer = _issuer_of(message)
-        run: list[Any] = []
-        is_first = True
-        for content in message.contents:
-            if content.__class__ is not FunctionResultContent:
-                run.append(content)
-                continue
-            if run:
-                yield self._message(message, run, is_first=is_first)
-                run, is_first = [], False
+        issuer = _issuer_of(message)
+        pieces = runs(message.contents, lambda content: content.__class__ is FunctionResultContent)
+        for at, (contents, is_result) in enumerate([*pieces] or [([], False)]):
             # A result has no metadata that name a provider.
-            issuer, context.issuer = context.issuer, ""
-            yield self._result(message, content, is_first=is_first)
-            context.issuer, is_first = issuer, False
-        if run or is_first:
-            yield self._message(message, run, is_first=is_first)
+            context.issuer = "" if is_result else issuer
+            part = context.with_contents(message, contents)
+            yield self._result(part, is_first=not at) if is_result else self._message(part, is_first=not at)
         context.issuer = ""
 
-    def _message(self, message: ChatMessage, contents: list[Any], *, is_first: bool) -> dict[str, Any]:
+    def _message(self, part: ChatMessage, *, is_first: bool) -> dict[str, Any]:
         context = self._context
-        part = context.with_contents(message, contents)
         if not is_first:
             part = context.replace(part, message_id=None, usage=None, finish_reason=None, response_id=None, extra=None)
         if part.role == "tool":
             part = context.replace(part, role="user")
         if part.role != "assistant":
-            _report_records(part, context)
+            context.report_records(part, _HELD_ELSEWHERE)
         if part.role == "assistant":
             part = _with_usage(part, context)
             if not context.native:
                 part = with_inner(part, context)
-        part, signatures = _without_signatures(part, context)
+        signatures: dict[str, str] = {}
+        own = (part.extra or {}).get(API) or {}
+        if context.issuer == "google" and (not context.native or "call_signatures" in own):
+            part, signatures = without_signatures(part, context, _is_signed_function)
         if part.role == "assistant" and not context.native:
             part = _with_columns(part, context)
         body = MESSAGES.encode_list([part], context)[0]
@@ -277,20 +244,18 @@ class _Writer:
             _complete(body, part, context)
         return self._spelled(body, part)
 
-    def _result(self, message: ChatMessage, result: Any, *, is_first: bool) -> dict[str, Any]:
+    def _result(self, message: ChatMessage, *, is_first: bool) -> dict[str, Any]:
         context = self._context
+        result: Any = message.contents[0]
         if result.is_error is None and result.error is not None:
-            result = context.replace(result, is_error=True)
-        body = RESULTS.encode_list([result], context)[0]
-        if is_first:
-            if message.message_id is not None:
-                body["id"] = message.message_id
-            context.report_lost_attributes(message, ("author_name",))
-            _report_records(message, context)
-            context.leave_residue(message)
-            if hints.ABSENT.of(message, API):
-                body.pop("type", None)
-        return self._spelled(body, message if is_first else None)
+            message = context.with_contents(message, [context.replace(result, is_error=True)])
+        if not is_first:
+            return self._spelled(RESULTS.encode_list(message.contents, context)[0], None)
+        body = RESULT_MESSAGE.encode_message(message, context)[0]
+        context.report_records(message, _HELD_ELSEWHERE)
+        if hints.ABSENT.of(message, API):
+            body.pop("type", None)
+        return self._spelled(body, message)
 
     def _spelled(self, body: dict[str, Any], message: ChatMessage | None) -> dict[str, Any]:
         """Return a body in the spelling of its message, or of the other messages."""
@@ -308,29 +273,12 @@ class _Writer:
         return {"type": word, "data": body}
 
 
-def _report_records(message: ChatMessage, context: EncodeContext) -> None:
-    """Report the fields that only messages of models have."""
-    for name in ("response_id", "usage", "finish_reason"):
-        if getattr(message, name) is not None:
-            context.report_loss(message, name, reasons.MESSAGE_RECORD)
+_HELD_ELSEWHERE = ("created",)
+"""The field of messages whose loss is reported for all messages."""
 
 
-def _without_signatures(message: ChatMessage, context: EncodeContext) -> tuple[ChatMessage, dict[str, str]]:
-    """Return a message without the signatures that are beside its calls, and these by the ids of the calls."""
-    own = (message.extra or {}).get(API) or {}
-    if context.issuer != "google" or (context.native and "call_signatures" not in own):
-        return message, {}
-    signatures: dict[str, str] = {}
-    contents: list[Any] = []
-    call: Any
-    for call in message.contents:
-        sealed = call.protected if isinstance(call, FunctionCallContent) else None
-        if sealed is None or sealed.issuer != "google" or not call.call_id or call.call_id in signatures:
-            contents.append(call)
-        else:
-            signatures[call.call_id] = sealed.data
-            contents.append(context.replace(call, protected=None))
-    return context.with_contents(message, contents), signatures
+def _is_signed_function(call: Any) -> bool:
+    return call.__class__ is FunctionCallContent and is_signed(call)
 
 
 def _issuer_of(message: ChatMessage) -> str:

@@ -8,21 +8,19 @@ from contentmodel.authoring import (
     Blocks,
     Column,
     Columns,
-    EncodeContext,
     Filled,
     Hint,
     Implied,
     NonEmptyText,
+    NonEmptyTextOrBlocks,
     Record,
     ResultMessage,
     Roles,
     Row,
     Silent,
     Spec,
-    TextOrBlocks,
 )
 from contentmodel.content import CONTENT_TYPES
-from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
@@ -32,9 +30,9 @@ from contentmodel_adapters.langchain_messages.blocks import (
     CALLS,
     FINISH,
     INVALID_CALLS,
+    STATUS,
     TABLE,
     USAGE,
-    Status,
 )
 from contentmodel_adapters.langchain_messages.dialects import CONTENT as BLOCKS
 
@@ -69,24 +67,7 @@ PROVIDER_OF = {"anthropic": "anthropic", "openai": "openai", "google": "google_g
 
 # -- rows --------------------------------------------------------------------------------------------------------------
 
-
-class Content(TextOrBlocks):
-    """A string or a list of blocks. An empty string is no content: each message has the field."""
-
-    def holds(self, value: Any) -> bool:
-        return value.__class__ in (str, list) and bool(value)
-
-    def test(self, name: str) -> str | None:
-        return f"({name}.__class__ is str or {name}.__class__ is list) and {name}"
-
-    def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> Any:
-        return super().encode(value, context, owner) or self.union.encode_list(value, context) or None
-
-    def quick_encode(self, name: str, call: str, bind: Any) -> str:
-        return call
-
-
-CONTENT = Content(BLOCKS, "string")
+CONTENT = NonEmptyTextOrBlocks(BLOCKS)
 _FIELDS: dict[str, Spec] = {"content": ("contents", CONTENT), "name": "author_name", "id": "message_id"}
 _NO_CONTENT = Filled({"content": ""})
 _ROLES = {"user": "user", "assistant": "assistant", "system": "system", "developer": "developer"}
@@ -186,15 +167,13 @@ MESSAGES = TABLE.union(
         {**_FIELDS, "type": ("role", Roles(API, {"user": "user"}))},
         _NO_CONTENT,
     ),
-    prefer=lambda message, rows: next(
-        one for one in rows if one.name == _ROWS.get(message.role, "chat" if ":" in message.role else "human")
-    ),
+    prefer=lambda message, rows: _ROWS.get(message.role, "chat" if ":" in message.role else "human"),
 )
 _RESULT: dict[str, Spec] = {
     "tool_call_id": "call_id",
     "name": "name",
     "content": ("outputs", CONTENT),
-    "status": ("is_error", Status()),
+    "status": ("is_error", STATUS),
     "artifact": "artifact",
 }
 _FUNCTION: dict[str, Spec] = {"name": "name", "content": ("outputs", CONTENT)}

@@ -16,6 +16,7 @@ from contentmodel.authoring import (
     Row,
     TableAdapter,
     TextField,
+    content_pass,
     hoist_instructions,
     instructions_as_text,
     media,
@@ -36,11 +37,12 @@ from contentmodel.content.tools import FunctionResultContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
-from contentmodel_adapters.mcp_sampling.blocks import API, CHOICE, CONTENT, TABLE, TOOLS, Preferred
+from contentmodel_adapters.mcp_sampling.blocks import API, CHOICE, CONTENT, PREFERRED, TABLE, TOOLS
 from contentmodel_adapters.mcp_sampling.messages import Messages
 from contentmodel_adapters.mcp_sampling.response import ERRORS, RESPONSE, encode_content, with_error
 from contentmodel_adapters.mcp_sampling.rules import RULES
 from contentmodel_adapters.shared import documents
+from contentmodel_adapters.shared.no_streams import NoStreams
 
 MAX_TOKENS = 4096
 """The limit that is sent if a request has none, because MCP requires one. The policy `output_limit` replaces it."""
@@ -51,7 +53,7 @@ REQUEST = TABLE.record(
     ChatRequest,
     {
         "messages": ("messages", Messages()),
-        "modelPreferences.hints": ("model", Preferred()),
+        "modelPreferences.hints": ("model", PREFERRED),
         "systemPrompt": ("instructions", TextField(TextContent, "text", between="\n\n")),
         "temperature": "options.temperature",
         "maxTokens": "options.max_output_tokens",
@@ -64,15 +66,8 @@ REQUEST = TABLE.record(
 TABLE.keep("request", "_meta", "includeContext", "task")
 
 
-def with_names_of_links(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages in which each link in a result has a name: MCP requires one."""
-    return [
-        context.with_contents(message, [_with_named_links(content, context) for content in message.contents])
-        for message in messages
-    ]
-
-
-def _with_named_links(content: Any, context: EncodeContext) -> Any:
+def with_names_of_links(content: Any, context: EncodeContext) -> Any:
+    """Return a content in which each link in a result has a name: MCP requires one."""
     if not isinstance(content, FunctionResultContent):
         return content
     outputs: list[Any] = []
@@ -102,7 +97,7 @@ def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeCo
     return {"role": "assistant", "content": {"type": "text", "text": ""}, "model": "", **payload}
 
 
-class McpSampling(TableAdapter):
+class McpSampling(NoStreams, TableAdapter):
     """The adapter of sampling: a server's request to the model of its client, and the answer."""
 
     api = API
@@ -125,7 +120,7 @@ class McpSampling(TableAdapter):
         documents.WITH_A_TURN,
         request_pass(with_fitting_calls, ids=documents.ANYTHING, names=NAMES),
         message_pass(instructions_as_text),
-        message_pass(with_names_of_links, needs=(UriContent,)),
+        content_pass(with_names_of_links, needs=(UriContent,)),
         documents.FITTING_SCHEMAS,
     )
     request_payload_passes = (payload_pass(with_limit),)

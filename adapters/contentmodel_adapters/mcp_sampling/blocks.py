@@ -12,26 +12,26 @@ from contentmodel.authoring import (
     Blocks,
     BlocksOrOne,
     Choice,
-    Codec,
     DecodeContext,
     EncodeContext,
     Filled,
+    OnlyItem,
     Required,
     Roles,
     Row,
     Silent,
-    Spec,
     Table,
     chat,
     hints,
     row,
 )
 from contentmodel.content.base import AIContent
-from contentmodel.content.media import DataContent, UriContent
+from contentmodel.content.media import DataContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import FunctionTool, HostedTool, ToolChoice
+from contentmodel_adapters.shared import mcp_blocks
 
 API = "mcp-sampling"
 TABLE = Table(API)
@@ -44,9 +44,6 @@ class OneOrBlocks(BlocksOrOne):
 
     A single text or medium is written as a block, which every revision of MCP accepts. Other contents are a list.
     """
-
-    def quick_decode(self, name: str, call: str, bind: Any) -> str:
-        return call
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[AIContent]:
         form: Literal["list", "one"] = "list" if value.__class__ is list else "one"
@@ -69,19 +66,7 @@ def _usual_form(block: Any) -> str:
     return "list" if is_tool else "one"
 
 
-def _media(kind: str) -> Row:
-    fields: dict[str, Spec] = {"data": ("data", Required()), "mimeType": "media_type"}
-    return row(kind, DataContent, fields, Filled({"mimeType": "application/octet-stream"}))
-
-
-TEXT = row("text", TextContent, {"text": "text"})
-LINK: dict[str, Spec] = {
-    "uri": "uri",
-    "name": "name",
-    "title": "title",
-    "description": "text",
-    "mimeType": "media_type",
-}
+TEXT, IMAGE, AUDIO, LINK = mcp_blocks.rows({"mimeType": "application/octet-stream"})
 
 
 def _usual_output(content: Any, rows: list[Row]) -> Row:
@@ -95,9 +80,9 @@ OUTPUTS = TABLE.union(
     "result block",
     [
         TEXT,
-        _media("image"),
-        _media("audio"),
-        row("resource_link", UriContent, LINK, Filled({"name": ""})),
+        IMAGE,
+        AUDIO,
+        LINK,
         Row(
             "resource.text",
             TextContent,
@@ -120,17 +105,12 @@ OUTPUTS = TABLE.union(
 )
 
 
-def _usual_medium(content: Any, rows: list[Row]) -> Row | None:
-    """Return the row of an image or of audio; None for other files, which messages do not accept."""
-    return next((one for one in rows if one.name == content.media_kind), None)
-
-
 CONTENT = TABLE.union(
     "block",
     [
         TEXT,
-        _media("image"),
-        _media("audio"),
+        IMAGE,
+        AUDIO,
         row(
             "tool_use",
             FunctionCallContent,
@@ -150,7 +130,8 @@ CONTENT = TABLE.union(
             Filled({"toolUseId": "", "content": []}),
         ),
     ],
-    prefer=_usual_medium,
+    # Messages accept only images and audio.
+    prefer=lambda content, rows: content.media_kind,
 )
 
 # -- messages and tools ------------------------------------------------------------------------------------------------
@@ -193,23 +174,5 @@ def _write_choice(choice: ToolChoice, tools: list[Any]) -> Any:
 
 
 CHOICE = Choice(_read_choice, _write_choice, strings=False, tagged=("mode", MODES), fallback={"mode": "auto"})
-
-
-class Preferred(Codec[str]):
-    """The model hints if they are one name. Other hints stay in the residue."""
-
-    classes = (list,)
-    identity = False
-
-    def holds(self, value: Any) -> bool:
-        is_one = value.__class__ is list and len(value) == 1 and value[0].__class__ is dict
-        return is_one and value[0].keys() == {"name"} and value[0]["name"].__class__ is str
-
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> str:
-        return str(value[0]["name"])
-
-    def encode(self, value: str, context: EncodeContext, owner: object) -> Any:
-        return [{"name": value}]
-
-    def describe(self) -> str:
-        return "model hints"
+PREFERRED = OnlyItem("name")
+"""The model hints if they are one name. Other hints stay in the residue."""

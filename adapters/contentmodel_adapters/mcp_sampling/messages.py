@@ -8,7 +8,6 @@ from contentmodel.authoring import (
     DecodeContext,
     EncodeContext,
     MessageList,
-    passes,
 )
 from contentmodel.content.tools import FunctionResultContent
 from contentmodel.message import ChatMessage
@@ -26,13 +25,7 @@ class Messages(MessageList):
         return messages
 
     def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
-        written = []
-        for message in value:
-            if message.contents or context.native:
-                written.append(MESSAGE.encode(message, context))
-            else:
-                passes.leave_empty(message, context)
-        return written
+        return [MESSAGE.encode(message, context) for message in self.kept(value, context)]
 
 
 def _as_tool_message(message: ChatMessage) -> ChatMessage:

@@ -94,9 +94,6 @@ class Code(Codec[str]):
         context.report_loss(owner, "code", reasons.NO_ERROR_TYPE)
         return None
 
-    def describe(self) -> str:
-        return "int"
-
 
 ERRORS = Errors(("type",), {kind: {"code": _CODES.get(kind, -32603), "data": {"type": kind}} for kind in STATUSES}, {})
 ERROR = TABLE.record("error", ErrorContent, {"message": "message", "code": ("code", Code())}, Silent("kind"))
@@ -108,10 +105,7 @@ def with_error(wire: dict[str, Any], context: DecodeContext, decode: Callable[[d
     """Decode a response. An error of JSON-RPC replaces the result, so its fields are decoded separately."""
     if "message" not in wire or any(key in wire for key in Answer.keys):
         return decode(wire)
-    own = {key: wire[key] for key in _OF_ERRORS if key in wire}
-    rest = {key: value for key, value in wire.items() if key not in own}
-    for copy in (own, rest):
-        context.copied(copy, wire)
+    own, rest = context.only(wire, _OF_ERRORS), context.without(wire, _OF_ERRORS)
     error = _ERROR.decode(own, context, wire, "message")
     context.trace(ERROR, [error], wire, None, spread=False)
     return replace(decode(rest), error=error)

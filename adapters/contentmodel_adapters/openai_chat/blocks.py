@@ -79,9 +79,6 @@ class PassedOn(Opaque):
     def holds(self, value: object) -> bool:
         return value.__class__ is str and value != ""
 
-    def quick_encode(self, name: str, call: str, bind: Any) -> str:
-        return call
-
     def is_read(self, issuer: str, context: EncodeContext) -> bool:
         return (context.native or issuer in context.issuers) and (self.maker is not None or issuer == self.issuer)
 

@@ -49,9 +49,6 @@ class GrammarObject(Codec[dict[str, Any]]):
             return None
         return value
 
-    def describe(self) -> str:
-        return "dict"
-
 
 TOOLS = TABLE.union(
     "tool",

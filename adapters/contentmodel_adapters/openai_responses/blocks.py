@@ -249,9 +249,6 @@ SHELL_FAILURE = Failure(Sign("outcome.exit_code"), Sign("outcome.type", ("timeou
 class ShellOutputs(Blocks[AIContent]):
     """The outputs of shell commands: each a text (stdout), then a text (stderr) and an error if there are any."""
 
-    def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
-        return call
-
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[Any]:
         contents: list[Any] = []
         for content, wire in zip(super().decode(value, context, container, key), value, strict=False):
@@ -385,9 +382,6 @@ class FailureObject(Codec[list[AIContent]]):
         if isinstance(failure.details.get(field), str):
             return {**failure.details, field: failure.message}
         return failure.details
-
-    def describe(self) -> str:
-        return "str|dict"
 
 
 # The objects of openai 3.54, types/responses/response_output_item.py and mcp_tool_call_error.py, seen 2026-11-22.

@@ -7,7 +7,7 @@ unchanged, and a decoded response those of the request.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 from contentmodel.authoring import (
     DecodeContext,
@@ -23,7 +23,6 @@ from contentmodel.authoring import (
     response_pass,
     without_user_messages,
 )
-from contentmodel.errors import DecodeError, EncodeError, Fault
 from contentmodel.response import ChatResponse
 from contentmodel_adapters.otel_gen_ai.blocks import (
     ERRORS,
@@ -47,13 +46,13 @@ from contentmodel_adapters.otel_gen_ai.spelling import (
 )
 from contentmodel_adapters.otel_gen_ai.values import API
 from contentmodel_adapters.shared import documents
+from contentmodel_adapters.shared.no_streams import NoStreams
 
 READS = media.MediaSupport(schemes=("http", "https", "gs", "s3", "file"), in_answers=True)
 LISTS = (INPUT, INSTRUCTIONS, TOOLS)
 REQUESTS = frozenset(REQUEST.known_keys())
 RESPONSES = frozenset(RESPONSE.known_keys()) - {OUTPUT} | {FINISH_REASONS}
 OF_CALLS = ("gen_ai.operation.name", "gen_ai.provider.name", "gen_ai.system", "server.address", "server.port")
-NO_STREAM = "spans have no streams: decode or encode a response"
 _OWN = frozenset({"tool_call", "tool_call_response", "server_tool_call", "server_tool_call_response", "blob", "uri"})
 
 
@@ -65,7 +64,7 @@ def with_counted_usage(response: ChatResponse, context: EncodeContext) -> ChatRe
     return response
 
 
-class OtelGenAI(TableAdapter):
+class OtelGenAI(NoStreams, TableAdapter):
     """The adapter of the attributes `gen_ai.*`. It has no issuer, and no opaque state of providers."""
 
     api = API
@@ -119,14 +118,6 @@ class OtelGenAI(TableAdapter):
         if any(key.startswith(("gen_ai.response.", "gen_ai.usage.")) for key in payload):
             return {"response": 0.9}
         return {"request": 0.9} if any(key.startswith("gen_ai.request.") for key in payload) else {}
-
-    def stream_decoder(self, *, deltas: bool = True) -> NoReturn:
-        """Raise DecodeError: spans have no stream."""
-        raise DecodeError(API, [Fault("$", NO_STREAM)])
-
-    def stream_encoder(self, policies: Mapping[str, str] | None = None) -> NoReturn:
-        """Raise EncodeError: spans have no stream."""
-        raise EncodeError(f"{API}: {NO_STREAM}")
 
 
 adapter = OtelGenAI()

@@ -63,9 +63,9 @@ from contentmodel_adapters.otel_gen_ai.values import (
     FINISH,
     Anything,
     Messages,
-    Modality,
     OutputType,
     Response,
+    modality,
 )
 
 TABLE = Table(API)
@@ -88,10 +88,10 @@ _OUTPUT_ROWS = [
         "blob",
         DataContent,
         {"mime_type": "media_type", "content": ("data", Required()), **_FILE, "transcript": "transcript"},
-        Modality(),
+        modality(),
     ),
-    row("uri", UriContent, {"uri": "uri", **_LINK}, Modality()),
-    row("file", HostedFileContent, {"file_id": "file_id", **_LINK}, Modality()),
+    row("uri", UriContent, {"uri": "uri", **_LINK}, modality()),
+    row("file", HostedFileContent, {"file_id": "file_id", **_LINK}, modality()),
     row("binary", DataContent, {"media_type": "media_type", "content": ("data", Required())}),
     *map(_url, ("image", "audio", "video", "document")),
     row("error", ErrorContent, {name: name for name in ("message", "code", "kind", "details")}),
@@ -102,7 +102,7 @@ _JSON = row("json", JsonContent, {"value": ("value", Anything())})
 _OUTPUT_TYPES = frozenset(one.name for one in (*_OUTPUT_ROWS, _JSON))
 
 
-def _is_output(part: Mapping[str, Any]) -> bool:
+def _is_output(part: dict[str, Any]) -> bool:
     return _row_of(part) in _OUTPUT_TYPES
 
 
@@ -157,7 +157,7 @@ TYPES = frozenset(one.constants["type"] for one in PARTS.rows)
 """The types of parts that have rows."""
 
 
-def _row_of(part: Mapping[str, Any]) -> str | None:
+def _row_of(part: dict[str, Any]) -> str | None:
     """Return the name of the row of a part; None if it has no row, or no content because recording it is off."""
     tag = part.get("type")
     if tag.__class__ is not str:
@@ -205,8 +205,7 @@ class _Answer(Group):
     keys = ("role", "name", "parts")
 
     def decode(self, wire: dict[str, Any], context: DecodeContext) -> list[ChatMessage]:
-        own = {key: wire[key] for key in self.keys if key in wire}
-        context.copied(own, wire)
+        own = context.only(wire, self.keys)
         messages = [ANSWER.decode(own, context)]
         context.trace(ANSWER, messages, own, None, spread=False)
         return messages

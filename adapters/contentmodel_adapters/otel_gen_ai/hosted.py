@@ -21,26 +21,15 @@ from contentmodel.authoring import (
     Union,
     spread,
 )
-from contentmodel.content import CONTENT_TYPES
-from contentmodel.content.base import content_tag
 from contentmodel.content.text import JsonContent
-from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent
 from contentmodel_adapters.otel_gen_ai.values import IsPart, Response, are_parts
+from contentmodel_adapters.shared import hosted_tools
 
 SERVER_CALL, SERVER_RESPONSE = "server_tool_call", "server_tool_call_response"
 
 
-def _kinds(base: type[Any], ending: str) -> dict[str, type[Any]]:
-    """Return the classes of calls or results of tools that providers run, by kind of tool."""
-    kinds: list[Any] = [kind for kind in CONTENT_TYPES if issubclass(kind, base)]
-    hosted = [kind for kind in kinds if kind().executor == "provider"]
-    return {content_tag(kind.__name__).removesuffix(ending): kind for kind in hosted}
-
-
-CALLS = _kinds(HostedToolCallContent, "_tool_call")
-RESULTS = _kinds(HostedToolResultContent, "_tool_result")
-_OTHER = "hosted"
-"""The kind of tools that have no class."""
+CALLS = {kind: hosted_tools.CALLS[kind] for kind in hosted_tools.BY_PROVIDER}
+RESULTS = {kind: hosted_tools.RESULTS[kind] for kind in hosted_tools.BY_PROVIDER}
 _ALIASES = {
     "google_search": "web_search",
     "code_execution": "code_interpreter",
@@ -55,7 +44,7 @@ def kind_of(*names: object) -> str:
     """Return the kind of a tool from its type or its name: `web_search` for `web_search_20250305`."""
     texts = [name for name in names if isinstance(name, str)]
     known = (_ALIASES.get(plain, plain) for name in texts for plain in (name, _ENDING.sub("", name, count=1)))
-    return next((kind for kind in known if kind in CALLS), _OTHER)
+    return next((kind for kind in known if kind in CALLS), hosted_tools.OTHER)
 
 
 class _Inside(Codec[Any]):
@@ -114,9 +103,7 @@ class _Outputs(_Inside):
         own = {name: item for name, item in zip(self._more, more, strict=True) if item is not None}
         plain = self._as_json(outputs)
         if plain is not None:
-            context.report_lost_attributes(outputs[0], ("annotations", "protected", "cache_point"))
-            context.leave_residue(outputs[0])
-            return super().encode({**plain, **own}, context, owner)
+            return super().encode({**context.plain_value(outputs[0], "value"), **own}, context, owner)
         parts = self._union.encode_list(outputs, context)
         return super().encode({**({"outputs": parts} if parts else {}), **own}, context, owner)
 
@@ -126,9 +113,6 @@ class _Outputs(_Inside):
         return (
             value if value.__class__ is dict and self._split(value) == (None, value, [None] * len(self._more)) else None
         )
-
-    def describe(self) -> str:
-        return "dict"
 
 
 def _is_own(name: str, value: Any) -> bool:

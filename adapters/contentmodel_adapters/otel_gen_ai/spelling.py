@@ -103,8 +103,7 @@ def with_finish_reasons(response: ChatResponse, context: DecodeContext) -> ChatR
     if [choice.finish_reason and choice.finish_reason.raw for choice in choices] != listed:
         return response
     for old, new in zip(response.choices, choices, strict=True):
-        if new is not old:
-            context.replaced(old, new)
+        context.replaced(old, new)
     rest = {key: value for key, value in residue.items() if key != FINISH_REASONS}
     made = msgspec.structs.replace(response, choices=choices, extra={API: rest} if rest else None)
     return LISTED.on(made, API, True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from contentmodel.authoring import (
@@ -22,9 +22,10 @@ from contentmodel.content.base import AIContent
 from contentmodel.content.text import JsonContent
 from contentmodel.message import ChatMessage, FinishReason
 from contentmodel.request import ResponseFormat
+from contentmodel_adapters.shared.finish_reasons import OF_PROVIDERS
 
 API = "otel-gen-ai"
-IsPart: TypeAlias = Callable[[Mapping[str, Any]], bool]
+IsPart: TypeAlias = Callable[[dict[str, Any]], bool]
 """Return whether an object is a part that has a row."""
 
 
@@ -39,12 +40,6 @@ class Response(TextOrBlocks):
 
     def holds(self, value: object) -> bool:
         return value is not None
-
-    def test(self, name: str) -> str | None:
-        return None
-
-    def quick_decode(self, name: str, call: str, bind: Any) -> str:
-        return call
 
     def is_json(self, value: Any) -> bool:
         """Return whether a response is neither a text nor a list of parts."""
@@ -64,9 +59,7 @@ class Response(TextOrBlocks):
     def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> Any:
         only = value[0]
         if len(value) == 1 and only.__class__ is JsonContent and self.holds(only.value) and self.is_json(only.value):
-            context.report_lost_attributes(only, ("annotations", "protected", "cache_point"))
-            context.leave_residue(only)
-            return only.value
+            return context.plain_value(only, "value")
         return super().encode(value, context, owner)
 
     def describe(self) -> str:
@@ -106,12 +99,9 @@ _REASONS = (
 FINISH = Finish(
     {
         **{reason: reason for reason in _REASONS},
-        **dict.fromkeys(("tool_call", "tool_calls", "tool_use", "function_call"), "tool_calls"),
         # Some instrumentations record the values of the provider.
-        **dict.fromkeys(("end_turn", "stop_sequence", "STOP", "COMPLETE"), "stop"),
-        **dict.fromkeys(("max_tokens", "model_length", "MAX_TOKENS"), "length"),
-        **dict.fromkeys(("SAFETY", "RECITATION", "content_filtered"), "content_filter"),
-        "pause_turn": "pause",
+        **OF_PROVIDERS,
+        "tool_call": "tool_calls",
     },
     {**{reason: reason for reason in _REASONS}, "tool_calls": "tool_call"},
     "other",
@@ -135,24 +125,9 @@ class OutputType(Codec[ResponseFormat]):
         return "json" if value.kind == "json_schema" else value.kind
 
 
-class Modality(Filled):
-    """The kind of a medium: a required field."""
-
-    def __init__(self, values: Mapping[str, Any] | None = None) -> None:
-        super().__init__(values or {})
-
-    def finish(self, value: Any, wire: dict[str, Any], context: EncodeContext) -> None:
-        super().finish(value, wire, context)
-        if context.completes:
-            _fill_modality(value, wire)
-
-    def finish_source(self, code: Any) -> None:
-        super().finish_source(code)
-        code.add("    if context.completes:", f"        {code.name('fill', _fill_modality)}(value, wire)")
-
-
-def _fill_modality(content: Any, wire: dict[str, Any]) -> None:
-    wire.setdefault("modality", content.media_kind or "document")
+def modality() -> Filled:
+    """Return the kind of a medium as a required field."""
+    return Filled({}, lambda content, wire: wire.setdefault("modality", content.media_kind or "document"))
 
 
 class Anything(Codec[Any]):

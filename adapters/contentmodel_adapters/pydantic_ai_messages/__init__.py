@@ -76,8 +76,7 @@ def _provided(contents: list[AIContent], issuer: str, context: EncodeContext) ->
                 context.report_loss(content, None, reasons.STORED_ELSEWHERE)
                 continue
             content, fields = typed_file(content, context), {"provider_name": issuer}
-        own = {**fields, **(content.extra or {}).get(API, {})}
-        yield context.replace(content, extra={**(content.extra or {}), API: own}) if fields else content
+        yield context.with_fields(content, fields) if fields else content
 
 
 def with_names_of_results(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:

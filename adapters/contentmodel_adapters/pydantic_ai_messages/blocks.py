@@ -19,6 +19,8 @@ from contentmodel.authoring import (
     Filled,
     FinishReasons,
     Implied,
+    NonEmpty,
+    OnlyItem,
     Opaque,
     Required,
     Row,
@@ -44,7 +46,6 @@ from contentmodel_adapters.pydantic_ai_messages import hosted
 from contentmodel_adapters.pydantic_ai_messages.values import (
     API,
     Citations,
-    Excerpts,
     Outcomes,
     Prompt,
     Recorded,
@@ -86,7 +87,7 @@ class _JsonText(Codec[str]):
     mandatory = True
 
     def holds(self, value: object) -> bool:
-        return value is not None
+        return value is not None and (not self.classes or value.__class__ in self.classes)
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> str:
         return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
@@ -101,22 +102,8 @@ class _JsonText(Codec[str]):
         return "any"
 
 
-class _NonEmpty(Required):
-    def holds(self, value: object) -> bool:
-        return value.__class__ is str and value != ""
-
-
-def _part_of_prompt(wire: dict[str, Any]) -> str | None:
-    kind = wire.get("kind")
-    if kind == "structured-content" and not wire.get("content"):
-        return "structured-content.value"
-    return kind if kind.__class__ is str else None
-
-
-def _usual_file(content: Any, rows: list[Row]) -> Row | None:
-    if content.__class__ is not UriContent:
-        return rows[0]
-    return next((row for row in rows if row.name == f"{content.media_kind}-url"), None)
+def _usual_file(content: Any, rows: list[Row]) -> Row | str:
+    return f"{content.media_kind}-url" if content.__class__ is UriContent else rows[0]
 
 
 PROMPT_PARTS = TABLE.union(
@@ -132,7 +119,7 @@ PROMPT_PARTS = TABLE.union(
         Row(
             "structured-content",
             TextContent,
-            {"content": ("text", _NonEmpty())},
+            {"content": ("text", NonEmpty(mandatory=True))},
             Silent("cache_point"),
             constants={"kind": "structured-content"},
         ),
@@ -154,7 +141,7 @@ PROMPT_PARTS = TABLE.union(
         ),
     ],
     tag="kind",
-    find=_part_of_prompt,
+    by_fields=True,
     prefer=_usual_file,
 )
 CACHE_POINT = TABLE.record("cache point", CachePoint, {"ttl": "ttl"}, constants={"kind": "cache-point"})
@@ -184,27 +171,6 @@ TOLD = (
 """The names of the rows of requests' parts, other than prompts, that are texts of the user or the application."""
 
 
-def _request_part(wire: dict[str, Any]) -> str | None:
-    kind = wire.get("part_kind")
-    is_list = wire.get("content").__class__ is list
-    if kind == "retry-prompt" and wire.get("tool_name").__class__ is not str:
-        return "retry-prompt.errors" if is_list else "retry-prompt.text"
-    if kind == "retry-feedback" and is_list:
-        return "retry-feedback.errors"
-    if kind == "speech":
-        return _speech(wire)
-    if kind == "instruction-delta" and wire.get("content").__class__ is not str:
-        return "instruction-delta.withdrawn"
-    return kind if kind.__class__ is str else None
-
-
-def _speech(wire: dict[str, Any]) -> str:
-    audio = wire.get("audio")
-    if audio.__class__ is dict and audio.get("data").__class__ is str:
-        return "speech.audio"
-    return "speech" if wire.get("transcript").__class__ is str else "speech.silent"
-
-
 def _spoken(speaker: str) -> list[Row]:
     kind = {"part_kind": "speech"}
     fill = Filled({"speaker": speaker})
@@ -214,19 +180,19 @@ def _spoken(speaker: str) -> list[Row]:
         "transcript": "transcript",
     }
     return [
+        Row("speech.audio", DataContent, audio, Filled({"speaker": speaker, "audio.kind": "binary"}), constants=kind),
         Row("speech", TextContent, {"transcript": "text"}, fill, constants=kind),
         Row("speech.silent", TextContent, {}, Implied({"text": ""}), fill, constants=kind),
-        Row("speech.audio", DataContent, audio, Filled({"speaker": speaker, "audio.kind": "binary"}), constants=kind),
     ]
 
 
 def _feedback(name: str, kind: str) -> list[Row]:
     """Return the rows of feedback of the application: a message, or a list of errors as JSON text."""
     constants = {"part_kind": kind}
-    errors: dict[str, Spec] = {"content": ("text", _JsonText())}
+    errors: dict[str, Spec] = {"content": ("text", _JsonText(list))}
     return [
-        Row(name, TextContent, {"content": "text"}, constants=constants),
         Row(f"{kind}.errors", TextContent, errors, constants=constants),
+        Row(name, TextContent, {"content": "text"}, constants=constants),
     ]
 
 
@@ -284,7 +250,7 @@ REQUEST_PARTS = TABLE.union(
         _configuration("instruction-delta", "instruction-delta.withdrawn"),
     ],
     tag="part_kind",
-    find=_request_part,
+    by_fields=True,
     prefer=_usual_part,
 )
 SHELL = TABLE.record(
@@ -305,30 +271,13 @@ HOSTED: dict[str, Spec] = {
 }
 
 
-def _response_part(wire: dict[str, Any]) -> str | None:
-    kind = wire.get("part_kind")
-    if kind in (hosted.CALL_KIND, hosted.RETURN_KIND):
-        return hosted.name_of(wire, kind)
-    if kind == "speech":
-        return _speech(wire)
-    if kind == "thinking" and _is_signed_by_google(wire):
-        return "thinking.google"
-    if kind == "compaction" and wire.get("provider_name") in ("openai", "anthropic"):
-        return f"compaction.{wire['provider_name']}"
-    return kind if kind.__class__ is str else None
-
-
-def _is_signed_by_google(wire: dict[str, Any]) -> bool:
-    details: Any = wire.get("provider_details")
-    return details.__class__ is dict and details.get("thought_signature").__class__ is str
-
-
 def _usual_response_part(content: Any, rows: list[Row]) -> Row | None:
     """Return the row of a content: by the issuer of its opaque state if there are several."""
     issuer = None if content.protected is None else content.protected.issuer
     if content.__class__ is DataContent and content.transcript is not None:
         issuer = "audio"
-    return next((row for row in rows if row.name.endswith(f".{issuer}")), rows[0])
+    usual = next(row for row in rows if "." not in row.name)
+    return next((row for row in rows if row.name.endswith(f".{issuer}")), usual)
 
 
 SOURCES = TABLE.union(
@@ -337,14 +286,14 @@ SOURCES = TABLE.union(
         Row(
             "web",
             Citation,
-            {"url": ("url", Required()), "title": "title", "excerpts": ("cited_text", Excerpts())},
+            {"url": ("url", Required()), "title": "title", "excerpts": ("cited_text", OnlyItem())},
             Silent("span"),
             constants={"kind": "web"},
         ),
         Row(
             "document",
             Citation,
-            {"document_id": "file_id", "title": "title", "excerpts": ("cited_text", Excerpts())},
+            {"document_id": "file_id", "title": "title", "excerpts": ("cited_text", OnlyItem())},
             Silent("span"),
             constants={"kind": "document"},
         ),
@@ -370,13 +319,18 @@ RESPONSE_PARTS = TABLE.union(
             constants={"part_kind": "text"},
         ),
         Row(
+            "thinking.google",
+            ReasoningContent,
+            {"content": "text", THOUGHT: ("protected", Opaque("google", "signature", mandatory=True))},
+            constants=THINKING,
+        ),
+        Row(
             "thinking",
             ReasoningContent,
             {"content": "text", "signature": ("protected", Signature())},
             Filled({"content": ""}),
             constants=THINKING,
         ),
-        Row("thinking.google", ReasoningContent, {"content": "text", **SIGNED}, constants=THINKING),
         Row(
             "tool-call",
             FunctionCallContent,
@@ -393,19 +347,20 @@ RESPONSE_PARTS = TABLE.union(
             constants={"part_kind": "file"},
         ),
         *_spoken("assistant"),
-        Row("compaction", CompactionContent, COMPACTION, constants={"part_kind": "compaction"}),
         *(
             Row(
                 f"compaction.{issuer}",
                 CompactionContent,
                 {**COMPACTION, "provider_details.encrypted_content": ("protected", Opaque(issuer, "encrypted"))},
                 constants={"part_kind": "compaction"},
+                select=("provider_name", (issuer,)),
             )
             for issuer in ("openai", "anthropic")
         ),
+        Row("compaction", CompactionContent, COMPACTION, constants={"part_kind": "compaction"}),
     ],
     tag="part_kind",
-    find=_response_part,
+    by_fields=True,
     prefer=_usual_response_part,
 )
 

@@ -10,7 +10,7 @@ the last request that has some are `ChatRequest.instructions`; earlier ones stay
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Literal
 
 import msgspec
@@ -28,6 +28,7 @@ from contentmodel.authoring import (
     is_native,
     passes,
     reasons,
+    runs,
     wire_fields,
 )
 from contentmodel.content.base import AIContent
@@ -92,10 +93,7 @@ class Messages(MessageList):
                 messages.append(self._response(wire, value, index, context))
             elif kind == "request":
                 run = list(_of_request(wire, context)) or [_empty(value, index, context)]
-                first = _with_fields(run[0], wire, before == "request", instructed == index)
-                if first is not run[0]:
-                    context.replaced(run[0], first)
-                    run[0] = first
+                run[0] = context.replaced(run[0], _with_fields(run[0], wire, before == "request", instructed == index))
                 messages += run
             else:
                 content = WHOLE.on(UnknownContent(api=API, block=wire), API, True)
@@ -175,8 +173,7 @@ def _without_records(message: ChatMessage, context: EncodeContext) -> ChatMessag
     is_written = bool(message.contents) or is_native(message, context)
     held = OF_MESSAGES if is_written and message.role == "assistant" else ("created",) if is_written else ()
     lost = [name for name in OF_MESSAGES if name not in held and getattr(message, name) is not None]
-    for name in lost:
-        context.report_loss(message, name, reasons.MESSAGE_RECORD)
+    context.report_records(message, held)
     return context.replace(message, **dict.fromkeys(lost)) if lost else message
 
 
@@ -231,10 +228,7 @@ def _with_issuer(message: ChatMessage, part: dict[str, Any]) -> ChatMessage:
 
 def _single(part: dict[str, Any], parts: list[Any], index: int, context: DecodeContext) -> ChatMessage:
     """Decode a part with one content. The message has its time."""
-    rest = {key: value for key, value in part.items() if key != "timestamp"}
-    shell = {"timestamp": part["timestamp"]} if "timestamp" in part else {}
-    context.copied(rest, part)
-    context.copied(shell, part)
+    rest, shell = context.without(part, ["timestamp"]), context.only(part, ["timestamp"])
     content = REQUEST_PARTS.decode(rest, context)
     if content.__class__ is UnknownContent:
         content, shell = UnknownContent(api=API, block=part), {}
@@ -270,7 +264,7 @@ def _parts_of(message: ChatMessage, context: EncodeContext) -> list[dict[str, An
         context.report_loss(message, "role", reasons.OTHER_VALUE, value="system")
     takes_all = message.role in ("system", "developer", "tool")
     parts: list[dict[str, Any]] = []
-    for contents, is_single in _runs(message.contents, lambda content: takes_all or _is_part(content)):
+    for contents, is_single in runs(message.contents, lambda content: takes_all or _is_part(content)):
         if is_single:
             shell = SHELL.encode(context.with_contents(message, contents), context) if not parts else _time_of(parts)
             parts += [{**wire, **shell} for wire in REQUEST_PARTS.encode_list(contents, context)]
@@ -289,21 +283,6 @@ def _is_part(content: AIContent) -> bool:
         row = hints.ROW.of(content, API)
         return row is None or row in TOLD
     return content.__class__ is CompactionContent
-
-
-def _runs(contents: list[Any], is_single: Callable[[Any], bool]) -> Iterator[tuple[list[Any], bool]]:
-    """Yield each content that is a part of its own, and runs of the other contents."""
-    run: list[Any] = []
-    for content in contents:
-        if is_single(content):
-            if run:
-                yield run, False
-            run = []
-            yield [content], True
-        else:
-            run.append(content)
-    if run:
-        yield run, False
 
 
 MESSAGES = Messages()

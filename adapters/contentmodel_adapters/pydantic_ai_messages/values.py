@@ -116,12 +116,6 @@ class Prompt(Blocks[AIContent]):
     def holds(self, value: object) -> bool:
         return value.__class__ is str or (value.__class__ is list and bool(value))
 
-    def test(self, name: str) -> str | None:
-        return f"{name}.__class__ is str or ({name}.__class__ is list and {name})"
-
-    def quick_decode(self, name: str, call: str, bind: Any) -> str:
-        return call
-
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[AIContent]:
         if value.__class__ is str:
             return [TextContent(text=value)]
@@ -230,12 +224,6 @@ class Returned(Blocks[AIContent]):
     def holds(self, value: object) -> bool:
         return value is not None
 
-    def test(self, name: str) -> str | None:
-        return f"{name} is not None"
-
-    def quick_decode(self, name: str, call: str, bind: Any) -> str:
-        return call
-
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[AIContent]:
         if value.__class__ is str:
             return [TextContent(text=value)]
@@ -287,11 +275,9 @@ class Returned(Blocks[AIContent]):
             context.degrade(content, reasons.AS_TEXT, "value")
             yield content.text
         else:
-            context.report_lost_attributes(content, ("annotations", "protected", "cache_point"))
-            context.leave_residue(content)
             if content.value is None or content.value.__class__ is str:
                 context.report_loss(content, "value", reasons.JSON_FORM)
-            yield content.value
+            yield context.plain_value(content, "value")
 
     def describe(self) -> str:
         return f"any JSON value, {self.union.name} or a list of both"
@@ -330,9 +316,6 @@ class Recorded(Filled):
         if DIGESTS not in wire or not set(written) <= set(recorded):
             wire[DIGESTS] = sorted({*recorded, *written})
 
-    def finish_source(self, code: Any) -> None:
-        code.add(f"    {code.name('finish', self.finish)}(value, wire, context)")
-
 
 _OUTCOMES = {"success": "succeeded", "failed": "failed", "denied": "denied", "interrupted": "interrupted"}
 _WORDS = {outcome: word for word, outcome in _OUTCOMES.items()} | {"retried": "retried"}
@@ -357,9 +340,6 @@ class Outcomes(Codec[tuple[str | None, bool | None]]):
             context.report_loss(owner, "outcome", reasons.OUTCOME if failed else reasons.NO_FIELD, value=outcome)
         return "failed" if failed and word not in FAILURES else word
 
-    def describe(self) -> str:
-        return "str"
-
 
 # -- times and citations -----------------------------------------------------------------------------------------------
 
@@ -377,23 +357,6 @@ class Time(Codec[Any]):
         if date is None:
             context.report_loss(owner, "created", reasons.NO_FIELD)
         return date
-
-
-class Excerpts(Codec[str]):
-    """The passages of a source, if there is exactly one. Other lists stay in the residue."""
-
-    classes = (list,)
-    identity = False
-
-    def holds(self, value: object) -> bool:
-        return value.__class__ is list and len(value) == 1 and value[0].__class__ is str
-
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> str:
-        text: str = value[0]
-        return text
-
-    def encode(self, value: str, context: EncodeContext, owner: object) -> list[str]:
-        return [value]
 
 
 class Citations(Codec[list[Citation]]):
@@ -417,9 +380,7 @@ class Citations(Codec[list[Citation]]):
             citation = self._sources.decode(source, context)
             if citation.__class__ is Citation:
                 made = msgspec.structs.replace(citation, span=_span_of(item.get("anchor")))
-                made = SAME.on(made, API, True) if index else ANCHOR.on(made, API, rest)
-                context.replaced(citation, made)
-                yield made
+                yield context.replaced(citation, SAME.on(made, API, True) if index else ANCHOR.on(made, API, rest))
 
     def count(self, wire: Any) -> int:
         return sum(len(item["sources"]) for item in wire)

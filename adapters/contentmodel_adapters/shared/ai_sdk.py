@@ -6,16 +6,18 @@ Both formats have fields for values of one provider: objects with one key for ea
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
 from typing import Any
 
 from contentmodel.authoring import (
+    Affixed,
     Codec,
     EncodeContext,
     Field,
     Filled,
     Hint,
+    Kinds,
     Opaque,
     Row,
     Spec,
@@ -23,6 +25,8 @@ from contentmodel.authoring import (
     is_data_uri,
     is_native,
     reasons,
+    request_pass,
+    with_known_tools,
 )
 from contentmodel.content import hosted
 from contentmodel.content.base import Protected
@@ -41,19 +45,17 @@ from contentmodel_adapters.shared.provider_state import with_item_ids
 # -- opaque state ------------------------------------------------------------------------------------------------------
 
 
-class State(Opaque):
-    """Opaque state of one provider. The row with this field is only for parts that have the state."""
-
-    mandatory = True
+def _state(issuer: str, kind: str) -> Opaque:
+    return Opaque(issuer, kind, mandatory=True)
 
 
 STATES = {
-    "anthropic.signature": State("anthropic", "signature"),
-    "anthropic.redactedData": State("anthropic", "redacted"),
-    "openai.reasoningEncryptedContent": State("openai", "encrypted"),
-    "google.thoughtSignature": State("google", "signature"),
-    "vertex.thoughtSignature": State("google", "signature"),
-    "googleVertex.thoughtSignature": State("google", "signature"),
+    "anthropic.signature": _state("anthropic", "signature"),
+    "anthropic.redactedData": _state("anthropic", "redacted"),
+    "openai.reasoningEncryptedContent": _state("openai", "encrypted"),
+    "google.thoughtSignature": _state("google", "signature"),
+    "vertex.thoughtSignature": _state("google", "signature"),
+    "googleVertex.thoughtSignature": _state("google", "signature"),
 }
 """The fields of opaque state in the object of a provider. Values of other APIs use the first field that fits."""
 OF_REASONING, OF_GOOGLE = tuple(STATES), tuple(name for name in STATES if name.endswith("thoughtSignature"))
@@ -113,21 +115,6 @@ def rows_of_model(at: str, cached: Mapping[str, Spec]) -> list[Row]:
         ),
         Row("custom", ConfigurationContent, {"kind": "kind", at: "settings"}, constants={"type": "custom"}),
     ]
-
-
-def row_of(part: Mapping[str, Any], at: str) -> str | None:
-    """Return the name of the row of a part that is a text, or has one of `rows_of_model`; None for others."""
-    kind: Any = part.get("type")
-    if kind == "text" and metadata_of(part, at, "anthropic").get("type") == "compaction":
-        return "text.compaction"
-    if kind == "text":
-        return f"text{state_suffix(part, at, OF_GOOGLE)}"
-    if kind == "reasoning":
-        return f"reasoning{state_suffix(part, at, OF_REASONING)}"
-    if kind == "custom":
-        is_state = metadata_of(part, at, "openai").get("encryptedContent").__class__ is str
-        return "compaction" if part.get("kind") == "openai.compaction" and is_state else "custom"
-    return None
 
 
 def metadata_of(part: Mapping[str, Any], at: str, provider: str) -> Mapping[str, Any]:
@@ -213,6 +200,14 @@ def report_kind(content: Any, name: object, context: EncodeContext) -> None:
         context.report_loss(content, None, reasons.TOOL_BY_NAME)
 
 
+def report_outcome(result: Any, context: EncodeContext) -> None:
+    """Report an outcome that a part does not have: only those of denied and preliminary results have a field."""
+    usual = "failed" if result.is_error else "succeeded"
+    if result.outcome is not None:
+        reason = reasons.USUAL_OUTCOME if result.outcome == usual else reasons.OUTCOME
+        context.report_loss(result, "outcome", reason, value=result.outcome)
+
+
 def with_tool_names(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Return messages of other APIs in which each call of a hosted tool has the AI SDK's name for the tool."""
     return [
@@ -239,34 +234,15 @@ def approval_id(content: Any) -> str | None:
     return next((known for api in content.extra or () if (known := APPROVAL_ID.of(content, api)) is not None), None)
 
 
+KNOWN_TOOLS = request_pass(with_known_tools, native=True, kinds=Kinds(listed=False))
+
 # -- media -------------------------------------------------------------------------------------------------------------
 
 KINDS = ("image", "audio", "video")
 
 
-class KindOfMedia(Codec[str]):
-    """A media type without a subtype: `image/*`, or `image`."""
-
-    classes = (str,)
-    identity = False
-    mandatory = True
-
-    def __init__(self, ending: str) -> None:
-        super().__init__()
-        self._ending = ending
-
-    def holds(self, value: object) -> bool:
-        return value.__class__ is str and value in [f"{kind}{self._ending}" for kind in KINDS]
-
-    def decode(self, value: Any, context: Any, container: Any, key: str) -> str:
-        kind: str = value.removesuffix("/*")
-        return kind
-
-    def encode(self, value: str, context: EncodeContext, owner: object) -> str:
-        return f"{value}{self._ending}"
-
-    def describe(self) -> str:
-        return "str"
+STAR, TOP = Affixed("", "/*", *KINDS), Affixed("", "", *KINDS)
+"""A kind of media as a media type without a subtype: `image/*`, or `image`."""
 
 
 class DataUrl(Codec[str]):
@@ -290,17 +266,8 @@ class DataUrl(Codec[str]):
         return "data uri"
 
 
-def with_base64(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return the messages with the texts of documents as base64, because the format has no documents of text."""
-    return [
-        context.with_contents(message, [_in_base64(content, context) for content in message.contents])
-        if any(content.__class__ is DataContent and content.text is not None for content in message.contents)
-        else message
-        for message in messages
-    ]
-
-
-def _in_base64(content: Any, context: EncodeContext) -> Any:
+def in_base64(content: Any, context: EncodeContext) -> Any:
+    """Return the text of a document as base64, because the format has no documents of text."""
     if content.__class__ is not DataContent or content.text is None:
         return content
     context.report_loss(content, "text", reasons.DOCUMENT_AS_BASE64)
@@ -335,30 +302,19 @@ def usual_compaction(content: Any, rows: list[Row]) -> Row | None:
     return rows[0] if is_known else None
 
 
-def is_typed_data(url: str, media_type: object) -> bool:
-    """Return whether a data URL has this media type."""
-    return url.partition(";base64,")[0][len("data:") :] == media_type
+def has_type(field: str) -> Callable[[Mapping[str, Any]], bool]:
+    """Return a condition of parts: the data URL in `field` has the media type of the part."""
+
+    def is_typed(part: Mapping[str, Any]) -> bool:
+        url: Any = part.get(field)
+        head = url.partition(";base64,")[0] if url.__class__ is str else ""
+        return bool(head[len("data:") :] == part.get("mediaType"))
+
+    return is_typed
 
 
-def kind_row_of(media_type: object) -> str:
-    """Return the suffix of the row of a link with this media type."""
-    if media_type.__class__ is not str:
-        return ""
-    return ".kind" if media_type in KINDS_WITH_STAR else ".top" if media_type in KINDS else ""
-
-
-KINDS_WITH_STAR = tuple(f"{kind}/*" for kind in KINDS)
-
-
-def with_media_types(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages of other APIs in which each link has a media type, or the kind image, audio or video."""
-    return [
-        context.with_contents(message, [_typed(content, context) for content in message.contents])
-        for message in messages
-    ]
-
-
-def _typed(content: Any, context: EncodeContext) -> Any:
+def with_media_type(content: Any, context: EncodeContext) -> Any:
+    """Return a link of another API with a media type, or the kind image, audio or video."""
     if content.__class__ is not UriContent or content.media_type is not None or content.kind in KINDS:
         return content
     guess = media_type_of_link(content.uri) or usual_media_type(content.media_kind) or "application/octet-stream"

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from contentmodel.adapter import adapter as installed
-from contentmodel.authoring import EncodeContext, camel_name, is_native
+from contentmodel.authoring import EncodeContext, camel_name, is_native, reasons
 from contentmodel.content.base import AIContent
 from contentmodel.content.hosted import McpServerToolCallContent, McpServerToolResultContent
 from contentmodel.content.text import JsonContent
@@ -79,6 +79,7 @@ def _provided(message: ChatMessage, api: str, context: EncodeContext, at: str, e
             failed = content.is_error is True or content.error is not None
             made = content if failed and not errors else _with_json(content, api, context, failed=failed)
         elif isinstance(content, HostedToolCallContent) and content.name in _IN_CODE:
+            context.report_loss(content, "name", reasons.TOOL_BY_NAME)
             arguments = {"type": content.name, **content.arguments_object}
             made = context.replace(content, name="code_execution", arguments=arguments)
         if isinstance(made, McpServerToolCallContent) and made.server is not None:

@@ -37,9 +37,6 @@ class CachedBlocks(Blocks[Any]):
     def _takes_point(self, wire: Any) -> bool:
         return wire.__class__ is dict and not self._is_point(wire)
 
-    def quick_decode(self, name: str, call: str, bind: Any) -> str:
-        return call
-
     def decode(self, value: list[Any], context: DecodeContext, container: Any, key: str) -> list[Any]:
         if not any(map(self._is_point, value)):
             return self.union.decode_list(value, context)

@@ -67,9 +67,6 @@ class Grammar(Codec[dict[str, Any]]):
         context.report_loss(owner, "format", reasons.NO_TEXT_FORMAT)
         return None
 
-    def describe(self) -> str:
-        return "str"
-
 
 def free_text_row(
     name: str,

@@ -96,21 +96,6 @@ class Repeating(Filled):
         super().finish(value, wire, context)
         self._repeat(wire)
 
-    def finish_source(self, code: Any) -> None:
-        super().finish_source(code)
-        code.add(f"    {code.name('repeat', self._repeat)}(wire)")
-
-
-class FittingRow(Row):
-    """A row for the wire objects that a function accepts."""
-
-    def __init__(self, *arguments: Any, accepts: Callable[[Mapping[str, Any]], bool], **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self._accepts = accepts
-
-    def fits(self, wire: Mapping[str, Any]) -> bool:
-        return super().fits(wire) and self._accepts(wire)
-
 
 class Region(Codec[Span]):
     """The regions of an annotation: one span of the text. Other lists stay in the residue."""
@@ -151,9 +136,6 @@ class Annotations(Blocks[Citation]):
         is_list = value.__class__ is list and bool(value)
         return is_list and all(item.__class__ is dict and self.union.knows(item) for item in value)
 
-    def test(self, name: str) -> str | None:
-        return None
-
 
 class Value(Blocks[AIContent]):
     """The value of a result: a text, contents, or any other JSON value.
@@ -169,12 +151,6 @@ class Value(Blocks[AIContent]):
 
     def holds(self, value: Any) -> bool:
         return value is not None and value != []
-
-    def test(self, name: str) -> str | None:
-        return None
-
-    def quick_decode(self, name: str, call: str, bind: Any) -> str:
-        return call
 
     def _form(self, value: Any) -> str:
         """Return the form of a wire value: `list`, `one`, `string` or `json`."""
@@ -295,7 +271,6 @@ class Rows:
         label: str = "",
         constants: Mapping[str, str] | None = None,
         filled: Mapping[str, Any] | None = None,
-        accepts: Callable[[Mapping[str, Any]], bool] | None = None,
         repeat: Callable[[dict[str, Any]], None] | None = None,
         **options: Any,
     ) -> Row:
@@ -303,7 +278,6 @@ class Rows:
 
         - `label`: the end of the row's name, for rows of the same type.
         - `filled`: the fields that contents of other APIs get.
-        - `accepts`: returns whether the row decodes a wire object.
         - `repeat`: writes the field that repeats a part of another one.
         """
         names = self.names
@@ -311,11 +285,7 @@ class Rows:
         own = names.all({**fields, "annotations": ("annotations", self._citations)})
         values = {**names.all(filled or {}), **names.defaults}
         defaults = Filled(values) if repeat is None else Repeating(values, repeat)
-        kind: Callable[..., Row] = Row
-        if accepts is not None:
-            kind = FittingRow
-            options["accepts"] = accepts
-        return kind(f"{names.of(name)}{label}", model, own, *others, defaults, constants=tags, **options)
+        return Row(f"{names.of(name)}{label}", model, own, *others, defaults, constants=tags, **options)
 
     def outputs(self, *own: Row) -> Union:
         """Return the union of the outputs of results: all contents but calls, results and requests."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 from msgspec.structs import replace
 
 from contentmodel.adapter import adapter as installed
-from contentmodel.authoring import BEHIND, OF_MESSAGES, TOKEN, EncodeContext, Reason, reasons, wire_fields
+from contentmodel.authoring import BEHIND, TOKEN, EncodeContext, Reason, reasons, wire_fields
 from contentmodel.content.base import AIContent
 from contentmodel.content.media import DataContent, MediaContent
 from contentmodel.content.outcomes import UnknownContent
@@ -86,9 +86,7 @@ class Writer:
         for message in messages:
             if id(message) in seen:
                 continue
-            for name in OF_MESSAGES:
-                if getattr(message, name) is not None:
-                    self._context.report_loss(message, name, reasons.MESSAGE_RECORD)
+            self._context.report_records(message)
             if not message.contents and wire_fields((message.extra or {}).get(inner) or {}):
                 self._context.report_loss(message, None, reasons.EMPTY_MESSAGE)
 
@@ -163,9 +161,7 @@ class Writer:
     def _report_records(self, message: ChatMessage) -> None:
         """Report the records of a new message that the format does not have. Only answers have ids and counts."""
         held = self._format.records if message.role == "assistant" else self._format.records & {"created"}
-        for name in OF_MESSAGES:
-            if name not in held and getattr(message, name) is not None:
-                self._context.report_loss(message, name, reasons.MESSAGE_RECORD)
+        self._context.report_records(message, held)
         if message.message_id is not None:
             self._context.report_loss(message, "message_id", reasons.MESSAGE_ID)
 

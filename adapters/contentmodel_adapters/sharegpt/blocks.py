@@ -84,9 +84,6 @@ ROLES = (*SPEAKERS, CALL, *RESULTS)
 class From(Roles):
     """The role of a message that is no result, in the spelling of the hint."""
 
-    def quick_encode(self, name: str, call: str, bind: Any) -> str:
-        return call
-
     def encode(self, value: str, context: EncodeContext, owner: Any) -> str:
         spelled = FROM.of(owner, API)
         return (
@@ -124,9 +121,6 @@ class Value(Codec[list[AIContent]]):
         pieces = Pieces(self._parts.encode_list(value, context))
         return pieces if any("text" not in piece for piece in pieces) else joined(pieces)
 
-    def describe(self) -> str:
-        return "str"
-
 
 class CallsText(Codec[list[AIContent]]):
     """The JSON text of calls: an object, or a list of objects."""
@@ -149,9 +143,6 @@ class CallsText(Codec[list[AIContent]]):
         calls = CALLS.encode_list(value, context)
         text = CALLS_TEXT.of(owner, API)
         return text if text is not None and calls_of(text) == calls else text_of_calls(calls)
-
-    def describe(self) -> str:
-        return "str"
 
 
 def calls_of(text: object) -> list[dict[str, Any]] | None:
@@ -278,17 +269,16 @@ class Conversation(MessageList):
         return messages
 
     def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
-        return [wire for message in value for wire in _encoded(message, context)]
+        return [wire for message in self.kept(value, context) for wire in _encoded(message, context)]
 
 
 def _decoded(wire: dict[str, Any], context: DecodeContext) -> ChatMessage:
     name = wire["from"]
     if name in RESULTS:
-        rest = {key: value for key, value in wire.items() if key != "from"}
-        context.copied(rest, wire)
-        result = with_error_read(RESULT_MESSAGES.decode(rest, context))
-        contents = [result if name == RESULT else FROM.on(result, API, name)]
-        return ChatMessage(role="tool", contents=contents, origin=context.origin)
+        answer = _RESULT_MESSAGE.decode(wire, context, left_out=["from"])
+        result = with_error_read(answer.contents[0])
+        answer.contents[0] = result if name == RESULT else FROM.on(result, API, name)
+        return answer
     if name == CALL and calls_of(wire.get("value")) is not None:
         calling: ChatMessage = CALLING.decode(wire, context)
         usual = text_of_calls(
@@ -341,11 +331,7 @@ def _encoded(message: ChatMessage, context: EncodeContext) -> Iterator[dict[str,
         for result in message.contents:
             yield from _encoded_result(result, context)
     elif not message.contents:
-        if context.native:
-            yield PLAIN.encode(message, context)
-        else:
-            # An empty message of another API is not written.
-            passes.leave_empty(message, context)
+        yield PLAIN.encode(message, context)
     else:
         report_citations(message.contents, context)
         for at, (are_calls, contents) in enumerate(_runs(message.contents)):

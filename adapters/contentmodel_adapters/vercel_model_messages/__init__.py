@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from contentmodel.authoring import media, message_pass, objects_of
+from contentmodel.authoring import content_pass, media, message_pass, objects_of
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.shared import ai_sdk, documents
 from contentmodel_adapters.shared.ai_sdk_results import with_provider_results
@@ -32,13 +32,13 @@ class VercelModelMessages(documents.ListAdapter):
     takes_json = True
     records = frozenset({"outcome"})
     request_passes = (
-        documents.KNOWN_TOOLS,
+        ai_sdk.KNOWN_TOOLS,
         documents.INSTRUCTIONS,
         message_pass(with_provider_results, at=OPTIONS, errors=True),
         documents.NORMALIZED,
         message_pass(ai_sdk.with_openai_ids, needs=OF_ITEMS, api=API, at=OPTIONS),
         message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
-        message_pass(ai_sdk.with_media_types, needs=media.TYPES),
+        content_pass(ai_sdk.with_media_type, needs=media.TYPES),
         documents.WITH_A_TURN,
         documents.FITTING_CALLS,
         message_pass(ai_sdk.with_tool_names),

@@ -20,6 +20,7 @@ from contentmodel.authoring import (
     Field,
     Filled,
     Implied,
+    Required,
     Roles,
     Row,
     Silent,
@@ -27,8 +28,8 @@ from contentmodel.authoring import (
     Table,
     TextField,
     TextOrBlocks,
+    first_fitting,
     hints,
-    is_data_uri,
     row,
 )
 from contentmodel.content.base import AIContent
@@ -47,14 +48,13 @@ from contentmodel_adapters.shared.ai_sdk import (
     HOSTED_RESULTS,
     KINDS,
     OF_GOOGLE,
+    STAR,
+    TOP,
     DataUrl,
-    KindOfMedia,
     cache_points,
-    is_typed_data,
+    has_type,
     kind_of_tool,
-    kind_row_of,
     row_for_state,
-    row_of,
     rows_of_model,
     state_suffix,
     usual_compaction,
@@ -80,27 +80,28 @@ class Base64(Codec[str]):
     classes = (str,)
     mandatory = True
 
-
-class Address(Codec[str]):
-    """A URL."""
-
-    classes = (str,)
-    mandatory = True
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is str and ":" not in value
 
 
-def _named(name: str, model: type[Any], fields: dict[str, Spec], *others: Field, **constants: Any) -> Row:
-    """Return a row of one form of a part. Its name begins with the type of the part."""
-    return Row(name, model, fields, *others, constants={"type": name.partition(".")[0], **constants})
+def _named(
+    name: str, model: type[Any], fields: dict[str, Spec], *others: Field, typed: str | None = None, **constants: Any
+) -> Row:
+    """Return a row of one form of a part. Its name begins with the type of the part.
+
+    `typed` is the field with a data URL that must have the media type of the part.
+    """
+    constants = {"type": name.partition(".")[0], **constants}
+    return Row(name, model, fields, *others, constants=constants, accepts=None if typed is None else has_type(typed))
 
 
 def _links(name: str, at: str, fields: dict[str, Spec], **constants: Any) -> list[Row]:
     """Return the rows of links of one form: with a media type, or with a kind of media."""
-    link: dict[str, Spec] = {at: ("uri", Address()), **fields}
-    star, top = KindOfMedia("/*"), KindOfMedia("")
+    link: dict[str, Spec] = {at: ("uri", Required()), **fields}
     return [
+        _named(f"{name}.kind", UriContent, {**link, "mediaType": ("kind", STAR)}, **constants),
+        _named(f"{name}.top", UriContent, {**link, "mediaType": ("kind", TOP)}, **constants),
         _named(name, UriContent, {**link, "mediaType": "media_type"}, Silent("kind"), _ANY_TYPE, **constants),
-        _named(f"{name}.kind", UriContent, {**link, "mediaType": ("kind", star)}, **constants),
-        _named(f"{name}.top", UriContent, {**link, "mediaType": ("kind", top)}, **constants),
     ]
 
 
@@ -110,14 +111,19 @@ _ANY_TYPE = Filled({"mediaType": "application/octet-stream"})
 def _files(name: str, fields: dict[str, Spec]) -> list[Row]:
     """Return the rows of files: data and links, each alone or in an object with a type, and ids of stored files."""
     typed: dict[str, Spec] = {"mediaType": "media_type", **fields}
-    data: dict[str, Spec] = {"data.data": ("data", Base64())}
+    data: dict[str, Spec] = {"data.data": ("data", Required())}
+    text: dict[str, Spec] = {"data.text": ("text", Required())}
     return [
         _named(f"{name}.base64", DataContent, {"data": ("data", Base64()), **typed}, _ANY_TYPE),
-        _named(f"{name}.url", DataContent, {"data": ("data", DataUrl()), **typed}, _ANY_TYPE),
+        _named(f"{name}.url", DataContent, {"data": ("data", DataUrl()), **typed}, _ANY_TYPE, typed="data"),
         _named(f"{name}.typed", DataContent, {"data": (("media_type", "data"), DataUri()), **fields}, _ANY_TYPE),
         _named(f"{name}.data", DataContent, {**data, **typed}, _ANY_TYPE, **{"data.type": "data"}),
         _named(
-            f"{name}.text", DataContent, {"data.text": ("text", Base64()), **typed}, _ANY_TYPE, **{"data.type": "text"}
+            f"{name}.text",
+            DataContent,
+            {**text, **typed},
+            _ANY_TYPE,
+            **{"data.type": "text"},
         ),
         *_links(f"{name}.link", "data", fields),
         *_links(f"{name}.linked", "data.url", fields, **{"data.type": "url"}),
@@ -146,89 +152,52 @@ _IMAGE: dict[str, Spec] = {"mediaType": "media_type", **_DETAIL}
 FILES = _files("file", _FILE)
 IMAGES = [
     _named("image.base64", DataContent, {"image": ("data", Base64()), **_IMAGE}),
-    _named("image.url", DataContent, {"image": ("data", DataUrl()), **_IMAGE}),
+    _named("image.url", DataContent, {"image": ("data", DataUrl()), **_IMAGE}, typed="image"),
     _named("image.typed", DataContent, {"image": (("media_type", "data"), DataUri()), **_DETAIL}),
-    _named("image.link", UriContent, {"image": ("uri", Address()), **_IMAGE}, Implied({"kind": "image"})),
+    _named("image.link", UriContent, {"image": ("uri", Required()), **_IMAGE}, Implied({"kind": "image"})),
     *(
         _named(f"image.{store}", HostedFileContent, {f"image.{store}": "file_id", **_IMAGE}, Implied({"kind": "image"}))
         for store in STORES
     ),
 ]
 
-
-def _form_of(value: Any, media_type: object) -> str | None:
-    """Return the suffix of the row for the data of a file; None if it has no row."""
-    if value.__class__ is str:
-        if is_data_uri(value):
-            return ".url" if is_typed_data(value, media_type) else ".typed"
-        return f".link{kind_row_of(media_type)}" if ":" in value else ".base64"
-    if value.__class__ is not dict:
-        return None
-    kind = value.get("type")
-    if kind == "url":
-        return f".linked{kind_row_of(media_type)}"
-    if kind in ("data", "text"):
-        return f".{kind}"
-    holder, prefix = (value.get("reference"), ".reference") if kind == "reference" else (value, "")
-    stores = (store for store in STORES if holder.__class__ is dict and holder.get(store).__class__ is str)
-    return next((f"{prefix}.{store}" for store in stores), None)
-
-
 # -- results -----------------------------------------------------------------------------------------------------------
 
 DENIED = "Tool call execution denied."
 """The text of a denied result without a reason, as the AI SDK sends it to models."""
+_OUTPUT_ROWS = [
+    row("text", TextContent, {"text": "text", **CACHED}),
+    *FILES,
+    _named("file-data", DataContent, {"data": ("data", Required()), "mediaType": "media_type", **_FILE}),
+    _named("image-data", DataContent, {"data": ("data", Required()), "mediaType": "media_type", **_DETAIL}),
+    _named("media", DataContent, {"data": ("data", Required()), "mediaType": "media_type"}),
+    _named("file-url", UriContent, {"url": "uri", "mediaType": "media_type", **_DETAIL}, Silent("kind")),
+    _named("image-url", UriContent, {"url": "uri", **_DETAIL}, Implied({"kind": "image"})),
+    _named("file-id", HostedFileContent, {"fileId": "file_id", **CACHED}),
+    _named("image-file-id", HostedFileContent, {"fileId": "file_id", **CACHED}, Implied({"kind": "image"})),
+    *(
+        _named(f"{name}.{store}", HostedFileContent, {f"{field}.{store}": "file_id", **CACHED}, *others)
+        for name, field, *others in (
+            ("file-id", "fileId"),
+            ("image-file-id", "fileId", Implied({"kind": "image"})),
+            ("file-reference", "providerReference"),
+            ("image-file-reference", "providerReference", Implied({"kind": "image"})),
+        )
+        for store in STORES
+    ),
+    row("custom", JsonContent, {OPTIONS: "value"}),
+]
+
+
+def _usual_output(content: Any, rows: list[Row]) -> str | None:
+    if content.__class__ is UriContent:
+        return "image-url" if content.media_type is None and content.kind == "image" else "file-url"
+    return "file.data" if content.__class__ is DataContent else None
+
+
 OUTPUTS = TABLE.union(
-    "output part",
-    [
-        row("text", TextContent, {"text": "text", **CACHED}),
-        *FILES,
-        _named("file-data", DataContent, {"data": ("data", Base64()), "mediaType": "media_type", **_FILE}),
-        _named("image-data", DataContent, {"data": ("data", Base64()), "mediaType": "media_type", **_DETAIL}),
-        _named("media", DataContent, {"data": ("data", Base64()), "mediaType": "media_type"}),
-        _named("file-url", UriContent, {"url": "uri", "mediaType": "media_type", **_DETAIL}, Silent("kind")),
-        _named("image-url", UriContent, {"url": "uri", **_DETAIL}, Implied({"kind": "image"})),
-        _named("file-id", HostedFileContent, {"fileId": "file_id", **CACHED}),
-        _named("image-file-id", HostedFileContent, {"fileId": "file_id", **CACHED}, Implied({"kind": "image"})),
-        *(
-            _named(f"{name}.{store}", HostedFileContent, {f"{field}.{store}": "file_id", **CACHED}, *others)
-            for name, field, *others in (
-                ("file-id", "fileId"),
-                ("image-file-id", "fileId", Implied({"kind": "image"})),
-                ("file-reference", "providerReference"),
-                ("image-file-reference", "providerReference", Implied({"kind": "image"})),
-            )
-            for store in STORES
-        ),
-        row("custom", JsonContent, {OPTIONS: "value"}),
-    ],
-    find=lambda wire: _row_of_output(wire),
-    prefer=lambda content, rows: _usual_output(content, rows),
+    "output part", _OUTPUT_ROWS, find=first_fitting(_OUTPUT_ROWS, unknown=["file"]), prefer=_usual_output
 )
-
-
-def _row_of_output(wire: Mapping[str, Any]) -> str | None:
-    kind = wire.get("type")
-    if kind == "file":
-        form = _form_of(wire.get("data"), wire.get("mediaType"))
-        return None if form is None else f"file{form}"
-    fields = {"file-id": "fileId", "image-file-id": "fileId"}
-    fields.update({"file-reference": "providerReference", "image-file-reference": "providerReference"})
-    if kind.__class__ is not str or kind not in fields:
-        return kind if kind.__class__ is str else None
-    value: Any = wire.get(fields[kind])
-    if value.__class__ is not dict:
-        return kind
-    stores = (store for store in STORES if value.get(store).__class__ is str)
-    return next((f"{kind}.{store}" for store in stores), None)
-
-
-def _usual_output(content: Any, rows: list[Row]) -> Row | None:
-    names = {DataContent: "file.data", UriContent: "file-url", HostedFileContent: None}
-    name = names.get(content.__class__)
-    if content.__class__ is UriContent and content.media_type is None and content.kind == "image":
-        name = "image-url"
-    return next((one for one in rows if one.name == name), None)
 
 
 class Parts(Blocks[AIContent]):
@@ -251,9 +220,7 @@ class JsonOutput(Codec[list[AIContent]]):
         return [JsonContent(value=value)]
 
     def encode(self, value: list[Any], context: EncodeContext, owner: object) -> Any:
-        context.report_lost_attributes(value[0], ("annotations", "protected", "cache_point"))
-        context.leave_residue(value[0])
-        return value[0].value
+        return context.plain_value(value[0], "value")
 
     def describe(self) -> str:
         return "any"
@@ -276,9 +243,6 @@ class Reason(Codec[list[AIContent]]):
     def encode(self, value: list[Any], context: EncodeContext, owner: object) -> Any:
         text = self._text.encode(value, context, owner)
         return None if text == DENIED and hints.FORM.of(value[0], API) is None else text
-
-    def describe(self) -> str:
-        return "str"
 
 
 _FORMS = ("text", "json", "error-text", "error-json", "execution-denied", "content")
@@ -364,16 +328,9 @@ def _form_of_output(wire: Mapping[str, Any]) -> Any:
 # -- parts -------------------------------------------------------------------------------------------------------------
 
 
-def _row_of(wire: Mapping[str, Any]) -> str | None:
+def _row_of(wire: dict[str, Any]) -> str | None:
     """Return the name of the row of a part; None if the part has no row."""
     kind: Any = wire.get("type")
-    if kind in ("file", "reasoning-file", "image"):
-        form = _form_of(wire.get("image" if kind == "image" else "data"), wire.get("mediaType"))
-        return (
-            None
-            if form is None
-            else f"{kind}{form.partition('.kind')[0].partition('.top')[0] if kind == 'image' else form}"
-        )
     if kind == "tool-call":
         executed = wire.get("providerExecuted") is True
         return (
@@ -381,23 +338,23 @@ def _row_of(wire: Mapping[str, Any]) -> str | None:
         )
     if kind == "tool-result":
         return f"{kind_of_tool(wire.get('toolName'))}.{_form_of_output(wire)}"
-    return row_of(wire, OPTIONS) or (kind if kind.__class__ is str else None)
+    return _find(wire)
 
 
-def _row_of_answer(wire: Mapping[str, Any]) -> str | None:
+def _row_of_answer(wire: dict[str, Any]) -> str | None:
     """Return the name of the row of a part of a tool message."""
     if wire.get("type") == "tool-result":
         return f"Function.{_form_of_output(wire)}"
     return _row_of(wire)
 
 
-def _prefer(content: Any, rows: list[Row]) -> Row | None:
+def _prefer(content: Any, rows: list[Row]) -> Row | str | None:
     """Return the usual row of a content. Files are written in the forms that are JSON, and that every version reads."""
     if content.__class__ is DataContent:
-        return next((one for one in rows if one.name == "file.base64"), None)
+        return "file.base64"
     if content.__class__ is UriContent:
         by_kind = content.media_type is None and content.kind in KINDS
-        return next((one for one in rows if one.name == ("file.link.kind" if by_kind else "file.link")), None)
+        return "file.link.kind" if by_kind else "file.link"
     if content.__class__ is HostedFileContent:
         return None
     if content.__class__ is CompactionContent:
@@ -408,24 +365,27 @@ def _prefer(content: Any, rows: list[Row]) -> Row | None:
 TEXT = with_states(
     "text", TextContent, {"text": "text", **CACHED}, at=OPTIONS, states=OF_GOOGLE, constants={"type": "text"}
 )
-USER_PARTS = TABLE.union("user part", [*TEXT, *FILES, *IMAGES], find=_row_of, prefer=_prefer)
 APPROVAL = row(
     "tool-approval-request",
     ToolApprovalRequestContent,
     {"approvalId": "request_id"},
     Silent("name", "arguments", "server"),
 )
+ANSWER = row(
+    "tool-approval-response",
+    ToolApprovalResponseContent,
+    {"approvalId": "request_id", "approved": "approved", "reason": "reason"},
+)
+MODEL_PARTS = [*rows_of_model(OPTIONS, CACHED), *TEXT, *FILES, *_files("reasoning-file", CACHED), APPROVAL]
+_find = first_fitting([*MODEL_PARTS, *IMAGES, ANSWER], unknown=["file", "reasoning-file", "image"])
+USER_PARTS = TABLE.union("user part", [*TEXT, *FILES, *IMAGES], find=_row_of, prefer=_prefer)
 ASSISTANT_PARTS = TABLE.union(
     "assistant part",
     [
-        *TEXT,
-        *FILES,
-        *_files("reasoning-file", CACHED),
-        *rows_of_model(OPTIONS, CACHED),
+        *MODEL_PARTS,
         *_calls("Function", FunctionCallContent),
         *(one for kind, model in HOSTED_CALLS.items() for one in _calls(kind, model)),
         *(one for kind, model in HOSTED_RESULTS.items() for one in _results(kind, model)),
-        APPROVAL,
     ],
     find=_row_of,
     prefer=_prefer,
@@ -434,11 +394,7 @@ ANSWERS = TABLE.union(
     "tool message part",
     [
         *_results("Function", FunctionResultContent),
-        row(
-            "tool-approval-response",
-            ToolApprovalResponseContent,
-            {"approvalId": "request_id", "approved": "approved", "reason": "reason"},
-        ),
+        ANSWER,
     ],
     find=_row_of_answer,
     prefer=_prefer,

@@ -12,7 +12,6 @@ from contentmodel.authoring import (
     MessageList,
     Pieces,
     hints,
-    passes,
     reasons,
     with_error_mark,
     with_error_read,
@@ -26,7 +25,7 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.message import ChatMessage, Origin
-from contentmodel_adapters.shared.ai_sdk import APPROVAL_ID, KIND_OF, approval_id, report_kind
+from contentmodel_adapters.shared.ai_sdk import APPROVAL_ID, KIND_OF, approval_id, report_kind, report_outcome
 from contentmodel_adapters.shared.media import typed_file
 from contentmodel_adapters.vercel_model_messages.blocks import (
     API,
@@ -71,7 +70,7 @@ class Messages(MessageList):
 
     def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
         writing = _Writing(context)
-        return [writing.message(message) for message in value if not writing.is_left_out(message)]
+        return [writing.message(message) for message in self.kept(value, context)]
 
 
 class _Reading:
@@ -119,27 +118,26 @@ class _Reading:
         message: ChatMessage = SYSTEM.decode(rest, self._context)
         point = CACHE_POINTS.row.decode(mark, self._context)
         self._context.trace(CACHE_POINTS.row, [point], fields, "cacheControl", spread=False)
-        message.contents[0] = self._replaced(message.contents[0], cache_point=point)
+        message.contents[0] = self._context.replace(message.contents[0], cache_point=point)
         return message
 
     def _result(self, result: ToolResultContent) -> Any:
         if result.outcome == "denied" and not result.outputs:
-            return self._replaced(result, outputs=[TextContent(text=DENIED)])
+            return self._context.replace(result, outputs=[TextContent(text=DENIED)])
         read: Any = with_error_read(result)
         if read is result:
             return result
         if read.is_error:
             form = "content" if any(isinstance(output, MediaContent) for output in result.outputs) else "text"
             read = hints.ROW.on(read, API, f"{KIND_OF.get(result.__class__, 'Function')}.{form}")
-        self._context.replaced(result, read)
-        return read
+        return self._context.replaced(result, read)
 
     def _request(self, request: ToolApprovalRequestContent) -> Any:
         called: Any = (request.extra or {}).get(API, {}).get("toolCallId")
         call = self._calls.get(called) if called.__class__ is str else None
         if call is None:
             return request
-        known = self._replaced(request, name=call.name, arguments=call.arguments)
+        known = self._context.replace(request, name=call.name, arguments=call.arguments)
         if call.executor == "provider":
             return known
         # In the model, the approval of a call that the application runs has the id of the call.
@@ -148,14 +146,7 @@ class _Reading:
 
     def _with_id_of_call(self, content: Any, call_id: str) -> Any:
         marked = APPROVAL_ID.on(content, API, content.request_id)
-        made = msgspec.structs.replace(marked, request_id=call_id)
-        self._context.replaced(content, made)
-        return made
-
-    def _replaced(self, content: Any, **fields: Any) -> Any:
-        made = msgspec.structs.replace(content, **fields)
-        self._context.replaced(content, made)
-        return made
+        return self._context.replaced(content, msgspec.structs.replace(marked, request_id=call_id))
 
 
 def _with_issuer(message: ChatMessage) -> ChatMessage:
@@ -179,13 +170,6 @@ class _Writing:
         """The id of the last call of a hosted tool."""
         self._asked: dict[str, str] = {}
         """The id of the approval for each id of a request."""
-
-    def is_left_out(self, message: ChatMessage) -> bool:
-        """Return whether a message is an empty one of another API. Report what it has."""
-        if self._context.native or message.contents:
-            return False
-        passes.leave_empty(message, self._context)
-        return True
 
     def message(self, message: ChatMessage) -> dict[str, Any]:
         """Return the wire object of a message."""
@@ -246,9 +230,7 @@ class _Writing:
             context.report_loss(result, "outcome", reasons.OUTCOME, value="denied")
             result = context.replace(result, outcome=None, is_error=True)
         elif result.outcome is not None and (result.outcome != "denied" or not _is_text(outputs)):
-            usual = "failed" if result.is_error else "succeeded"
-            reason = reasons.USUAL_OUTCOME if result.outcome == usual else reasons.OUTCOME
-            context.report_loss(result, "outcome", reason, value=result.outcome)
+            report_outcome(result, context)
         if result.is_error:
             context.report_loss(result, "is_error", reasons.IN_STATE)
         if any(isinstance(output, MediaContent) for output in outputs) or not result.is_error:

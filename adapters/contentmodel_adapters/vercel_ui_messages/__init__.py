@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 from contentmodel.authoring import (
     EncodeContext,
+    content_pass,
     media,
     message_pass,
     payload_pass,
@@ -21,7 +22,7 @@ from contentmodel_adapters.vercel_ui_messages.blocks import API, METADATA, TABLE
 from contentmodel_adapters.vercel_ui_messages.messages import Messages
 from contentmodel_adapters.vercel_ui_messages.rules import RULES
 
-READS = media.MediaSupport(schemes=("http", "https", "gs"), in_answers=True)
+READS = media.MediaSupport(schemes=("http", "https", "gs"), in_answers=True, files=False)
 REQUEST = TABLE.record("request", ChatRequest, {"messages": ("messages", Messages())})
 TABLE.keep("request", "id", "trigger", "messageId")
 _PARTS = frozenset({"text", "reasoning", "file", "step-start", "dynamic-tool", "source-url", "source-document"})
@@ -57,14 +58,14 @@ class VercelUIMessages(documents.ListAdapter):
     records = frozenset({"message_id", "outcome"})
     meaningless = {"state": "done", "sourceId": None}
     request_passes = (
-        documents.KNOWN_TOOLS,
+        ai_sdk.KNOWN_TOOLS,
         documents.INSTRUCTIONS,
         message_pass(with_provider_results, at="callProviderMetadata", errors=False),
         documents.NORMALIZED,
         message_pass(ai_sdk.with_openai_ids, needs=OF_ITEMS, api=API, at=METADATA),
         message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
-        message_pass(ai_sdk.with_media_types, needs=media.TYPES),
-        message_pass(ai_sdk.with_base64, native=True, needs=media.TYPES),
+        content_pass(ai_sdk.with_media_type, needs=media.TYPES),
+        content_pass(ai_sdk.in_base64, native=True, needs=media.TYPES),
         documents.WITH_A_TURN,
         documents.FITTING_CALLS,
         message_pass(ai_sdk.with_tool_names),

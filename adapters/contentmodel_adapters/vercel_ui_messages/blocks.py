@@ -23,7 +23,8 @@ from contentmodel.authoring import (
     Silent,
     Spec,
     Table,
-    is_data_uri,
+    first_fitting,
+    text_of,
 )
 from contentmodel.content.citations import Citation
 from contentmodel.content.media import DataContent, UriContent
@@ -33,13 +34,12 @@ from contentmodel.message import ChatMessage
 from contentmodel_adapters.shared.ai_sdk import (
     KINDS,
     OF_GOOGLE,
+    STAR,
+    TOP,
     DataUrl,
-    KindOfMedia,
     cache_points,
-    is_typed_data,
-    kind_row_of,
+    has_type,
     row_for_state,
-    row_of,
     rows_of_model,
     usual_compaction,
     with_states,
@@ -103,48 +103,20 @@ def _kind_of_citation(wire: Mapping[str, Any]) -> str | None:
 
 
 def _media(name: str, fields: dict[str, Spec], *others: Field) -> list[Row]:
-    """Return the rows of one type of media: data URLs, and links of a media type or a kind of media."""
-    constants = {"type": name}
-    any_type = Filled({"mediaType": "application/octet-stream"})
+    """Return the rows of one type of media: data URLs, and links of a kind of media or a media type."""
+    any_type = {"mediaType": "application/octet-stream"}
+
+    def made(ending: str, model: type[Any], own: dict[str, Spec], *own_others: Field, **options: Any) -> Row:
+        return Row(f"{name}{ending}", model, {**own, **fields}, *own_others, constants={"type": name}, **options)
+
+    typed: dict[str, Spec] = {"url": ("data", DataUrl()), "mediaType": "media_type"}
+    no_data = Filled({**any_type, "url": "data:;base64,"})
     return [
-        Row(
-            f"{name}.data",
-            DataContent,
-            {"url": ("data", DataUrl()), "mediaType": "media_type", **fields},
-            *others,
-            Filled({"mediaType": "application/octet-stream", "url": "data:;base64,"}),
-            constants=constants,
-        ),
-        Row(
-            f"{name}.typed",
-            DataContent,
-            {"url": (("media_type", "data"), DataUri()), **fields},
-            *others,
-            any_type,
-            constants=constants,
-        ),
-        Row(
-            name,
-            UriContent,
-            {"url": "uri", "mediaType": "media_type", **fields},
-            Silent("kind"),
-            any_type,
-            constants=constants,
-        ),
-        Row(
-            f"{name}.kind",
-            UriContent,
-            {"url": "uri", "mediaType": ("kind", KindOfMedia("/*")), **fields},
-            *others,
-            constants=constants,
-        ),
-        Row(
-            f"{name}.top",
-            UriContent,
-            {"url": "uri", "mediaType": ("kind", KindOfMedia("")), **fields},
-            *others,
-            constants=constants,
-        ),
+        made(".data", DataContent, typed, *others, no_data, accepts=has_type("url")),
+        made(".typed", DataContent, {"url": (("media_type", "data"), DataUri())}, *others, Filled(any_type)),
+        made(".kind", UriContent, {"url": "uri", "mediaType": ("kind", STAR)}, *others),
+        made(".top", UriContent, {"url": "uri", "mediaType": ("kind", TOP)}, *others),
+        made("", UriContent, {"url": "uri", "mediaType": "media_type"}, Silent("kind"), Filled(any_type)),
     ]
 
 
@@ -160,12 +132,12 @@ TEXT = with_states(
 FILES = _media("file", _FILE)
 
 
-def _prefer(content: Any, rows: list[Row]) -> Row | None:
+def _prefer(content: Any, rows: list[Row]) -> Row | str | None:
     """Return the usual row of a content."""
     if content.__class__ is DataContent:
         return rows[0]
     if content.__class__ is UriContent:
-        return rows[1] if content.media_type is None and content.kind in KINDS else rows[0]
+        return "file.kind" if content.media_type is None and content.kind in KINDS else "file"
     if content.__class__ is CompactionContent:
         return usual_compaction(content, rows)
     if content.__class__ is ConfigurationContent:
@@ -173,33 +145,23 @@ def _prefer(content: Any, rows: list[Row]) -> Row | None:
     return row_for_state(content, rows)
 
 
-def _row_of(wire: Mapping[str, Any]) -> str | None:
+ROWS = [
+    *rows_of_model(METADATA, {}),
+    *TEXT,
+    *FILES,
+    *_media("reasoning-file", CACHED),
+    Row("data", ConfigurationContent, {"type": ("kind", Required())}, Gathered("settings", "id", "data")),
+]
+_find = first_fitting(ROWS)
+
+
+def _row_of(part: dict[str, Any]) -> str | None:
     """Return the name of the row of a part; None if the part has no row."""
-    kind = wire.get("type")
-    if kind.__class__ is not str:
-        return None
-    if kind in ("file", "reasoning-file"):
-        url: Any = wire.get("url")
-        media_type = wire.get("mediaType")
-        if not is_data_uri(url):
-            return f"{kind}{kind_row_of(media_type)}"
-        return f"{kind}.{'data' if is_typed_data(url, media_type) else 'typed'}"
-    return row_of(wire, METADATA) or ("data" if kind.startswith("data-") else kind)
+    return _find(part) or ("data" if text_of(part, "type").startswith("data-") else None)
 
 
 USER_PARTS = TABLE.union("user part", [*TEXT, *FILES], find=_row_of, prefer=_prefer)
-PARTS = TABLE.union(
-    "part",
-    [
-        *TEXT,
-        *FILES,
-        *_media("reasoning-file", CACHED),
-        *rows_of_model(METADATA, {}),
-        Row("data", ConfigurationContent, {"type": ("kind", Required())}, Gathered("settings", "id", "data")),
-    ],
-    find=_row_of,
-    prefer=_prefer,
-)
+PARTS = TABLE.union("part", ROWS, find=_row_of, prefer=_prefer)
 
 # -- messages ----------------------------------------------------------------------------------------------------------
 

@@ -61,13 +61,12 @@ class Messages(MessageList):
                 turns.append([message])
         marked = TURNS.marked(turns)
         for old, new in zip((message for turn in turns for message in turn), marked, strict=True):
-            if old is not new:
-                context.replaced(old, new)
+            context.replaced(old, new)
         return marked
 
     def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
         written = []
-        for turn in TURNS.of(_kept(value, context)):
+        for turn in TURNS.of([*self.kept(value, context)]):
             if turn[0].role == "assistant" or len(turn) > 1 or turn[0].role == "tool":
                 written.append(_Joining(context).join(turn))
             else:
@@ -78,25 +77,13 @@ class Messages(MessageList):
         return written
 
 
-def _kept(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return the messages without empty ones of another API."""
-    if context.native:
-        return messages
-    for message in messages:
-        if not message.contents:
-            passes.leave_empty(message, context)
-    return [message for message in messages if message.contents]
-
-
 class _Cutting:
     """Split one assistant message into messages."""
 
     def __init__(self, wire: dict[str, Any], context: DecodeContext, container: Any, key: int) -> None:
         self._context, self._place = context, (container, key)
         self._parts = wire["parts"]
-        rest = {name: value for name, value in wire.items() if name != "parts"}
-        context.copied(rest, wire)
-        self._head = ASSISTANT.decode(rest, context)
+        self._head = ASSISTANT.decode(context.without(wire, ["parts"]), context)
         self._made: list[ChatMessage] = []
         self._contents: list[Any] = []
         self._results: list[Any] = []
@@ -179,18 +166,13 @@ class _Cutting:
             self._sources = 0
             return
         if hints.ROW.of(citation, API) is None:
-            citation = self._moved(citation, hints.ROW.on(citation, API, part["type"]))
+            citation = self._context.replaced(citation, hints.ROW.on(citation, API, part["type"]))
         if not self._sources:
             self._contents.append(TextContent(text="", extra=BESIDE.extra(API, True)))
             self._context.trace(_PART, [self._contents[-1]], self._parts, index, spread=False)
         text = self._contents[-1]
-        cited = msgspec.structs.replace(text, annotations=[*(text.annotations or ()), citation])
-        self._contents[-1] = self._moved(text, cited)
+        self._contents[-1] = self._context.replace(text, annotations=[*(text.annotations or ()), citation])
         self._sources = 1
-
-    def _moved(self, old: Any, new: Any) -> Any:
-        self._context.replaced(old, new)
-        return new
 
     def _finish_step(self) -> None:
         if self._start is not None:
@@ -207,7 +189,7 @@ class _Cutting:
         made = message or ChatMessage(role=role, contents=contents, origin=self._context.origin)
         if self._steps != usual:
             marked = STEPS.on(made, API, self._steps)
-            made = marked if message is None else self._moved(message, marked)
+            made = marked if message is None else self._context.replaced(message, marked)
         self._made.append(made)
         self._steps = 0
 

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from contentmodel.authoring import (
+    Affixed,
     ArgumentsObjectOrText,
     Codec,
     DecodeContext,
@@ -22,13 +23,12 @@ from contentmodel.authoring import (
     Spec,
     TextField,
     Union,
+    Words,
     hints,
     reasons,
-    row,
     spread,
 )
 from contentmodel.content.base import AIContent
-from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import (
     FunctionCallContent,
@@ -38,6 +38,7 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
+from contentmodel_adapters.shared import mcp_blocks
 from contentmodel_adapters.shared.ai_sdk import (
     APPROVAL_ID,
     HOSTED_CALLS,
@@ -47,6 +48,7 @@ from contentmodel_adapters.shared.ai_sdk import (
     approval_id,
     kind_of_tool,
     report_kind,
+    report_outcome,
     row_for_state,
     state_suffix,
     with_states,
@@ -60,27 +62,6 @@ DENIED = "Tool call execution denied."
 # -- calls -------------------------------------------------------------------------------------------------------------
 
 
-class TypeOfTool(Codec[str]):
-    """The type of a static tool part: the name of the tool after `tool-`."""
-
-    classes = (str,)
-    identity = False
-    mandatory = True
-
-    def holds(self, value: object) -> bool:
-        return value.__class__ is str and value.startswith("tool-")
-
-    def decode(self, value: Any, context: Any, container: Any, key: str) -> str:
-        name: str = value[len("tool-") :]
-        return name
-
-    def encode(self, value: str, context: EncodeContext, owner: object) -> str:
-        return f"tool-{value}"
-
-    def describe(self) -> str:
-        return "tool-*"
-
-
 def _calls(kind: str, model: type[Any]) -> list[Row]:
     """Return the rows of calls of one class: static and dynamic tools, with and without a signature."""
     constants = {} if kind == "Function" else {"providerExecuted": True}
@@ -91,7 +72,7 @@ def _calls(kind: str, model: type[Any]) -> list[Row]:
         *with_states(
             f"tool.{kind}",
             model,
-            {"type": ("name", TypeOfTool()), **fields},
+            {"type": ("name", Affixed("tool-")), **fields},
             Filled({"type": "tool-", **filled}),
             *others,
             at=METADATA,
@@ -137,20 +118,9 @@ CALLS = TABLE.union(
 
 # -- results -----------------------------------------------------------------------------------------------------------
 
-_BLOCK: dict[str, Spec] = {"data": "data", "mimeType": "media_type"}
 BLOCKS = TABLE.union(
     "output block",
-    [
-        row("text", TextContent, {"text": "text"}),
-        row("image", DataContent, _BLOCK),
-        row("audio", DataContent, _BLOCK),
-        row(
-            "resource_link",
-            UriContent,
-            {"uri": "uri", "name": "name", "title": "title", "mimeType": "media_type", "description": "text"},
-            Filled({"name": ""}),
-        ),
-    ],
+    mcp_blocks.rows({}),
     prefer=lambda content, rows: rows[0] if len(rows) == 1 or content.media_kind != "audio" else rows[1],
 )
 
@@ -183,26 +153,19 @@ class Output(Codec[Any]):
         only = value[0] if len(value) == 1 else None
         failed = getattr(owner, "is_error", None)
         only = None if failed else only
-        if only.__class__ is JsonContent and _is_plain(only.value):
-            _report_rest(only, context)
-            return only.value
-        if only.__class__ is TextContent and hints.FORM.of(only, API) != "list":
-            _report_rest(only, context)
-            return only.text
         if only.__class__ is JsonContent:
-            _report_rest(only, context)
-            return only.text
+            return context.plain_value(only, "value" if _is_plain(only.value) else "text")
+        if only.__class__ is TextContent and hints.FORM.of(only, API) != "list":
+            return context.plain_value(only, "text")
         contents = [context.replaced(o, TextContent(text=o.text)) if o.__class__ is JsonContent else o for o in value]
         blocks = BLOCKS.encode_list(contents, context)
-        return {"content": blocks, "isError": True} if failed else {"content": blocks}
+        if not failed:
+            return {"content": blocks} if blocks else ""
+        # Without a block, it is not the result of an MCP tool.
+        return {"content": blocks or [{"type": "text", "text": ""}], "isError": True}
 
     def describe(self) -> str:
         return "any"
-
-
-def _report_rest(content: Any, context: EncodeContext) -> None:
-    context.report_lost_attributes(content, ("annotations", "protected", "cache_point"))
-    context.leave_residue(content)
 
 
 def _is_plain(value: Any) -> bool:
@@ -220,44 +183,21 @@ def _is_of_mcp(value: Any) -> bool:
 
 
 def _is_block(block: dict[str, Any]) -> bool:
-    needs = {"text": ("text",), "image": _BLOCK, "audio": _BLOCK, "resource_link": ("uri",)}
+    needs = {"text": ("text",), "image": ("data", "mimeType"), "audio": ("data", "mimeType"), "resource_link": ("uri",)}
     fields = needs.get(block.get("type", "")) if block.get("type").__class__ is str else None
     return fields is not None and all(block.get(field).__class__ is str for field in fields)
 
 
-class Preliminary(Codec[str]):
-    """The flag of a preliminary result, which a later one will replace."""
-
-    classes = (bool,)
-    identity = False
-
-    def holds(self, value: object) -> bool:
-        return value is True
-
-    def decode(self, value: Any, context: Any, container: Any, key: str) -> str:
-        return "preliminary"
-
-    def encode(self, value: str, context: EncodeContext, owner: Any) -> bool | None:
-        if value == "preliminary":
-            return True
-        report_outcome(owner, context)
-        return None
-
-    def describe(self) -> str:
-        return "bool"
-
-
-def report_outcome(result: Any, context: EncodeContext) -> None:
-    """Report an outcome that the part does not have: only those of denied and preliminary results have a field."""
-    usual = "failed" if result.is_error else "succeeded"
-    if result.outcome is not None:
-        reason = reasons.USUAL_OUTCOME if result.outcome == usual else reasons.OUTCOME
-        context.report_loss(result, "outcome", reason, value=result.outcome)
+_PRELIMINARY = Words({True: "preliminary"}, lambda value, context, owner: report_outcome(owner, context))
+"""The flag of a preliminary result, which a later one will replace."""
 
 
 def _results(kind: str, model: type[Any]) -> list[Row]:
     """Return the rows of results of one class: one for each state."""
-    available: dict[str, Spec] = {"output": ("outputs", Output()), "preliminary": ("outcome", Preliminary())}
+    available: dict[str, Spec] = {
+        "output": ("outputs", Output()),
+        "preliminary": ("outcome", _PRELIMINARY),
+    }
     error: dict[str, Spec] = {"errorText": ("outputs", TextField(TextContent, "text", between="\n"))}
     failed, denied = Implied({"is_error": True}), Implied({"is_error": True, "outcome": "denied"})
 
@@ -336,27 +276,20 @@ def decode_tool(wire: dict[str, Any], context: DecodeContext, parts: list[Any], 
     own = {key: wire[key] for key in _OF_RESULT if key in wire} if answered else {}
     if state in ("output-denied", "approval-responded"):
         own = {"state": state} if answered else {}
-    rest = {key: value for key, value in wire.items() if key not in own and key not in used}
-    context.copied(rest, wire)
-    call = CALLS.decode(rest, context)
+    call = CALLS.decode(context.without(wire, {*own, *used}), context)
     context.trace(CALLS, [call], parts, index, spread=False)
     if not isinstance(call, ToolCallContent):
         return ToolPart(call=call)
     if state == "input-streaming":
-        call = _moved(call, msgspec.structs.replace(call, status="incomplete"), context)
+        call = context.replace(call, status="incomplete")
     if "state" not in wire:
-        call = _moved(call, hints.ABSENT.on(call, API, ["state"]), context)
+        call = context.replaced(call, hints.ABSENT.on(call, API, ["state"]))
     part = ToolPart(call=call)
     if answer is not None:
         part.request, part.response = _decode_approval(answer, part, context, wire)
     if answered:
         part.result = _decode_result(own, part, context, wire, parts, index)
     return part
-
-
-def _moved(old: Any, new: Any, context: DecodeContext) -> Any:
-    context.replaced(old, new)
-    return new
 
 
 def _approval_of(wire: Mapping[str, Any], state: Any) -> dict[str, Any] | None:
@@ -378,23 +311,21 @@ def _follows(state: Any, wire: Mapping[str, Any], answer: dict[str, Any] | None)
 def _decode_approval(answer: dict[str, Any], part: ToolPart, context: DecodeContext, wire: dict[str, Any]) -> Any:
     call = part.call
     own = {key: answer[key] for key in _OF_RESPONSE if key in answer} if "approved" in answer else {}
-    rest = {key: value for key, value in answer.items() if key not in own}
-    context.copied(rest, answer)
-    decoded = request = APPROVAL.decode(rest, context)
+    decoded = request = APPROVAL.decode(context.without(answer, own), context)
     context.trace(APPROVAL, [decoded], wire, "approval", spread=False)
     changed = {"name": call.name, "arguments": call.arguments}
     if not part.is_hosted and call.call_id is not None:
         # In the model, the approval of a call that the application runs has the id of the call.
         changed["request_id"] = call.call_id
         request = APPROVAL_ID.on(request, API, request.request_id)
-    request = _moved(decoded, msgspec.structs.replace(request, **changed), context)
+    request = context.replaced(decoded, msgspec.structs.replace(request, **changed))
     if not own:
         return request, None
     own["id"] = answer["id"]
     context.copied(own, answer)
     response = RESPONSE.decode(own, context)
     context.trace(RESPONSE, [response], wire, "approval", spread=False)
-    return request, _moved(response, msgspec.structs.replace(response, request_id=request.request_id), context)
+    return request, context.replace(response, request_id=request.request_id)
 
 
 def _decode_result(
@@ -418,7 +349,7 @@ def _decode_result(
         changed["extra"] = {**extra, API: own_extra} if own_extra else result.extra
     layout = _Failed(union) if "is_error" in changed else union
     context.trace(layout, [result], parts, index, spread=False)
-    return _moved(result, msgspec.structs.replace(result, **changed), context)
+    return context.replace(result, **changed)
 
 
 class _Failed(Fields):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from contentmodel_conformance.readers.reading import (
@@ -19,6 +20,7 @@ from contentmodel_conformance.readers.reading import (
 
 _ROLES = {"system": SYSTEM, "developer": SYSTEM, "user": USER, "assistant": ASSISTANT}
 _MEDIA = ("image", "audio", "video", "document")
+_SOURCES: dict[str, Callable[[Any], Any]] = {"data": digest, "url": link, "file": lambda value: value}
 
 
 def read(kind: str, payload: Any) -> Reading:
@@ -52,9 +54,8 @@ def _content(reading: Reading, content: Any, path: str, role: Any, role_path: st
         source, kind = part.get("source"), part.get("type")
         if kind == "text":
             _text(reading, part.get("text"), f"{part_path}.text", role, role_path)
-        elif kind in _MEDIA and isinstance(source, dict) and source.get("type") in ("data", "url"):
-            value = digest(source.get("value")) if source["type"] == "data" else link(source.get("value"))
-            reading.add(MEDIUM, value, f"{part_path}.source.value")
+        elif kind in _MEDIA and isinstance(source, dict) and source.get("type") in _SOURCES:
+            reading.add(MEDIUM, _SOURCES[source["type"]](source.get("value")), f"{part_path}.source.value")
         elif kind == "binary":
             key = "data" if "data" in part else "url"
             reading.add(MEDIUM, digest(part["data"]) if key == "data" else link(part.get(key)), f"{part_path}.{key}")

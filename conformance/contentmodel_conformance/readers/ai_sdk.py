@@ -36,9 +36,16 @@ def read_ui(kind: str, payload: Any) -> Reading:
     return reading
 
 
+def _is_compaction(part: dict[str, Any], field: str) -> bool:
+    """Return whether a text is the summary of a compaction, which is no text in Anthropic Messages."""
+    of_providers = part.get(field)
+    own = of_providers.get("anthropic") if isinstance(of_providers, dict) else None
+    return isinstance(own, dict) and own.get("type") == "compaction"
+
+
 def _part(reading: Reading, part: dict[str, Any], path: str, role: str, role_path: str) -> None:
     kind = part.get("type")
-    if not isinstance(kind, str):
+    if not isinstance(kind, str) or _is_compaction(part, "providerMetadata"):
         return
     if kind == "text":
         reading.add(_ROLES.get(role, USER), part.get("text"), f"{path}.text", role_path)
@@ -104,6 +111,8 @@ def read_model(kind: str, payload: Any) -> Reading:
 
 def _model_part(reading: Reading, part: dict[str, Any], path: str, role: str, role_path: str) -> None:
     kind = part.get("type")
+    if _is_compaction(part, "providerOptions"):
+        return
     if kind == "text":
         reading.add(_ROLES.get(role, USER), part.get("text"), f"{path}.text", role_path)
     elif kind in ("file", "reasoning-file", "image"):

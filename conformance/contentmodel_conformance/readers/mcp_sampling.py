@@ -80,5 +80,6 @@ def _output(reading: Reading, block: dict[str, Any], path: str) -> None:
         case "resource_link":
             reading.add(MEDIUM, block.get("uri"), f"{path}.uri")
         case "resource" if isinstance(resource, dict):
-            reading.result(resource.get("text"), f"{path}.resource.text")
+            if "text" in resource:
+                reading.result(resource["text"], f"{path}.resource.text")
             reading.add(MEDIUM, digest(resource.get("blob")), f"{path}.resource.blob")

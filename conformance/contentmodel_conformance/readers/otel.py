@@ -54,6 +54,10 @@ _COUNTERS = {
     REASONING: "reasoning.output_tokens",
 }
 
+_MEDIA = ("blob", "uri", "file")
+_RESULTS = {"text": "content", "json": "value"}
+"""The field of each part of a tool's response that is not a medium."""
+
 
 def read(kind: str, payload: Any) -> Reading:
     """Return the facts of the attributes of a span, or of a list of messages; of several choices, only the first."""
@@ -91,10 +95,18 @@ def _part(reading: Reading, part: dict[str, Any], path: str, role: str, role_pat
         case "tool_call_response":
             reading.add(FAILED, part.get("is_error") or None, f"{path}.is_error")
             _response(reading, part.get("response"), f"{path}.response")
+        case "server_tool_call_response":
+            response, at = part.get("server_tool_call_response"), f"{path}.server_tool_call_response.outputs"
+            outputs = response.get("outputs") if isinstance(response, dict) else None
+            for output_path, output in objects(outputs, at):
+                if output.get("type") in _MEDIA:
+                    _part(reading, output, output_path, "", path)
         case "blob":
             reading.add(MEDIUM, digest(part.get("content")), f"{path}.content")
         case "uri":
             reading.add(MEDIUM, link(part.get("uri")), f"{path}.uri")
+        case "file":
+            reading.add(MEDIUM, part.get("file_id"), f"{path}.file_id")
 
 
 def _response(reading: Reading, value: Any, path: str) -> None:
@@ -103,6 +115,8 @@ def _response(reading: Reading, value: Any, path: str) -> None:
         reading.result(value, path) if value is not None else None
         return
     for item_path, item in objects(value, path):
-        if item["type"] == "text":
-            reading.result(item.get("content"), f"{item_path}.content")
-        _part(reading, {} if item["type"] == "text" else item, item_path, "", path)
+        key = _RESULTS.get(item["type"])
+        if key is not None:
+            reading.result(item.get(key), f"{item_path}.{key}")
+        else:
+            _part(reading, item, item_path, "", path)

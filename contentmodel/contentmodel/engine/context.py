@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from operator import is_
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,7 +17,7 @@ from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.loss import RESIDUE
 from contentmodel.engine.losses.provenance import Layout, Move, Table, Trace, WirePaths
 from contentmodel.engine.losses.reasons import Reason, unlisted
-from contentmodel.engine.losses.records import OF_RESULTS
+from contentmodel.engine.losses.records import OF_MESSAGES, OF_RESULTS
 from contentmodel.engine.table.hints import HasExtra
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.literals import LossKind
@@ -101,9 +101,15 @@ class DecodeContext:
         """Record messages, each decoded from its own element of a list."""
         self.traces.append((row_of, messages, container, None, True))
 
-    def replaced(self, old: object, new: object) -> None:
-        """Record that `new` replaced `old` and has the same origin."""
-        self._replaced.append((old, new))
+    def replaced(self, old: object, new: _V) -> _V:
+        """Record that `new` replaced `old` and has the same origin. Return `new`."""
+        if new is not old:
+            self._replaced.append((old, new))
+        return new
+
+    def replace(self, old: _T, **fields: object) -> _T:
+        """Return a Struct with other values of some fields, recorded as the replacement of `old`."""
+        return self.replaced(old, msgspec.structs.replace(old, **fields))
 
     def copied(
         self, copy: object, original: object, moved: tuple[str, str | tuple[Json, str | int]] | None = None
@@ -116,6 +122,18 @@ class DecodeContext:
         self._copies.append((copy, original))
         if moved is not None:
             self._moved.append((copy, original, *moved))
+
+    def only(self, wire: JsonObject, keys: Collection[str]) -> JsonObject:
+        """Return a traced copy of a wire object that has only the fields `keys`."""
+        copy = {key: value for key, value in wire.items() if key in keys}
+        self.copied(copy, wire)
+        return copy
+
+    def without(self, wire: JsonObject, keys: Collection[str]) -> JsonObject:
+        """Return a traced copy of a wire object without the fields `keys`, which other code decodes."""
+        copy = {key: value for key, value in wire.items() if key not in keys}
+        self.copied(copy, wire)
+        return copy
 
     def adopt(
         self, inner: DecodeContext, places: Mapping[tuple[int, str | int | None], tuple[Json, str | int]]
@@ -264,6 +282,11 @@ class EncodeContext:
         """Return a Struct with other values of some fields, recorded as the replacement of `old`."""
         return self.replaced(old, msgspec.structs.replace(old, **fields))
 
+    def with_fields(self, owner: _T, fields: JsonObject) -> _T:
+        """Return a Struct with further wire fields or hints in the target's residue, recorded as its replacement."""
+        extra: Mapping[str, JsonObject] = owner.extra or {}  # type: ignore[attr-defined]
+        return self.replace(owner, extra={**extra, self.api: {**extra.get(self.api, {}), **fields}})
+
     def with_contents(self, message: ChatMessage, contents: Sequence[object]) -> ChatMessage:
         """Return the message with other contents, recorded as its replacement; the same message if unchanged."""
         same = len(contents) == len(message.contents)
@@ -292,6 +315,12 @@ class EncodeContext:
             reason = unlisted(kind, reason)
         self.pending_losses.append((owner, field, reason, api, values))  # type: ignore[arg-type]
 
+    def report_records(self, message: ChatMessage, held: Collection[str] = ()) -> None:
+        """Report the time, the ids, counts and finish reason of a message, except the fields `held`."""
+        for name in OF_MESSAGES:
+            if name not in held and getattr(message, name) is not None:
+                self.report_loss(message, name, reasons.MESSAGE_RECORD)
+
     def degrade(self, content: AIContent, reason: Reason, *carried: str, **values: Any) -> None:
         """Report that `content` is degraded, and that all attributes which are not `carried` are lost."""
         self.report_loss(content, None, reason, **values)
@@ -303,6 +332,12 @@ class EncodeContext:
             content, tuple(name for name in content.__struct_fields__ if name not in (*carried, *_REPORTED_ELSEWHERE))
         )
         self.leave_residue(content, own=True)
+
+    def plain_value(self, content: Any, attribute: str) -> Any:
+        """Return an attribute of a content that is written as this value alone. Report all other attributes as lost."""
+        self.report_lost_attributes(content, ("annotations", "protected", "cache_point"))
+        self.leave_residue(content)
+        return getattr(content, attribute)
 
     def leave_residue(self, owner: HasExtra, *, own: bool = False) -> None:
         """Report the residue fields of other APIs as lost. If `own`, include those of this API."""

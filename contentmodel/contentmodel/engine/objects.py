@@ -6,10 +6,23 @@ fields safely. If the value has another class, `*_of` returns an empty value and
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import groupby
+from typing import TypeVar
 
 from contentmodel.engine.json import JsonArray, JsonObject, kind_of
 from contentmodel.errors import DecodeError, Fault
+
+_T = TypeVar("_T")
+
+
+def runs(items: Iterable[_T], is_single: Callable[[_T], bool]) -> Iterator[tuple[list[_T], bool]]:
+    """Yield each single item in a list of its own, with True, and each run of other items, with False."""
+    for are_single, run in groupby(items, key=is_single):
+        if are_single:
+            yield from (([item], True) for item in run)
+        else:
+            yield list(run), False
 
 
 def text_of(wire: Mapping[str, object], key: str) -> str:

@@ -48,9 +48,7 @@ def report_records(messages: Sequence[ChatMessage], held: Collection[str], conte
     """Report the times, ids, counts and finish reasons of messages, and what their results have."""
     if any(map(_UNSET.__ne__, map(_of_message, messages))):
         for message in messages:
-            for name in OF_MESSAGES:
-                if getattr(message, name) is not None and name not in held:
-                    context.report_loss(message, name, reasons.MESSAGE_RECORD)
+            context.report_records(message, held)
     report_result_records(contents_of(messages), held, context)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from contentmodel.engine.context import DecodeContext, EncodeContext
@@ -23,7 +23,28 @@ class ResultMessage(Fields):
 
     def __init__(self, results: Union | Row, paths: Mapping[str, str] | None = None) -> None:
         super().__init__(paths or {})
-        self._results = results
+        self._results, self._paths = results, dict(paths or {})
+
+    def decode(
+        self, wire: dict[str, Any], context: DecodeContext, *, role: str = "tool", left_out: Collection[str] = ()
+    ) -> ChatMessage:
+        """Return a message with the content of a wire object. Other code decodes the fields `left_out`."""
+        own = {attribute: wire[key] for attribute, key in self._paths.items() if wire.get(key).__class__ is str}
+        taken = {*left_out, *(self._paths[attribute] for attribute in own)}
+        rest = context.without(wire, taken) if taken else wire
+        return ChatMessage(role=role, contents=[self._results.decode(rest, context)], origin=context.origin, **own)
+
+    def encode_message(self, message: ChatMessage, context: EncodeContext) -> list[dict[str, Any]]:
+        """Return a wire object for each content of a message, by a union. The first has the fields of the message."""
+        lost = tuple(name for name in ("author_name", "message_id") if name not in self._paths)
+        context.report_lost_attributes(message, lost)
+        context.leave_residue(message)
+        results: Any = self._results
+        wires: list[dict[str, Any]] = results.encode_list(message.contents, context)
+        for attribute, key in self._paths.items() if wires else ():
+            if getattr(message, attribute) is not None:
+                wires[0] = {**wires[0], key: getattr(message, attribute)}
+        return wires
 
     def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
         yield value.contents[0], path, wire, self._results

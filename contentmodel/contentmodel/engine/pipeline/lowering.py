@@ -112,7 +112,8 @@ def as_text(content: object) -> str:
         return content.item_id
     if isinstance(content, DocumentContent):
         return _lines(content.title, content.uri, *(as_text(part) for part in content.parts))
-    return getattr(content, "text", None) or ""
+    text = getattr(content, "text", None) or ""
+    return _lines(content.name, text) if text and isinstance(content, DataContent) else text
 
 
 def text_of(content: object, context: EncodeContext) -> str:

@@ -51,6 +51,7 @@ class MediaSupport(msgspec.Struct, frozen=True):
     - `texts`: whether an inline document may be plain text instead of base64.
     - `named`: whether an inline document requires a file name.
     - `in_answers`: whether assistant messages may contain media.
+    - `files`: whether there are files that a provider stores.
     - `typed_links`: whether links require a media type, except those with a prefix in `untyped`.
     """
 
@@ -61,6 +62,7 @@ class MediaSupport(msgspec.Struct, frozen=True):
     texts: bool = False
     named: bool = False
     in_answers: bool = False
+    files: bool = True
     typed_links: bool = False
     untyped: tuple[str, ...] = ()
 
@@ -111,6 +113,9 @@ def _readable(content: AIContent, context: EncodeContext, reads: MediaSupport) -
         return (context.replace(content, outputs=outputs),)
     if content.__class__ is UriContent:
         return _readable_link(content, context, reads)
+    if content.__class__ is HostedFileContent and not reads.files:
+        context.report_loss(content, None, reasons.UNSUPPORTED_CONTENT)
+        return ()
     return _readable_data(content, context, reads) if content.__class__ is DataContent else (content,)
 
 

@@ -206,7 +206,7 @@ class Renames(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
         self,
         response: ChatResponse,
         restore: Restore,
-        replaced: Callable[[object, object], None] | None = None,
+        replaced: Callable[[object, object], object] | None = None,
     ) -> ChatResponse:
         """Return an answer of the target with the source's ids, names and arguments.
 

@@ -29,7 +29,6 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.engine.losses import reasons
-from contentmodel.engine.losses.records import OF_MESSAGES
 from contentmodel.engine.pipeline import lowering
 from contentmodel.engine.pipeline.call_ids import with_call_ids
 from contentmodel.engine.pipeline.instructions import INSTRUCTION_ROLES, is_only_of_models
@@ -362,9 +361,7 @@ def joined_messages(run: list[ChatMessage], context: EncodeContext) -> ChatMessa
 def leave_empty(message: ChatMessage, context: EncodeContext) -> None:
     """Report the other attributes of a message as lost, because the message itself is not sent."""
     context.report_lost_attributes(message, ("author_name", "message_id"))
-    for name in OF_MESSAGES:
-        if getattr(message, name) is not None:
-            context.report_loss(message, name, reasons.MESSAGE_RECORD)
+    context.report_records(message)
     context.leave_residue(message, own=True)
 
 

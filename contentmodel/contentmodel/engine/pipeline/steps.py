@@ -7,7 +7,7 @@ messages take and return such a value. Passes over a payload take and return the
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from functools import partial
+from functools import partial, wraps
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -57,6 +57,24 @@ def message_pass(
     The messages are those of a request, or of one choice of an answer. `needs` applies only to requests.
     """
     return _pass(run, settings, native=native, needs=frozenset(needs), is_for_messages=True)
+
+
+def content_pass(
+    run: Callable[..., AIContent], *, native: bool = False, needs: Collection[type] = (), **settings: object
+) -> Pass:
+    """Return a pass for a function `(content, context, **settings)` that returns a content.
+
+    It is called for each content of the messages, and returns a content that it does not change.
+    """
+
+    @wraps(run)
+    def run_each(messages: list[ChatMessage], context: EncodeContext, **settings: object) -> list[ChatMessage]:
+        return [
+            context.with_contents(message, [run(content, context, **settings) for content in message.contents])
+            for message in messages
+        ]
+
+    return message_pass(run_each, native=native, needs=needs, **settings)
 
 
 def response_pass(run: Callable[..., ChatResponse], *, native: bool = False, **settings: object) -> Pass:

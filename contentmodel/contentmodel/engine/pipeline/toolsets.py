@@ -47,12 +47,16 @@ _RESULTS = frozenset({FunctionResultContent, CustomToolResultContent})
 
 
 class Kinds(msgspec.Struct, frozen=True, kw_only=True):
-    """The tools of an API: `custom` tools and calls, separate `custom_results`, `namespaces`, `changes` of tools."""
+    """The tools of an API: `custom` tools and calls, separate `custom_results`, `namespaces`, `changes` of tools.
+
+    `listed`: requests have a list of tools.
+    """
 
     custom: bool = False
     custom_results: bool = False
     namespaces: bool = False
     changes: bool = False
+    listed: bool = True
 
 
 def with_known_tools(request: ChatRequest, context: EncodeContext, kinds: Kinds) -> ChatRequest:
@@ -193,14 +197,14 @@ class _Fitter:
             return [self._call(content, place)]
         if content.__class__ in _RESULTS:
             return [self._result(content, self.index.call_of.get(place), message)]
-        if isinstance(content, ToolChangeContent) and not self._kinds.changes and self._has_added(content, message):
+        if isinstance(content, ToolChangeContent) and self._has_added(content, message):
             self._context.degrade(content, reasons.TOOLS_IN_ONE_LIST, "action", "tools")
             return []
         return [content]
 
     def _has_added(self, change: ToolChangeContent, message: ChatMessage) -> bool:
-        """Return whether the request has the tools that a message of another API adds."""
-        if change.action != "add" or is_native(message, self._context):
+        """Return whether the tools that a message of another API adds are in the list of the request."""
+        if self._kinds.changes or not self._kinds.listed or change.action != "add" or is_native(message, self._context):
             return False
         # No tool has a name that is not a text.
         return all(

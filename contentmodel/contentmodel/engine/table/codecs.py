@@ -35,6 +35,10 @@ def spread(values: Iterable[object], wires: Iterable[Json], path: str, row: RowF
     return [(value, f"{path}[{index}]", wire, row) for index, (value, wire) in enumerate(pairs)]
 
 
+_INLINE = {"holds": "test", "decode": "quick_decode", "encode": "quick_encode"}
+"""The methods of a codec, each with the method that returns its inline expression."""
+
+
 class Codec(Generic[T]):
     """Base class: holds values of `classes`, unchanged. `T` is the type of the model's values."""
 
@@ -49,6 +53,13 @@ class Codec(Generic[T]):
     """If the field is an object with a tag: the name of the tag field, and the tags that the API defines."""
     other_hosts_add_values = True
     """True if hosts of other vendors' models may add enum values."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Do not inherit the inline expression of a method that a subclass replaces."""
+        super().__init_subclass__(**options)
+        for method, inline in _INLINE.items():
+            if method in cls.__dict__ and inline not in cls.__dict__:
+                setattr(cls, inline, getattr(Codec, inline))
 
     def __init__(self, *classes: type) -> None:
         if classes:
@@ -205,22 +216,27 @@ class MappedEnum(Codec[str]):
     def encode(self, value: str, context: EncodeContext, owner: object) -> str:
         return self._to_wire.get(value) or value.removeprefix(f"{context.api}:")
 
-    def describe(self) -> str:
-        return "str"
-
 
 class Opaque(Codec[Protected]):
     """Opaque state of one issuer: text on the wire, `Protected` in the model. Never sent to other issuers.
 
     An API that serves the models of several makers sets `maker`. It returns the issuer of a model's state; None if it
-    is unknown, and then the state is that of `issuer`. The target reads the state of `Host.issuers` and its own.
+    is unknown, and then the state is that of `issuer`. The target reads the state of `Host.issuers` and its own. An
+    object without `mandatory` state has another row.
     """
 
     classes = (str,)
     identity = False
 
-    def __init__(self, issuer: str, kind: str, maker: Callable[[str | None], str | None] | None = None) -> None:
-        self.issuer, self.kind, self.maker = issuer, kind, maker
+    def __init__(
+        self,
+        issuer: str,
+        kind: str,
+        maker: Callable[[str | None], str | None] | None = None,
+        *,
+        mandatory: bool = False,
+    ) -> None:
+        self.issuer, self.kind, self.maker, self.mandatory = issuer, kind, maker, mandatory
 
     def quick_decode(self, name: str, call: str, bind: Bind) -> str:
         if self.maker is not None:
@@ -271,9 +287,6 @@ class EnumString(Codec[str]):
         reason = self._reason
         context.report_loss(owner, self.field, reason, value=value)
         return None
-
-    def describe(self) -> str:
-        return "str"
 
 
 class WholeNumber(Codec[int | float]):

@@ -6,7 +6,7 @@ a row's functions. A property test checks that both agree (tests/test_fields.py)
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
@@ -273,24 +273,34 @@ class Implied(Field):
 
 
 class Filled(Field):
-    """Fields that the API requires, with defaults by dotted path, for values that did not come from this API."""
+    """Fields that the API requires, with defaults by dotted path, for values that did not come from this API.
 
-    def __init__(self, values: Mapping[str, Json]) -> None:
-        self.values = dict(values)
+    `complete(value, wire)` writes missing fields that depend on the value.
+    """
+
+    def __init__(self, values: Mapping[str, Json], complete: Callable[[Any, JsonObject], None] | None = None) -> None:
+        self.values, self._complete = dict(values), complete
 
     def finish(self, value: object, wire: JsonObject, context: EncodeContext) -> None:
         # Copied, so that no two wire objects share a list.
         for path, required in self.values.items() if context.completes else ():
             container, key = container_of(wire, path)
             container.setdefault(key, deepcopy(required))
+        if self._complete is not None and context.completes:
+            self._complete(value, wire)
 
     def finish_source(self, code: Code) -> None:
-        if self.values:
+        if type(self).finish is not Filled.finish:
+            code.add(f"    {code.name('finish', self.finish)}(value, wire, context)")
+            return
+        if self.values or self._complete is not None:
             code.add("    if context.completes:")
         for path, value in self.values.items():
             *parents, key = path_keys(path)
             container = "wire" + "".join(f".setdefault({parent!r}, {{}})" for parent in parents)
             code.add(f"        {container}.setdefault({key!r}, {value!r})")
+        if self._complete is not None:
+            code.add(f"        {code.name('complete', self._complete)}(value, wire)")
 
 
 class Silent(Field):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from contentmodel.engine.context import DecodeContext
+from contentmodel.engine.context import DecodeContext, EncodeContext
+from contentmodel.engine.pipeline.passes import leave_empty
 from contentmodel.engine.table.codecs import Codec
 from contentmodel.message import ChatMessage
 
@@ -26,6 +27,14 @@ class MessageList(Codec[list[ChatMessage]]):
 
     def holds(self, value: Any) -> bool:
         return value.__class__ is list and bool(value)
+
+    def kept(self, messages: list[ChatMessage], context: EncodeContext) -> Iterator[ChatMessage]:
+        """Yield the messages to encode. An empty message of another API is not written, and its fields are lost."""
+        for message in messages:
+            if message.contents or context.native:
+                yield message
+            else:
+                leave_empty(message, context)
 
     def objects(self, value: list[Any], context: DecodeContext) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield the items that are objects with the tag, with their indexes. Report a fault for each of the others."""

@@ -267,6 +267,22 @@ class TextOrBlocks(Blocks[AIContent]):
         return f"str or list of {self.union.name}"
 
 
+class NonEmptyTextOrBlocks(TextOrBlocks):
+    """A string or a list of blocks, in a field that is required: an empty string means no content."""
+
+    def __init__(self, union: Union) -> None:
+        super().__init__(union, "string")
+
+    def holds(self, value: object) -> bool:
+        return value.__class__ in (str, list) and bool(value)
+
+    def test(self, name: str) -> str | None:
+        return f"({name}.__class__ is str or {name}.__class__ is list) and {name}"
+
+    def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> Json:
+        return super().encode(value, context, owner) or self.union.encode_list(value, context) or None
+
+
 class Outputs(Blocks[AIContent]):
     """The outputs of a hosted tool: a list of blocks, a single block, or a string.
 
@@ -284,12 +300,6 @@ class Outputs(Blocks[AIContent]):
         if value.__class__ is list:
             return bool(value) and all(item.__class__ is dict for item in value)
         return value.__class__ in (dict, str)
-
-    def test(self, name: str) -> str | None:
-        return None
-
-    def quick_decode(self, name: str, call: str, bind: Bind) -> str:
-        return call
 
     def decode(self, value: Json, context: DecodeContext, container: JsonObject, key: str) -> list[AIContent]:
         if value.__class__ is str:
@@ -367,9 +377,6 @@ class TextField(Codec[list[AIContent]]):
             return [content.text]
         context.report_loss(content, None, reasons.TEXT_ONLY)
         return []
-
-    def describe(self) -> str:
-        return "str"
 
 
 class TextParts(Codec[str]):

@@ -56,6 +56,3 @@ class Roles(Codec[str]):
             return own
         context.report_loss(owner, "role", reasons.NO_ROLE, role=value)
         return self.to_wire["user"]
-
-    def describe(self) -> str:
-        return "str"

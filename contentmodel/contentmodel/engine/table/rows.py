@@ -57,6 +57,7 @@ class Row:
     - `failure`: the fields that report a failed tool.
     - `preferred_for`: returns whether a content of the row's class is usually encoded by this row.
     - `as_sent`: the fields whose exact wire value is kept.
+    - `accepts`: a further condition for wire objects, if the required fields do not distinguish the row.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class Row:
         failure: Failure | None = None,
         preferred_for: Callable[[Any], bool] | None = None,
         as_sent: AsSent | None = None,
+        accepts: Callable[[JsonObject], bool] | None = None,
     ) -> None:
         """Create a row of `fields`, by dotted wire path, and `others`, at most one of each kind but groups.
 
@@ -82,7 +84,7 @@ class Row:
         self.signs = failure
         """The fields that report a failure, including those of a wire object that is both a call and its result."""
         self.model = model
-        self.select = select
+        self.select, self._accepts = select, accepts
         self.certain = certain
         self.constants = dict(constants or {})
         self.api = ""
@@ -222,13 +224,23 @@ class Row:
         """The dotted paths of the fields that the row requires."""
         return frozenset(leaf.wire for leaf in self._required)
 
-    def fits(self, wire: Mapping[str, Json]) -> bool:
+    def conditions(self, tag: str) -> list[tuple[tuple[str, ...], Callable[[Any], bool]]]:
+        """Return what a wire object must have beside its tag: the keys of each value, and a test of the value."""
+        constants = [(path_keys(path), _is(value)) for path, value in self.constants.items() if path != tag]
+        required = [(path_keys(leaf.wire), leaf.codec.holds) for leaf in self._required]
+        others = () if self.select is None else self.select[1]
+        chosen = [] if self.select is None else [(path_keys(self.select[0]), lambda value: value in others)]
+        conditions: list[tuple[tuple[str, ...], Callable[[Any], bool]]] = [*constants, *chosen, *required]
+        return conditions if self._accepts is None else [*conditions, ((), self._accepts)]
+
+    def fits(self, wire: JsonObject) -> bool:
         """Return whether a wire object has the required fields, and the value that selects this row."""
         if self.select is not None:
             value = wire_at(wire, self.select[0])
             if value.__class__ not in (str, int) or value not in self.select[1]:
                 return False
-        return all(leaf.codec.holds(wire_at(wire, leaf.wire)) for leaf in self._required)
+        has_fields = all(leaf.codec.holds(wire_at(wire, leaf.wire)) for leaf in self._required)
+        return has_fields and (self._accepts is None or self._accepts(wire))
 
     def is_respelled(self, wire: JsonObject) -> bool:
         """Return whether a known field is not in its usual spelling."""
@@ -365,6 +377,11 @@ def _order(field: Field) -> int:
 
 def _find(kind: type[_F], fields: Iterable[Field]) -> _F | None:
     return next((field for field in fields if isinstance(field, kind)), None)
+
+
+def _is(wanted: Json) -> Callable[[object], bool]:
+    # In Python, 1 == True.
+    return lambda value: value == wanted and value.__class__ is wanted.__class__
 
 
 class PairRow:

@@ -58,6 +58,3 @@ class Named(Codec[str]):
 
     def encode(self, value: str, context: EncodeContext, owner: object) -> str:
         return f"{value}{self.ending}"
-
-    def describe(self) -> str:
-        return "str"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import msgspec
@@ -25,6 +25,37 @@ class _NoRow(Exception):
     """No row accepts this value, although there are rows for its class."""
 
 
+def first_fitting(
+    rows: Iterable[Row], tag: str = "type", *, unknown: Collection[str] = ()
+) -> Callable[[JsonObject], str | None]:
+    """Return a function for `find` of a union. It chooses the first row whose constants and required fields are there.
+
+    If no row fits, the last row with the same tag reports the missing field as a fault. But if the tag is one of
+    `unknown`, the block is unknown.
+    """
+    by_tag: dict[Json, list[tuple[str, list[Any]]]] = {}
+    for r in rows:
+        by_tag.setdefault(r.constants.get(tag), []).append((r.name, r.conditions(tag)))
+    for kind, candidates in by_tag.items():
+        if kind not in unknown:
+            candidates[-1] = (candidates[-1][0], [])
+
+    def find(wire: JsonObject) -> str | None:
+        kind = wire.get(tag)
+        for name, conditions in by_tag.get(kind, ()) if kind.__class__ is str else ():
+            if not conditions or all(test(_value_at(wire, keys)) for keys, test in conditions):
+                return name
+        return None
+
+    return find
+
+
+def _value_at(wire: Json, keys: tuple[str, ...]) -> Json:
+    for key in keys:
+        wire = wire.get(key) if wire.__class__ is dict else None
+    return wire
+
+
 class Union:
     """The alternative rows of one position: selected on the wire by a tag, in the model by class.
 
@@ -32,10 +63,11 @@ class Union:
     name of a row. Rows that share a tag, and all rows if `tag` is None, are tried in order, and the first that fits is
     used. If none fits, the block is unknown. But if all of them require the same fields, a missing field is a fault.
 
+    - `by_fields`: whether `first_fitting` selects the row, instead of the tag and one other field.
     - `default`: the tag of a block without a tag. Such a block gets the hint `ABSENT`.
     - `other`: the row for unknown tags. Without it, such a block becomes UnknownContent.
-    - `prefer`: selects the usual row if several rows have one class (None: a value of another API cannot be encoded
-      here). A block that was decoded by another row has the name of that row in the hint `ROW`.
+    - `prefer`: selects the usual row, or its name, if several rows have one class (None: a value of another API cannot
+      be encoded here). A block that was decoded by another row has the name of that row in the hint `ROW`.
     - `foreign_types`: the classes that a request of another API may contain here. Other classes are lowered, although
       hosts of this API may send them.
     - `accepts_untyped`: whether a block without a tag is an unknown block instead of a fault.
@@ -52,15 +84,17 @@ class Union:
         *,
         tag: str | None = "type",
         find: Callable[[JsonObject], str | None] | None = None,
+        by_fields: bool = False,
         default: str | None = None,
         other: Row | None = None,
         foreign_types: Iterable[type] | None = None,
-        prefer: Callable[[Any, list[Row]], Row | None] | None = None,
+        prefer: Callable[[Any, list[Row]], Row | str | None] | None = None,
         accepts_untyped: bool = False,
     ) -> None:
         self.api, self.name, self.tag = api, name, tag or ""
-        self._find = self._fitting if tag is None else find
-        self.rows = [r.bind(api) for r in (*rows, *([other] if other else []))]
+        own = list(rows)
+        self._find = self._fitting if tag is None else first_fitting(own, tag) if by_fields else find
+        self.rows = [r.bind(api) for r in (*own, *([other] if other else []))]
         for r in self.rows:
             r.is_one_of = True
         self._other = other
@@ -362,7 +396,8 @@ class Union:
         for r in rows:
             if r.preferred_for is not None and r.preferred_for(content):
                 return r
-        return self._prefer(content, rows) if self._prefer is not None else rows[0]
+        preferred = self._prefer(content, rows) if self._prefer is not None else rows[0]
+        return next((r for r in rows if r.name == preferred), None) if isinstance(preferred, str) else preferred
 
     # -- lookups by other modules ------------------------------------------------------------------------------
 

@@ -1,0 +1,28 @@
+"""The classes of the calls and results of tools that APIs define, by the kind of tool: `web_search` and others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from contentmodel.content import CONTENT_TYPES
+from contentmodel.content.base import content_tag
+from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent
+
+
+def _by_kind(base: type[Any], ending: str) -> dict[str, type[Any]]:
+    return {content_tag(kind.__name__).removesuffix(ending): kind for kind in CONTENT_TYPES if issubclass(kind, base)}
+
+
+CALLS = _by_kind(HostedToolCallContent, "_tool_call")
+RESULTS = _by_kind(HostedToolResultContent, "_tool_result")
+OTHER = "hosted"
+"""The kind of a tool that has no class: its call is a `HostedToolCallContent`."""
+BY_PROVIDER = tuple(kind for kind, model in CALLS.items() if model().executor == "provider")
+"""The kinds of the tools that providers run."""
+KIND_OF = {model: kind for kinds in (CALLS, RESULTS) for kind, model in kinds.items()}
+
+
+def with_class(content: Any, kind: type[Any]) -> Any:
+    """Return a call or a result as a value of another class, with the fields that both classes have."""
+    names = [name for name in content.__struct_fields__ if name in kind.__struct_fields__]
+    return kind(**{name: getattr(content, name) for name in names})

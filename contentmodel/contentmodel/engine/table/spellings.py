@@ -1,0 +1,135 @@
+"""Codecs of texts and constants that the wire spells differently from the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from contentmodel.engine.context import DecodeContext, EncodeContext
+from contentmodel.engine.json import Json, JsonObject
+from contentmodel.engine.losses import reasons
+from contentmodel.engine.table.codecs import Codec
+
+T = TypeVar("T")
+
+
+class NonEmpty(Codec[str]):
+    """A text that is not empty. An empty one stays in the residue, or if `mandatory`, the object has another row."""
+
+    classes = (str,)
+
+    def __init__(self, *, mandatory: bool = False) -> None:
+        super().__init__()
+        self.mandatory = mandatory
+
+    def holds(self, value: object) -> bool:
+        return value.__class__ is str and value != ""
+
+
+class Affixed(Codec[str]):
+    """A text between two constant texts, such as the name of a tool in the type `tool-weather`.
+
+    An object without such a text has another row. `values` are the only texts that are accepted; all if it is empty.
+    """
+
+    classes = (str,)
+    identity = False
+    mandatory = True
+
+    def __init__(self, before: str, after: str = "", *values: str) -> None:
+        super().__init__()
+        self._before, self._after, self._values = before, after, values
+
+    def holds(self, value: Any) -> bool:
+        is_affixed = value.__class__ is str and value.startswith(self._before) and value.endswith(self._after)
+        return is_affixed and (not self._values or self._inner(value) in self._values)
+
+    def _inner(self, value: str) -> str:
+        return value.removeprefix(self._before).removesuffix(self._after)
+
+    def decode(self, value: str, context: DecodeContext, container: JsonObject, key: str) -> str:
+        return self._inner(value)
+
+    def encode(self, value: str, context: EncodeContext, owner: object) -> str:
+        return f"{self._before}{value}{self._after}"
+
+    def describe(self) -> str:
+        return "str" if self._values else f"{self._before}*{self._after}"
+
+
+class FixedName(Codec[str]):
+    """The name of a tool that selects the row of its call. Any other name of a call of this class is a loss."""
+
+    classes = (str,)
+    identity = False
+    mandatory = True
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._name = name
+
+    def holds(self, value: object) -> bool:
+        return value == self._name
+
+    def encode(self, value: str, context: EncodeContext, owner: object) -> str:
+        if value != self._name:
+            context.report_loss(owner, "name", reasons.OTHER_VALUE, value=self._name)
+        return self._name
+
+
+class OnlyItem(Codec[str]):
+    """A list of exactly one text, or of one object that has only the text `key`. Other lists stay in the residue."""
+
+    classes = (list,)
+    identity = False
+
+    def __init__(self, key: str | None = None) -> None:
+        super().__init__()
+        self._key = key
+
+    def holds(self, value: Any) -> bool:
+        if value.__class__ is not list or len(value) != 1:
+            return False
+        if self._key is not None and (value[0].__class__ is not dict or value[0].keys() != {self._key}):
+            return False
+        return self._text(value).__class__ is str
+
+    def _text(self, value: Any) -> Any:
+        return value[0] if self._key is None else value[0][self._key]
+
+    def decode(self, value: Json, context: DecodeContext, container: JsonObject, key: str) -> str:
+        return str(self._text(value))
+
+    def encode(self, value: str, context: EncodeContext, owner: object) -> Json:
+        return [value if self._key is None else {self._key: value}]
+
+
+class Words(Codec[T]):
+    """Some values of the wire, each with its value in the model. Any other value stays in the residue.
+
+    `otherwise(value, context, owner)` reports a value of the model that the wire does not have.
+    """
+
+    identity = False
+
+    def __init__(
+        self,
+        values: Mapping[Any, T],
+        otherwise: Callable[[T, EncodeContext, Any], None] = lambda value, context, owner: None,
+    ) -> None:
+        super().__init__(*dict.fromkeys(map(type, values)))
+        self._to_model, self._otherwise = dict(values), otherwise
+        self._to_wire = {value: word for word, value in reversed([*values.items()])}
+        self.known_values = frozenset(word for word in values if word.__class__ is str)
+
+    def holds(self, value: object) -> bool:
+        return value.__class__ in self.classes and value in self._to_model
+
+    def decode(self, value: Json, context: DecodeContext, container: JsonObject, key: str) -> T:
+        made: T = self._to_model[value]
+        return made
+
+    def encode(self, value: T, context: EncodeContext, owner: object) -> Json:
+        if value not in self._to_wire:
+            self._otherwise(value, context, owner)
+        return self._to_wire.get(value)
