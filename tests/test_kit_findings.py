@@ -9,9 +9,10 @@ import pytest
 
 import contentmodel
 from contentmodel import ChatResponse, FinishReason
-from contentmodel_conformance import check_adapter, laws
+from contentmodel_conformance import check_adapter
+from contentmodel_conformance.differences import ABSENT, difference
 from contentmodel_conformance.examples import EXAMPLES, example
-from contentmodel_conformance.laws import ABSENT, LawBroken
+from contentmodel_conformance.laws import LawBroken
 from contentmodel_conformance.rendering import finding_lines
 from contentmodel_conformance.report import beside
 
@@ -26,11 +27,11 @@ class Delegate:
 
 
 def test_difference_of_lists_has_path_of_first_different_element() -> None:
-    found = laws.difference({"a": [1, {"b": 2}, 3]}, {"a": [1, {"b": 4}, 3, 5]})
+    found = difference({"a": [1, {"b": 2}, 3]}, {"a": [1, {"b": 4}, 3, 5]})
     assert found is not None
     assert (found.where, found.expected, found.found) == ("$.a[1]", {"b": 2}, {"b": 4})
     assert found.detail.startswith("3 elements became 4")
-    longer = laws.difference([1], [1, 2])
+    longer = difference([1], [1, 2])
     assert longer is not None
     assert (longer.where, longer.expected, longer.found) == ("$[1]", ABSENT, 2)
 

@@ -21,7 +21,7 @@ ORDER = {
     "bedrock-converse": """
         *report_stream *with_fitting_settings *with_known_tools with_sendable_tools hoist_instructions
         without_empty_texts normalize_foreign instructions_as_text join_results join_assistant without_citations
-        without_blank_texts _with_readable_media with_a_turn _with_fitting_calls with_documents with_begun
+        without_blank_texts _with_readable_media with_a_turn with_fitting_calls with_documents with_begun
         with_fitting_schemas; with_tool_config with_fields_of_model with_metadata with_fitting_cache_points""",
     "cohere-chat": """
         *with_fitting_settings *with_known_tools *place_instructions normalize_foreign without_citations
@@ -43,15 +43,15 @@ ORDER = {
 ANSWERS = {
     "anthropic-messages": """
         without_user_messages normalize_answer without_names_of_results without_media without_blank_texts
-        *without_broken_status; counted; completed *with_error_of_host""",
+        *without_broken_status;; completed *with_error_of_host""",
     "bedrock-converse": """
         without_user_messages normalize_answer without_citations without_names_of_results without_media
-        without_blank_texts *without_broken_status; counted; completed""",
+        without_blank_texts *without_broken_status;; completed""",
     "cohere-chat": """
-        without_user_messages normalize_answer without_names_of_results without_media; counted; completed""",
-    "google-generate-content": "without_user_messages with_failures *with_normalized_texts; counted; completed",
-    "openai-chat": "without_user_messages *with_normalized_texts; counted; completed *with_listed_sources",
-    "openai-responses": "normalize_answer without_media; counted; completed",
+        without_user_messages normalize_answer without_names_of_results without_media;; completed""",
+    "google-generate-content": "without_user_messages with_failures *with_normalized_texts;; completed",
+    "openai-chat": "without_user_messages *with_normalized_texts;; completed *with_listed_sources",
+    "openai-responses": "normalize_answer without_media;; completed",
 }
 """The same for an answer: over the messages of a choice; over the response; over its payload."""
 

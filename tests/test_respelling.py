@@ -9,7 +9,7 @@ import pytest
 
 import contentmodel
 from contentmodel import adapter, audit, check, convert
-from contentmodel_conformance import laws
+from contentmodel_conformance.differences import difference
 
 GEMINI, CHAT = "google-generate-content", "openai-chat"
 LIMITS = {CHAT: "max_completion_tokens", "openai-responses": "max_output_tokens", "anthropic-messages": "max_tokens"}
@@ -40,7 +40,7 @@ def test_gemini_numbers_as_strings_convert_to_numbers(target: str, limit: str, k
 def test_gemini_keeps_spelling_of_numbers_unless_edited() -> None:
     payload = a_request(generation_config={**NUMBERS, "thinkingConfig": {"thinking_budget": "7"}})
     request = adapter(GEMINI).decode_request(payload)
-    assert laws.difference(payload, adapter(GEMINI).encode_request(request).payload) is None
+    assert difference(payload, adapter(GEMINI).encode_request(request).payload) is None
     options = msgspec.structs.replace(request.options, max_output_tokens=7)
     edited = adapter(GEMINI).encode_request(msgspec.structs.replace(request, options=options)).payload
     assert edited["generation_config"]["maxOutputTokens"] == 7
@@ -56,7 +56,7 @@ def test_invalid_integer_is_reported_alone(number: Any) -> None:
         ["$.generationConfig.maxOutputTokens"]
     )
     assert [found.path for found in check(payload, api=GEMINI)] == ["$.generationConfig.maxOutputTokens"]
-    assert laws.difference(payload, convert(payload, source=GEMINI, target=GEMINI).payload) is None
+    assert difference(payload, convert(payload, source=GEMINI, target=GEMINI).payload) is None
 
 
 @pytest.mark.parametrize("name", ["responseSchema", "response_schema", "_responseJsonSchema", "response_json_schema"])
@@ -66,13 +66,13 @@ def test_response_schema_is_decoded_under_every_name(name: str) -> None:
     payload = a_request(generationConfig=config)
     encoded = convert(payload, source=GEMINI, target=CHAT)
     assert encoded.payload["response_format"]["json_schema"]["schema"] == schema
-    assert laws.difference(payload, convert(payload, source=GEMINI, target=GEMINI).payload) is None
+    assert difference(payload, convert(payload, source=GEMINI, target=GEMINI).payload) is None
 
 
 def test_field_with_two_names_keeps_both() -> None:
     config = {"responseSchema": {"type": "OBJECT"}, "_responseJsonSchema": {"type": "object", "title": "A"}}
     payload = a_request(generationConfig=config)
-    assert laws.difference(payload, convert(payload, source=GEMINI, target=GEMINI).payload) is None
+    assert difference(payload, convert(payload, source=GEMINI, target=GEMINI).payload) is None
 
 
 ROLES = ["USER", "Model", "FUNCTION"]

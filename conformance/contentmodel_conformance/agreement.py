@@ -15,7 +15,8 @@ from typing import Any
 from contentmodel.auditing import leaves
 from contentmodel.engine.json import value_at
 from contentmodel_conformance import laws
-from contentmodel_conformance.laws import ABSENT, Label, LawBroken
+from contentmodel_conformance.differences import ABSENT, Label
+from contentmodel_conformance.laws import LawBroken
 from contentmodel_conformance.readers import Reader
 from contentmodel_conformance.readers.reading import (
     ASSISTANT,

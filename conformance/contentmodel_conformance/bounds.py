@@ -11,7 +11,8 @@ from contentmodel.display import count_of
 from contentmodel.events import ArgumentsDelta, Fold
 from contentmodel.unfolding import unfold
 from contentmodel.vocabularies import vocabulary_of
-from contentmodel_conformance.laws import Label, LawBroken, Refused, crossed, decode, encode
+from contentmodel_conformance.differences import Label
+from contentmodel_conformance.laws import LawBroken, Refused, crossed, decode, encode
 from contentmodel_conformance.streams import encode as encode_stream
 from contentmodel_conformance.work import Work, superlinear
 

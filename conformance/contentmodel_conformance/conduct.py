@@ -8,7 +8,8 @@ from typing import Any
 from contentmodel import UnknownContent
 from contentmodel.display import count_of
 from contentmodel_conformance.coverage import missing_types
-from contentmodel_conformance.laws import Label, LawBroken
+from contentmodel_conformance.differences import Label
+from contentmodel_conformance.laws import LawBroken
 
 _METHODS = (
     *("decode_request", "encode_request", "decode_response", "encode_response"),

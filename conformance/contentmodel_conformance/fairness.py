@@ -29,7 +29,8 @@ from contentmodel.engine.lines import write_lines
 from contentmodel.engine.streams.formats import stream_format_of
 from contentmodel.events import fold
 from contentmodel.unfolding import unfold
-from contentmodel_conformance.laws import ABSENT, LawBroken, Refused, decode, encode
+from contentmodel_conformance.differences import ABSENT
+from contentmodel_conformance.laws import LawBroken, Refused, decode, encode
 from contentmodel_conformance.streams import decode as decode_stream
 from contentmodel_conformance.streams import encode as encode_stream
 

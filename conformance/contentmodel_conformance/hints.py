@@ -7,7 +7,8 @@ from typing import Any
 
 import msgspec
 
-from contentmodel_conformance.laws import LawBroken, difference, encode
+from contentmodel_conformance.differences import difference
+from contentmodel_conformance.laws import LawBroken, encode
 
 
 def hints(adapters: Sequence[Any], kind: str, values: tuple[Any, Any, Any]) -> None:

@@ -15,6 +15,7 @@ from contentmodel import (
 )
 from contentmodel.engine.json import value_at
 from contentmodel_conformance import laws
+from contentmodel_conformance.differences import ABSENT
 from contentmodel_conformance.laws import LawBroken
 from contentmodel_conformance.oracles.hosted import payload_of
 
@@ -66,7 +67,7 @@ def handmade(accepts: Any, adapter: Any, kind: str, contents: list[Any]) -> None
     payload = laws.encode(adapter, kind, value if kind == "request" else answer).payload
     for fault in accepts.faults(payload):
         path, _, message = fault.partition(": ")
-        raise LawBroken("handmade", path, message, laws.ALLOWED, value_at(payload, path, laws.ABSENT))
+        raise LawBroken("handmade", path, message, laws.ALLOWED, value_at(payload, path, ABSENT))
 
 
 def _contents(value: Any) -> list[Any]:

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime
 from functools import cache
-from itertools import takewhile
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -45,11 +44,11 @@ from contentmodel.auditing import (
     vocabulary_of_api,
 )
 from contentmodel.content.media_types import kind_of_media
-from contentmodel.display import count_of
-from contentmodel.engine.json import child_path, value_at
+from contentmodel.engine.json import value_at
 from contentmodel.engine.lines import parse_lines
 from contentmodel.serialize import to_builtins
 from contentmodel.vocabularies import Vocabulary, vocabulary_of
+from contentmodel_conformance.differences import ABSENT, Label, difference, short
 from contentmodel_conformance.growth import conversation_of, has_grown, is_same, turns_in
 from contentmodel_conformance.opaque import opaque_marks, protected_in, readable_by, with_marks
 
@@ -65,16 +64,6 @@ class LawBroken(AssertionError):
         self.law, self.where, self.detail = law, where, detail
         self.expected, self.found = expected, found
         super().__init__(f"{law}: at {where}: {detail}")
-
-
-class Label(str):
-    """A description in place of an expected or found value, shown without quotes."""
-
-    __slots__ = ()
-
-
-ABSENT = Label("(nothing)")
-"""The placeholder for a missing value."""
 
 
 class Refused(Exception):
@@ -122,7 +111,7 @@ def section(adapter: Any, kind: str, value: Any) -> None:
             raise LawBroken(
                 "section",
                 missing.path,
-                f"{_short(missing.value)} is missing after encoding and decoding",
+                f"{short(missing.value)} is missing after encoding and decoding",
                 missing.value,
                 ABSENT,
             )
@@ -156,7 +145,7 @@ def _are_set_alike(before: Any, after: Any, losses: Iterable[Loss]) -> None:
         if value in (None, "text") or str(restored).lower() == str(value).lower() or is_provider_specific:
             continue
         if not any(place in above or place.startswith(path) for place in lost):
-            raise LawBroken("section", path, f"{_short(value)} is missing after encoding and decoding", value, restored)
+            raise LawBroken("section", path, f"{short(value)} is missing after encoding and decoding", value, restored)
 
 
 def _may_be_missing(before: Any, after: Any, path: str) -> bool:
@@ -314,7 +303,7 @@ def accounting(
 def require_complete(missing: Iterable[Unaccounted]) -> None:
     """Raise LawBroken for the first value that the audit reports as missing, if any."""
     for value in missing:
-        detail = f"{_short(value.value)} is neither in the output nor covered by a loss"
+        detail = f"{short(value.value)} is neither in the output nor covered by a loss"
         raise LawBroken("accounting", value.path, detail, value.value, ABSENT)
 
 
@@ -423,7 +412,7 @@ def prefixes(adapter: Any, request: ChatRequest) -> None:
                 continue
             if index >= len(after) or not (is_same if whole else has_grown)(turn, after[index]):
                 now = after[index] if index < len(after) else ABSENT
-                detail = f"{_short(turn)} changed when message {count} was added"
+                detail = f"{short(turn)} changed when message {count} was added"
                 raise LawBroken("prefixes", f"$[{index}]", detail, turn, now)
         is_placeholder = len(after) == 1 and any(loss.code == "no-user-message" for loss in encoded.losses)
         before = [] if is_placeholder else after
@@ -479,7 +468,7 @@ def restoration(source: Any, target: Any, kind: str, payload: dict[str, Any]) ->
     expected = [*once.values(), *(value for value in missing if value.path not in names)]
     for lost in unaccounted([value.value for value in expected], lost_on_return, ()):
         value = expected[int(lost.path[2:-1])]
-        raise LawBroken("restoration", value.path, f"{_short(value.value)} was not restored", value.value, ABSENT)
+        raise LawBroken("restoration", value.path, f"{short(value.value)} was not restored", value.value, ABSENT)
 
 
 def crossed(source: Any, target: Any, kind: str, payload: Any, model: str | None = None) -> Encoded:
@@ -516,57 +505,3 @@ def encode(adapter: Any, kind: str, value: Any) -> Encoded:
     """Encode a model value of either kind."""
     encoded: Encoded = adapter.encode_request(value) if kind == "request" else adapter.encode_response(value)
     return encoded
-
-
-# -- comparing JSON ------------------------------------------------------------------------------------------------
-
-
-class Difference(NamedTuple):
-    """The path of a difference, its description, and both values."""
-
-    where: str
-    detail: str
-    expected: Any
-    found: Any
-
-
-def difference(one: Any, other: Any, path: str = "$") -> Difference | None:
-    """Return the first difference of two JSON values, or None if they are equal. `other` is the value found.
-
-    1 and 1.0 differ, and so do True and 1: a strict server may accept only one of them.
-    """
-    if isinstance(one, dict) and isinstance(other, dict):
-        return _object_difference(one, other, path)
-    if isinstance(one, list) and isinstance(other, list):
-        if len(one) != len(other):
-            return _list_difference(one, other, path)
-        pairs = ((f"{path}[{i}]", a, b) for i, (a, b) in enumerate(zip(one, other, strict=True)))
-        return next(filter(None, (difference(a, b, child) for child, a, b in pairs)), None)
-    if type(one) is type(other) and one == other:
-        return None
-    return Difference(path, f"{_short(one)} became {_short(other)}", one, other)
-
-
-def _list_difference(one: list[Any], other: list[Any], path: str) -> Difference:
-    """Return the first difference of two lists of different lengths."""
-    same = takewhile(lambda pair: difference(*pair) is None, zip(one, other, strict=False))
-    at = sum(1 for _ in same)
-    expected, actual = (value[at] if at < len(value) else ABSENT for value in (one, other))
-    detail = f"{count_of(len(one), 'element')} became {len(other)}; this is the first that differs"
-    return Difference(f"{path}[{at}]", detail, expected, actual)
-
-
-def _object_difference(one: dict[str, Any], other: dict[str, Any], path: str) -> Difference | None:
-    for key in one:
-        if key not in other:
-            return Difference(child_path(path, key), f"{_short(one[key])} is missing", one[key], ABSENT)
-    for key in other:
-        if key not in one:
-            return Difference(child_path(path, key), f"{_short(other[key])} was added", ABSENT, other[key])
-    differences = (difference(one[key], other[key], child_path(path, key)) for key in one)
-    return next(filter(None, differences), None)
-
-
-def _short(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=repr)
-    return text if len(text) <= 80 else text[:77] + "..."

@@ -15,7 +15,8 @@ from contentmodel.content.tools import CustomToolCallContent, FunctionCallConten
 from contentmodel.errors import ToolArgumentsError
 from contentmodel.events import Fold
 from contentmodel.unfolding import unfold
-from contentmodel_conformance.laws import ABSENT, Label, LawBroken, crossed, encode
+from contentmodel_conformance.differences import ABSENT, Label
+from contentmodel_conformance.laws import LawBroken, crossed, encode
 
 _CALLS = (FunctionCallContent, CustomToolCallContent)
 _NEW_IDS = {"call-id", "repeated-call-id"}

@@ -14,7 +14,8 @@ from contentmodel import Encoded, Loss
 from contentmodel.auditing import COVERING, Leaf, counted, unaccounted
 from contentmodel.engine.json import child_path
 from contentmodel.vocabularies import Vocabulary
-from contentmodel_conformance.laws import ABSENT, LawBroken
+from contentmodel_conformance.differences import ABSENT
+from contentmodel_conformance.laws import LawBroken
 
 MOST = 8
 """The number of deletions tried per output: a deterministic sample of the paths."""

@@ -23,7 +23,8 @@ from contentmodel.engine.streams.formats import SSE, StreamFormat, stream_format
 from contentmodel.errors import DecodeError, StreamError
 from contentmodel.events import Fold, fold
 from contentmodel.unfolding import unfold
-from contentmodel_conformance.laws import ABSENT, Label, LawBroken, difference
+from contentmodel_conformance.differences import ABSENT, Label, difference
+from contentmodel_conformance.laws import LawBroken
 from contentmodel_conformance.oracles.accumulators import accumulated, comparable
 from contentmodel_conformance.respellings import respellings
 

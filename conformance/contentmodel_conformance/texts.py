@@ -10,7 +10,8 @@ from contentmodel.content import convert_span
 from contentmodel.events import fold
 from contentmodel.unfolding import unfold
 from contentmodel_conformance import streams
-from contentmodel_conformance.laws import Label, LawBroken
+from contentmodel_conformance.differences import Label
+from contentmodel_conformance.laws import LawBroken
 
 __all__ = ["texts_apart"]
 

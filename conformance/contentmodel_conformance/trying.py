@@ -21,7 +21,8 @@ from hypothesis.strategies import SearchStrategy
 
 from contentmodel import ContentModelError, DecodeError
 from contentmodel_conformance import watchdog
-from contentmodel_conformance.laws import Label, LawBroken, Refused
+from contentmodel_conformance.differences import Label
+from contentmodel_conformance.laws import LawBroken, Refused
 from contentmodel_conformance.report import Finding, beside, printable, shown
 from contentmodel_conformance.watchdog import Hangs, Watch, hung_call, watched
 

@@ -17,7 +17,8 @@ from contentmodel.content.tools import CustomToolCallContent, CustomToolResultCo
 from contentmodel.engine.json import write
 from contentmodel.pairs import Place, TranscriptIndex
 from contentmodel_conformance import laws
-from contentmodel_conformance.laws import Label, LawBroken
+from contentmodel_conformance.differences import ABSENT, Label
+from contentmodel_conformance.laws import LawBroken
 
 TAG = re.compile(r"voice\d+eciov")
 _ROLES = {"developer": "system"}
@@ -66,7 +67,7 @@ def _is_kept(voice: Voice, decoded: list[Voice], remaining: list[str], lost: Col
         # Count each occurrence once: the API may have joined several texts.
         remaining[same[0]] = remaining[same[0]].replace(voice.content, "", 1)
         return
-    counterpart = decoded[again[0]] if again else laws.ABSENT
+    counterpart = decoded[again[0]] if again else ABSENT
     if not _is_excused(voice, lost):
         raise LawBroken(
             "voices", voice.path, f"became {counterpart}, but no loss reports it", Label(str(voice)), str(counterpart)

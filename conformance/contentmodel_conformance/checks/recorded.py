@@ -11,6 +11,7 @@ from typing import Any
 from contentmodel_conformance import conduct, laws
 from contentmodel_conformance.checks.crossing import Way, WayLaw, accounted, continued, label, precise, ways
 from contentmodel_conformance.checks.registry import check
+from contentmodel_conformance.differences import Label
 from contentmodel_conformance.oracles import judge
 from contentmodel_conformance.precision import precision
 from contentmodel_conformance.recordings import Record
@@ -75,8 +76,8 @@ def recorded_requests(subject: Subject, trial: Trial) -> None:
             if violation.severity == "unchecked":
                 continue
             detail = f"{violation.rule} ({violation.severity}): {violation.message}"
-            expected = laws.Label("no violation: the provider accepted it")
-            raise laws.LawBroken("rules", violation.path, detail, expected, laws.Label("a violation"))
+            expected = Label("no violation: the provider accepted it")
+            raise laws.LawBroken("rules", violation.path, detail, expected, Label("a violation"))
 
     for record in payloads(subject, subject.api, "request"):
         trial.once(record.body, law, source=record.source)

@@ -19,6 +19,7 @@ from contentmodel_conformance.checks.streams import (
     stream_ways,
     with_flips,
 )
+from contentmodel_conformance.differences import Label
 from contentmodel_conformance.oracles.accumulators import CannotAccumulate, accumulated, comparable
 from contentmodel_conformance.recordings import Record
 from contentmodel_conformance.strategies.damage import flips, out_of_order
@@ -297,7 +298,7 @@ def recorded_agreement(subject: Subject, trial: Trial) -> None:
             # Dialects of hosts and edited fixtures may be unreadable for the SDK.
             if record.data.get("dialect") or record.data.get("provenance") == "fixture":
                 raise laws.Refused from None
-            raise laws.LawBroken("agreement", "$", str(error), laws.Label("what the SDK reads"), record.id) from None
+            raise laws.LawBroken("agreement", "$", str(error), Label("what the SDK reads"), record.id) from None
         streams.agreement(subject.api, subject.adapter, events_of(subject, record), theirs)
 
     each(subject, trial, law)

@@ -18,6 +18,7 @@ from contentmodel.engine.table.roles import Roles
 from contentmodel.engine.table.rows import PairRow, Row
 from contentmodel.engine.table.shapes import Shape
 from contentmodel.engine.table.signs import Failure
+from contentmodel.engine.table.spellings import Affixed
 from contentmodel.engine.table.tool_choices import Choice
 from contentmodel.engine.table.unions import Union
 from contentmodel_conformance.mutants.broken import ANTHROPIC, CHAT, GOOGLE
@@ -50,6 +51,12 @@ def empties_arguments_that_are_no_object(original: Any, self: Any, value: Any, c
 @change(TextOrBlocks, "_mark_list", CHAT, "identity/sdk-places")
 def forgets_the_form_of_texts(original: Any, self: Any, contents: Any, context: Any) -> None:
     """Keep no hint that a single text was in a list."""
+
+
+@change(Affixed, "encode", "vercel-ui-messages", "section/foreign")
+def leaves_out_the_affix(original: Any, self: Any, value: Any, context: Any, owner: Any) -> Any:
+    """Send a name without the constant text before it."""
+    return value
 
 
 @change(CachePoints, "encode", ANTHROPIC, "identity/sdk", "section/foreign")
