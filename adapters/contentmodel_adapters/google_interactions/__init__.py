@@ -11,6 +11,8 @@ from contentmodel.authoring import (
     EnumString,
     Kinds,
     SchemaMap,
+    StreamDecoder,
+    StreamEncoder,
     TableAdapter,
     TextField,
     counted,
@@ -35,6 +37,8 @@ from contentmodel_adapters.google_interactions.http import HTTP
 from contentmodel_adapters.google_interactions.messages import Steps, encode_steps
 from contentmodel_adapters.google_interactions.response import ERRORS, RESPONSE, completed
 from contentmodel_adapters.google_interactions.rules import CALL_IDS, RULES, TOOL_NAMES
+from contentmodel_adapters.google_interactions.stream import Decoder
+from contentmodel_adapters.google_interactions.stream_encoder import Encoder
 from contentmodel_adapters.google_interactions.tools import CURRENT, TOOL_CHOICE, TOOLS, Format
 from contentmodel_adapters.shared.google import ISSUER, with_signed_thoughts
 from contentmodel_adapters.shared.hosted import with_sendable_tools
@@ -108,13 +112,13 @@ REQUEST_PASSES = (
     request_pass(with_counted_calls),
     request_pass(with_sendable_tools, current=CURRENT),
     request_pass(hoist_instructions),
+    message_pass(with_signed_thoughts),
     message_pass(passes.normalize_foreign),
     message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
     request_pass(_with_a_turn),
     request_pass(_with_fitting_calls),
     request_pass(with_fitting_schemas, dialects=GOOGLE),
     message_pass(passes.with_names_of_results),
-    message_pass(with_signed_thoughts),
 )
 
 
@@ -133,13 +137,19 @@ class GoogleInteractions(TableAdapter):
     http = HTTP
     meaningless = {"object": "interaction", "updated": None}
     request_passes = REQUEST_PASSES
-    answer_passes = (message_pass(passes.normalize_answer, cites=True), message_pass(with_signed_thoughts))
+    answer_passes = (message_pass(with_signed_thoughts), message_pass(passes.normalize_answer, cites=True))
     response_passes = (response_pass(counted, cached_inside=True, reasoning_inside=False, tools_inside=False),)
     response_payload_passes = (payload_pass(completed),)
 
     def _decode_row(self, row: Any, wire: dict[str, Any], context: Any) -> Any:
         value = super()._decode_row(row, wire, context)
         return with_custom_calls(value, context) if isinstance(value, ChatRequest) else value
+
+    def stream_decoder(self, *, deltas: bool = True) -> StreamDecoder:
+        return Decoder(self, deltas=deltas)
+
+    def stream_encoder(self, policies: Mapping[str, str] | None = None) -> StreamEncoder:
+        return Encoder(self, policies)
 
     def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
         return restored_arguments(arguments, adapted)

@@ -54,20 +54,25 @@ def is_signed(content: Any) -> bool:
 
 
 def with_signed_thoughts(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages whose signatures are on thoughts: a signed text or call gets a thought before it."""
+    """Return messages whose signatures are on the thought before a text or call, where Interactions has them."""
     return [
-        message
-        if is_native(message, context)
-        else context.with_contents(message, [c for content in message.contents for c in _divided(content, context)])
+        message if is_native(message, context) else context.with_contents(message, _divided(message.contents, context))
         for message in messages
     ]
 
 
-def _divided(content: Any, context: EncodeContext) -> list[Any]:
-    if not is_signed(content) or isinstance(content, ReasoningContent):
-        return [content]
-    thought = ReasoningContent(protected=content.protected)
-    return [context.replaced(content, thought), context.replace(content, protected=None)]
+def _divided(contents: Sequence[Any], context: EncodeContext) -> list[Any]:
+    divided: list[Any] = []
+    for content in contents:
+        if is_signed(content) and not isinstance(content, ReasoningContent):
+            last = divided[-1] if divided else None
+            if isinstance(last, ReasoningContent) and last.protected is None:
+                divided[-1] = context.replace(last, protected=content.protected)
+            else:
+                divided.append(context.replaced(content, ReasoningContent(protected=content.protected)))
+            content = context.replace(content, protected=None)
+        divided.append(content)
+    return divided
 
 
 MOVED_SIGNATURE = reasons.moved(
