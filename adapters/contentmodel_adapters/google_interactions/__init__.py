@@ -21,6 +21,7 @@ from contentmodel.authoring import (
     message_pass,
     passes,
     payload_pass,
+    reasons,
     request_pass,
     response_pass,
     settings,
@@ -88,7 +89,21 @@ TABLE.keep(
 )
 TABLE.keep("generation_config", "image_config", "speech_config", "transcription_config", "video_config")
 
-READS = media.MediaSupport(schemes=("http", "https", "gs"), in_answers=True)
+# types.ImageMimeType, DocumentMimeType, AudioMimeType and VideoMimeType of google-genai 3.4 (_gaos/types/interactions).
+_OFFICE = "application/vnd.openxmlformats-officedocument"
+TYPES = (
+    *(f"image/{name}" for name in ("png", "jpeg", "webp", "heic", "heif", "gif", "bmp", "tiff")),
+    *("application/pdf", "application/msword", "application/vnd.ms-excel", "application/vnd.ms-powerpoint"),
+    *(f"application/vnd.oasis.opendocument.{name}" for name in ("presentation", "text", "spreadsheet")),
+    *(f"{_OFFICE}.presentationml.presentation", f"{_OFFICE}.spreadsheetml.sheet"),
+    *(f"{_OFFICE}.wordprocessingml.document", f"{_OFFICE}.wordprocessingml.template"),
+    *(f"audio/{name}" for name in ("wav", "mp3", "aiff", "aac", "ogg", "flac", "mpeg", "m4a", "l16", "opus", "webm")),
+    *("audio/alaw", "audio/mulaw", "video/mp4", "video/mpeg", "video/mpg", "video/mov", "video/avi", "video/x-flv"),
+    *("video/webm", "video/wmv", "video/3gpp"),
+)
+READS = media.MediaSupport(
+    media_types=TYPES, links=(*TYPES, "text/csv"), schemes=("http", "https", "gs"), texts=True, in_answers=True
+)
 # Levels of thinking only; the lowest one is a matter of the model.
 FORM = settings.Form(off=None, auto={})
 
@@ -104,6 +119,14 @@ def _with_a_turn(request: ChatRequest, context: EncodeContext) -> ChatRequest:
 
 def _with_fitting_calls(request: ChatRequest, context: EncodeContext) -> ChatRequest:
     return with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, is_continued=_is_continued(request))
+
+
+def with_model(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+    """Return a request with the required fields. A missing model becomes "" and is reported."""
+    if payload.keys() & {"model", "agent"}:
+        return payload
+    context.report_loss(request, "model", reasons.NO_MODEL)
+    return {"model": "", **payload}
 
 
 REQUEST_PASSES = (
@@ -137,6 +160,7 @@ class GoogleInteractions(TableAdapter):
     http = HTTP
     meaningless = {"object": "interaction", "updated": None}
     request_passes = REQUEST_PASSES
+    request_payload_passes = (payload_pass(with_model),)
     answer_passes = (message_pass(with_signed_thoughts), message_pass(passes.normalize_answer, cites=True))
     response_passes = (response_pass(counted, cached_inside=True, reasoning_inside=False, tools_inside=False),)
     response_payload_passes = (payload_pass(completed),)

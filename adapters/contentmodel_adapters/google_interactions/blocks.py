@@ -205,9 +205,11 @@ def _call(tag: str, model: type[Any], *, takes: bool = True) -> Row:
     return row(tag, model, fields, Silent(*UNSAID), *((NO_ARGUMENTS,) if takes else ()))
 
 
-def _result(tag: str, model: type[Any], fields: dict[str, Spec], *others: Field, flag: bool = True) -> Row:
-    """Return the row of a hosted tool's result. `flag`: whether it reports failures."""
-    return row(tag, model, {**_RESULT, **fields}, *others, Silent(*UNSAID), failure=FAILED if flag else None)
+def _result(
+    tag: str, model: type[Any], fields: dict[str, Spec], *others: Field, failure: Failure | None = FAILED
+) -> Row:
+    """Return the row of a hosted tool's result. `failure`: its flag, if it has one."""
+    return row(tag, model, {**_RESULT, **fields}, *others, Silent(*UNSAID), failure=failure)
 
 
 NO_RESULTS = Filled({"result": []})
@@ -259,19 +261,27 @@ RESULTS = [
         {"result": ("outputs", TextOrBlocks(CONTENT, "string"))},
         Filled({"result": ""}),
     ),
-    _result("url_context_result", UrlContextToolResultContent, {"result": ("outputs", Blocks(PAGES))}, NO_RESULTS),
+    _result(
+        "url_context_result",
+        UrlContextToolResultContent,
+        {"result": ("outputs", Blocks(PAGES))},
+        NO_RESULTS,
+        failure=Failure(IS_ERROR, texts_are_errors=True),
+    ),
     # Only the deltas of a stream have passages.
-    _result("file_search_result", FileSearchToolResultContent, {"result": ("outputs", Result(lists=True))}, flag=False),
+    _result(
+        "file_search_result", FileSearchToolResultContent, {"result": ("outputs", Result(lists=True))}, failure=None
+    ),
     _result("retrieval_result", FileSearchToolResultContent, {}),
     _result(
         "google_maps_result",
         MapsToolResultContent,
         {"result": ("outputs", Result(lists=True))},
         NO_RESULTS,
-        flag=False,
+        failure=None,
     ),
-    _result("tool_search_result", ToolSearchToolResultContent, {"result": "tools"}, flag=False),
-    _result("processing_result", MediaProcessingToolResultContent, {}, flag=False),
+    _result("tool_search_result", ToolSearchToolResultContent, {"result": "tools"}, failure=None),
+    _result("processing_result", MediaProcessingToolResultContent, {}, failure=None),
     row(
         "mcp_server_tool_result",
         McpServerToolResultContent,

@@ -123,6 +123,7 @@ def _format(kind: str, *others: Field, **fields: str) -> Row:
     return Row(kind, ResponseFormat, fields, Implied({"kind": kind}), *others, constants={"type": "text"})
 
 
+TABLE.known_values("response_format", *OUTPUTS)
 FORMATS = TABLE.union(
     "response_format",
     [
