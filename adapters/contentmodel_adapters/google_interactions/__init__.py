@@ -10,6 +10,7 @@ from contentmodel.authoring import (
     EncodeContext,
     EnumString,
     Kinds,
+    ProviderOnly,
     SchemaMap,
     StreamDecoder,
     StreamEncoder,
@@ -17,6 +18,7 @@ from contentmodel.authoring import (
     TextField,
     counted,
     hoist_instructions,
+    instructions_as_text,
     media,
     message_pass,
     passes,
@@ -56,7 +58,7 @@ REQUEST = TABLE.record(
         "tools": ("tools", Blocks(TOOLS)),
         "stream": "options.stream",
         "store": "options.store",
-        "previous_interaction_id": "options.previous_response_id",
+        "previous_interaction_id": ("options.previous_response_id", ProviderOnly("options.previous_response_id", str)),
         "service_tier": (
             "options.service_tier",
             EnumString("options.service_tier", "flex", "standard", "priority", "deferred"),
@@ -140,6 +142,7 @@ REQUEST_PASSES = (
     message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
     request_pass(_with_a_turn),
     request_pass(_with_fitting_calls),
+    message_pass(instructions_as_text),
     request_pass(with_fitting_schemas, dialects=GOOGLE),
     message_pass(passes.with_names_of_results),
 )

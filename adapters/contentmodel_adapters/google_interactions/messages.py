@@ -56,7 +56,10 @@ def _decode_list(step: dict[str, Any], context: DecodeContext) -> list[Any]:
         return []
     contents: list[Any] = union.decode_list(wires, context)
     context.trace(union, contents, step, field, spread=len(contents) == len(wires))
-    return [STEP.on(contents[0], API, _around(step, field)), *contents[1:]] if contents else []
+    if contents:
+        # The list is traced already, so it is changed in place.
+        contents[0] = STEP.on(contents[0], API, _around(step, field))
+    return contents
 
 
 def _around(step: dict[str, Any], *read: str) -> dict[str, Any]:

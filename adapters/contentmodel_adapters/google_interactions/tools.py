@@ -65,13 +65,10 @@ TOOLS = TABLE.union(
     [
         row("function", FunctionTool, {"name": "name", "description": "description", "parameters": "parameters"}),
         free_text_row("free text", "parameters", tag="function"),
-        *(
-            row(tag, HostedTool, {}, Implied({"kind": kind}), Rest("settings"), Silent("name"))
-            for tag, kind in HOSTED_KINDS.items()
-        ),
+        *(row(tag, HostedTool, {}, Implied({"kind": kind}), Rest("settings")) for tag, kind in HOSTED_KINDS.items()),
     ],
     find=_row_of_tool,
-    other=Row("other", HostedTool, {"type": "kind"}, Rest("settings"), Silent("name")),
+    other=Row("other", HostedTool, {"type": "kind"}, Rest("settings")),
     prefer=_usual_tool,
 )
 

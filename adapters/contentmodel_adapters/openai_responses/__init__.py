@@ -12,6 +12,7 @@ from contentmodel.authoring import (
     EnumString,
     Kinds,
     OneOf,
+    ProviderOnly,
     Row,
     SchemaMap,
     StreamDecoder,
@@ -73,7 +74,7 @@ REQUEST = TABLE.record(
             "options.service_tier",
             EnumString("options.service_tier", "auto", "default", "flex", "scale", "priority", "fast", "ultrafast"),
         ),
-        "previous_response_id": "options.previous_response_id",
+        "previous_response_id": ("options.previous_response_id", ProviderOnly("options.previous_response_id", str)),
         "conversation": "options.conversation_id",
         "reasoning.effort": (
             "options.reasoning.effort",
