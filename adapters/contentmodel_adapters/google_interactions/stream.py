@@ -86,8 +86,8 @@ class Decoder(StreamDecoder):
             self._stop_step(self._steps.get(place_at(wire, "index", API)))
             self._count(object_of(wire, "usage"))
         elif kind == "interaction.created":
-            merge_into(self.answer, object_at(wire, "interaction", API))
-            self.begin({key: value for key, value in self.answer.items() if key != "steps"})
+            self._merge(object_at(wire, "interaction", API))
+            self.begin(self.answer)
         elif kind == "interaction.status_update":
             merge_into(self.answer, {key: wire[key] for key in ("status", "continuation_token") if key in wire})
             self._count(object_of(wire, "usage"))
@@ -97,6 +97,11 @@ class Decoder(StreamDecoder):
             self.fail_with({"error": object_of(wire, "error")})
         else:
             self.wire_event(name or kind, wire)
+
+    def _merge(self, interaction: dict[str, Any]) -> None:
+        """Merge an answer without its steps. An empty id means that the server does not store it."""
+        known = {key: value for key, value in interaction.items() if key != "steps" and (key, value) != ("id", "")}
+        merge_into(self.answer, known)
 
     def _count(self, usage: dict[str, Any]) -> None:
         if usage:
@@ -203,9 +208,9 @@ class Decoder(StreamDecoder):
         for place, wire in enumerate(list_of(interaction, "steps")):
             if place not in self._steps and wire.__class__ is dict:
                 self._begin_step(place, wire)
-        merge_into(self.answer, {key: value for key, value in interaction.items() if key != "steps"})
-        if "steps" in interaction and not self._steps:
-            self.answer["steps"] = interaction["steps"]
+        self._merge(interaction)
+        if not self._steps:
+            self.answer["steps"] = interaction.get("steps", [])
         self.begin(self.answer)
         for step in self._steps.values():
             self._stop_step(step)

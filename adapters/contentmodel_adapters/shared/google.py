@@ -11,6 +11,7 @@ from typing import Any
 
 from contentmodel.authoring import Codec, DecodeContext, EncodeContext, Opaque, is_native, reasons
 from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent
 from contentmodel.message import ChatMessage
 
 ISSUER = "google"
@@ -53,6 +54,10 @@ def is_signed(content: Any) -> bool:
     return sealed is not None and sealed.issuer == ISSUER and sealed.kind == "signature"
 
 
+# The signature of a hosted tool's call or result is lost with it.
+_KEEP_SIGNATURES = (ReasoningContent, HostedToolCallContent, HostedToolResultContent)
+
+
 def with_signed_thoughts(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Return messages whose signatures are on the thought before a text or call, where Interactions has them."""
     return [
@@ -64,7 +69,7 @@ def with_signed_thoughts(messages: list[ChatMessage], context: EncodeContext) ->
 def _divided(contents: Sequence[Any], context: EncodeContext) -> list[Any]:
     divided: list[Any] = []
     for content in contents:
-        if is_signed(content) and not isinstance(content, ReasoningContent):
+        if is_signed(content) and not isinstance(content, _KEEP_SIGNATURES):
             last = divided[-1] if divided else None
             if isinstance(last, ReasoningContent) and last.protected is None:
                 divided[-1] = context.replace(last, protected=content.protected)
@@ -92,7 +97,7 @@ def _joined(contents: Sequence[Any], context: EncodeContext) -> list[Any]:
     joined: list[Any] = []
     pending: Any = None
     for content in contents:
-        if pending is not None and content.protected is None and not isinstance(content, ReasoningContent):
+        if pending is not None and content.protected is None and not isinstance(content, _KEEP_SIGNATURES):
             signed = context.replace(content, protected=pending.protected)
             if pending.text:
                 context.report_loss(pending, "protected", MOVED_SIGNATURE)
