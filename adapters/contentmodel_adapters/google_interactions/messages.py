@@ -77,7 +77,7 @@ def _decode_thought(step: dict[str, Any], context: DecodeContext) -> list[Any]:
         read.append("summary")
     else:
         thoughts = [ReasoningContent()]
-        context.trace(None, thoughts, step, None, spread=False)
+        context.trace(None, thoughts, step, "summary", spread=False)
     if _SIGNATURE.holds(step.get("signature")):
         sealed = _SIGNATURE.decode(step["signature"], context, step, "signature")
         context.trace(None, [sealed], step, "signature", spread=False)

@@ -148,6 +148,9 @@ def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeCo
         return {"error": error}
     if error is not None:
         payload |= {"status": "failed", "errors": [error]}
+    if not payload.get("id"):
+        # An answer that the server does not store has no id.
+        payload.pop("id", None)
     payload = with_date(payload, "created", response, context)
     if "usage" in payload:
         payload["usage"] = complete_usage(payload["usage"])

@@ -21,6 +21,7 @@ from contentmodel.authoring import (
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.events import TurnComplete, TurnError, WireEvent
+from contentmodel_adapters.shared.google import is_signed
 
 # By the type of a step: the begin and the end of the JSON of a delta with more text.
 GROWTH = {
@@ -46,6 +47,10 @@ class Encoder(StreamEncoder):
         self._put("step.delta", index=self._count, delta=delta)
 
     # -- blocks ------------------------------------------------------------------------------------------------
+
+    def is_empty(self, content: Any) -> bool:
+        # The signature of an empty text is sent in a thought.
+        return super().is_empty(content) and not is_signed(content)
 
     def open_block(self, block: OutgoingBlock) -> None:
         steps = self.encode_start(block.content)

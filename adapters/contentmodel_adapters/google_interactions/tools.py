@@ -9,7 +9,6 @@ from contentmodel.authoring import (
     DecodeContext,
     EncodeContext,
     Field,
-    Fields,
     Filled,
     Implied,
     OneOf,
@@ -160,7 +159,7 @@ class Format(OneOf[ResponseFormat]):
     def places(self, value: ResponseFormat, wire: Any, path: str) -> Any:
         if wire.__class__ is list:
             return super().places(value, wire[0], f"{path}[0]")
-        return super().places(value, wire, path) if wire.get("type") in OUTPUTS else [(value, path, wire, BARE)]
+        return super().places(value, wire, path) if wire.get("type") in OUTPUTS else [(value, path, wire, None)]
 
     def encode(self, value: ResponseFormat, context: EncodeContext, owner: object) -> Any:
         form = hints.FORM.of(value, API) if context.native else None
@@ -168,7 +167,3 @@ class Format(OneOf[ResponseFormat]):
             return value.schema
         made = super().encode(value, context, owner)
         return [made] if form == "list" and made is not None else made
-
-
-# The paths of the attributes of a format that is only a schema.
-BARE = Fields({"schema": ""})

@@ -299,7 +299,7 @@ class StreamEncoder:
         del self._blocks[block.index]
         del self._queues[block.choice][block]
         block.deltas = []
-        if block.grow is None and not self.is_native and is_empty_text(block.content):
+        if block.grow is None and not self.is_native and self.is_empty(block.content):
             self.empty[block.index] = block
         else:
             self._compare(block)
@@ -410,6 +410,10 @@ class StreamEncoder:
     def is_deferred(self, block: OutgoingBlock) -> bool:
         """Return whether to postpone a block: a text that is still empty is opened with its first characters."""
         return growing_field(block.content) == "text" and not block.content.text and not block.deltas
+
+    def is_empty(self, content: AIContent) -> bool:
+        """Return whether a content of another API is not written if its choice has others: an empty text."""
+        return is_empty_text(content)
 
     def open_block(self, block: OutgoingBlock) -> None:
         """Write the start of a block that can be live, and set its `grow`. If `grow` stays None, the block is held."""
