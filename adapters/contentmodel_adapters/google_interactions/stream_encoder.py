@@ -35,6 +35,8 @@ class Encoder(StreamEncoder):
     """Encode one answer as the events of Interactions."""
 
     _count = 0
+    _is_unstopped = False
+    """True if the last step is written but not stopped: citations of its text may still come."""
 
     def begin(self, payload: dict[str, Any]) -> None:
         head = {"id": "", **{key: value for key, value in payload.items() if key not in ("steps", "usage")}}
@@ -95,6 +97,7 @@ class Encoder(StreamEncoder):
 
     def _begin_step(self, step: dict[str, Any]) -> None:
         """Start a step without what its deltas have."""
+        self._stop_last()
         start = step
         if step["type"] in GROWTH:
             start = {key: value for key, value in step.items() if key not in ("content", "summary", "signature")}
@@ -105,9 +108,13 @@ class Encoder(StreamEncoder):
     def _end_step(self, block: OutgoingBlock, step: dict[str, Any], *, sent: int) -> None:
         for delta in _deltas(step, sent):
             self._delta(delta)
-        if block.is_complete:
-            self._put("step.stop", index=self._count)
+        self._is_unstopped, block.place = block.is_complete, self._count
         self._count += 1
+
+    def _stop_last(self) -> None:
+        if self._is_unstopped:
+            self._is_unstopped = False
+            self._put("step.stop", index=self._count - 1)
 
     def amend(self, index: int, content: Any, written: Written) -> None:
         text = content.text if isinstance(content, TextContent | ReasoningContent) else ""
@@ -117,6 +124,13 @@ class Encoder(StreamEncoder):
                 self._begin_step(step)
                 self._end_step(OutgoingBlock(index, content, 0), step, sent=0)
             written.sent = len(text)
+        elif len(content.annotations or ()) > written.cited and self._is_unstopped and written.place == self._count - 1:
+            for step in self.encode([content], places=[(0, index)]):
+                for part in objects_of(step, "content"):
+                    added = list_of(part, "annotations")[written.cited :]
+                    delta = {"type": "text_annotation_delta", "annotations": added}
+                    self._put("step.delta", index=written.place, delta=delta)
+            written.cited = len(content.annotations)
         elif len(content.annotations or ()) > written.cited:
             self.report_loss((0, index), content, reasons.AFTER_BLOCK, field="annotations")
         elif written.call is not None:
@@ -125,11 +139,13 @@ class Encoder(StreamEncoder):
     # -- the end -----------------------------------------------------------------------------------------------
 
     def finish(self, event: TurnComplete) -> None:
+        self._stop_last()
         payload = self.encode_envelope(event)
         payload.pop("steps", None)
         self._put("interaction.completed", interaction={"id": "", "status": "completed", **payload})
 
     def fail(self, event: TurnError, payload: dict[str, Any]) -> None:
+        self._stop_last()
         self._put("error", error=object_of(payload, "error"))
 
     def wire_event(self, event: WireEvent) -> None:

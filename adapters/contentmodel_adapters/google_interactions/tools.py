@@ -109,9 +109,9 @@ OUTPUTS = ("text", "audio", "image", "video")
 def _row_of_format(wire: dict[str, Any]) -> str | None:
     if wire.get("type") != "text":
         return None
-    return (
-        "json_schema" if wire.get("schema").__class__ is dict else "json" if wire.get("mime_type") == JSON else "text"
-    )
+    if wire.get("schema").__class__ is dict:
+        return "json_schema"
+    return "json" if wire.get("mime_type") == JSON else "text"
 
 
 def _format(kind: str, *others: Field, **fields: str) -> Row:
@@ -134,9 +134,9 @@ FORMATS = TABLE.union(
 
 
 class Format(OneOf[ResponseFormat]):
-    """The format of an answer: an object with a type, or a JSON Schema.
+    """The format of an answer. A list of a single format has the hint `FORM`.
 
-    A list of several formats stays in the residue; that of a single one has the hint `FORM`, and so has a schema.
+    A list of several formats, and an object without a type of this API (a bare JSON Schema), stay in the residue.
     """
 
     classes = (dict, list)
@@ -145,25 +145,19 @@ class Format(OneOf[ResponseFormat]):
         super().__init__(FORMATS)
 
     def holds(self, value: Any) -> bool:
-        if value.__class__ is list:
-            return len(value) == 1 and value[0].__class__ is dict and value[0].get("type") in OUTPUTS
-        return value.__class__ is dict and bool(value)
+        only = value[0] if value.__class__ is list and len(value) == 1 else value
+        return only.__class__ is dict and only.get("type") in OUTPUTS
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> ResponseFormat:
-        if value.__class__ is list:
-            return hints.FORM.on(super().decode(value[0], context, container, key), API, "list")
-        if value.get("type") in OUTPUTS:
+        if value.__class__ is not list:
             return super().decode(value, context, container, key)
-        return ResponseFormat(kind="json_schema", schema=value, extra=hints.FORM.extra(API, "one"))
+        return hints.FORM.on(super().decode(value[0], context, container, key), API, "list")
 
     def places(self, value: ResponseFormat, wire: Any, path: str) -> Any:
-        if wire.__class__ is list:
-            return super().places(value, wire[0], f"{path}[0]")
-        return super().places(value, wire, path) if wire.get("type") in OUTPUTS else [(value, path, wire, None)]
+        is_list = wire.__class__ is list
+        return super().places(value, wire[0] if is_list else wire, f"{path}[0]" if is_list else path)
 
     def encode(self, value: ResponseFormat, context: EncodeContext, owner: object) -> Any:
-        form = hints.FORM.of(value, API) if context.native else None
-        if form == "one" and value.kind == "json_schema" and value.schema:
-            return value.schema
         made = super().encode(value, context, owner)
-        return [made] if form == "list" and made is not None else made
+        is_list = context.native and hints.FORM.of(value, API) == "list"
+        return [made] if is_list and made is not None else made

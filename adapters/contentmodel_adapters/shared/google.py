@@ -103,6 +103,8 @@ def _joined(contents: Sequence[Any], context: EncodeContext) -> list[Any]:
                 context.report_loss(pending, "protected", MOVED_SIGNATURE)
                 joined[-1] = context.replace(pending, protected=None)
             else:
+                context.report_lost_attributes(pending, ("annotations", "cache_point"))
+                context.leave_residue(pending, own=True)
                 joined[-1:] = []
             content = signed
         joined.append(content)
