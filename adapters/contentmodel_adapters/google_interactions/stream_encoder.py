@@ -50,9 +50,10 @@ class Encoder(StreamEncoder):
 
     # -- blocks ------------------------------------------------------------------------------------------------
 
-    def is_empty(self, content: Any) -> bool:
+    @staticmethod
+    def is_empty(content: Any) -> bool:
         # The signature of an empty text is sent in a thought.
-        return super().is_empty(content) and not is_signed(content)
+        return StreamEncoder.is_empty(content) and not is_signed(content)
 
     def open_block(self, block: OutgoingBlock) -> None:
         steps = self.encode_start(block.content)
