@@ -13,7 +13,7 @@ class Interactions(google_clients.Paths):
 
     api = API
     headers = HTTP.headers
-    model_fields = ("model", "agent")
+    model_fields: tuple[str, ...] = ("model", "agent")
 
     def path_of(self, call: Call, *, stream: bool) -> str:
         return "interactions"

@@ -45,7 +45,7 @@ def decode_step(step: dict[str, Any], items: list[Any], index: int, context: Dec
             content = UnknownContent(api=API, block=step) if tag in LISTS else STEPS.decode(step, context)
             contents = [WHOLE_STEP.on(content, API, True) if content.__class__ is UnknownContent else content]
             context.trace(STEPS, contents, items, index, spread=False)
-    return _ROLES.get(tag, "assistant") if tag.__class__ is str else "assistant", contents  # type: ignore[arg-type]
+    return _ROLES.get(tag, "assistant") if tag.__class__ is str else "assistant", contents
 
 
 def _decode_list(step: dict[str, Any], context: DecodeContext) -> list[Any]:

@@ -164,9 +164,9 @@ def _deltas(step: dict[str, Any], sent: int) -> list[dict[str, Any]]:
         if part.get("type") != "text":
             deltas.append(part)
             continue
-        text = {key: value for key, value in part.items() if key != "annotations"}
-        if len(text) > 2 or text["text"][sent:] or not sent:
-            deltas.append({**text, "text": text["text"][sent:]})
+        rest = {key: value for key, value in part.items() if key != "annotations"}
+        if len(rest) > 2 or rest["text"][sent:] or not sent:
+            deltas.append({**rest, "text": rest["text"][sent:]})
         if part.get("annotations"):
             deltas.append({"type": "text_annotation_delta", "annotations": part["annotations"]})
         sent = 0

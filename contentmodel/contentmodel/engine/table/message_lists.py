@@ -18,7 +18,7 @@ class MessageList(Codec[list[ChatMessage]]):
     - `meaning`: what `tag` is for.
     """
 
-    classes = (list,)
+    classes: tuple[type, ...] = (list,)
     identity = False
     item = "message"
     tag = ""
