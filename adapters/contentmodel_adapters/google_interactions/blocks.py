@@ -223,7 +223,20 @@ PAGES = TABLE.union(
     tag=None,
 )
 # Search suggestions are HTML for the application, and no result that a model reads.
-SUGGESTIONS = TABLE.union("search result", [Row("page", UriContent, {"url": "uri", "title": "title"})], tag=None)
+FOUND = TABLE.union(
+    "search result",
+    [
+        Row("page", UriContent, {"url": "uri", "title": "title"}),
+        Row(
+            "suggestions",
+            ConfigurationContent,
+            {},
+            Gathered("settings", "search_suggestions"),
+            Implied({"kind": "search_suggestions"}),
+        ),
+    ],
+    tag=None,
+)
 _MCP: dict[str, Spec] = {"name": "name", "server_name": "server"}
 CALLS = [
     row("function_call", FunctionCallContent, {"id": "call_id", "name": "name", **ARGUMENTS}, NO_ARGUMENTS),
@@ -252,9 +265,7 @@ RESULTS = [
         {"call_id": "call_id", "name": "name", "is_error": "is_error", "result": ("outputs", Result())},
         Filled({"result": ""}),
     ),
-    _result(
-        "google_search_result", WebSearchToolResultContent, {"result": ("outputs", Blocks(SUGGESTIONS))}, NO_RESULTS
-    ),
+    _result("google_search_result", WebSearchToolResultContent, {"result": ("outputs", Blocks(FOUND))}, NO_RESULTS),
     _result(
         "code_execution_result",
         CodeInterpreterToolResultContent,
@@ -304,6 +315,8 @@ STEPS = TABLE.union("step", [*CALLS, *RESULTS], prefer=lambda content, rows: row
 SUMMARY = TABLE.union(
     "summary", [row("text", ReasoningContent, {"text": "text"}, Implied({"kind": "summary"}), Silent("protected"))]
 )
+
+TABLE.known_values("steps", "user_input", "model_output", "thought")
 
 # -- the rest ------------------------------------------------------------------------------------------------------
 
