@@ -66,6 +66,7 @@ from contentmodel.engine.streams.decoder import (
     layout_of,
     merge_entry_pieces,
     merge_into,
+    object_or_text,
 )
 from contentmodel.engine.streams.encoder import StreamEncoder
 from contentmodel.engine.streams.formats import EVENT_STREAM, INVOKE_STREAM, LINES, SSE, StreamFormat
@@ -324,6 +325,7 @@ __all__ = [
     "number_of",
     "object_at",
     "object_of",
+    "object_or_text",
     "objects",
     "objects_of",
     "one_object",

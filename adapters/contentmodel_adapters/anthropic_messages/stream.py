@@ -18,6 +18,7 @@ from contentmodel.authoring import (
     merge_into,
     object_at,
     object_of,
+    object_or_text,
     parse,
     place_at,
     text_of,
@@ -201,7 +202,7 @@ class Decoder(StreamDecoder):
         wire = block.merge_pieces()
         text = "".join(typed or ())
         if text:
-            block.joined = wire["input"] = _object_or_text(text)
+            block.joined = wire["input"] = object_or_text(text)
         context = self.context()
         content = self._decode(wire, context)
         context.finish(wire)
@@ -254,12 +255,3 @@ def _event_in(data: str) -> dict[str, Any]:
         raise DecodeError(API, [Fault("$.chunk.bytes", "expected an event in base64")])
     wire: dict[str, Any] = event
     return wire
-
-
-def _object_or_text(text: str) -> Any:
-    """Return the arguments of a call: an object, or the text if it is not an object: a truncated call must not run."""
-    try:
-        value = parse(text, API)
-    except DecodeError:
-        return text
-    return value if value.__class__ is dict else text

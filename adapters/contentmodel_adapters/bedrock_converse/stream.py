@@ -23,7 +23,7 @@ from contentmodel.authoring import (
     merge_into,
     object_at,
     object_of,
-    parse,
+    object_or_text,
     place_at,
 )
 from contentmodel.content.tools import ToolCallContent
@@ -179,7 +179,7 @@ class Decoder(StreamDecoder):
             reasoning["text"] += texts["reasoning"]
         typed = texts.get("input", "")
         if typed:
-            wire["toolUse"] = {**wire["toolUse"], "input": _object_or_text(typed)}
+            wire["toolUse"] = {**wire["toolUse"], "input": object_or_text(typed)}
         context = self.context()
         is_cut = typed and wire["toolUse"]["input"] is typed
         content = self._decode({**wire, "toolUse": {**wire["toolUse"], "input": {}}} if is_cut else wire, context)
@@ -231,12 +231,3 @@ def _extend(content: list[Any], deltas: list[Any]) -> None:
             content[-1] = {"text": last["text"] + delta["text"]}
         else:
             content.append(delta)
-
-
-def _object_or_text(text: str) -> Any:
-    """Return the arguments of a call: an object, or the text if it is not an object: a truncated call must not run."""
-    try:
-        value = parse(text, API)
-    except DecodeError:
-        return text
-    return value if value.__class__ is dict else text

@@ -196,7 +196,7 @@ class GoogleInteractions(TableAdapter):
             return {"stream": 1.0}
         if payload.get("object") == "interaction" or isinstance(payload.get("steps"), list):
             return {"response": 1.0}
-        if "input" not in payload:
+        if not isinstance(payload.get("input"), str | list | dict):
             return {}
         own = ("agent", "generation_config", "previous_interaction_id", "system_instruction", "response_modalities")
         items = payload["input"] if isinstance(payload["input"], list) else []

@@ -32,26 +32,9 @@ from contentmodel.authoring import (
     reasons,
     row,
 )
+from contentmodel.content import hosted
 from contentmodel.content.base import AIContent
 from contentmodel.content.citations import Citation
-from contentmodel.content.hosted import (
-    CodeInterpreterToolCallContent,
-    CodeInterpreterToolResultContent,
-    FileSearchToolCallContent,
-    FileSearchToolResultContent,
-    MapsToolCallContent,
-    MapsToolResultContent,
-    McpServerToolCallContent,
-    McpServerToolResultContent,
-    MediaProcessingToolCallContent,
-    MediaProcessingToolResultContent,
-    ToolSearchToolCallContent,
-    ToolSearchToolResultContent,
-    UrlContextToolCallContent,
-    UrlContextToolResultContent,
-    WebSearchToolCallContent,
-    WebSearchToolResultContent,
-)
 from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.outcomes import ConfigurationContent, ErrorContent
 from contentmodel.content.reasoning import ReasoningContent
@@ -240,15 +223,17 @@ FOUND = TABLE.union(
 _MCP: dict[str, Spec] = {"name": "name", "server_name": "server"}
 CALLS = [
     row("function_call", FunctionCallContent, {"id": "call_id", "name": "name", **ARGUMENTS}, NO_ARGUMENTS),
-    _call("google_search_call", WebSearchToolCallContent),
-    _call("code_execution_call", CodeInterpreterToolCallContent),
-    _call("url_context_call", UrlContextToolCallContent),
-    _call("file_search_call", FileSearchToolCallContent, takes=False),
-    _call("retrieval_call", FileSearchToolCallContent),
-    _call("google_maps_call", MapsToolCallContent),
-    _call("tool_search_call", ToolSearchToolCallContent),
-    _call("processing_call", MediaProcessingToolCallContent, takes=False),
-    row("mcp_server_tool_call", McpServerToolCallContent, {"id": "call_id", **_MCP, **ARGUMENTS}, Silent(*UNSAID)),
+    _call("google_search_call", hosted.WebSearchToolCallContent),
+    _call("code_execution_call", hosted.CodeInterpreterToolCallContent),
+    _call("url_context_call", hosted.UrlContextToolCallContent),
+    _call("file_search_call", hosted.FileSearchToolCallContent, takes=False),
+    _call("retrieval_call", hosted.FileSearchToolCallContent),
+    _call("google_maps_call", hosted.MapsToolCallContent),
+    _call("tool_search_call", hosted.ToolSearchToolCallContent),
+    _call("processing_call", hosted.MediaProcessingToolCallContent, takes=False),
+    row(
+        "mcp_server_tool_call", hosted.McpServerToolCallContent, {"id": "call_id", **_MCP, **ARGUMENTS}, Silent(*UNSAID)
+    ),
     Row(
         "other_call",
         HostedToolCallContent,
@@ -265,37 +250,42 @@ RESULTS = [
         {"call_id": "call_id", "name": "name", "is_error": "is_error", "result": ("outputs", Result())},
         Filled({"result": ""}),
     ),
-    _result("google_search_result", WebSearchToolResultContent, {"result": ("outputs", Blocks(FOUND))}, NO_RESULTS),
+    _result(
+        "google_search_result", hosted.WebSearchToolResultContent, {"result": ("outputs", Blocks(FOUND))}, NO_RESULTS
+    ),
     _result(
         "code_execution_result",
-        CodeInterpreterToolResultContent,
+        hosted.CodeInterpreterToolResultContent,
         {"result": ("outputs", TextOrBlocks(CONTENT, "string"))},
         Filled({"result": ""}),
     ),
     _result(
         "url_context_result",
-        UrlContextToolResultContent,
+        hosted.UrlContextToolResultContent,
         {"result": ("outputs", Blocks(PAGES))},
         NO_RESULTS,
         failure=Failure(IS_ERROR, texts_are_errors=True),
     ),
     # Only the deltas of a stream have passages.
     _result(
-        "file_search_result", FileSearchToolResultContent, {"result": ("outputs", Result(lists=True))}, failure=None
+        "file_search_result",
+        hosted.FileSearchToolResultContent,
+        {"result": ("outputs", Result(lists=True))},
+        failure=None,
     ),
-    _result("retrieval_result", FileSearchToolResultContent, {}),
+    _result("retrieval_result", hosted.FileSearchToolResultContent, {}),
     _result(
         "google_maps_result",
-        MapsToolResultContent,
+        hosted.MapsToolResultContent,
         {"result": ("outputs", Result(lists=True))},
         NO_RESULTS,
         failure=None,
     ),
-    _result("tool_search_result", ToolSearchToolResultContent, {"result": "tools"}, failure=None),
-    _result("processing_result", MediaProcessingToolResultContent, {}, failure=None),
+    _result("tool_search_result", hosted.ToolSearchToolResultContent, {"result": "tools"}, failure=None),
+    _result("processing_result", hosted.MediaProcessingToolResultContent, {}, failure=None),
     row(
         "mcp_server_tool_result",
-        McpServerToolResultContent,
+        hosted.McpServerToolResultContent,
         {"call_id": "call_id", **_MCP, "result": ("outputs", Result())},
         Silent(*UNSAID),
         Filled({"result": ""}),

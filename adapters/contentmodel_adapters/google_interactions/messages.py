@@ -130,18 +130,13 @@ class _Writer:
             elif isinstance(content, ReasoningContent):
                 self._think(content)
             else:
-                # A message of another API that is not the user's is one of the model.
-                tag = "user_input" if message.role == "user" else "model_output"
-                if message.role == "user" or is_own:
-                    self._part(content, tag)
-                else:
+                if message.role != "user" and not is_own:
+                    # In answers of other APIs, each content is a step, as in a stream.
                     self._open = None
-                    self._part(content, tag)
-
-    def _part(self, content: Any, tag: str) -> None:
-        parts = CONTENT.encode_list([content], self.context)
-        if parts:
-            self._step(content, tag).setdefault("content", []).extend(parts)
+                parts = CONTENT.encode_list([content], self.context)
+                if parts:
+                    step = self._step(content, "user_input" if message.role == "user" else "model_output")
+                    step.setdefault("content", []).extend(parts)
 
     def _think(self, content: ReasoningContent) -> None:
         step = self._step(content, "thought")
@@ -150,12 +145,10 @@ class _Writer:
         else:
             self.context.report_lost_attributes(content, ("annotations", "cache_point"))
             self.context.leave_residue(content)
-        signature = None
         if content.protected is not None:
-            signature = _SIGNATURE.encode(content.protected, self.context, content)
             self._open = None
-        if signature is not None:
-            step["signature"] = signature
+            signature = _SIGNATURE.encode(content.protected, self.context, content)
+            step |= {} if signature is None else {"signature": signature}
 
     def _step(self, content: Any, tag: str) -> dict[str, Any]:
         """Return the step that a content belongs to: its own, the open one, or a new one."""

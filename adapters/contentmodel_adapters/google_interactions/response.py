@@ -141,6 +141,9 @@ RESPONSE = TABLE.record(
 )
 
 
+_COUNTED = ("total_input_tokens", "total_output_tokens", "total_tool_use_tokens", "total_thought_tokens")
+
+
 def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
     """Return the payload of an answer with the fields that the API always sends, or the body of an error."""
     error = payload.pop("error", None)
@@ -153,13 +156,7 @@ def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeCo
         payload.pop("id", None)
     payload = with_date(payload, "created", response, context)
     if "usage" in payload:
-        payload["usage"] = complete_usage(payload["usage"])
+        # The API always sends the total.
+        usage = payload["usage"]
+        payload["usage"] = {"total_tokens": sum(usage.get(name, 0) for name in _COUNTED), **usage}
     return {"object": "interaction", "status": "completed", "steps": [], **payload}
-
-
-_COUNTED = ("total_input_tokens", "total_output_tokens", "total_tool_use_tokens", "total_thought_tokens")
-
-
-def complete_usage(usage: dict[str, Any]) -> dict[str, Any]:
-    """Return the counters with the total, which the API always sends."""
-    return {"total_tokens": sum(usage.get(name, 0) for name in _COUNTED), **usage}

@@ -27,8 +27,8 @@ from contentmodel.authoring import (
     merge_into,
     object_at,
     object_of,
+    object_or_text,
     objects_of,
-    parse,
     place_at,
     text_of,
 )
@@ -189,7 +189,7 @@ class Decoder(StreamDecoder):
         context, typed = self.context(), "".join(p for b in step.blocks for p in b.pieces.get("arguments", ()))
         wire = step.wire = step.whole()
         if typed:
-            wire["arguments"] = _object_or_text(typed)
+            wire["arguments"] = object_or_text(typed)
         is_cut = bool(typed) and wire["arguments"] is typed
         role, contents = decode_step({**wire, "arguments": {}} if is_cut else wire, [wire], 0, context)
         context.finish(wire)
@@ -232,12 +232,3 @@ class Decoder(StreamDecoder):
         blocks = [block.index for step in steps for block in step.blocks]
         response = self._read_answer(wire)
         return wire, layout_of(response, [blocks] * len(response.choices))
-
-
-def _object_or_text(text: str) -> Any:
-    """Return the arguments of a call: an object, or the text if it is not an object: a truncated call must not run."""
-    try:
-        value = parse(text, API)
-    except DecodeError:
-        return text
-    return value if value.__class__ is dict else text

@@ -473,6 +473,15 @@ def layout_of(response: ChatResponse, blocks: Iterable[Iterable[int]]) -> Layout
     return layout
 
 
+def object_or_text(text: str) -> JsonObject | str:
+    """Return the arguments of a call: an object, or the text if it is not an object: a truncated call must not run."""
+    try:
+        value = parse(text)
+    except DecodeError:
+        return text
+    return value if value.__class__ is dict else text
+
+
 def merge_into(old: JsonObject, new: Mapping[str, object], first: Iterable[str] = ()) -> None:
     """Merge `new` into `old` in place. Nulls are ignored; keys in `first` keep their first value."""
     for key, value in new.items():
