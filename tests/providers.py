@@ -146,6 +146,22 @@ class _Google(OfficialClient):
         return [chunk async for chunk in chunks]
 
 
+class _Interactions(_Google):
+    def plain(self) -> Any:
+        return self.client.interactions.create(model="m", input="?")
+
+    def streamed(self) -> tuple[Any, str]:
+        events = list(self.client.interactions.create(model="m", input="?", stream=True))
+        deltas = [event.delta for event in events if event.event_type == "step.delta"]
+        return events, "".join(delta.text for delta in deltas if delta.type == "text")
+
+    async def plain_later(self) -> Any:
+        return await self.later.interactions.create(model="m", input="?")
+
+    async def streamed_later(self) -> Any:
+        return [event async for event in await self.later.interactions.create(model="m", input="?", stream=True)]
+
+
 class _Mistral(OfficialClient):
     def __init__(self, url: str) -> None:
         none = utils.RetryConfig("none", utils.BackoffStrategy(1, 1, 1, 1), False)
@@ -323,6 +339,23 @@ def google_stream(*texts: str) -> list[bytes]:
     return frames(*parts, {"candidates": [{"content": {"role": "model", "parts": []}, "finishReason": "STOP"}]})
 
 
+def interactions_answer(text: str) -> dict[str, Any]:
+    step = {"type": "model_output", "content": [{"type": "text", "text": text}]}
+    return {"id": "v1_a", "object": "interaction", "model": "m", "status": "completed", "steps": [step]}
+
+
+def interactions_stream(*texts: str) -> list[bytes]:
+    known = {"id": "v1_a", "object": "interaction", "model": "m"}
+    deltas = [{"event_type": "step.delta", "index": 0, "delta": {"type": "text", "text": part}} for part in texts]
+    return frames(
+        {"event_type": "interaction.created", "interaction": {**known, "status": "in_progress"}},
+        {"event_type": "step.start", "index": 0, "step": {"type": "model_output"}},
+        *deltas,
+        {"event_type": "step.stop", "index": 0},
+        {"event_type": "interaction.completed", "interaction": {**known, "status": "completed"}},
+    )
+
+
 def mistral_answer(text: str) -> dict[str, Any]:
     return {**chat_answer(text), "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}}
 
@@ -434,6 +467,14 @@ PROVIDERS = {
         stream=google_stream,
         error={"error": {"code": 400, "message": "No.", "status": "no_way", "details": []}},
         official=_Google,
+    ),
+    "google-interactions": Provider(
+        model="gemini-3-pro-preview",
+        request={"model": "m", "input": "?"},
+        answer=interactions_answer,
+        stream=interactions_stream,
+        error={"error": {"code": "no_way", "message": "No."}},
+        official=_Interactions,
     ),
     "mistral-chat": Provider(
         model="mistral-medium-latest",

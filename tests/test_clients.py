@@ -319,7 +319,10 @@ def test_client_module_reports_a_missing_sdk_with_its_extra(api: str, monkeypatc
     name = f"contentmodel_adapters.{api.replace('-', '_')}.client"
     for sdk in ("openai", "anthropic", "google.genai", "google", "mistralai", "ollama", "cohere", "boto3"):
         monkeypatch.setitem(sys.modules, sdk, None)
-    monkeypatch.delitem(sys.modules, name, raising=False)
+    # The clients of Google share a module, which imports the SDK.
+    monkeypatch.delattr("contentmodel_adapters.shared.google_clients", raising=False)
+    for module in (name, "contentmodel_adapters.shared.google_clients"):
+        monkeypatch.delitem(sys.modules, module, raising=False)
     with pytest.raises(ImportError, match=r'pip install "contentmodel\[\w+\]"'):
         __import__(name)
 

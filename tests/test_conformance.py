@@ -94,6 +94,10 @@ class TestCohereChat(WithPartners):
     adapter = "cohere-chat"
 
 
+class TestGoogleInteractions(WithPartners):
+    adapter = "google-interactions"
+
+
 class TestBedrockConverse(WithPartners):
     adapter = "bedrock-converse"
 

@@ -84,7 +84,6 @@ ROWS: list[Row] = [
             ("anthropic_messages", "anthropic", "anthropic", "anthropic-messages"),
             ("bedrock_converse", "boto3", "bedrock", "bedrock-converse"),
             ("bedrock_converse", "botocore", "bedrock", "bedrock-converse"),
-            ("google_generate_content", "google", "google", "google-generate-content"),
             ("mistral_chat", "mistralai", "mistral", "mistral-chat"),
             ("ollama_chat", "ollama", "ollama", "ollama-chat"),
             ("cohere_chat", "cohere", "cohere", "cohere-chat"),
@@ -93,6 +92,10 @@ ROWS: list[Row] = [
         ]
         for make in ("chat_client", "async_chat_client")
     ),
+    ("adapters/contentmodel_adapters/shared/google_clients.py", "google", "google",
+     CLIENT.format("chat_client", "google-generate-content")),
+    ("adapters/contentmodel_adapters/shared/google_clients.py", "google", "google",
+     CLIENT.format("async_chat_client", "google-interactions")),
     ("conformance/contentmodel_conformance/", "hypothesis", "conformance", KIT),
     ("conformance/contentmodel_conformance/", "typer", "conformance", KIT_CLI),
     ("conformance/contentmodel_conformance/", "rich", "conformance", KIT_CLI),

@@ -53,6 +53,8 @@ MINIMAL: dict[tuple[str, str], Payload] = {
         "usage": {"input_tokens": 1, "output_tokens": 1},
     },
     ("google-generate-content", "request"): GOOGLE,
+    ("google-interactions", "request"): {"model": "m", "input": [{"type": "user_input"}]},
+    ("google-interactions", "response"): {"status": "completed", "steps": [{"type": "thought", "signature": "AAAA"}]},
     ("mistral-chat", "request"): CHAT,
     ("mistral-chat", "response"): {
         "id": "c",

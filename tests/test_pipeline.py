@@ -30,7 +30,11 @@ ORDER = {
         *report_url *with_fitting_settings *with_known_tools with_counted_calls with_sendable_tools hoist_instructions
         with_media_type without_cited_instructions normalize_foreign join_results join_assistant without_citations
         with_readable_media _with_fitting_calls with_fitting_schemas with_names_of_results with_failures with_begun
-        with_a_turn _with_signed_calls;""",
+        with_a_turn with_signed_parts _with_signed_calls;""",
+    "google-interactions": """
+        *with_fitting_settings *with_known_tools with_counted_calls with_sendable_tools hoist_instructions
+        with_signed_thoughts normalize_foreign with_readable_media _with_a_turn _with_fitting_calls instructions_as_text
+        with_fitting_schemas with_names_of_results; with_model""",
     "openai-chat": """
         *with_fitting_settings *with_known_tools *place_instructions normalize_foreign without_unread_state
         _with_readable_media with_a_turn with_fitting_calls with_fitting_schemas;
@@ -50,6 +54,7 @@ ANSWERS = {
     "cohere-chat": """
         without_user_messages normalize_answer without_names_of_results without_media;; completed""",
     "google-generate-content": "without_user_messages with_failures *with_normalized_texts;; completed",
+    "google-interactions": "with_signed_thoughts normalize_answer;; completed",
     "openai-chat": "without_user_messages *with_normalized_texts;; completed *with_listed_sources",
     "openai-responses": "normalize_answer without_media;; completed",
 }

@@ -114,6 +114,30 @@ _GOOGLE: dict[str, Paths] = {
     "grounding.fields": ("response:candidates.groundingMetadata",),
     "function_calling.mode": ("request:toolConfig.functionCallingConfig.mode",),
 }
+_INTERACTIONS: dict[str, Paths] = {
+    "steps": ("request:input", "response:steps"),
+    "content": (
+        "request:input=user_input.content",
+        "request:input=model_output.content",
+        "response:steps=model_output.content",
+    ),
+    "content of a result": (
+        "request:input=function_result.result",
+        "request:input=mcp_server_tool_result.result",
+        "response:steps=mcp_server_tool_result.result",
+    ),
+    "annotations": (
+        "request:input=model_output.content.annotations",
+        "response:steps=model_output.content.annotations",
+    ),
+    "tools": ("request:tools",),
+    "response_format": ("request:response_format",),
+    "status": ("response:status",),
+    "usage.fields": ("response:usage",),
+    "request.fields": ("request:",),
+    "response.fields": ("response:",),
+    "generation_config.fields": ("request:generation_config",),
+}
 _MISTRAL: dict[str, Paths] = {
     "message.roles": ("request:messages",),
     "content": ("request:messages.content", "response:choices.message.content"),
@@ -174,6 +198,7 @@ _POSITIONS: dict[str, dict[str, Paths]] = {
     "bedrock-converse": _BEDROCK,
     "cohere-chat": _COHERE,
     "google-generate-content": _GOOGLE,
+    "google-interactions": _INTERACTIONS,
     "mistral-chat": _MISTRAL,
     "ollama-chat": _OLLAMA,
     "openai-chat": _CHAT,

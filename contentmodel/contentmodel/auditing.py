@@ -271,11 +271,15 @@ _COUNTS = frozenset(
     {"usage", "usageMetadata", "usage_metadata", "created", "created_at", "eval_count", "prompt_eval_count"}
 )
 """Fields whose zeros are not counted: some APIs require them."""
-_OUTPUTS = frozenset({"content", "output", "outputs", "response"})
+_OUTPUTS = frozenset({"content", "output", "outputs", "response", "result"})
 _CHOICES = frozenset({"tool_choice", "toolConfig", "tool_config"})
 _TOOLS = frozenset({"tools", "functions", "tool_definitions"})
 _SCHEMAS = frozenset({"parameters", "input_schema", "schema"})
-_MEMBERS = {"incomplete_details": "reason", "tool_choice": "disable_parallel_tool_use"}
+_MEMBERS = {
+    "incomplete_details": "reason",
+    "response_format": "mime_type",
+    "tool_choice": "disable_parallel_tool_use",
+}
 """Structure objects whose other fields are counted, with the member that is structure only in them."""
 _ANSWERED = frozenset({"tool_use_id", "tool_call_id"})
 _DEFINED = (None, "function", "custom")

@@ -18,6 +18,7 @@ PROVIDERS = {
     "anthropic-messages": "anthropic",
     # The API does not show which of Google's two services answers.
     "google-generate-content": "gcp.gen_ai",
+    "google-interactions": "gcp.gen_ai",
     "bedrock-converse": "aws.bedrock",
     "mistral-chat": "mistral_ai",
     "cohere-chat": "cohere",

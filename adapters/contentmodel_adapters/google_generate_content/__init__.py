@@ -39,7 +39,7 @@ from contentmodel.content.citations import Citation
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest, ResponseFormat
 from contentmodel.response import ChatResponse
-from contentmodel_adapters.google_generate_content.blocks import API, PARTS, SKIP, TABLE, YOUTUBE
+from contentmodel_adapters.google_generate_content.blocks import API, PARTS, TABLE, YOUTUBE
 from contentmodel_adapters.google_generate_content.http import HTTP
 from contentmodel_adapters.google_generate_content.messages import (
     Contents,
@@ -65,6 +65,7 @@ from contentmodel_adapters.google_generate_content.tools import (
     with_level,
 )
 from contentmodel_adapters.shared.first_turn import with_begun
+from contentmodel_adapters.shared.google import ISSUER, SKIP, with_signed_parts
 from contentmodel_adapters.shared.hosted import with_sendable_tools
 from contentmodel_adapters.shared.modalities import Modalities
 from contentmodel_adapters.shared.schema_adaptation import GOOGLE, restored_arguments, with_fitting_schemas
@@ -193,6 +194,7 @@ REQUEST_PASSES = (
     message_pass(with_failures),
     message_pass(with_begun),
     request_pass(passes.with_a_turn),
+    message_pass(with_signed_parts),
     message_pass(_with_signed_calls),
 )
 
@@ -218,7 +220,7 @@ class GoogleGenerateContent(TableAdapter):
     """The adapter of generateContent, requests and answers."""
 
     api = API
-    issuer = "google"
+    issuer = ISSUER
     table = TABLE
     rules = RULES
     request = REQUEST

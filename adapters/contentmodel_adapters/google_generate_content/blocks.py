@@ -23,7 +23,6 @@ from contentmodel.authoring import (
     Hint,
     Implied,
     MintedId,
-    Opaque,
     Place,
     ProtobufJson,
     Row,
@@ -66,6 +65,7 @@ from contentmodel.content.tools import (
 )
 from contentmodel.errors import ContentModelError
 from contentmodel.usage import Usage
+from contentmodel_adapters.shared.google import Signature, Unread
 
 API = "google-generate-content"
 TABLE = Table(API)
@@ -74,20 +74,7 @@ KEY_OF_RESPONSE = Hint[Literal["", "error", "result"]](
     API, "response", 'the key of the only text in the response of a function, "" if the response is JSON'
 )
 
-SKIP = "skip_thought_signature_validator"
-"""The placeholder signature of a call that no model of this API made (ai.google.dev/gemini-api/docs/thought-signatures,
-seen 2026-11-21).
-"""
-
-
-class Signature(Opaque):
-    """A signature. A placeholder is none: it stays in the residue, and means nothing to another API."""
-
-    def holds(self, value: object) -> bool:
-        return value.__class__ is str and value != SKIP
-
-
-SIGNED: dict[str, Spec] = {"thoughtSignature": ("protected", Signature("google", "signature"))}
+SIGNED: dict[str, Spec] = {"thoughtSignature": ("protected", Signature())}
 
 
 class ResponseObject(Codec[list[AIContent]]):
@@ -444,20 +431,6 @@ SUPPORT = TABLE.record(
     Implied({"span.unit": "byte"}),
     Silent("url", "title"),
 )
-
-
-class Unread(Codec[str]):
-    """The address of a page that could not be read, as an error message."""
-
-    classes = (str,)
-    identity = False
-    prefix = "could not read "
-
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> str:
-        return f"{self.prefix}{value}"
-
-    def encode(self, value: Any, context: EncodeContext, owner: Any) -> str:
-        return str(value).removeprefix(self.prefix)
 
 
 READ_URLS = TABLE.union(

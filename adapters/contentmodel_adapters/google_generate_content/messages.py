@@ -42,13 +42,13 @@ from contentmodel_adapters.google_generate_content.blocks import (
     GROUNDING,
     KEY_OF_RESPONSE,
     PARTS,
-    SKIP,
     TABLE,
     TEXT_FIELD,
     has,
 )
 from contentmodel_adapters.shared.answer import misfits
 from contentmodel_adapters.shared.first_turn import BEGUN_BEFORE, without_begun
+from contentmodel_adapters.shared.google import ISSUER, SKIP
 from contentmodel_adapters.shared.role import SpelledRole, restore_role, role_of
 
 ROLE = Hint[SpelledRole](API, "role", "the role of a content, if it is missing or spelled in another way than usual")
@@ -311,7 +311,7 @@ def with_signed_calls(messages: list[ChatMessage], context: EncodeContext) -> li
 
 def _signed(call: Any, context: EncodeContext) -> Any:
     context.report_loss(call, "protected", reasons.PLACEHOLDER_SIGNATURE)
-    sealed = Protected(issuer="google", kind="signature", data=SKIP)
+    sealed = Protected(issuer=ISSUER, kind="signature", data=SKIP)
     return context.replace(call, protected=sealed)
 
 

@@ -11,6 +11,7 @@ from contentmodel.authoring import (
     EncodeContext,
     Kinds,
     OneOf,
+    ProviderOnly,
     Row,
     TableAdapter,
     TextField,
@@ -67,7 +68,7 @@ REQUEST = TABLE.record(
         "service_tier": enum_at(
             "options.service_tier", "auto", "default", "flex", "scale", "priority", "fast", "ultrafast"
         ),
-        "previous_response_id": "options.previous_response_id",
+        "previous_response_id": ("options.previous_response_id", ProviderOnly("options.previous_response_id", str)),
         "conversation": "options.conversation_id",
         "reasoning.effort": enum_at(
             "options.reasoning.effort", "none", "minimal", "low", "medium", "high", "xhigh", "max"

@@ -49,6 +49,8 @@ class BaseClient:
     keeps_conversations = False
     async_types: tuple[type[Any], ...] = ()
     """The asynchronous clients of the SDK, if they have classes of their own."""
+    model_fields: tuple[str, ...] = ("model",)
+    """The fields of a payload that name what answers it."""
 
     def __init__(
         self,
@@ -103,7 +105,8 @@ class BaseClient:
         request = self._with_stream(request, stream=stream)
         encoded = self.adapter.encode_request(request, self.choices(), self.model)
         payload = dict(encoded.payload)
-        model = self.model or request.model or payload.get("model")
+        named = (payload[name] for name in self.model_fields if name in payload)
+        model = self.model or request.model or next(named, None)
         if not isinstance(model, str) or not model:
             raise EncodeError(f"{self.api}: no model is set: set it in the request or the client")
         self.adapt_payload(payload, stream=stream)

@@ -75,11 +75,13 @@ def free_text_row(
     *,
     at: str = "",
     silent: tuple[str, ...] = (),
+    tag: str | None = None,
 ) -> Row:
     """Return the row of a tool that takes free text.
 
     `schema` is the field that holds the function's parameters; `others` are further fields of the tool, and `at` is the
-    path before the name and the description. `silent` are attributes that other code writes.
+    path before the name and the description. `silent` are attributes that other code writes. `tag` is the type of a
+    function.
     """
     fields: dict[str, Spec] = {
         f"{at}name": "name",
@@ -88,6 +90,7 @@ def free_text_row(
         **others,
     }
     constants = {f"{schema}.{path}": value for path, value in FREE_TEXT.items()}
+    constants |= {} if tag is None else {"type": tag}
     return Row(name, CustomTool, fields, Silent(*silent), constants=constants)
 
 

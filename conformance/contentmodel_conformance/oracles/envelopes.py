@@ -16,6 +16,7 @@ from contentmodel_conformance.oracles.shapes import (
     Anything,
     Field,
     ListOf,
+    Literals,
     MapOf,
     OneOf,
     Record,
@@ -169,6 +170,27 @@ def google_response() -> Record:
     from google.genai.types import GenerateContentResponse
 
     return _response_record(GenerateContentResponse, without=_GOOGLE_CLIENT_FIELDS)
+
+
+def interactions_request(of: Literal["model", "agent"] = "model") -> Record:
+    """Return the request of Interactions, to a model or to an agent. Any name of a model or an agent is valid."""
+    from google.genai import interactions
+
+    is_model = of == "model"
+    record = request_record(
+        interactions.CreateModelInteractionParam if is_model else interactions.CreateAgentInteractionParam
+    )
+    return Record(record.name, lambda: {**record.fields, of: Field(Scalar("str"), required=True)})
+
+
+def interactions_response() -> Record:
+    """Return the answer of Interactions. The SDK itself sets the text of the output; recorded answers have `object`."""
+    from google.genai import interactions
+
+    record = _response_record(interactions.Interaction, without=frozenset({"continuation_ids", "output_text"}))
+    names = {name: Field(Scalar("str"), required=False) for name in ("model", "agent")}
+    names["object"] = Field(Literals(("interaction",)), required=False)
+    return Record(record.name, lambda: {**record.fields, **names})
 
 
 def ollama_request() -> Record:

@@ -75,6 +75,10 @@ def _cohere_response() -> tuple[Check, ...]:
     return (type_check(V2ChatResponse),)
 
 
+def _interactions_request() -> tuple[Check, ...]:
+    return shape_check(envelopes.interactions_request()), shape_check(envelopes.interactions_request("agent"))
+
+
 def _without_status(item: Any) -> Any:
     if not isinstance(item, dict) or item.get("type") != "custom_tool_call":
         return item
@@ -109,6 +113,13 @@ SDKS = {
         request=envelopes.google_request,
         response=envelopes.google_response,
         checks={"request": lambda: (google.request_check(),), "response": lambda: (google.response_check(),)},
+    ),
+    "google-interactions": Sdk(
+        package="google-genai",
+        extra="google",
+        request=envelopes.interactions_request,
+        response=envelopes.interactions_response,
+        checks={"request": _interactions_request},
     ),
     "mistral-chat": Sdk(
         package="mistralai",

@@ -88,6 +88,8 @@ class Record:
 Shape: TypeAlias = Scalar | Literals | ListOf | MapOf | OneOf | Anything | Record
 
 NULL = Scalar("null")
+# Classes without fields that stand for any object (google-genai 3.4, _gaos/types/interactions).
+_ANY_OBJECT = tuple(f"{step}Result" for step in ("FunctionResultStep", "MCPServerToolResultStep", "FileSearch"))
 _SCALARS: dict[Any, Scalar] = {
     str: Scalar("str"),
     int: Scalar("int"),
@@ -120,12 +122,18 @@ _EXCLUSIVE: dict[str, frozenset[str]] = {
     ),
     "FunctionResponsePart": frozenset({"inlineData", "fileData"}),
 }
-# Wire names that differ from those of the SDK's TypedDicts (mistralai 3.7, models/jsonschema.py).
-_RENAMED = {"JSONSchemaTypedDict": {"schema_definition": "schema"}}
+# Wire names that differ from those of the SDKs' TypedDicts (mistralai 3.7, models/jsonschema.py; google-genai 3.4).
+_RENAMED = {
+    "JSONSchemaTypedDict": {"schema_definition": "schema"},
+    "RagRetrievalConfigParam": {"filter_": "filter"},
+    "TextResponseFormatParam": {"schema_": "schema"},
+}
 
-# Fields that an API requires, though the SDK's class has a default for them (cohere 7.3, types).
+# Fields that an API requires, though the SDK's class has a default for them (cohere 7.3, types; google-genai 3.4).
 _REQUIRED: dict[str, frozenset[str]] = {
     "ToolV2": frozenset({"function"}),
+    "Function": frozenset({"name"}),
+    "FunctionParam": frozenset({"name"}),
     "ToolCallV2": frozenset({"function"}),
     "ToolCallV2Function": frozenset({"name", "arguments"}),
 }
@@ -165,10 +173,14 @@ def _shape(annotation: Any, *, params: bool) -> Shape | None:
 def _class_shape(source: Any, *, params: bool) -> Shape | None:
     if issubclass(source, enum.Enum):
         return Literals(tuple(member.value for member in source))
+    if source.__name__.removesuffix("Param") in _ANY_OBJECT:
+        return MapOf(Anything())
     if typing_extensions.is_typeddict(source):
         return _record(source)
     if issubclass(source, BaseModel):
-        return None if params or source is BaseModel else _record(source)
+        # The class of values that an SDK does not know has no wire form (google-genai 3.4, _gaos).
+        is_python_only = params or source is BaseModel or "is_unknown" in source.model_fields
+        return None if is_python_only else _record(source)
     if issubclass(source, dict):
         return MapOf(Anything())
     return None
@@ -218,7 +230,8 @@ def _params_fields(source: Any) -> dict[str, Field]:
     renamed = _RENAMED.get(source.__name__, {})
     return {
         _alias(hints[name]) or renamed.get(name, name): Field(
-            shape, _is_required(hints[name], name in source.__required_keys__)
+            shape,
+            _is_required(hints[name], name in source.__required_keys__) or name in _REQUIRED.get(source.__name__, ()),
         )
         for name, shape in shapes.items()
         if shape is not None

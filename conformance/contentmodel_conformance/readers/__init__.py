@@ -19,6 +19,7 @@ from contentmodel_conformance.readers import (
     frameworks,
     gemini,
     inspect_ai,
+    interactions,
     langchain,
     mcp_sampling,
     mistral,
@@ -41,6 +42,7 @@ READERS: dict[str, Reader] = {
     "cohere-chat": cohere.read,
     "openai-responses": responses.read,
     "google-generate-content": gemini.read,
+    "google-interactions": interactions.read,
     "mistral-chat": mistral.read,
     # A line of a fine-tuning file has the messages of a request.
     "openai-finetune": chat.read,

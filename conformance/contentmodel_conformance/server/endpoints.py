@@ -1,7 +1,7 @@
 """The routes of each API: paths, headers, base URL of the official client, and error bodies.
 
 The error codes are those that the providers' pages on errors list: platform.openai.com/docs/guides/error-codes,
-platform.claude.com/docs/en/api/errors, cloud.google.com/apis/design/errors.
+platform.claude.com/docs/en/api/errors, cloud.google.com/apis/design/errors, ai.google.dev/gemini-api/docs/api-errors.
 """
 
 from __future__ import annotations
@@ -73,6 +73,10 @@ def _google_error(status: int, code: str, message: str, retry_after: float | Non
     return {"error": error}
 
 
+def _interactions_error(status: int, code: str, message: str, retry_after: float | None) -> ErrorBody:
+    return {"error": {"code": code, "message": message}}
+
+
 def _mistral_error(status: int, code: str, message: str, retry_after: float | None) -> ErrorBody:
     return {"object": "error", "message": message, "type": code, "param": None, "code": None}
 
@@ -118,6 +122,19 @@ GOOGLE_CODES = {
     503: "UNAVAILABLE",
     504: "DEADLINE_EXCEEDED",
     529: "UNAVAILABLE",
+}
+INTERACTIONS_CODES = {
+    400: "invalid_request",
+    401: "authentication",
+    402: "payment_required",
+    403: "permission_denied",
+    404: "not_found",
+    429: "rate_limit_exceeded",
+    499: "cancelled",
+    500: "api_error",
+    503: "service_unavailable",
+    504: "gateway_timeout",
+    529: "service_unavailable",
 }
 MISTRAL_CODES = {
     400: "invalid_request_error",
@@ -190,6 +207,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         ),
     ),
     *_endpoint("google-generate-content", GOOGLE_CODES, _google_error),
+    *_endpoint("google-interactions", INTERACTIONS_CODES, _interactions_error, error_fields=frozenset({"error"})),
     *_endpoint(
         "mistral-chat",
         MISTRAL_CODES,

@@ -144,6 +144,21 @@ LIMITS = {
         cites="openai-responses",
         tools=frozenset({"bare", "openapi", "choices"}),
     ),
+    "google-interactions": Limits(
+        issuer="google",
+        model="gemini-3-pro",
+        older="gemini-2.5-flash",
+        settings_of=(
+            *("gemini-2.0-flash", "models/gemini-2.5-pro", "gemini-2.5-flash-lite", "gemini-3-flash-preview"),
+            *("gemini-3.1-pro-preview", "gemini-3.8-flash", "gemini-9-pro", "m"),
+        ),
+        hosted_search=False,
+        systems_between=False,
+        media=_SEEN | {"document links", "video links", "stored links", "unnamed", "url-safe"},
+        images_in_answers=True,
+        cites="openai-responses",
+        tools=frozenset({"bare", "choices"}),
+    ),
     "mistral-chat": Limits(
         issuer="mistral",
         model="mistral-medium-latest",

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from contentmodel.engine.pipeline import passes
-from contentmodel.engine.streams import decoder, framing, joined_texts, outgoing
+from contentmodel.engine.streams import decoder, framing, joined_texts, merging, outgoing
 from contentmodel.engine.streams.decoder import BlockState, StreamDecoder
 from contentmodel.engine.streams.encoder import StreamEncoder
 from contentmodel.engine.streams.event_stream import EventStreamParser
@@ -53,6 +53,12 @@ def stops_the_block_before(original: Any, self: Any, block: Any, content: Any, *
     last = self.events[-1] if self.events else None
     if isinstance(last, BlockStop) and last.index:
         self.events[-1] = replace(last, index=last.index - 1)
+
+
+@change(merging, "merge_into", CHAT, "stream-encoding/written")
+def merges_no_objects(original: Any, old: Any, new: Any, first: Any = ()) -> None:
+    """Ignore the objects of an event, such as the counts of tokens."""
+    original(old, {key: value for key, value in new.items() if value.__class__ is not dict}, first)
 
 
 @change(StreamDecoder, "complete", CHAT, "stream-crossing/foreign")

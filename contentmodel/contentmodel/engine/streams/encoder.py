@@ -159,8 +159,7 @@ class StreamEncoder:
         self._read(event)
         if not self._out:
             return b""
-        data = self._out[0] if len(self._out) == 1 else b"".join(self._out)
-        self._out = []
+        data, self._out = b"".join(self._out), []
         return data
 
     def close(self) -> bytes:
@@ -295,7 +294,7 @@ class StreamEncoder:
         del self._blocks[block.index]
         del self._queues[block.choice][block]
         block.deltas = []
-        if block.grow is None and not self.is_native and is_empty_text(block.content):
+        if block.grow is None and not self.is_native and self.is_empty(block.content):
             self.empty[block.index] = block
         else:
             self._compare(block)
@@ -368,22 +367,20 @@ class StreamEncoder:
 
     def _finish(self, event: TurnComplete) -> None:
         self._begin(event.response)
-        for queue in self._queues.values():
-            for block in list(queue):
-                # A block that never stopped has the content received so far.
-                block.merge_pieces()
-                self._close(block)
+        for block in [block for queue in self._queues.values() for block in queue]:
+            # A block that never stopped has the content received so far.
+            block.merge_pieces()
+            self._close(block)
         self._write_rest_of_blocks()
         self.finish(event)
         self._end(event.layout)
 
     def _fail(self, event: TurnError) -> None:
         if self._has_begun:
-            for queue in self._queues.values():
-                for block in list(queue):
-                    block.is_complete = False
-                    block.merge_pieces()
-                    self._close(block)
+            for block in [block for queue in self._queues.values() for block in queue]:
+                block.is_complete = False
+                block.merge_pieces()
+                self._close(block)
             self._write_rest_of_blocks()
         failure = ChatResponse(error=event.error, origin=event.response.origin)
         encoded = self.adapter.encode_response(failure, self._policies)
@@ -406,6 +403,9 @@ class StreamEncoder:
     def is_deferred(self, block: OutgoingBlock) -> bool:
         """Return whether to postpone a block: a text that is still empty is opened with its first characters."""
         return growing_field(block.content) == "text" and not block.content.text and not block.deltas
+
+    is_empty = staticmethod(is_empty_text)
+    """Return whether a content of another API is not written if its choice has others: an empty text."""
 
     def open_block(self, block: OutgoingBlock) -> None:
         """Write the start of a block that can be live, and set its `grow`. If `grow` stays None, the block is held."""
@@ -481,8 +481,7 @@ class StreamEncoder:
 
         An object is written when the block is complete, because it may change until then.
         """
-        text = self.begun_text(block)
-        if text:
+        if text := self.begun_text(block):
             self.write_text(block, text)
 
     def write_rest(self, block: OutgoingBlock, text: object) -> None:

@@ -97,12 +97,14 @@ class ErrorBody(Record[ErrorContent]):
         kind = error_kind(error) or self.types.kind_of(dict.fromkeys(self.types.keys[:1], error.code))
         context.status = self.types.status_of(kind)
         fields = self.types.fields_of(kind)
-        # APIs of the same issuer have the same error types.
-        is_kin = origin is not None and context.issuer != "" and origin.issuer == context.issuer
         residue = {} if origin is None else (error.extra or {}).get(origin.api, {})
+        # A number was set by a host. It is not an error type of the issuer.
+        kept = {key: residue[key] for key in fields if residue.get(key, 0).__class__ in (str, type(None))}
+        # APIs of the same issuer may have the same error types.
+        is_kin = origin is not None and context.issuer != "" and origin.issuer == context.issuer
+        if is_kin and not any(value.__class__ is str for value in kept.values()):
+            is_kin = error.code is None or self.types.kind_of(dict.fromkeys(self.types.keys, error.code)) == kind
         if is_kin:
-            # A number was set by a host. It is not an error type of the issuer.
-            kept = {key: residue[key] for key in fields if residue.get(key, 0).__class__ in (str, type(None))}
             fields = {**fields, **kept}
         elif error.code is not None and (kind is None or self.types.kind_of(fields) != kind):
             context.report_loss(error, "code", reasons.NO_ERROR_TYPE)

@@ -19,7 +19,7 @@ class MessageList(Codec[list[ChatMessage]]):
     - `meaning`: what `tag` is for.
     """
 
-    classes = (list,)
+    classes: tuple[type, ...] = (list,)
     identity = False
     item = "message"
     tag = ""

@@ -83,7 +83,7 @@ def accepts_cache_points(context: EncodeContext) -> bool:
 class OneOf(Codec[S]):
     """A nested object that is decoded by one of a union's rows."""
 
-    classes = (dict,)
+    classes: tuple[type, ...] = (dict,)
     identity = False
 
     def __init__(self, union: Union) -> None:

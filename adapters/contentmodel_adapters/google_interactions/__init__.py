@@ -1,0 +1,200 @@
+"""The adapter of Gemini's Interactions API."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from contentmodel.authoring import (
+    Blocks,
+    EncodeContext,
+    EnumString,
+    Kinds,
+    ProviderOnly,
+    SchemaMap,
+    TableAdapter,
+    TextField,
+    hoist_instructions,
+    instructions_as_text,
+    media,
+    message_pass,
+    passes,
+    payload_pass,
+    reasons,
+    request_pass,
+    settings,
+    with_counted_calls,
+    with_custom_calls,
+    with_fitting_calls,
+    with_known_tools,
+)
+from contentmodel.content.text import TextContent
+from contentmodel.message import ChatMessage
+from contentmodel.request import ChatRequest
+from contentmodel_adapters.google_interactions.blocks import API, TABLE
+from contentmodel_adapters.google_interactions.http import HTTP
+from contentmodel_adapters.google_interactions.messages import Steps, encode_steps
+from contentmodel_adapters.google_interactions.response import ERRORS, RESPONSE, completed
+from contentmodel_adapters.google_interactions.rules import CALL_IDS, RULES, TOOL_NAMES
+from contentmodel_adapters.google_interactions.stream import Decoder
+from contentmodel_adapters.google_interactions.stream_encoder import Encoder
+from contentmodel_adapters.google_interactions.tools import CURRENT, TOOL_CHOICE, TOOLS, Format
+from contentmodel_adapters.shared.google import ISSUER, with_signed_thoughts
+from contentmodel_adapters.shared.hosted import with_sendable_tools
+from contentmodel_adapters.shared.modalities import Modalities
+from contentmodel_adapters.shared.schema_adaptation import GOOGLE, restored_arguments, with_fitting_schemas
+
+REQUEST = TABLE.record(
+    "request",
+    ChatRequest,
+    {
+        "model": "model",
+        "system_instruction": ("instructions", TextField(TextContent, "text", between="\n\n")),
+        "input": ("messages", Steps()),
+        "tools": ("tools", Blocks(TOOLS)),
+        "stream": "options.stream",
+        "store": "options.store",
+        "previous_interaction_id": ("options.previous_response_id", ProviderOnly("options.previous_response_id", str)),
+        "service_tier": (
+            "options.service_tier",
+            EnumString("options.service_tier", "flex", "standard", "priority", "deferred"),
+        ),
+        "response_format": ("options.response_format", Format()),
+        "response_modalities": (
+            "options.modalities",
+            Modalities(str.lower, "text", "image", "audio", "video", "document"),
+        ),
+        "generation_config.max_output_tokens": "options.max_output_tokens",
+        "generation_config.temperature": "options.temperature",
+        "generation_config.top_p": "options.top_p",
+        "generation_config.seed": "options.seed",
+        "generation_config.stop_sequences": "options.stop_sequences",
+        "generation_config.tool_choice": ("options.tool_choice", TOOL_CHOICE),
+        "generation_config.thinking_level": (
+            "options.reasoning.effort",
+            EnumString("options.reasoning.effort", "minimal", "low", "medium", "high", "xhigh"),
+        ),
+        "generation_config.thinking_summaries": (
+            "options.reasoning.summary",
+            EnumString("options.reasoning.summary", "auto", "none"),
+        ),
+    },
+)
+TABLE.keep(
+    "request",
+    *("agent", "agent_config", "background", "cached_content", "continuation_token", "environment", "labels"),
+    *("response_mime_type", "safety_settings", "webhook_config"),
+)
+TABLE.keep("generation_config", "image_config", "speech_config", "transcription_config", "video_config")
+
+# types.ImageMimeType, DocumentMimeType, AudioMimeType and VideoMimeType of google-genai 3.4 (_gaos/types/interactions).
+_OFFICE = "application/vnd.openxmlformats-officedocument"
+TYPES = (
+    *(f"image/{name}" for name in ("png", "jpeg", "webp", "heic", "heif", "gif", "bmp", "tiff")),
+    *("application/pdf", "application/msword", "application/vnd.ms-excel", "application/vnd.ms-powerpoint"),
+    *(f"application/vnd.oasis.opendocument.{name}" for name in ("presentation", "text", "spreadsheet")),
+    *(f"{_OFFICE}.presentationml.presentation", f"{_OFFICE}.spreadsheetml.sheet"),
+    *(f"{_OFFICE}.wordprocessingml.document", f"{_OFFICE}.wordprocessingml.template"),
+    *(f"audio/{name}" for name in ("wav", "mp3", "aiff", "aac", "ogg", "flac", "mpeg", "m4a", "l16", "opus", "webm")),
+    *("audio/alaw", "audio/mulaw", "video/mp4", "video/mpeg", "video/mpg", "video/mov", "video/avi", "video/x-flv"),
+    *("video/webm", "video/wmv", "video/3gpp"),
+)
+READS = media.MediaSupport(
+    media_types=TYPES, links=(*TYPES, "text/csv"), schemes=("http", "https", "gs"), texts=True, in_answers=True
+)
+# Levels of thinking only; the lowest one is a matter of the model.
+FORM = settings.Form(off=None, auto={})
+
+
+def _is_continued(request: ChatRequest) -> bool:
+    """Return whether the server holds the conversation that a request continues."""
+    return request.options.previous_response_id is not None
+
+
+def _with_a_turn(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    return request if _is_continued(request) else passes.with_a_turn(request, context)
+
+
+def _with_fitting_calls(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    return with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, is_continued=_is_continued(request))
+
+
+def with_model(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+    """Return a request with the required fields. A missing model becomes "" and is reported."""
+    if payload.keys() & {"model", "agent"}:
+        return payload
+    context.report_loss(request, "model", reasons.NO_MODEL)
+    return {"model": "", **payload}
+
+
+REQUEST_PASSES = (
+    request_pass(settings.with_fitting_settings, native=True, form=FORM),
+    request_pass(with_known_tools, native=True, kinds=Kinds()),
+    request_pass(with_counted_calls),
+    request_pass(with_sendable_tools, current=CURRENT),
+    request_pass(hoist_instructions),
+    message_pass(with_signed_thoughts),
+    message_pass(passes.normalize_foreign),
+    message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
+    request_pass(_with_a_turn),
+    request_pass(_with_fitting_calls),
+    message_pass(instructions_as_text),
+    request_pass(with_fitting_schemas, dialects=GOOGLE),
+    message_pass(passes.with_names_of_results),
+)
+
+
+class GoogleInteractions(TableAdapter):
+    """The adapter of Interactions: requests, answers, streams and errors."""
+
+    api = API
+    issuer = ISSUER
+    table = TABLE
+    rules = RULES
+    request = REQUEST
+    takes_json = True
+    response = RESPONSE
+    decoder = Decoder
+    encoder = Encoder
+    conversation = "input"
+    errors = ERRORS
+    http = HTTP
+    meaningless = {"object": "interaction", "updated": None}
+    request_passes = REQUEST_PASSES
+    request_payload_passes = (payload_pass(with_model),)
+    answer_passes = (message_pass(with_signed_thoughts), message_pass(passes.normalize_answer, cites=True))
+    token_counts = {"cached_inside": True, "reasoning_inside": False, "tools_inside": False}
+    response_payload_passes = (payload_pass(completed),)
+
+    def _decode_row(self, row: Any, wire: dict[str, Any], context: Any) -> Any:
+        value = super()._decode_row(row, wire, context)
+        return with_custom_calls(value, context) if isinstance(value, ChatRequest) else value
+
+    def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
+        return restored_arguments(arguments, adapted)
+
+    def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> list[dict[str, Any]]:
+        return encode_steps(messages, context)
+
+    def recognises_list(self, items: list[Any]) -> float:
+        """Return the confidence that the items are steps of this API."""
+        tags = [item.get("type") if isinstance(item, dict) else None for item in items]
+        return 0.95 if any(tag in ("user_input", "model_output", "thought", "function_result") for tag in tags) else 0.0
+
+    def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
+        """Return the kinds of payload that it may be, each with a confidence."""
+        event = payload.get("event_type")
+        if isinstance(event, str) and event.startswith(("interaction.", "step.", "error")):
+            return {"stream": 1.0}
+        if payload.get("object") == "interaction" or isinstance(payload.get("steps"), list):
+            return {"response": 1.0}
+        if not isinstance(payload.get("input"), str | list | dict):
+            return {}
+        own = ("agent", "generation_config", "previous_interaction_id", "system_instruction", "response_modalities")
+        items = payload["input"] if isinstance(payload["input"], list) else []
+        if any(key in payload for key in own) or self.recognises_list(items):
+            return {"request": 0.95}
+        return {"request": 0.5 if str(payload.get("model")).startswith("gemini") else 0.1}
+
+
+adapter = GoogleInteractions()

@@ -1,0 +1,162 @@
+"""The envelope of Interactions: steps, status, usage, errors (google-genai 3.4, _gaos; November 2026)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from contentmodel.authoring import (
+    DecodeContext,
+    EncodeContext,
+    ErrorBody,
+    ErrorTypes,
+    Fields,
+    FinishReasons,
+    Hint,
+    Record,
+    with_date,
+)
+from contentmodel.response import ChatChoice, ChatResponse
+from contentmodel_adapters.google_interactions.blocks import API, ERROR, TABLE, USAGE
+from contentmodel_adapters.google_interactions.messages import decode_steps, encode_steps
+from contentmodel_adapters.shared.answer import OnlyChoice, misfits
+
+FINISH = FinishReasons(
+    {
+        "completed": "stop",
+        "requires_action": "tool_calls",
+        "incomplete": "length",
+        "budget_exceeded": "length",
+        "failed": "error",
+        "cancelled": "cancelled",
+        "in_progress": "running",
+        "queued": "running",
+        "requires_continuation": "pause",
+    },
+    {
+        "stop": "completed",
+        "tool_calls": "requires_action",
+        "length": "incomplete",
+        "error": "failed",
+        "cancelled": "cancelled",
+        "running": "in_progress",
+        "pause": "requires_continuation",
+        "refusal": "completed",
+        "content_filter": "incomplete",
+    },
+    "completed",
+)
+TABLE.known_values("status", *FINISH.reasons)
+TABLE.keep(
+    "response",
+    *("agent", "agent_config", "background", "cached_content", "continuation_ids", "continuation_token", "environment"),
+    *("environment_id", "errors", "generation_config", "input", "labels", "object", "output_audio", "output_image"),
+    *("output_text", "output_video", "previous_interaction_id", "response_format", "response_mime_type"),
+    *("response_modalities", "safety_settings", "service_tier", "system_instruction", "tools", "updated"),
+    "webhook_config",
+)
+
+_BLOCKED = (
+    *("safety", "recitation", "language", "prohibited_content", "spii", "blocklist", "content_blocked"),
+    *("image_safety", "image_prohibited_content", "image_recitation", "image_other"),
+)
+# ai.google.dev/gemini-api/docs/api-errors (seen 2026-11-26). Other codes are the name of the HTTP status.
+ERRORS = ErrorTypes(
+    ("code",),
+    {
+        "invalid_request": {"code": "invalid_request"},
+        "authentication": {"code": "authentication"},
+        "billing": {"code": "payment_required"},
+        "permission": {"code": "permission_denied"},
+        "not_found": {"code": "not_found"},
+        "conflict": {"code": "conflict"},
+        "context_length": {"code": "invalid_request"},
+        "too_large": {"code": "payload_too_large"},
+        "rate_limit": {"code": "rate_limit_exceeded"},
+        "cancelled": {"code": "cancelled"},
+        "server": {"code": "api_error"},
+        "overloaded": {"code": "service_unavailable"},
+        "timeout": {"code": "gateway_timeout"},
+    },
+    {
+        "parameter_unknown": "invalid_request",
+        "failed_precondition": "invalid_request",
+        "out_of_range": "invalid_request",
+        "model_not_found": "not_found",
+        "quota_exceeded": "rate_limit",
+        **dict.fromkeys(_BLOCKED, "invalid_request"),
+    },
+)
+TABLE.known_values("error.code", *ERRORS.types)
+
+NO_STEPS = Hint[list[Any] | None](API, "steps", "the steps of an answer that has none: null or empty")
+ENDING = Fields({"finish_reason": "status", "messages": "steps"})
+
+
+class Answer(OnlyChoice):
+    """The steps and the status: the messages of the only choice, and its finish reason."""
+
+    keys = ("steps", "status")
+    parts = {"status": "choices.finish_reason"}
+
+    def decode(self, wire: dict[str, Any], context: DecodeContext) -> list[ChatChoice]:
+        if not any(key in wire for key in self.keys):
+            return []
+        steps, status = wire.get("steps"), wire.get("status")
+        if steps is not None and steps.__class__ is not list:
+            context.expected(wire, "steps", "array", steps)
+        messages = decode_steps(steps, context) if steps.__class__ is list else []
+        own = misfits(wire, status=str)
+        if "steps" in wire and not steps:
+            own |= NO_STEPS.entry(steps)
+        if "status" in wire and status is None:
+            own["status"] = None
+        finish = FINISH.decode(status, context, wire, "status") if status.__class__ is str else None
+        choices = [ChatChoice(messages=messages, finish_reason=finish, extra={API: own} if own else None)]
+        context.trace(ENDING, choices, wire, None, spread=False)
+        return choices
+
+    def write_choice(
+        self, choice: ChatChoice, own: dict[str, Any], wire: dict[str, Any], context: EncodeContext
+    ) -> None:
+        steps = encode_steps(choice.messages, context)
+        if steps or NO_STEPS.is_in(own):
+            wire["steps"] = steps or NO_STEPS.read(own)
+        if "status" in own:
+            wire["status"] = own["status"]
+        if choice.finish_reason is not None:
+            wire["status"] = FINISH.encode(choice.finish_reason, context, choice)
+
+
+RESPONSE = TABLE.record(
+    "response",
+    ChatResponse,
+    {
+        "id": "id",
+        "model": "model",
+        "created": "created",
+        "usage": ("usage", Record(USAGE)),
+        "error": ("error", ErrorBody(ERROR, ERRORS)),
+    },
+    Answer(),
+)
+
+
+_COUNTED = ("total_input_tokens", "total_output_tokens", "total_tool_use_tokens", "total_thought_tokens")
+
+
+def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
+    """Return the payload of an answer with the fields that the API always sends, or the body of an error."""
+    error = payload.pop("error", None)
+    if error is not None and not response.choices:
+        return {"error": error}
+    if error is not None:
+        payload |= {"status": "failed", "errors": [error]}
+    if not payload.get("id"):
+        # An answer that the server does not store has no id.
+        payload.pop("id", None)
+    payload = with_date(payload, "created", response, context)
+    if "usage" in payload:
+        # The API always sends the total.
+        usage = payload["usage"]
+        payload["usage"] = {"total_tokens": sum(usage.get(name, 0) for name in _COUNTED), **usage}
+    return {"object": "interaction", "status": "completed", "steps": [], **payload}

@@ -1,0 +1,234 @@
+"""Decode streams of Interactions: steps that grow (google-genai 3.4, _gaos/types/interactions; November 2026).
+
+A delta is appended to the open step of its index. The last event has the whole answer, mostly without its steps.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from contentmodel.authoring import (
+    ArgumentsDelta,
+    BlockState,
+    CitationDelta,
+    Layout,
+    MediaDelta,
+    ReasoningDelta,
+    SignatureDelta,
+    StreamDecoder,
+    TextDelta,
+    UnknownDelta,
+    extended,
+    layout_of,
+    list_of,
+    merge_entry_pieces,
+    merge_into,
+    object_at,
+    object_of,
+    object_or_text,
+    objects_of,
+    place_at,
+    text_of,
+)
+from contentmodel.content.tools import ToolCallContent
+from contentmodel.errors import DecodeError, Fault
+from contentmodel_adapters.google_interactions.blocks import API, CITATIONS, TABLE, USAGE
+from contentmodel_adapters.google_interactions.messages import LISTS, decode_step
+
+EVENTS = (
+    *("interaction.created", "interaction.status_update", "interaction.completed"),
+    *("step.start", "step.delta", "step.stop", "error"),
+)
+TABLE.known_values("stream event", *EVENTS)
+# Contents whose data come in several deltas.
+_GROWING_MEDIA = ("audio", "video")
+
+
+class Step:
+    """The state of one step: its wire object, and its blocks. In a list of contents, each is a block."""
+
+    __slots__ = ("blocks", "decoded", "field", "wire")
+
+    def __init__(self, wire: dict[str, Any]) -> None:
+        self.field = LISTS[wire["type"]][0] if text_of(wire, "type") in LISTS else None
+        self.wire = wire
+        self.blocks: list[BlockState] = []
+        self.decoded: tuple[str, list[Any]] | None = None
+        """The role and the contents that were decoded when it was stopped."""
+
+    def whole(self) -> dict[str, Any]:
+        """Return the wire step with everything that was appended to it."""
+        for block in self.blocks:
+            merge_entry_pieces(block)
+        parts = [block.wire for block in self.blocks if block.wire]
+        if self.field is None:
+            return {**self.wire, **(parts[0] if parts else {})}
+        return {**self.wire, self.field: parts} if parts else self.wire
+
+
+class Decoder(StreamDecoder):
+    """Decode one answer event by event."""
+
+    def __init__(self, adapter: Any, *, deltas: bool = True) -> None:
+        super().__init__(adapter, deltas=deltas)
+        self._steps: dict[int, Step] = {}
+
+    def read(self, name: str | None, wire: dict[str, Any]) -> None:
+        kind = text_of(wire, "event_type") or name
+        if kind == "step.delta":
+            self._grow(place_at(wire, "index", API), object_at(wire, "delta", API))
+            self._count(object_of(object_of(wire, "metadata"), "total_usage"))
+        elif kind == "step.start":
+            self._begin_step(place_at(wire, "index", API), object_at(wire, "step", API))
+        elif kind == "step.stop":
+            self._stop_step(self._steps.get(place_at(wire, "index", API)))
+            self._count(object_of(wire, "usage"))
+        elif kind == "interaction.created":
+            self._merge(object_at(wire, "interaction", API))
+            self.begin(self.answer)
+        elif kind == "interaction.status_update":
+            merge_into(self.answer, {key: wire[key] for key in ("status", "continuation_token") if key in wire})
+            self._count(object_of(wire, "usage"))
+        elif kind == "interaction.completed":
+            self._complete_with(object_at(wire, "interaction", API))
+        elif kind == "error":
+            self.fail_with({"error": object_of(wire, "error")})
+        else:
+            self.wire_event(name or kind, wire)
+
+    def _merge(self, interaction: dict[str, Any]) -> None:
+        """Merge an answer without its steps. An empty id means that the server does not store it."""
+        known = {key: value for key, value in interaction.items() if key != "steps" and (key, value) != ("id", "")}
+        merge_into(self.answer, known)
+
+    def _count(self, usage: dict[str, Any]) -> None:
+        if usage:
+            self.answer["usage"] = usage
+            self.count(USAGE, usage)
+
+    # -- steps -------------------------------------------------------------------------------------------------
+
+    def _begin_step(self, place: int, wire: dict[str, Any]) -> None:
+        self.begin(self.answer)
+        step = self._steps[place] = Step(dict(wire))
+        if step.field is None:
+            content = decode_step({**wire}, [wire], 0, self.context())[1][0]
+            if getattr(content, "arguments", None) == {}:
+                content = msgspec.structs.replace(content, arguments="")
+            step.blocks.append(self.start({}, content))
+            return
+        parts = step.wire.pop(step.field, None)
+        for part in parts if parts.__class__ is list else ():
+            self._part(step, part)
+        if step.wire["type"] == "thought" and not step.blocks:
+            step.blocks.append(self.start({}, decode_step(step.wire, [wire], 0, self.context())[1][0]))
+
+    def _part(self, step: Step, part: dict[str, Any]) -> BlockState:
+        """Start a content of a step. Only the first one has the fields of the step."""
+        around = {"type": step.wire["type"]} if step.blocks else step.wire
+        contents = decode_step({**around, step.field: [{**part}]}, [part], 0, self.context())[1]  # type: ignore[dict-item]
+        if step.blocks:
+            extra = {api: own for api, own in (contents[0].extra or {}).items() if own.keys() != {":step"}} or None
+            contents[0] = msgspec.structs.replace(contents[0], extra=extra)
+        step.blocks.append(self.start({**part}, contents[0]))
+        return step.blocks[-1]
+
+    def _grow(self, place: int, delta: dict[str, Any]) -> None:
+        step = self._steps.get(place)
+        if step is None or step.decoded is not None:
+            raise DecodeError(API, [Fault("$.index", f"step {place} is not open")])
+        kind = delta.get("type")
+        last = step.blocks[-1] if step.blocks else None
+        if step.wire.get("type") == "thought" and last is not None:
+            self._think(step, last, delta)
+        elif step.field is not None:
+            self._output(step, last, delta)
+        elif kind == "arguments_delta" and last is not None and delta.get("arguments").__class__ is str:
+            self.more(last, "arguments", delta["arguments"], ArgumentsDelta)
+        elif last is not None:
+            # The delta of a hosted tool has the fields of its step.
+            step.wire = extended(step.wire, {key: value for key, value in delta.items() if key != "type"})
+            self.emit(UnknownDelta(index=last.index, api=API, delta=delta))
+
+    def _think(self, step: Step, last: BlockState, delta: dict[str, Any]) -> None:
+        content = object_of(delta, "content")
+        if delta.get("type") == "thought_summary" and content.get("text").__class__ is str:
+            last.wire.update({"text": last.wire.get("text", ""), **{k: v for k, v in content.items() if k != "text"}})
+            self.more(last, "text", content["text"], ReasoningDelta)
+        elif delta.get("type") == "thought_signature" and delta.get("signature").__class__ is str:
+            step.wire["signature"] = step.wire.get("signature", "") + delta["signature"]
+            sealed = decode_step({"type": "thought", **step.wire}, [], 0, self.context())[1][-1].protected
+            if sealed is not None:
+                self.emit(SignatureDelta(index=last.index, protected=sealed))
+        else:
+            self.emit(UnknownDelta(index=last.index, api=API, delta=delta))
+
+    def _output(self, step: Step, last: BlockState | None, delta: dict[str, Any]) -> None:
+        kind, text = delta.get("type"), delta.get("text")
+        open_kind = None if last is None else last.wire.get("type")
+        if kind == "text_annotation_delta" and last is not None and open_kind == "text":
+            for citation in objects_of(delta, "annotations"):
+                last.wire["annotations"] = [*list_of(last.wire, "annotations"), citation]
+                self.emit(CitationDelta(index=last.index, citation=CITATIONS.decode(citation, self.context())))
+        elif kind == "text" and text.__class__ is str:
+            if last is None or open_kind != "text":
+                last = self._part(step, {**delta, "text": ""})
+            last.wire.update({key: value for key, value in delta.items() if key != "text"})
+            self.more(last, "text", text, TextDelta)
+        elif last is not None and kind == open_kind and kind in _GROWING_MEDIA and delta.get("data").__class__ is str:
+            last.grow("data", delta["data"])
+            self.emit(MediaDelta(index=last.index, data=delta["data"]))
+        else:
+            self._part(step, delta)
+
+    def _stop_step(self, step: Step | None, *, is_complete: bool = True) -> None:
+        if step is None or step.decoded is not None:
+            return
+        context, typed = self.context(), "".join(p for b in step.blocks for p in b.pieces.get("arguments", ()))
+        wire = step.wire = step.whole()
+        if typed:
+            wire["arguments"] = object_or_text(typed)
+        is_cut = bool(typed) and wire["arguments"] is typed
+        role, contents = decode_step({**wire, "arguments": {}} if is_cut else wire, [wire], 0, context)
+        context.finish(wire)
+        if is_cut and isinstance(contents[0], ToolCallContent):
+            # Mostly truncated arguments. An answer without streaming cannot have them.
+            wire["arguments"] = {}
+            contents[0] = msgspec.structs.replace(contents[0], arguments=typed)
+        step.decoded = role, contents
+        for block, content in zip(step.blocks, contents, strict=False):
+            self.stop(block, content, is_complete=is_complete)
+        step.blocks += [self.whole(content) for content in contents[len(step.blocks) :]]
+
+    # -- the end -----------------------------------------------------------------------------------------------
+
+    def _complete_with(self, interaction: dict[str, Any]) -> None:
+        for place, wire in enumerate(list_of(interaction, "steps")):
+            if place not in self._steps and wire.__class__ is dict:
+                self._begin_step(place, wire)
+        self._merge(interaction)
+        if not self._steps:
+            self.answer["steps"] = interaction.get("steps", [])
+        self.begin(self.answer)
+        for step in self._steps.values():
+            self._stop_step(step)
+        wire, layout = self.broken()
+        self.complete(self._read_answer(wire), layout)
+
+    def _read_answer(self, wire: dict[str, Any]) -> Any:
+        return self.adapter.read_response(wire, {id(s.wire): s.decoded for s in self._steps.values() if s.decoded})
+
+    def stop_open(self) -> None:
+        for step in self._steps.values():
+            self._stop_step(step, is_complete=False)
+
+    def broken(self) -> tuple[dict[str, Any], Layout]:
+        if not self._has_begun:
+            return {}, []
+        steps = [self._steps[place] for place in sorted(self._steps)]
+        wire = {**self.answer, "steps": [step.wire for step in steps]} if steps else self.answer
+        blocks = [block.index for step in steps for block in step.blocks]
+        response = self._read_answer(wire)
+        return wire, layout_of(response, [blocks] * len(response.choices))

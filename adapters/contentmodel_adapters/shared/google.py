@@ -1,0 +1,112 @@
+"""What both APIs of Gemini have: signatures of thoughts, and pages that could not be read.
+
+generateContent has a signature on any part, mostly on the first call or text after a thought. Interactions has it on
+the thought.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from contentmodel.authoring import Codec, DecodeContext, EncodeContext, Opaque, is_native, reasons
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent
+from contentmodel.message import ChatMessage
+
+ISSUER = "google"
+SKIP = "skip_thought_signature_validator"
+"""The placeholder signature of a call that no model of Google made (ai.google.dev/gemini-api/docs/thought-signatures,
+seen 2026-11-21).
+"""
+
+
+class Signature(Opaque):
+    """A signature. A placeholder is none: it stays in the residue, and means nothing to another API."""
+
+    def __init__(self) -> None:
+        super().__init__(ISSUER, "signature")
+
+    def holds(self, value: object) -> bool:
+        return value.__class__ is str and value != SKIP
+
+
+class Unread(Codec[str]):
+    """The address of a page that could not be read, as an error message."""
+
+    classes = (str,)
+    identity = False
+    prefix = "could not read "
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> str:
+        return f"{self.prefix}{value}"
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> str:
+        return str(value).removeprefix(self.prefix)
+
+    def describe(self) -> str:
+        return "str"
+
+
+def is_signed(content: Any) -> bool:
+    """Return whether a content has a signature of Google."""
+    sealed = content.protected
+    return sealed is not None and sealed.issuer == ISSUER and sealed.kind == "signature"
+
+
+# The signature of a hosted tool's call or result is lost with it.
+_KEEP_SIGNATURES = (ReasoningContent, HostedToolCallContent, HostedToolResultContent)
+
+
+def with_signed_thoughts(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages whose signatures are on the thought before a text or call, where Interactions has them."""
+    return [
+        message if is_native(message, context) else context.with_contents(message, _divided(message.contents, context))
+        for message in messages
+    ]
+
+
+def _divided(contents: Sequence[Any], context: EncodeContext) -> list[Any]:
+    divided: list[Any] = []
+    for content in contents:
+        if is_signed(content) and not isinstance(content, _KEEP_SIGNATURES):
+            last = divided[-1] if divided else None
+            if isinstance(last, ReasoningContent) and last.protected is None:
+                divided[-1] = context.replace(last, protected=content.protected)
+            else:
+                divided.append(context.replaced(content, ReasoningContent(protected=content.protected)))
+            content = context.replace(content, protected=None)
+        divided.append(content)
+    return divided
+
+
+MOVED_SIGNATURE = reasons.moved(
+    "google-moved-signature", "{target} has the signature of a thought on the text or call that follows it"
+)
+
+
+def with_signed_parts(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages whose signatures are on the text or call after a thought, where generateContent has them."""
+    return [
+        message if is_native(message, context) else context.with_contents(message, _joined(message.contents, context))
+        for message in messages
+    ]
+
+
+def _joined(contents: Sequence[Any], context: EncodeContext) -> list[Any]:
+    joined: list[Any] = []
+    pending: Any = None
+    for content in contents:
+        if pending is not None and content.protected is None and not isinstance(content, _KEEP_SIGNATURES):
+            signed = context.replace(content, protected=pending.protected)
+            if pending.text:
+                context.report_loss(pending, "protected", MOVED_SIGNATURE)
+                joined[-1] = context.replace(pending, protected=None)
+            else:
+                context.report_lost_attributes(pending, ("annotations", "cache_point"))
+                context.leave_residue(pending, own=True)
+                joined[-1:] = []
+            content = signed
+        joined.append(content)
+        pending = content if isinstance(content, ReasoningContent) and is_signed(content) else None
+    return joined

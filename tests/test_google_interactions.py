@@ -1,0 +1,455 @@
+"""Gemini's Interactions API: steps, signatures, forms of the input, streams, agents."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import contentmodel
+from contentmodel import ChatMessage, ChatRequest, FunctionTool, ReasoningContent, TextContent, adapter, convert
+from contentmodel.content import JsonContent, UnknownContent, UriContent, WebSearchToolCallContent
+from contentmodel.content.tools import FunctionCallContent, FunctionResultContent, HostedToolResultContent
+from contentmodel.events import ArgumentsDelta, CitationDelta, SignatureDelta, TurnError
+
+API, OTHER = "google-interactions", "google-generate-content"
+INTERACTIONS = adapter(API)
+CALL = {"type": "function_call", "id": "c1", "name": "f", "arguments": {"a": 1}}
+RESULT = {"type": "function_result", "call_id": "c1", "name": "f", "result": "Done."}
+THOUGHT = {"type": "thought", "summary": [{"type": "text", "text": "Hm."}], "signature": "AAAA"}
+
+
+def said(text: str, kind: str = "model_output") -> dict[str, Any]:
+    return {"type": kind, "content": [{"type": "text", "text": text}]}
+
+
+def request(*steps: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    return {"model": "gemini-3-flash-preview", "input": [said("Hi", "user_input"), *steps], **fields}
+
+
+def answer(*steps: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    return {"id": "v1_a", "object": "interaction", "model": "m", "status": "completed", "steps": [*steps], **fields}
+
+
+def events(*steps: tuple[dict[str, Any], list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Return the events of a stream: each step with its deltas."""
+    made: list[dict[str, Any]] = [
+        {"event_type": "interaction.created", "interaction": {"id": "v1_a", "status": "in_progress"}}
+    ]
+    for index, (step, deltas) in enumerate(steps):
+        made.append({"event_type": "step.start", "index": index, "step": step})
+        made += [{"event_type": "step.delta", "index": index, "delta": delta} for delta in deltas]
+        made.append({"event_type": "step.stop", "index": index})
+    return [*made, {"event_type": "interaction.completed", "interaction": {"id": "v1_a", "status": "completed"}}]
+
+
+def read(stream: list[dict[str, Any]]) -> list[Any]:
+    decoder = INTERACTIONS.stream_decoder()
+    return [event for wire in stream for event in decoder.feed_event(wire)] + decoder.close()
+
+
+def folded(*steps: tuple[dict[str, Any], list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Return the steps of the answer that a stream folds to."""
+    steps_of_answer: list[dict[str, Any]] = INTERACTIONS.encode_response(
+        contentmodel.fold(read(events(*steps)))
+    ).payload["steps"]
+    return steps_of_answer
+
+
+# -- requests ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "Hi",
+        {"type": "text", "text": "Hi"},
+        [{"type": "text", "text": "Hi"}],
+        [{"type": "text", "text": "Look."}, {"type": "image", "uri": "https://example.com/a.png"}],
+        [said("Hi", "user_input")],
+    ],
+)
+def test_each_form_of_the_input_is_one_user_message_and_comes_back(given: Any) -> None:
+    payload = {"model": "m", "input": given}
+    decoded = INTERACTIONS.decode_request(payload)
+    assert [message.role for message in decoded.messages] == ["user"]
+    assert INTERACTIONS.encode_request(decoded).payload == payload
+
+
+def test_an_edit_of_a_string_input_is_sent() -> None:
+    decoded = INTERACTIONS.decode_request({"model": "m", "input": "Hi"})
+    decoded.messages[0].contents.append(UriContent(uri="https://example.com/a.png", kind="image"))
+    (step,) = INTERACTIONS.encode_request(decoded).payload["input"]
+    assert [part["type"] for part in step["content"]] == ["text", "image"]
+
+
+def test_steps_of_the_model_are_one_message_and_results_another() -> None:
+    payload = request(THOUGHT, said("Wait."), CALL, RESULT, said("Good."))
+    decoded = INTERACTIONS.decode_request(payload)
+    assert [message.role for message in decoded.messages] == ["user", "assistant", "tool", "assistant"]
+    assert [type(content) for content in decoded.messages[1].contents] == [
+        ReasoningContent,
+        TextContent,
+        FunctionCallContent,
+    ]
+    assert INTERACTIONS.encode_request(decoded).payload == payload
+
+
+def test_a_step_of_several_contents_keeps_its_fields_and_its_borders() -> None:
+    output = {"type": "model_output", "content": [{"type": "text", "text": t} for t in "ab"], "extra": 1}
+    payload = request(output, said("c"), {"type": "model_output", "content": []})
+    assert INTERACTIONS.encode_request(INTERACTIONS.decode_request(payload)).payload == payload
+
+
+@pytest.mark.parametrize(
+    ("result", "outputs"),
+    [
+        ("Done.", [TextContent]),
+        ({"a": 1}, [JsonContent]),
+        ([{"type": "text", "text": "Done."}, {"type": "image", "data": "AAAA", "mime_type": "image/png"}], None),
+        ([{"type": "function", "name": "f"}], None),
+    ],
+)
+def test_results_are_texts_objects_or_contents(result: Any, outputs: list[type] | None) -> None:
+    payload = request(CALL, {**RESULT, "result": result, "is_error": True})
+    decoded = INTERACTIONS.decode_request(payload)
+    (content,) = decoded.messages[-1].contents
+    assert isinstance(content, FunctionResultContent)
+    assert content.is_error
+    assert outputs is None or [type(output) for output in content.outputs] == outputs
+    assert INTERACTIONS.encode_request(decoded).payload == payload
+
+
+def test_unknown_hosted_tools_are_calls_and_results() -> None:
+    call = {"type": "quantum_call", "id": "q1", "arguments": {"qubits": 2}, "signature": "AAAA"}
+    result = {"type": "quantum_result", "call_id": "q1", "result": [{"type": "text", "text": "01"}]}
+    payload = request(call, result, {"type": "pause"})
+    decoded = INTERACTIONS.decode_request(payload)
+    first, second, third = decoded.messages[-1].contents
+    assert (first.name, second.name) == ("quantum", "quantum")  # type: ignore[attr-defined]
+    assert isinstance(second, HostedToolResultContent)
+    assert second.text == "01"
+    assert isinstance(third, UnknownContent)
+    assert INTERACTIONS.encode_request(decoded).payload == payload
+
+
+def test_a_failed_page_is_an_error_of_its_result() -> None:
+    pages = [{"url": "https://example.com", "status": "error"}, {"url": "https://example.org", "status": "success"}]
+    call = {"type": "url_context_call", "id": "u1", "arguments": {"urls": []}}
+    payload = answer(call, {"type": "url_context_result", "call_id": "u1", "result": pages})
+    decoded = INTERACTIONS.decode_response(payload)
+    result = decoded.messages[0].contents[1]
+    assert isinstance(result, HostedToolResultContent)
+    assert result.error is not None
+    assert INTERACTIONS.encode_response(decoded).payload == payload
+
+
+def test_stored_conversations_are_continued_only_here() -> None:
+    payload = {"model": "m", "previous_interaction_id": "v1_a", "store": True, "input": [RESULT]}
+    decoded = INTERACTIONS.decode_request(payload)
+    assert decoded.options.previous_response_id == "v1_a"
+    assert INTERACTIONS.encode_request(decoded).payload == payload
+    made = convert(payload, source=API, target="openai-responses")
+    assert "previous_response_id" not in made.payload
+    assert "$.previous_interaction_id" in [loss.path for loss in made.losses]
+
+
+def test_requests_to_agents_have_no_model() -> None:
+    payload = {"agent": "deep-research-preview-04-2026", "input": "Why?", "background": True, "agent_config": {"a": 1}}
+    decoded = INTERACTIONS.decode_request(payload)
+    assert decoded.model is None
+    encoded = INTERACTIONS.encode_request(decoded)
+    assert (encoded.payload, encoded.losses) == (payload, ())
+
+
+def test_a_request_of_the_application_has_the_current_form() -> None:
+    made = INTERACTIONS.encode_request(
+        ChatRequest(
+            model="gemini-3-flash-preview",
+            instructions=["Be brief."],
+            messages=[ChatMessage(role="user", contents=["Hi"])],
+            tools=[FunctionTool(name="f", parameters={"type": "object"})],
+        )
+    )
+    assert made.payload == {
+        "model": "gemini-3-flash-preview",
+        "system_instruction": "Be brief.",
+        "input": [said("Hi", "user_input")],
+        "tools": [{"type": "function", "name": "f", "parameters": {"type": "object"}}],
+    }
+
+
+def test_formats_of_answers_are_json_and_schemas() -> None:
+    schema = {"type": "object", "properties": {}}
+    made = {"type": "text", "mime_type": "application/json", "schema": schema}
+    for form in (made, [made]):
+        decoded = INTERACTIONS.decode_request(request(response_format=form))
+        assert decoded.options.response_format is not None
+        assert decoded.options.response_format.schema == schema
+        assert INTERACTIONS.encode_request(decoded).payload == request(response_format=form)
+    bare = request(response_format=schema)
+    decoded = INTERACTIONS.decode_request(bare)
+    assert decoded.options.response_format is None
+    assert INTERACTIONS.encode_request(decoded).payload == bare
+
+
+# -- signatures ----------------------------------------------------------------------------------------------------
+
+GEMINI = {
+    "contents": [
+        {"role": "user", "parts": [{"text": "Hi"}]},
+        {
+            "role": "model",
+            "parts": [
+                {"text": "Hm.", "thought": True},
+                {"functionCall": {"id": "c1", "name": "f", "args": {"a": 1}}, "thoughtSignature": "AAAA"},
+                {"functionCall": {"id": "c2", "name": "f", "args": {}}},
+            ],
+        },
+        {
+            "role": "user",
+            "parts": [
+                {"functionResponse": {"id": "c1", "name": "f", "response": {"output": "Done."}}},
+                {"functionResponse": {"id": "c2", "name": "f", "response": {"output": "Done."}}},
+            ],
+        },
+        {"role": "model", "parts": [{"text": "Good.", "thoughtSignature": "BBBB"}]},
+        {"role": "user", "parts": [{"text": "And?"}]},
+    ]
+}
+
+
+def test_signatures_move_from_generate_content_to_thoughts_and_back() -> None:
+    there = convert(GEMINI, source=OTHER, target=API)
+    assert [step["type"] for step in there.payload["input"]] == [
+        *("user_input", "thought", "function_call", "function_call", "function_result", "function_result"),
+        *("thought", "model_output", "user_input"),
+    ]
+    assert there.payload["input"][1] == THOUGHT
+    assert there.payload["input"][6] == {"type": "thought", "signature": "BBBB"}
+    back = convert(there.payload, source=API, target=OTHER)
+    assert back.payload["contents"] == GEMINI["contents"]
+
+
+def test_signatures_move_from_thoughts_to_the_next_part_and_back() -> None:
+    payload = request(
+        THOUGHT, CALL, RESULT, {"type": "thought", "signature": "BBBB"}, said("Good."), said("?", "user_input")
+    )
+    there = convert(payload, source=API, target=OTHER)
+    parts = [part for content in there.payload["contents"] for part in content["parts"]]
+    assert [part["thoughtSignature"] for part in parts if "thoughtSignature" in part] == ["AAAA", "BBBB"]
+    assert parts[1] == {"text": "Hm.", "thought": True}
+    assert parts[2]["thoughtSignature"] == "AAAA"
+    assert [loss.kind for loss in there.losses if loss.code == "google-moved-signature"] == ["moved"]
+    back = convert(there.payload, source=OTHER, target=API)
+    assert back.payload["input"] == payload["input"]
+
+
+@pytest.mark.parametrize("target", ["anthropic-messages", "openai-responses", "openai-chat", "bedrock-converse"])
+def test_signatures_go_to_no_other_issuer(target: str) -> None:
+    made = convert(request(THOUGHT, CALL, RESULT), source=API, target=target)
+    assert "AAAA" not in json.dumps(made.payload)
+    assert any(loss.path.startswith("$.input[1]") for loss in made.losses)
+
+
+def test_placeholder_signatures_are_not_thoughts() -> None:
+    unsigned = convert(request(CALL, RESULT), source=API, target=OTHER)
+    assert "skip_thought_signature_validator" in json.dumps(unsigned.payload)
+    back = convert(unsigned.payload, source=OTHER, target=API)
+    assert back.payload["input"] == request(CALL, RESULT)["input"]
+
+
+def test_answers_of_generate_content_keep_signatures_in_thoughts() -> None:
+    payload = {"candidates": [{"content": GEMINI["contents"][1], "finishReason": "STOP"}]}  # type: ignore[index]
+    made = convert(payload, source=OTHER, target=API, kind="response")
+    assert [step["type"] for step in made.payload["steps"]] == ["thought", "function_call", "function_call"]
+    assert made.payload["status"] == "requires_action"
+
+
+# -- answers and errors --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [
+        ("completed", "stop"),
+        ("requires_action", "tool_calls"),
+        ("incomplete", "length"),
+        ("budget_exceeded", "length"),
+        ("failed", "error"),
+        ("queued", "running"),
+        ("requires_continuation", "pause"),
+        ("new_status", "other"),
+    ],
+)
+def test_statuses_are_finish_reasons(status: str, reason: str) -> None:
+    decoded = INTERACTIONS.decode_response(answer(said("Hi"), status=status))
+    assert decoded.finish_reason is not None
+    assert decoded.finish_reason.reason == reason
+    assert INTERACTIONS.encode_response(decoded).payload == answer(said("Hi"), status=status)
+
+
+def test_usage_counts_thoughts_and_tools_beside_the_output() -> None:
+    usage = {
+        "total_input_tokens": 22,
+        "total_output_tokens": 973,
+        "total_thought_tokens": 249,
+        "total_tool_use_tokens": 129,
+    }
+    decoded = INTERACTIONS.decode_response(answer(said("Hi"), usage=usage))
+    made = convert(answer(said("Hi"), usage=usage), source=API, target="openai-responses", kind="response").payload
+    assert decoded.usage is not None
+    assert decoded.usage.all_output_tokens == 973 + 249
+    assert made["usage"]["output_tokens"] == 973 + 249
+    assert made["usage"]["input_tokens"] == 22 + 129
+
+
+def test_citations_count_bytes() -> None:
+    note = {"type": "url_citation", "url": "https://example.com", "title": "A", "start_index": 0, "end_index": 3}
+    step = {"type": "model_output", "content": [{"type": "text", "text": "éa!", "annotations": [note]}]}
+    made = convert(answer(step), source=API, target="openai-responses", kind="response").payload
+    cited = made["output"][0]["content"][0]["annotations"][0]
+    assert (cited["start_index"], cited["end_index"]) == (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [("invalid_request", "invalid_request"), ("quota_exceeded", "rate_limit"), ("service_unavailable", "overloaded")],
+)
+def test_codes_of_errors_have_kinds(code: str, kind: str) -> None:
+    decoded = INTERACTIONS.decode_response({"error": {"code": code, "message": "No."}})
+    assert decoded.error is not None
+    assert decoded.error.kind == kind
+
+
+def test_codes_of_errors_are_not_kept_by_generate_content() -> None:
+    error = {"error": {"code": "quota_exceeded", "message": "No."}}
+    made = convert(error, source=API, target=OTHER, kind="response").payload
+    assert made == {"error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "message": "No."}}
+    back = convert(made, source=OTHER, target=API, kind="response").payload
+    assert back["error"]["code"] == "rate_limit_exceeded"
+
+
+# -- streams -------------------------------------------------------------------------------------------------------
+
+
+def test_stream_folds_thoughts_texts_and_calls() -> None:
+    thought = [
+        {"type": "thought_summary", "content": {"type": "text", "text": "H"}},
+        {"type": "thought_summary", "content": {"type": "text", "text": "m."}},
+        {"type": "thought_signature", "signature": "AAAA"},
+    ]
+    text = [{"type": "text", "text": "Wa"}, {"type": "text", "text": "it."}]
+    call = [{"type": "arguments_delta", "arguments": '{"a"'}, {"type": "arguments_delta", "arguments": ": 1}"}]
+    made = folded(
+        ({"type": "thought"}, thought),
+        ({"type": "model_output"}, text),
+        ({**CALL, "arguments": {}}, call),
+    )
+    assert made == [THOUGHT, said("Wait."), CALL]
+
+
+def test_stream_of_a_hosted_tool_merges_its_deltas() -> None:
+    call = (
+        {"type": "google_search_call", "id": "s1", "arguments": {}},
+        [{"type": "google_search_call", "arguments": {"queries": ["a"]}}],
+    )
+    result = (
+        {"type": "file_search_result", "call_id": "s1"},
+        [
+            {"type": "file_search_result", "result": [{"text": "a"}]},
+            {"type": "file_search_result", "result": [{"text": "b"}]},
+        ],
+    )
+    made = folded(call, result)
+    assert made[0]["arguments"] == {"queries": ["a"]}
+    assert made[1]["result"] == [{"text": "a"}, {"text": "b"}]
+
+
+def test_stream_of_media_and_citations() -> None:
+    note = {"type": "url_citation", "url": "https://example.com"}
+    deltas = [
+        {"type": "text", "text": "Look:"},
+        {"type": "text_annotation_delta", "annotations": [note]},
+        {"type": "image", "data": "AAAA", "mime_type": "image/png"},
+        {"type": "audio", "data": "AAAA", "mime_type": "audio/wav"},
+        {"type": "audio", "data": "BBBB"},
+    ]
+    (step,) = folded(({"type": "model_output"}, deltas))
+    assert step["content"] == [
+        {"type": "text", "text": "Look:", "annotations": [note]},
+        {"type": "image", "data": "AAAA", "mime_type": "image/png"},
+        {"type": "audio", "data": "AAAABBBB", "mime_type": "audio/wav"},
+    ]
+    made = read(events(({"type": "model_output"}, deltas)))
+    assert [event.citation.url for event in made if isinstance(event, CitationDelta)] == ["https://example.com"]
+
+
+def test_stream_emits_signatures_and_arguments() -> None:
+    made = read(
+        events(
+            ({"type": "thought"}, [{"type": "thought_signature", "signature": "AAAA"}]),
+            ({**CALL, "arguments": {}}, [{"type": "arguments_delta", "arguments": "{}"}]),
+        )
+    )
+    assert [event.protected.data for event in made if isinstance(event, SignatureDelta)] == ["AAAA"]
+    assert [event.text for event in made if isinstance(event, ArgumentsDelta)] == ["{}"]
+
+
+def test_truncated_arguments_are_not_an_object() -> None:
+    made = read(events(({**CALL, "arguments": {}}, [{"type": "arguments_delta", "arguments": '{"a": '}])))
+    (call,) = contentmodel.fold(made).messages[0].contents
+    assert isinstance(call, FunctionCallContent)
+    assert call.arguments == '{"a": '
+
+
+def test_a_failed_stream_keeps_what_it_sent() -> None:
+    stream = events(({"type": "model_output"}, [{"type": "text", "text": "Hi"}]))[:3]
+    made = read([*stream, {"event_type": "error", "error": {"code": "gateway_timeout", "message": "Late."}}])
+    assert isinstance(made[-1], TurnError)
+    assert made[-1].error.kind == "timeout"
+    assert contentmodel.fold(made).text == "Hi"
+
+
+def test_citations_that_follow_a_text_reach_its_step() -> None:
+    chunk = {"web": {"uri": "https://example.com", "title": "A"}}
+    support = {"segment": {"startIndex": 0, "endIndex": 2}, "groundingChunkIndices": [0]}
+    frames = [
+        {"candidates": [{"content": {"role": "model", "parts": [{"text": "Hi"}]}}]},
+        {
+            "candidates": [
+                {
+                    "finishReason": "STOP",
+                    "groundingMetadata": {"groundingChunks": [chunk], "groundingSupports": [support]},
+                }
+            ]
+        },
+    ]
+    data = b"".join(b"data: " + json.dumps(frame).encode() + b"\r\n\r\n" for frame in frames)
+    made = contentmodel.fold_stream(b"".join(contentmodel.convert_stream(data, source=OTHER, target=API)), API)
+    (text,) = made.messages[0].contents
+    assert [citation.url for citation in text.annotations or ()] == ["https://example.com"]
+
+
+# -- detection -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("payload", "kind"),
+    [
+        (request(CALL, RESULT), "request"),
+        ({"model": "gemini-3-pro", "input": "Hi", "generation_config": {"seed": 1}}, "request"),
+        (answer(said("Hi")), "response"),
+        ({"status": "completed", "steps": [THOUGHT]}, "response"),
+    ],
+)
+def test_payloads_are_detected(payload: dict[str, Any], kind: str) -> None:
+    assert contentmodel.detect(payload)[:2] == (API, kind)
+
+
+def test_hosted_search_has_its_queries() -> None:
+    step = {"type": "google_search_call", "id": "s1", "arguments": {"queries": ["a", "b"]}, "search_type": "web_search"}
+    (call,) = INTERACTIONS.decode_response(answer(step)).messages[0].contents
+    assert isinstance(call, WebSearchToolCallContent)
+    assert call.queries == ["a", "b"]
