@@ -17,6 +17,7 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.message import ChatMessage
 from contentmodel_adapters.google_interactions.blocks import API, CONTENT, SIGNED, STEPS, SUMMARY
+from contentmodel_adapters.shared.citations import whole_citations
 
 STEP = Hint[dict[str, Any]](
     API, "step", "the fields of the step that the content was a part of, on its first content", fields=True
@@ -133,6 +134,7 @@ class _Writer:
                 if message.role != "user" and not is_own:
                     # In answers of other APIs, each content is a step, as in a stream.
                     self._open = None
+                    content = whole_citations(content, self.context, unit="byte", titled=False)
                 parts = CONTENT.encode_list([content], self.context)
                 if parts:
                     step = self._step(content, "user_input" if message.role == "user" else "model_output")
