@@ -453,3 +453,25 @@ def test_hosted_search_has_its_queries() -> None:
     (call,) = INTERACTIONS.decode_response(answer(step)).messages[0].contents
     assert isinstance(call, WebSearchToolCallContent)
     assert call.queries == ["a", "b"]
+
+
+def test_fields_of_a_step_with_an_empty_text_are_reported() -> None:
+    payload = request(said(" "), {**said(""), "unknown": True}, said("?", "user_input"))
+    assert "$.input[2].unknown" in [loss.path for loss in convert(payload, source=API, target="ollama-chat").losses]
+
+
+def test_citations_of_other_apis_count_bytes() -> None:
+    note = {"type": "url_citation", "url": "https://example.com", "title": "A", "start_index": 0, "end_index": 2}
+    item = {"type": "output_text", "text": "\u00e9a!", "annotations": [note]}
+    message = {"type": "message", "id": "m1", "role": "assistant", "status": "completed", "content": [item]}
+    response = {
+        "id": "r1",
+        "object": "response",
+        "created_at": 1,
+        "model": "m",
+        "status": "completed",
+        "output": [message],
+    }
+    made = convert(response, source="openai-responses", target=API, kind="response").payload
+    (cited,) = made["steps"][0]["content"][0]["annotations"]
+    assert (cited["start_index"], cited["end_index"]) == (0, 3)

@@ -91,6 +91,9 @@ class Text(NonEmptyText):
             return _PIECES.encode(value, context, owner)
         # An empty text needs no separator.
         texts = [content for content in value if not passes.is_empty_text(content)]
+        for content in value if texts else ():
+            if passes.is_empty_text(content):
+                passes.leave_empty_text(content, context)
         return super().encode(texts or value, context, owner)
 
 
