@@ -186,7 +186,7 @@ class GoogleInteractions(TableAdapter):
         event = payload.get("event_type")
         if isinstance(event, str) and event.startswith(("interaction.", "step.", "error")):
             return {"stream": 1.0}
-        if payload.get("object") == "interaction" or isinstance(payload.get("steps"), list):
+        if payload.get("object") == "interaction" or (isinstance(payload.get("steps"), list) and "status" in payload):
             return {"response": 1.0}
         if not isinstance(payload.get("input"), str | list | dict):
             return {}

@@ -35,7 +35,7 @@ from contentmodel.authoring import (
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.errors import DecodeError, Fault
 from contentmodel_adapters.google_interactions.blocks import API, CITATIONS, TABLE, USAGE
-from contentmodel_adapters.google_interactions.messages import LISTS, decode_step
+from contentmodel_adapters.google_interactions.messages import LISTS, STEP, decode_step
 
 EVENTS = (
     *("interaction.created", "interaction.status_update", "interaction.completed"),
@@ -130,7 +130,7 @@ class Decoder(StreamDecoder):
         around = {"type": step.wire["type"]} if step.blocks else step.wire
         contents = decode_step({**around, step.field: [{**part}]}, [part], 0, self.context())[1]  # type: ignore[dict-item]
         if step.blocks:
-            extra = {api: own for api, own in (contents[0].extra or {}).items() if own.keys() != {":step"}} or None
+            extra = {api: own for api, own in (contents[0].extra or {}).items() if own.keys() != {STEP.key}} or None
             contents[0] = msgspec.structs.replace(contents[0], extra=extra)
         step.blocks.append(self.start({**part}, contents[0]))
         return step.blocks[-1]
