@@ -248,7 +248,7 @@ def chat_exchange(**changes: Any) -> Exchange:
         (chat_exchange(is_websocket=True), [], "a WebSocket"),
         (chat_exchange(method="GET"), [], "not a request of an LLM API"),
         (chat_exchange(url="https://a.example/track", request=Message(body=b"{}")), [], "not a request of an LLM API"),
-        (chat_exchange(status=None), [], "no answer: it was blocked, or the connection ended"),
+        (chat_exchange(status=None), [], "no answer: the request was blocked, or the connection ended"),
         (chat_exchange(status=302), [], "no answer, but the status 302"),
         (chat_exchange(request=Message(body=None)), [], "the capture does not have the body of the request"),
         (chat_exchange(request=Message(body=b'{"model": ')), [], "the request is not JSON, or is cut off"),
@@ -271,7 +271,7 @@ def chat_exchange(**changes: Any) -> Exchange:
         (
             chat_exchange(answer=Message(body=b"".join(PROVIDERS["openai-chat"].stream("Hi.")[:1]))),
             ["request"],
-            "the answer is not complete: the stream has no end",
+            "the answer is not complete: the last event of the stream is missing",
         ),
         (
             chat_exchange(answer=Message(body=b'data: {"id": "c1", "cho')),
@@ -443,7 +443,7 @@ def test_yaml_makes_no_objects(tmp_path: Path) -> None:
 def test_aliases_that_multiply_are_refused(tmp_path: Path) -> None:
     levels = "".join(f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 10)}]\n" for n in range(1, 12))
     (tmp_path / "a.yaml").write_text(f"l0: &l0 [1]\n{levels}interactions: *l11\n")
-    with pytest.raises(CaptureError, match="the aliases of the YAML multiply"):
+    with pytest.raises(CaptureError, match="when the aliases of the YAML are expanded"):
         list(read_capture(str(tmp_path / "a.yaml")))
 
 
@@ -451,7 +451,7 @@ def test_aliases_that_multiply_are_refused(tmp_path: Path) -> None:
     ("name", "data", "message"),
     [
         ("a.har", b'{"log": {"entries": [', "not JSON: "),
-        ("a.har", b'{"log": {}}', "a HAR file without a list at $.log.entries"),
+        ("a.har", b'{"log": {}}', "expected a list at $.log.entries of the HAR file"),
         ("a.har", b'{"log": {"entries": [{"request": {"url": "u"}}]}}', "entry 1: Object missing required field"),
         (
             "a.har",
@@ -468,7 +468,7 @@ def test_aliases_that_multiply_are_refused(tmp_path: Path) -> None:
         ("a.mitm", b"4:1:a,}", "flow 1: byte 6: a name without a value"),
         ("a.txt", b"hello", "neither HAR, nor a VCR cassette, nor flows of mitmproxy, nor recorded traffic"),
         ("a.json", b'{"name": "a"}', "JSON, but neither HAR, nor a VCR cassette, nor recorded traffic"),
-        ("a.jsonl", b'{"a": 1}\n{"a": 2}\n', "JSON Lines, but not those of recorded traffic"),
+        ("a.jsonl", b'{"a": 1}\n{"a": 2}\n', "JSON Lines, but not recorded traffic"),
         ("a.har", b"", "the file is empty"),
         ("a.har", b"\x1f\x8b broken", "damaged: "),
         (
@@ -522,7 +522,7 @@ def test_folder_is_searched_and_other_files_are_counted(tmp_path: Path) -> None:
     assert result.stderr.splitlines() == [
         "read 1 exchange",
         "  openai-chat  1 request, 1 response",
-        "  skipped 1: a file of a folder that is not a capture",
+        "  skipped 1: a file in a folder, but not a capture",
         f"wrote 2 files in {tmp_path / 'out'}",
     ]
 

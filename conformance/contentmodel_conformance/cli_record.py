@@ -1,4 +1,4 @@
-"""`contentmodel-conformance record`: make recorded traffic of captures of HTTP traffic."""
+"""`contentmodel-conformance record`: convert captures of HTTP traffic to recorded traffic."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from contentmodel_conformance.recordings import folder_of_files
 NOTHING_RECORDED = 1
 BAD_CAPTURE = 2
 _LONG = 10
-"""The number of files from which on a bar is shown."""
+"""The minimum number of files for which a progress bar is shown."""
 
 Captures = Annotated[
     list[str],
@@ -38,7 +38,7 @@ Captures = Annotated[
     ),
 ]
 Output = Annotated[
-    str, typer.Option("--output", "-o", metavar="DIR", help="The folder of the records. Its records are kept.")
+    str, typer.Option("--output", "-o", metavar="DIR", help="The folder to write to. Records in it are kept.")
 ]
 Scrub = Annotated[
     list[str] | None,
@@ -61,16 +61,16 @@ def record(
     verbose: Verbose = False,
     quiet: Quiet = False,
 ) -> None:
-    """Make recorded traffic of your own captures: a corpus for `run --corpus`.
+    """Convert your own captures to recorded traffic: a corpus for `run --corpus`.
 
-    Each request to an LLM API in a capture, and its answer, becomes a record. The API is found by the URL, else by the
+    Each request to an LLM API in a capture becomes a record, and so does its answer. The URL shows the API, or else the
     payload. Records are written to DIR/API.KIND.jsonl, without duplicates; those that are already there are kept. The
     same captures give the same files.
 
     No header and no URL is written. In payloads, these texts are replaced by SCRUBBED-1, SCRUBBED-2, ...: the values of
     headers, cookies and query parameters that carry credentials; texts that look like keys (sk-..., AIza..., AKIA...,
     Bearer ...); the values of fields such as api_key and password; the matches of --scrub. Media in base64 are not
-    searched. The summary counts what was replaced. Read the records before you publish them.
+    searched. The summary counts the replacements. Read the records before you publish them.
 
     \b
     [bold]Captures[/bold]
@@ -123,7 +123,7 @@ def _check_output(folder: Path) -> None:
 
 
 def _kept(folder: Path, recorder: Recorder) -> set[Path]:
-    """Add the records of the folder that is written to. Return its files. Raise Problem if a line is no record."""
+    """Add the records of the output folder. Return its files. Raise Problem if a line is not a record."""
     paths = set()
     for path, entry in records_in(folder):
         if isinstance(entry, Damaged):
@@ -152,7 +152,7 @@ def _add(path: str, recorder: Recorder, *, is_named: bool, verbose: bool) -> int
                     err().print(safe_text(f"skipped {location}: {reason}", "dim"), soft_wrap=True)
     except NotACapture as error:
         if not is_named:
-            recorder.summary.skipped["a file of a folder that is not a capture"] += 1
+            recorder.summary.skipped["a file in a folder, but not a capture"] += 1
             return 0
         hint = "pass HAR files, VCR cassettes, flow files of mitmproxy, or recorded traffic"
         print_problem(Problem(f"{name}: {error}", hint=hint))

@@ -11,7 +11,7 @@ from contentmodel.engine.json import child_path
 
 
 class Label(str):
-    """A description in place of an expected or found value, shown without quotes."""
+    """A description that is shown instead of an expected or actual value, without quotes."""
 
     __slots__ = ()
 
@@ -30,7 +30,7 @@ class Difference(NamedTuple):
 
 
 def difference(one: Any, other: Any, path: str = "$") -> Difference | None:
-    """Return the first difference of two JSON values, or None if they are equal. `other` is the value found.
+    """Return the first difference of two JSON values, or None if they are equal. `one` is the expected value.
 
     1 and 1.0 differ, and so do True and 1: a strict server may accept only one of them.
     """

@@ -1,5 +1,5 @@
-"""Captures of HTTP traffic as recorded traffic: HAR, VCR cassettes, and flows of mitmproxy.
+"""Conversion of HTTP captures (HAR files, VCR cassettes, flow files of mitmproxy) to recorded traffic.
 
 `reading` reads capture files as entries. `recognition` finds the API of an entry, and `bodies` decodes its bodies.
-`scrubbing` removes secrets. `recorder` makes records of entries, and writes them as a folder that `recordings` reads.
+`scrubbing` removes secrets. `recorder` converts entries to records, and writes the folder that `recordings` reads.
 """

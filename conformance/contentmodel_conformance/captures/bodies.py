@@ -17,7 +17,7 @@ from contentmodel_conformance.captures.entries import Message
 GZIP = b"\x1f\x8b"
 _TEXT = re.compile(rb"\s*[{\[]|(data|event|id|retry)?:")
 _CHUNK = 64
-"""The number of compressed bytes that are given to brotli at once: a few bytes may become 16 MiB."""
+"""The number of compressed bytes in one call of brotli. It is small, because a few bytes may expand to 16 MiB."""
 
 
 class UndecodedError(ContentModelError, ValueError):
@@ -40,7 +40,7 @@ def decoded(message: Message, limit: int) -> bytes:
 
     Browsers and proxies store decoded bodies and keep the header, so a body that begins like JSON or a stream is
     returned unchanged. Raise TooLargeError if the body has more than `limit` bytes, UndecodedError if it is damaged or
-    has an unknown encoding, and MissingExtraError.
+    has an unknown encoding, and MissingExtraError if the package for its encoding is not installed.
     """
     body = message.body or b""
     names = [name.strip().lower() for name in message.header("content-encoding").split(",")]
@@ -65,7 +65,7 @@ def _is_decoded(body: bytes) -> bool:
 
 
 def decompressed(data: bytes, encoding: str, limit: int) -> bytes:
-    """Return decompressed bytes, given the name of a content coding. Raises as `decoded` does."""
+    """Return the decompressed bytes. `encoding` is a content coding. Raise the same errors as `decoded`."""
     decompress = _DECOMPRESS.get(encoding)
     if decompress is None:
         raise UndecodedError(f"unknown Content-Encoding {encoding!r}: expected one of {', '.join(_DECOMPRESS)}")
@@ -148,9 +148,9 @@ _DECOMPRESS: dict[str, Callable[[bytes, int], bytes]] = {
 
 
 def is_stream(body: bytes, content_type: str, form: StreamFormat, *, asked: bool) -> bool:
-    """Return whether a body consists of events. `asked`: the request asked for a stream in the format `form`.
+    """Return whether a body consists of events. `asked`: whether the request asked for a stream in the format `form`.
 
-    A cassette may lack the header. A stream of lines may have one line only, which is also a JSON document.
+    A cassette may lack the header. A stream of lines may be a single line, which is also a JSON document.
     """
     if any(other.is_type(content_type) for other in (SSE, LINES, EVENT_STREAM, form)):
         return True

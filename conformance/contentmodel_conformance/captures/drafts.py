@@ -1,4 +1,4 @@
-"""Make the records of an exchange: its request, and its answer, stream or error. Secrets are still in them."""
+"""Make the records of an exchange: its request, and its answer, stream or error. They still contain secrets."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ NOT_LLM = "not a request of an LLM API"
 
 
 class Skip(Exception):
-    """An entry is not recorded. Its text is the reason."""
+    """Raised to skip an entry. Its text is the reason."""
 
 
 class SkipAnswer(Exception):
-    """The answer of an entry is not recorded, but its request is. Its text is the reason."""
+    """Raised to skip the answer of an entry, but not its request. Its text is the reason."""
 
 
 class Drafts(msgspec.Struct, frozen=True):
@@ -97,7 +97,7 @@ def _request(exchange: Exchange, limit: int) -> tuple[Call, JsonObject]:
         raise
     call = _checked(call, payload)
     if exchange.status is None:
-        raise Skip("no answer: it was blocked, or the connection ended")
+        raise Skip("no answer: the request was blocked, or the connection ended")
     if exchange.status < 200 or 300 <= exchange.status < 400:
         raise Skip(f"no answer, but the status {exchange.status}")
     model = call.model or payload.get("model")
@@ -128,7 +128,7 @@ def _body(message: Message, limit: int, name: str) -> bytes:
 
 
 def _checked(call: Call | None, payload: JsonObject) -> Call:
-    """Return the call that the payload makes. Raise Skip if it is of no API."""
+    """Return the call that the payload makes. Raise Skip if no API recognizes the payload."""
     if call is not None and (call.is_own_host or is_request_of(call.api, payload)):
         return call
     api = api_of_request(payload)
@@ -141,7 +141,7 @@ def _checked(call: Call | None, payload: JsonObject) -> Call:
 
 
 def _answer(call: Call, payload: JsonObject, exchange: Exchange, limit: int) -> JsonObject:
-    """Return the record of the answer. Raise SkipAnswer, or Skip if it is no answer of an LLM API."""
+    """Return the record of the answer. Raise SkipAnswer if it is unusable, Skip if it is no answer of an LLM API."""
     message = exchange.answer
     if message.body is None:
         raise SkipAnswer("the capture does not have the body of the answer")
@@ -184,5 +184,5 @@ def _events(call: Call, body: bytes) -> list[JsonObject]:
         raise Skip(NOT_LLM)
     last = decode(adapter(call.api), [body])[-1:]
     if not events or (last and isinstance(last[0], TurnError) and last[0].error.code == "stream_ended"):
-        raise CutOffError("the stream has no end")
+        raise CutOffError("the last event of the stream is missing")
     return events

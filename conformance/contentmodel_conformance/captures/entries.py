@@ -15,7 +15,7 @@ class CaptureError(ContentModelError, ValueError):
 
 
 class NotACapture(CaptureError):
-    """Raised if a file has another format than captures."""
+    """Raised if a file is not in one of the formats of captures."""
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,7 +30,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Exchange(msgspec.Struct, frozen=True, kw_only=True):
-    """A request and its answer. `place` is its place in the file. `status` is None if there was no answer."""
+    """A request and its answer. `place` is the position in the file: "entry 3". `status` is None without an answer."""
 
     place: str
     method: str

@@ -2,7 +2,7 @@
 
 The mitmproxy package has 30 dependencies and pins their versions, and the format is small. So this module reads it: a
 value is its length, a colon, its bytes, and a character for its type (mitmproxy 11.0, mitmproxy/io/tnetstring.py). The
-names of the fields read here are those of every version since 0.14 (mitmproxy/io/compat.py, seen 2026-11-24).
+fields that it reads have the same names in every version since 0.14 (mitmproxy/io/compat.py, seen 2026-11-24).
 """
 
 from __future__ import annotations

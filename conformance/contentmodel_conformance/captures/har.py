@@ -50,7 +50,7 @@ def read_har(log: Any) -> Iterator[Entry]:
     """Yield the entries of the `log` of a HAR file. Raise CaptureError if it has no list of entries."""
     entries = log.get("entries") if isinstance(log, dict) else None
     if not isinstance(entries, list):
-        raise CaptureError("a HAR file without a list at $.log.entries")
+        raise CaptureError("expected a list at $.log.entries of the HAR file")
     for number, value in enumerate(entries, 1):
         place = f"entry {number}"
         try:
@@ -76,7 +76,7 @@ def _exchange(entry: _Entry, place: str) -> Exchange:
 def _message(headers: list[_Header], content: _Content, path: str) -> Message:
     pairs = [(header.name, header.value) for header in headers]
     if content.text is None:
-        # Browsers drop large bodies, and those of pages that were left.
+        # Browsers drop large bodies, and the bodies of pages that the user has left.
         return Message(headers=pairs, body=None if (content.size or 0) > 0 else b"")
     if content.encoding != "base64":
         return Message(headers=pairs, body=_bytes(content.text))
@@ -84,7 +84,7 @@ def _message(headers: list[_Header], content: _Content, path: str) -> Message:
 
 
 def _bytes(text: str) -> bytes:
-    """Return the bytes of a body. Chrome and mitmproxy store some binary ones as Latin-1; no other has a null."""
+    """Return the bytes of a body. Chrome and mitmproxy store some binary ones as Latin-1. Only these contain nulls."""
     if "\0" in text:
         try:
             return text.encode("latin-1")

@@ -20,16 +20,16 @@ from contentmodel_conformance.recordings import KINDS, read_record
 
 STDIN = "-"
 SUFFIXES = frozenset({".har", ".json", ".jsonl", ".yaml", ".yml", ".mitm", ".flow", ".flows", ".dump", ".gz"})
-"""The suffixes of the files that are read of a folder."""
+"""The suffixes of the files that are read from a folder."""
 LARGEST = 2**31
-"""The size in bytes up to which a compressed file is read."""
+"""The maximum size of a compressed file after decompression, in bytes."""
 _FLOW = re.compile(rb"[0-9]{1,12}:")
 _API = re.compile(r"[a-z0-9][a-z0-9-]*")
 _YAML = re.compile(rb"(?m)^(interactions|http_interactions|requests):")
 
 
 def files_of(paths: Sequence[str]) -> list[tuple[str, bool]]:
-    """Return the files of paths, and whether each is named itself. Folders are searched, hidden files are left out."""
+    """Return the files at the paths, each with False if it was found in a folder. Hidden files there are skipped."""
     files: dict[str, bool] = {}
     for path in paths:
         if path == STDIN or not Path(path).is_dir():
@@ -46,7 +46,8 @@ def files_of(paths: Sequence[str]) -> list[tuple[str, bool]]:
 def read_capture(path: str) -> Iterator[Entry]:
     """Yield the entries of a file, or of standard input ("-").
 
-    Raise CaptureError if the file cannot be read, its subclass NotACapture if it has another format, and OSError.
+    Raise OSError if the file cannot be opened, CaptureError if it is damaged, and its subclass NotACapture if it is in
+    another format.
     """
     data = sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes()
     if data.startswith(GZIP):
@@ -75,7 +76,7 @@ def _read_json(data: bytes, name: str) -> Iterator[Entry]:
         if first is None:
             raise CaptureError(error.faults[0].message) from None
         if not _is_record(first, name):
-            raise NotACapture("JSON Lines, but not those of recorded traffic") from None
+            raise NotACapture("JSON Lines, but not recorded traffic") from None
         return read_records(data, name)
     return read_records(data, name) if _is_record(value, name) else _read_values(value)
 
@@ -106,14 +107,14 @@ def _is_record(value: Any, name: str) -> bool:
 
 
 def _owner(value: dict[str, Any], name: str) -> tuple[str, str] | None:
-    """Return the API and the kind of a record, which the file name may have: `<api>.<kind>.jsonl`."""
+    """Return the API and the kind of a record, by default those of the file name, `<api>.<kind>.jsonl`; else None."""
     first, _, rest = name.partition(".")
     api, kind = value.get("api", first), value.get("kind", rest.partition(".")[0])
     return (api, kind) if isinstance(api, str) and _API.fullmatch(api) and kind in KINDS else None
 
 
 def read_records(data: bytes, name: str) -> Iterator[Entry]:
-    """Yield the records of JSON Lines. A record without an API or a kind has those of the file name."""
+    """Yield the records of JSON Lines. If a record lacks its API or its kind, it gets that of the file name."""
     for number, line in enumerate(data.split(b"\n"), 1):
         if line.strip():
             yield _read_line(line, name, f"line {number}")

@@ -15,7 +15,7 @@ from contentmodel.engine.requests_only import RequestsOnly
 from contentmodel.http_api import HttpApi
 
 LIKELY = 0.9
-"""The confidence from which on a request at an unknown path is recognized."""
+"""The minimum confidence to recognize a request at an unknown path."""
 
 _ADDRESS = re.compile(r"[0-9.]+|.*:.*|[^.]*")
 
@@ -36,24 +36,25 @@ class Call(NamedTuple):
 def call_at(url: str) -> Call | None:
     """Return the call that a URL makes; None if no API has its path.
 
-    Several APIs may have the same path. The provider's own host decides, then the path before it (`HttpApi.mount`).
+    If several APIs have the same path, the one with this host is preferred, then one with a prefix (`HttpApi.mount`).
     """
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""
     except ValueError:
         return None
-    calls = [found for name in sorted(adapters()) for found in _calls(name, host, parts.path)]
-    return min(calls, key=lambda found: (not found[0].is_own_host, not found[1]))[0] if calls else None
+    candidates = [candidate for name in sorted(adapters()) for candidate in _calls(name, host, parts.path)]
+    best = min(candidates, key=lambda candidate: (not candidate[0].is_own_host, not candidate[1]), default=None)
+    return None if best is None else best[0]
 
 
 def _calls(api: str, host: str, path: str) -> Iterator[tuple[Call, bool]]:
-    """Yield the call of an API at a path, and whether the path has the API's mount."""
+    """Yield the call of an API at a path, and whether the API has a mount."""
     http = getattr(adapter(api), "http", None)
     if not isinstance(http, HttpApi):
         return
     is_own = _domain(host) == _domain(urlsplit(http.base_url).hostname or "")
-    # At another host, an API with a mount is found below it only.
+    # At other hosts, the paths of an API with a mount are recognized only below the mount.
     for method, patterns in _patterns(api, everywhere=is_own or not http.mount).items():
         for pattern in patterns:
             match = pattern.match(path)
@@ -65,7 +66,7 @@ def _calls(api: str, host: str, path: str) -> Iterator[tuple[Call, bool]]:
 
 @cache
 def _patterns(api: str, *, everywhere: bool) -> dict[str, list[re.Pattern[str]]]:
-    """Return the patterns of the routes of an API's methods. If `everywhere`, any path may precede a method's."""
+    """Return the patterns of the routes of an API's methods. If `everywhere`, any prefix may precede a path."""
     http: HttpApi = adapter(api).http  # type: ignore[attr-defined]
     methods = {
         "generate": http.generate,
@@ -84,7 +85,7 @@ def _anywhere(path: str, is_allowed: bool) -> tuple[str, ...]:
 
 
 def _domain(host: str) -> str:
-    """Return the last two names of a host; an address and a name without a dot as a whole."""
+    """Return the last two labels of a host name. Return an IP address, or a name without a dot, unchanged."""
     return host if _ADDRESS.fullmatch(host) else ".".join(host.split(".")[-2:])
 
 
@@ -103,7 +104,7 @@ def api_of_request(payload: Any) -> str | None:
 def is_request_of(api: str, payload: Any) -> bool:
     """Return whether a payload at the path of an API may be a request of the API.
 
-    Applications have the same paths: `/api/chat` is that of Ollama, and of the examples of the Vercel AI SDK.
+    Applications use the same paths: Ollama and the examples of the Vercel AI SDK have `/api/chat`.
     """
     if not isinstance(payload, dict):
         return False

@@ -1,4 +1,4 @@
-"""Make recorded traffic of the entries of captures, without secrets and duplicates: one file for each API and kind."""
+"""Convert entries of captures to recorded traffic without secrets and duplicates: one file for each API and kind."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from contentmodel_conformance.captures.scrubbing import Scrubber, is_secret_head
 from contentmodel_conformance.recordings import KINDS, folder_of_files
 
 LARGEST_BODY = 16 * 2**20
-"""The size in bytes up to which bodies are recorded by default."""
+"""The default of the maximum size of a body, in bytes."""
 
-DUPLICATE = "the same record again"
+DUPLICATE = "a duplicate of another record"
 
 Files = dict[tuple[str, str], list[JsonObject]]
 """Records by API and kind."""
@@ -43,23 +43,23 @@ class Summary(msgspec.Struct, kw_only=True):
 
 
 class Recorder:
-    """Make records of entries.
+    """Convert entries to records.
 
-    All entries are added before `finish` scrubs them: a secret of one entry may be in the payload of another. `own` are
-    the user's expressions of secrets. Bodies of more than `largest` bytes are skipped.
+    Add all entries, then call `finish`, which scrubs them: a secret of one entry may be in the payload of another.
+    `own` are the user's regular expressions for secrets. Bodies of more than `largest` bytes are skipped.
     """
 
     def __init__(self, own: Iterable[re.Pattern[str]] = (), largest: int = LARGEST_BODY) -> None:
         self._scrubber = Scrubber(own)
         self._largest = largest
         self._drafts: list[list[JsonObject]] = []
-        """The records of each entry, which may have the same secrets."""
+        """A list of records for each entry. The records of one entry may share secrets."""
         self.summary = Summary()
 
     def add(self, entry: Entry) -> str | None:
         """Add an entry. Return the reason if it, or its answer, is skipped.
 
-        Raise CaptureError if it is damaged, and MissingExtraError if its encoding needs an extra.
+        Raise CaptureError if the entry is damaged, and MissingExtraError if its encoding needs an extra.
         """
         self.summary.exchanges += 1
         if isinstance(entry, Exchange):
@@ -103,7 +103,7 @@ class Recorder:
         return files
 
     def _scrubbed(self, records: list[JsonObject], ids: dict[str, str]) -> Iterator[JsonObject]:
-        """Yield the records of one entry without secrets. Add each id that changes to `ids`."""
+        """Yield the records of one entry without secrets. Add the new id of each record whose id changes to `ids`."""
         values = [value for record in records for value in (record["body"], _others(record))]
         before = [canonical(record["body"]) for record in records]
         scrubbed = self._scrubber.scrub(values)
@@ -125,12 +125,12 @@ _STRUCTURE = frozenset({"id", "api", "kind", "status", "request_id", "body"})
 
 
 def _others(record: JsonObject) -> JsonObject:
-    """Return the fields that may have secrets, without the body."""
+    """Return the fields that may contain secrets, without the body."""
     return {key: value for key, value in record.items() if key not in _STRUCTURE}
 
 
 def _rank(record: JsonObject) -> tuple[Any, ...]:
-    """Return the key by which one of several records with the same body is kept: accepted ones of own hosts first."""
+    """Return the sort key of records with the same body: accepted ones of own hosts first. The first record is kept."""
     return (record.get("status") or 200, record.get("dialect") is not None, write(record))
 
 

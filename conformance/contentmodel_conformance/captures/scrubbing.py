@@ -22,9 +22,9 @@ PLACEHOLDER = "SCRUBBED-"
 
 _NUMBERED = re.compile(rf"{PLACEHOLDER}([0-9]{{1,6}})")
 SHORTEST = 8
-"""The length from which on the value of a header or a query parameter is searched for in payloads."""
+"""The minimum length of a value of a header or a query parameter that is searched for in payloads."""
 SHORTEST_COOKIE = 16
-"""The same for cookies, which often have ordinary words."""
+"""The minimum length of a cookie's value. It is larger, because many cookies contain ordinary words."""
 
 _SECRET_HEADER = re.compile(
     r"(?i)authoriz|(^|[-_])auth($|[-_])|api-?key|(^|[-_])key$|token|secret|credential|password|cookie"
@@ -34,11 +34,11 @@ _HARMLESS_HEADER = re.compile(r"(?i)rate-?limit|token-count|sec-websocket|access
 _SECRET_PARAMETER = re.compile(r"(?i)(^|[-_])(key|token|sig|signature|secret|credential|password|auth|code)$|api-?key")
 _COOKIE_ATTRIBUTES = frozenset({"path", "domain", "expires", "max-age", "samesite"})
 _SIGNED = re.compile(r"(?:Credential|Signature)=([^/,\s]+)")
-"""The secrets of a signature of AWS. The rest of the header has names of regions and services."""
+"""The secrets in a signature of AWS. The rest of the header contains names of regions and services."""
 
 
 class Pattern(NamedTuple):
-    """A text that looks like a secret. If the expression has the group `secret`, only this part is replaced.
+    """A text that looks like a secret. If the expression has the group `secret`, only this group is replaced.
 
     `hint` is a text that each match contains; "" if there is none.
     """
@@ -59,7 +59,7 @@ _FIELD = (
     r"|cookie|set-cookie)"
 )
 FIELD = re.compile(_FIELD, re.IGNORECASE)
-"""The names of fields whose value is a secret. `token` is not one of them: log probabilities have it."""
+"""The names of fields whose value is a secret. `token` is not one of them: log probabilities have this field."""
 
 PATTERNS: tuple[Pattern, ...] = (
     _key("sk-", r"[A-Za-z0-9_*-]{16,}"),  # OpenAI, Anthropic, OpenRouter, DeepSeek
@@ -124,9 +124,9 @@ PATTERNS: tuple[Pattern, ...] = (
 
 
 class Scrubber:
-    """Replace secrets. `own` are the user's expressions: each match is a secret.
+    """Replace secrets. `own` are the user's regular expressions: each match is a secret.
 
-    `counts` has the number of replaced secrets, by kind. It never has a secret.
+    `counts` has the number of replaced secrets, by kind. It never contains a secret.
     """
 
     def __init__(self, own: Iterable[re.Pattern[str]] = ()) -> None:
@@ -148,7 +148,7 @@ class Scrubber:
     def _know(self, secrets: Iterable[str]) -> None:
         for secret in secrets:
             if PLACEHOLDER not in secret:
-                # As it is, in a JSON text, and in a URL.
+                # The secret itself, and as it is written in JSON and in a URL.
                 self._known.update((secret, write(secret)[1:-1].decode(), quote(secret, safe="")))
 
     def scrub(self, values: Sequence[Json]) -> list[Json]:
@@ -197,9 +197,9 @@ class _Match(NamedTuple):
 
 
 class _Piece:
-    """A text of a stream that may be a part of a longer one: its container, its key there, and its place in the other.
+    """A text in an event that may be a part of a longer text: its container, its key there, and the text.
 
-    `length` is that of the original text.
+    `start` is its offset in the longer text. `length` is its length before replacements.
     """
 
     def __init__(self, container: Any, key: str | int, text: str) -> None:
@@ -218,7 +218,7 @@ class _Scrubbing:
 
     def scrub(self, values: Sequence[Json]) -> list[Json]:
         texts = (text for value in values for text in _texts(value))
-        # A record that is scrubbed again has placeholders.
+        # A record that was scrubbed before contains placeholders.
         numbers = (int(number) for text in texts for number in _NUMBERED.findall(text))
         self._first = 1 + max(numbers, default=0)
         return [self._whole(value) for value in values]
@@ -259,10 +259,9 @@ class _Scrubbing:
         return f"{PLACEHOLDER}{number}"
 
     def _matches(self, text: str) -> list[_Match]:
-        """Return the secrets in a text, in order. Overlapping ones are one."""
-        found = list(self._all_matches(text))
+        """Return the secrets in a text, in order. Overlapping matches are merged."""
         merged: list[_Match] = []
-        for match in sorted(found):
+        for match in sorted(self._all_matches(text)):
             if merged and match.start < merged[-1].end:
                 first = merged[-1]
                 merged[-1] = _Match(first.start, max(first.end, match.end), first.kind)
@@ -286,13 +285,13 @@ class _Scrubbing:
     # -- streams -------------------------------------------------------------------------------------------------------
 
     def _join(self, events: list[Json]) -> None:
-        """Replace the secrets that several events of a stream contain together, in place."""
+        """Replace the secrets that are split over several events of a stream, in place."""
         slots: dict[Any, list[_Piece]] = {}
         for event in events:
             for slot, piece in _pieces(event):
                 slots.setdefault(slot, []).append(piece)
         for pieces in slots.values():
-            # A field with the same value in each event, such as an id, is no text in parts.
+            # A field with the same value in each event, such as an id, is not a text that was split.
             if len({piece.text for piece in pieces}) > 1:
                 self._replace_across(pieces)
 
@@ -317,7 +316,7 @@ def _put(pieces: Iterable[_Piece], match: _Match, placeholder: str) -> None:
 
 
 def _pieces(value: Json, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], _Piece]]:
-    """Yield the texts of an event, each with the slot of the stream that it belongs to: its path, with indexes."""
+    """Yield the texts of an event, each with its path and indexes. Texts with the same path form one longer text."""
     if isinstance(value, dict):
         path = (*path, *_indexes(value))
     items: Iterable[tuple[Any, Any]] = value.items() if isinstance(value, dict) else enumerate(value)
@@ -325,7 +324,7 @@ def _pieces(value: Json, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any
         if isinstance(item, str):
             yield (*path, key), _Piece(value, key, item)
         elif isinstance(item, dict | list):
-            # A choice is the same at any position of the list.
+            # The index identifies a choice; its position in the list does not.
             has_index = isinstance(key, int) and isinstance(item, dict) and bool(_indexes(item))
             yield from _pieces(item, path if has_index else (*path, key))
 

@@ -20,7 +20,7 @@ from contentmodel_conformance.captures.entries import CaptureError, Damaged, Ent
 from contentmodel_conformance.captures.har import from_base64
 
 MOST_VALUES = 5_000_000
-"""The number of values that a cassette may have. A small YAML file can have aliases of aliases without end."""
+"""The maximum number of values in a cassette. Aliases of aliases can expand a small YAML file without limit."""
 
 
 class _Request(msgspec.Struct):
@@ -127,7 +127,7 @@ def _body(value: Any, parsed: Any, path: str) -> bytes:
 
 
 def load_yaml(data: bytes) -> Any:
-    """Return the value of a YAML document, without objects of Python or Ruby. Raise CaptureError if it is not YAML."""
+    """Return the value of a YAML document, with plain values for tagged ones. Raise CaptureError if it is not YAML."""
     loader = _loader()
     import yaml
 
@@ -144,7 +144,7 @@ def _loader() -> Any:
         import yaml
 
     class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-        """A safe loader of its own, because constructors are added to the class."""
+        """A subclass, because the constructors must not be added to the shared class."""
 
     def untagged(loader: Any, suffix: str, node: Any) -> Any:
         if isinstance(node, yaml.ScalarNode):
@@ -160,18 +160,18 @@ def _loader() -> Any:
 
 
 def _check_size(value: Any) -> None:
-    """Raise CaptureError if a value with its aliases written out is too large."""
+    """Raise CaptureError if a value is too large when its aliases are expanded."""
     if _size(value, {}) > MOST_VALUES:
-        raise CaptureError(f"more than {MOST_VALUES:,} values: the aliases of the YAML multiply")
+        raise CaptureError(f"more than {MOST_VALUES:,} values when the aliases of the YAML are expanded")
 
 
 def _size(value: Any, sizes: dict[int, int]) -> int:
-    """Return the number of values in a value. Each shared value is counted once, and added wherever it is used."""
+    """Return the number of values in a value with expanded aliases. The size of a shared value is computed once."""
     if not isinstance(value, dict | list):
         return 1
-    known = sizes.get(id(value))
-    if known is None:
-        sizes[id(value)] = MOST_VALUES + 1  # (a value that contains itself)
+    size = sizes.get(id(value))
+    if size is None:
+        sizes[id(value)] = MOST_VALUES + 1  # the size of a value that contains itself
         inner = value.values() if isinstance(value, dict) else value
-        known = sizes[id(value)] = 1 + sum(_size(item, sizes) for item in inner)
-    return known
+        size = sizes[id(value)] = 1 + sum(_size(item, sizes) for item in inner)
+    return size
