@@ -59,8 +59,8 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
 
 # The features of Anthropic's own platform: build-with-claude/data-residency, /fast-mode, the MCP connector, the Files
 # API and the containers of code execution (platform.claude.com/docs/en/build-with-claude/overview). Bedrock refuses
-# `diagnostics` and the types of code execution, and Vertex AI takes the first web search only: live tests that
-# models/anthropic/__init__.py of pydantic-ai 2.68 records. Links: anthropics/anthropic-sdk-typescript#1038,
+# `diagnostics` and the types of code execution, and Vertex AI accepts only the first version of web search (live tests,
+# in models/anthropic/__init__.py of pydantic-ai 2.68). Links: anthropics/anthropic-sdk-typescript#1038,
 # pollinations/pollinations#5862.
 _OWN_FIELDS = ("container", "mcp_servers", "diagnostics", "inference_geo", "speed")
 _OWN_TOOLS: dict[str, tuple[str, ...]] = dict.fromkeys(("web_fetch", "code_interpreter", "advisor", "mcp"), ())
@@ -93,7 +93,7 @@ DIALECTS: dict[str, Dialect] = {
 
 
 def dialect_of(policies: Mapping[str, str] | None) -> Dialect | None:
-    """Return the host that the policy `dialect` names; None without the policy. Raise ValueError if there is none."""
+    """Return the host that the policy `dialect` names; None without the policy. Raise ValueError if it is unknown."""
     name = (policies or {}).get("dialect")
     if name is None:
         return None
@@ -123,7 +123,7 @@ NO_FIELD = reasons.dropped("anthropic-host-field", "the host {host} does not acc
 
 
 def with_form_of_host(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Return a payload as its host takes it: the model may be in the path, and the version in the body."""
+    """Return a payload in the form of its host: the model may be in the path, and the version in the body."""
     dialect: Dialect | None = context.host.dialect
     if dialect is None:
         return payload

@@ -102,7 +102,7 @@ TYPES = (
 READS = media.MediaSupport(
     media_types=TYPES, links=(*TYPES, "text/csv"), schemes=("http", "https", "gs"), texts=True, in_answers=True
 )
-# Levels of thinking only; the lowest one is a matter of the model.
+# The API has only levels of thinking. The lowest level depends on the model.
 FORM = settings.Form(off=None, auto={})
 
 
@@ -120,7 +120,7 @@ def _with_fitting_calls(request: ChatRequest, context: EncodeContext) -> ChatReq
 
 
 def with_model(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Return a request with the required fields. A missing model becomes "" and is reported."""
+    """Return the payload of a request with a model or an agent. A missing model becomes "", with a loss."""
     if payload.keys() & {"model", "agent"}:
         return payload
     context.report_loss(request, "model", reasons.NO_MODEL)
@@ -182,7 +182,7 @@ class GoogleInteractions(TableAdapter):
         return 0.95 if any(tag in ("user_input", "model_output", "thought", "function_result") for tag in tags) else 0.0
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
-        """Return the kinds of payload that it may be, each with a confidence."""
+        """Return the kinds that a payload may have, each with a confidence."""
         event = payload.get("event_type")
         if isinstance(event, str) and event.startswith(("interaction.", "step.", "error")):
             return {"stream": 1.0}

@@ -1,6 +1,6 @@
 """The table of Gemini's Interactions API: contents, steps, hosted tools and their results, citations, usage.
 
-Read off google-genai 3.4 (_gaos/types/interactions), seen November 2026. A conversation is a list of steps: input of
+Source: google-genai 3.4 (_gaos/types/interactions), seen November 2026. A conversation is a list of steps: input of
 the user, thoughts, output of the model, calls and results. Input and output are lists of contents.
 """
 
@@ -124,7 +124,7 @@ class Result(TextOrBlocks):
     classes = (str, list, dict)
 
     def __init__(self, *, lists: bool = False) -> None:
-        """Create the codec. `lists`: whether a list may have other objects than contents."""
+        """Create the codec. `lists`: whether a list may have objects that are not contents."""
         super().__init__(RESULT_CONTENT, "string")
         self._classes = (dict, list) if lists else (dict,)
 
@@ -173,7 +173,7 @@ class Result(TextOrBlocks):
 # -- steps ---------------------------------------------------------------------------------------------------------
 
 IS_ERROR = Sign("is_error", failed=True)
-# Only some results have a flag (the other types of steps have no `is_error`).
+# Only some types of results have the field `is_error`.
 FAILED = Failure(IS_ERROR, texts_are_errors=True, only_signs=True)
 UNSAID = ("name", "status", "caller", "is_error")
 _CALL: dict[str, Spec] = {"id": "call_id", **SIGNED}
@@ -191,7 +191,7 @@ def _call(tag: str, model: type[Any], *, takes: bool = True) -> Row:
 def _result(
     tag: str, model: type[Any], fields: dict[str, Spec], *others: Field, failure: Failure | None = FAILED
 ) -> Row:
-    """Return the row of a hosted tool's result. `failure`: its flag, if it has one."""
+    """Return the row of a hosted tool's result. `failure`: the fields that report a failure; None if it has none."""
     return row(tag, model, {**_RESULT, **fields}, *others, Silent(*UNSAID), failure=failure)
 
 
@@ -205,7 +205,7 @@ PAGES = TABLE.union(
     ],
     tag=None,
 )
-# Search suggestions are HTML for the application, and no result that a model reads.
+# Search suggestions are HTML for the application. They are not a result that a model reads.
 FOUND = TABLE.union(
     "search result",
     [
@@ -266,7 +266,7 @@ RESULTS = [
         NO_RESULTS,
         failure=Failure(IS_ERROR, texts_are_errors=True),
     ),
-    # Only the deltas of a stream have passages.
+    # Only the deltas of a stream have the passages of a file search.
     _result(
         "file_search_result",
         hosted.FileSearchToolResultContent,

@@ -9,7 +9,7 @@ from contentmodel_adapters.shared.calls import Call
 
 
 class Interactions(google_clients.Paths):
-    """The path of Interactions. `client.interactions.create` of the SDK takes only typed arguments."""
+    """The path of Interactions. The SDK's `client.interactions.create` is not used: it takes only typed arguments."""
 
     api = API
     headers = HTTP.headers

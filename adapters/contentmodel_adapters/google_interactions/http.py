@@ -10,7 +10,7 @@ HTTP = HttpApi(
         path="/v1beta/interactions",
         routes=("/{version}/interactions", "/{version}/{parent:path}/interactions"),
     ),
-    # The version of the types, without which a server may answer in an older form (_hooks/google_genai_auth.py).
+    # The version of the types. Without it, a server may answer in an older form (_hooks/google_genai_auth.py).
     headers={"Api-Revision": "2026-05-20"},
     key_header="x-goog-api-key",
     key_prefix="",

@@ -1,8 +1,8 @@
 """Group steps into messages, and split messages into steps.
 
 Consecutive steps of the model (thoughts, output, calls, results of hosted tools) are one message, and so are
-consecutive results of functions. The fields of a step beside its list of contents are kept with its first content, in
-the hint `STEP`; a content with that hint starts a step.
+consecutive results of functions. The other fields of a step with a list of contents are kept with its first
+content, in the hint `STEP`. A content with this hint starts a step.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _around(step: dict[str, Any], *read: str) -> dict[str, Any]:
 
 
 def _decode_thought(step: dict[str, Any], context: DecodeContext) -> list[Any]:
-    """Return the texts of a thought's summary; one without a text if it has none. The last one has the signature."""
+    """Return a content for each text of a thought's summary, at least one. The last content has the signature."""
     wires, read = step.get("summary"), []
     thoughts: list[Any] = []
     if wires.__class__ is list and all(wire.__class__ is dict and SUMMARY.knows(wire) for wire in wires):
@@ -80,11 +80,11 @@ def _decode_thought(step: dict[str, Any], context: DecodeContext) -> list[Any]:
         thoughts = [ReasoningContent()]
         context.trace(None, thoughts, step, "summary", spread=False)
     if _SIGNATURE.holds(step.get("signature")):
-        sealed = _SIGNATURE.decode(step["signature"], context, step, "signature")
-        context.trace(None, [sealed], step, "signature", spread=False)
+        signature = _SIGNATURE.decode(step["signature"], context, step, "signature")
+        context.trace(None, [signature], step, "signature", spread=False)
         thoughts = [
             *thoughts[:-1],
-            _moved(thoughts[-1], msgspec.structs.replace(thoughts[-1], protected=sealed), context),
+            _moved(thoughts[-1], msgspec.structs.replace(thoughts[-1], protected=signature), context),
         ]
         read.append("signature")
     return [_moved(thoughts[0], STEP.on(thoughts[0], API, _around(step, *read)), context), *thoughts[1:]]
@@ -171,7 +171,7 @@ def encode_steps(messages: list[ChatMessage], context: EncodeContext) -> list[di
 
 
 class Steps(MessageList):
-    """The input of a request: a list of steps; or a list of contents, one content, or a string of one user message."""
+    """The input of a request: a list of steps, or one user message as a list of contents, a content, or a string."""
 
     classes = (list, dict, str)
     item, tag, meaning = "step", "type", "type"

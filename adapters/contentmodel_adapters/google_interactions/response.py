@@ -93,7 +93,7 @@ ENDING = Fields({"finish_reason": "status", "messages": "steps"})
 
 
 class Answer(OnlyChoice):
-    """The steps and the status: the messages of the only choice, and its finish reason."""
+    """The only choice of an answer: its messages are the steps, its finish reason is the status."""
 
     keys = ("steps", "status")
     parts = {"status": "choices.finish_reason"}

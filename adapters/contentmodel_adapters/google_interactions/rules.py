@@ -16,7 +16,7 @@ RULES = Rules(API, CAPABILITIES)
 CALL_IDS = IdentifierRule(".", 64)
 """The API documents neither an alphabet nor a limit; 64 is the smallest limit of the other APIs."""
 TOOL_NAMES = IdentifierRule("(?=[a-zA-Z_])[a-zA-Z0-9_.:-]", 64)
-"""The names of functions that the same models take in generateContent."""
+"""The rule of generateContent for the names of functions: both APIs serve the same models."""
 Request = dict[str, Any]
 _SDK = "Interactions.create of google-genai 3.4.0, _gaos/interactions.py"
 _STEPS = "types of steps in google-genai 3.4.0, _gaos/types/interactions"

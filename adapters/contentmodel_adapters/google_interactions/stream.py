@@ -1,6 +1,6 @@
 """Decode streams of Interactions: steps that grow (google-genai 3.4, _gaos/types/interactions; November 2026).
 
-A delta is appended to the open step of its index. The last event has the whole answer, mostly without its steps.
+A delta is appended to the open step of its index. The last event has the whole answer, usually without its steps.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _GROWING_MEDIA = ("audio", "video")
 
 
 class Step:
-    """The state of one step: its wire object, and its blocks. In a list of contents, each is a block."""
+    """The state of one step: its wire object, and its blocks. If it has a list of contents, each content is a block."""
 
     __slots__ = ("blocks", "decoded", "field", "wire")
 
@@ -56,7 +56,7 @@ class Step:
         self.wire = wire
         self.blocks: list[BlockState] = []
         self.decoded: tuple[str, list[Any]] | None = None
-        """The role and the contents that were decoded when it was stopped."""
+        """The decoded role and contents; None until the step is stopped."""
 
     def whole(self) -> dict[str, Any]:
         """Return the wire step with everything that was appended to it."""
@@ -159,9 +159,9 @@ class Decoder(StreamDecoder):
             self.more(last, "text", content["text"], ReasoningDelta)
         elif delta.get("type") == "thought_signature" and delta.get("signature").__class__ is str:
             step.wire["signature"] = step.wire.get("signature", "") + delta["signature"]
-            sealed = decode_step({"type": "thought", **step.wire}, [], 0, self.context())[1][-1].protected
-            if sealed is not None:
-                self.emit(SignatureDelta(index=last.index, protected=sealed))
+            signature = decode_step({"type": "thought", **step.wire}, [], 0, self.context())[1][-1].protected
+            if signature is not None:
+                self.emit(SignatureDelta(index=last.index, protected=signature))
         else:
             self.emit(UnknownDelta(index=last.index, api=API, delta=delta))
 
@@ -194,7 +194,7 @@ class Decoder(StreamDecoder):
         role, contents = decode_step({**wire, "arguments": {}} if is_cut else wire, [wire], 0, context)
         context.finish(wire)
         if is_cut and isinstance(contents[0], ToolCallContent):
-            # Mostly truncated arguments. An answer without streaming cannot have them.
+            # Arguments that are not an object are usually truncated. The wire object cannot have them, the content can.
             wire["arguments"] = {}
             contents[0] = msgspec.structs.replace(contents[0], arguments=typed)
         step.decoded = role, contents

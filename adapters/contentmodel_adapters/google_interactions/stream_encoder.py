@@ -22,7 +22,7 @@ from contentmodel.content.text import TextContent
 from contentmodel.events import TurnComplete, TurnError, WireEvent
 from contentmodel_adapters.shared.google import is_signed
 
-# By the type of a step: the begin and the end of the JSON of a delta with more text.
+# By the type of a step: the start and the end of the JSON of a delta that appends text.
 GROWTH = {
     "model_output": (b'{"type":"text","text":', b"}"),
     "thought": (b'{"type":"thought_summary","content":{"type":"text","text":', b"}}"),
@@ -35,7 +35,7 @@ class Encoder(StreamEncoder):
 
     _count = 0
     _is_unstopped = False
-    """True if the last step is written but not stopped: citations of its text may still come."""
+    """True if the last step is written but not stopped: citations of its text may still arrive."""
 
     def begin(self, payload: dict[str, Any]) -> None:
         head = {"id": "", **{key: value for key, value in payload.items() if key not in ("steps", "usage")}}
@@ -51,7 +51,7 @@ class Encoder(StreamEncoder):
 
     @staticmethod
     def is_empty(content: Any) -> bool:
-        # The signature of an empty text is sent in a thought.
+        # An empty text with a signature is not empty: the signature is sent in a thought.
         return StreamEncoder.is_empty(content) and not is_signed(content)
 
     def open_block(self, block: OutgoingBlock) -> None:
@@ -83,7 +83,7 @@ class Encoder(StreamEncoder):
     def close_block(self, block: OutgoingBlock) -> None:
         live = block.grow is not None
         steps = self.encode_block(block)
-        # A signature that came after the text is in a thought before it.
+        # A signature that arrived after the text is a second step, a thought. Find the step that was started.
         kind = {TextContent: "model_output", ReasoningContent: "thought"}.get(block.content.__class__, "function_call")
         own = next((step for step in steps if live and step["type"] == kind), None)
         if live:
@@ -95,7 +95,7 @@ class Encoder(StreamEncoder):
         block.cited = len(block.content.annotations or ())
 
     def _begin_step(self, step: dict[str, Any]) -> None:
-        """Start a step without what its deltas have."""
+        """Start a step, without the fields that its deltas send."""
         self._stop_last()
         start = step
         if step["type"] in GROWTH:
@@ -178,5 +178,5 @@ def _deltas(step: dict[str, Any], sent: int) -> list[dict[str, Any]]:
 
 
 def _is_object(content: Any, step: dict[str, Any]) -> bool:
-    """Return whether the arguments of a step are the call's, unchanged. Free text is not: it is inside an object."""
+    """Return whether a step has the arguments of its call unchanged. Free text is changed: it is put into an object."""
     return bool(step.get("arguments") == (content.arguments or {}))

@@ -34,7 +34,7 @@ HOSTED_KINDS = {
     "mcp_server": "mcp",
     "tool_search": "tool_search",
 }
-# The definitions of hosted tools that were created by the application or come from another API.
+# The definitions of hosted tools that the application created, or that come from another API.
 CURRENT: Current = {
     "web_search": (Hosted("google_search", crosses=True),),
     "code_interpreter": (Hosted("code_execution", crosses=True),),
@@ -76,7 +76,7 @@ _RAW_MODES = {"auto": "auto", "required": "any", "none": "none"}
 
 
 def read_choice(value: dict[str, Any]) -> ToolChoice | None:
-    """Return the choice that an object means; None if it is not understood."""
+    """Return the tool choice of an object; None if the object has another form."""
     allowed = value.get("allowed_tools")
     if allowed.__class__ is not dict:
         return None
@@ -134,7 +134,7 @@ FORMATS = TABLE.union(
 
 
 class Format(OneOf[ResponseFormat]):
-    """The format of an answer. A list of a single format has the hint `FORM`.
+    """The format of an answer. A format that was the only item of a list has the hint `FORM`.
 
     A list of several formats, and an object without a type of this API (a bare JSON Schema), stay in the residue.
     """

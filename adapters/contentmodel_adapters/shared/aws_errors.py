@@ -1,4 +1,4 @@
-"""The errors of Amazon Bedrock: names of exceptions, in whole bodies and in streams."""
+"""The errors of Amazon Bedrock: names of exceptions, in bodies and in streams."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from contentmodel.authoring import DecodeContext, ErrorBody, ErrorTypes
 
 
 def type_of(name: str) -> str:
-    """Return the name of an exception without its namespace and link: headers and bodies may have both."""
+    """Return the name of an exception without its namespace and link. Headers and bodies may contain both."""
     return name.partition(":")[0].rpartition("#")[2]
 
 
 class Errors(ErrorTypes):
-    """The kinds of exceptions, whose names may have a namespace."""
+    """The kinds of errors, by the name of the exception, which may have a namespace."""
 
     def kind_of(self, wire: Mapping[str, object]) -> str | None:
         name = wire.get(TYPE)
@@ -56,7 +56,7 @@ ERRORS = Errors(
 KINDS = {name: kind for name in ERRORS.types if (kind := ERRORS.kind_of({TYPE: name})) is not None}
 """The kind of each exception, by name."""
 STREAMED = {"ThrottlingException", "ValidationException", "ServiceUnavailableException", "ModelStreamErrorException"}
-"""The exceptions of streams. Any other one is an InternalServerException."""
+"""The exceptions that streams can have. Any other one is sent as an InternalServerException."""
 
 
 def is_error(wire: Mapping[str, Any]) -> bool:

@@ -1,4 +1,4 @@
-"""Signatures of Gemini's calls that a format has beside the calls, by call id."""
+"""The signatures of Gemini's calls, for formats that store them outside of the calls, by call id."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from contentmodel.message import ChatMessage
 
 def is_signed(content: Any) -> bool:
     """Return whether a content is a call with an id and a signature of Google."""
-    sealed = content.protected if isinstance(content, ToolCallContent) and content.call_id else None
-    return sealed is not None and (sealed.issuer, sealed.kind) == ("google", "signature")
+    protected = content.protected if isinstance(content, ToolCallContent) and content.call_id else None
+    return protected is not None and (protected.issuer, protected.kind) == ("google", "signature")
 
 
 def sign(
@@ -28,15 +28,15 @@ def sign(
         place = remaining.pop(call.call_id or "", None) if is_unsigned else None
         if place is not None:
             container, key = place
-            sealed = Protected(issuer=issuer, kind="signature", data=container[key])
-            message.contents[at] = context.replace(call, protected=sealed)
-            context.trace(None, [sealed], container, key, spread=False)
+            signature = Protected(issuer=issuer, kind="signature", data=container[key])
+            message.contents[at] = context.replace(call, protected=signature)
+            context.trace(None, [signature], container, key, spread=False)
 
 
 def without_signatures(
     message: ChatMessage, context: EncodeContext, holds: Callable[[Any], bool] = is_signed
 ) -> tuple[ChatMessage, dict[str, str]]:
-    """Return a message without the signatures of calls that the format `holds`, and these by the ids of the calls."""
+    """Return a message without the signatures of calls for which `holds` is true, and these signatures by call id."""
     signatures: dict[str, str] = {}
     contents: list[Any] = []
     call: Any

@@ -1,4 +1,4 @@
-"""Finish reasons in the names of their providers, which some formats keep."""
+"""The normalized finish reasons of the values of providers, for formats that store these values."""
 
 from __future__ import annotations
 

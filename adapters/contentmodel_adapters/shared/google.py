@@ -1,7 +1,7 @@
-"""What both APIs of Gemini have: signatures of thoughts, and pages that could not be read.
+"""The common part of both APIs of Gemini: signatures of thoughts, and pages that could not be read.
 
-generateContent has a signature on any part, mostly on the first call or text after a thought. Interactions has it on
-the thought.
+In generateContent, any part may have a signature, usually the first call or text after a thought. In Interactions, the
+thought has it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ seen 2026-11-21).
 
 
 class Signature(Opaque):
-    """A signature. A placeholder is none: it stays in the residue, and means nothing to another API."""
+    """A signature. The placeholder is not a signature: it stays in the residue, and is not sent to other APIs."""
 
     def __init__(self) -> None:
         super().__init__(ISSUER, "signature")
@@ -50,16 +50,16 @@ class Unread(Codec[str]):
 
 def is_signed(content: Any) -> bool:
     """Return whether a content has a signature of Google."""
-    sealed = content.protected
-    return sealed is not None and sealed.issuer == ISSUER and sealed.kind == "signature"
+    protected = content.protected
+    return protected is not None and protected.issuer == ISSUER and protected.kind == "signature"
 
 
-# The signature of a hosted tool's call or result is lost with it.
+# The signatures of these are not moved. If a hosted call or result is dropped, its signature is dropped with it.
 _KEEP_SIGNATURES = (ReasoningContent, HostedToolCallContent, HostedToolResultContent)
 
 
 def with_signed_thoughts(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages whose signatures are on the thought before a text or call, where Interactions has them."""
+    """Return messages whose signatures are on the thought before a text or call, as in Interactions."""
     return [
         message if is_native(message, context) else context.with_contents(message, _divided(message.contents, context))
         for message in messages
@@ -86,7 +86,7 @@ MOVED_SIGNATURE = reasons.moved(
 
 
 def with_signed_parts(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages whose signatures are on the text or call after a thought, where generateContent has them."""
+    """Return messages whose signatures are on the text or call after a thought, as in generateContent."""
     return [
         message if is_native(message, context) else context.with_contents(message, _joined(message.contents, context))
         for message in messages

@@ -1,4 +1,4 @@
-"""Clients for the APIs of Gemini that use Google's SDK."""
+"""Clients for the APIs of Gemini. They use Google's SDK."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def api_client(sdk: genai.Client) -> Any:
     """Return the object that sends JSON inside the SDK.
 
     google-genai 3.4 has no public way to send a payload unchanged and to read raw bytes: `generate_content` takes only
-    typed arguments, and refuses `should_return_http_response` for streams. This module uses nothing else that is not
-    public.
+    typed arguments, and refuses `should_return_http_response` for streams. This is the only private object of the SDK
+    that this module uses.
     """
     return sdk._api_client
 
@@ -118,7 +118,7 @@ class SyncClient(Paths, clients.SyncClient):
         request = api._build_request("post", self.path_of(call, stream=True), body_of(self.sdk, call), options)
         response = api._request(request, options, stream=True).response_stream
         if hasattr(response, "iter_content"):
-            # With device certificates the SDK uses requests.
+            # With device certificates, the SDK uses the package `requests`.
             return response.iter_content(chunk_size=None), response.close
         return response.iter_bytes(), response.close
 
@@ -148,7 +148,7 @@ class AsyncClient(Paths, clients.AsyncClient):
         if hasattr(response, "aiter_bytes"):
             return response.aiter_bytes(), response.aclose
 
-        # With aiohttp installed the SDK prefers it.
+        # If aiohttp is installed, the SDK uses it.
         async def close() -> None:
             response.close()
 

@@ -1,4 +1,4 @@
-"""The classes of the calls and results of tools that APIs define, by the kind of tool: `web_search` and others."""
+"""The classes of the calls and results of tools that APIs define, by the kind of tool, such as `web_search`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _by_kind(base: type[Any], ending: str) -> dict[str, type[Any]]:
 CALLS = _by_kind(HostedToolCallContent, "_tool_call")
 RESULTS = _by_kind(HostedToolResultContent, "_tool_result")
 OTHER = "hosted"
-"""The kind of a tool that has no class: its call is a `HostedToolCallContent`."""
+"""The kind of a tool without classes of its own: its call is a `HostedToolCallContent`."""
 BY_PROVIDER = tuple(kind for kind, model in CALLS.items() if model().executor == "provider")
 """The kinds of the tools that providers run."""
 KIND_OF = {model: kind for kinds in (CALLS, RESULTS) for kind, model in kinds.items()}

@@ -1,7 +1,7 @@
-"""The rows of MCP's content blocks, which some formats have in the outputs of tools.
+"""The rows of MCP's content blocks. Some formats have these blocks in the outputs of tools.
 
-Source: mcp_types/_types.py of mcp-types 2.3.0 (seen 2026-11-23). `contentmodel.tools.mcp` converts results of called
-tools. It has no table: it restores the class, the error flag and the names of the package `mcp`.
+Source: mcp_types/_types.py of mcp-types 2.3.0 (seen 2026-11-23). `contentmodel.tools.mcp` converts the results
+of tools without these rows: it handles objects of the package `mcp`, with their classes, names and error flags.
 """
 
 from __future__ import annotations
