@@ -41,7 +41,7 @@ NO_PARAMETERS = {"type": "object", "properties": {}}
 def function_tools(
     table: Table, function: Mapping[str, Spec] = FUNCTION, hosted: Iterable[Row] = (), default: str | None = None
 ) -> Union:
-    """Return the union of tools: functions, and tools that the provider runs. Those of other APIs are functions.
+    """Return the union of tools: functions, and tools that the provider runs. From other APIs, only functions are sent.
 
     `default` is the name of the row of a tool without a type.
     """
@@ -91,7 +91,7 @@ def image_rows() -> list[Row]:
 
 
 def function_calls(table: Table, arguments: Codec[Any], name: Spec = "name") -> Union:
-    """Return the union of calls, which are functions. A call may lack the type."""
+    """Return the union of calls. All of them are function calls, so the type may be missing."""
     fields: dict[str, Spec] = {
         "id": "call_id",
         "function.name": name,
@@ -138,7 +138,7 @@ def functions_of(request: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]
 def declare_model(
     rules: Rules, source: str, *, fix: str = "name the model", missing: Collection[str | None] = (None,)
 ) -> None:
-    """Declare that a request names its model. The values in `missing` are no names."""
+    """Declare that a request names its model. The values in `missing` count as a missing model."""
 
     @rules.rule("refused", fix=fix, source=source)
     def model_required(request: dict[str, Any]) -> Iterator[Broken]:

@@ -51,7 +51,7 @@ class MediaSupport(msgspec.Struct, frozen=True):
     - `texts`: whether an inline document may be plain text instead of base64.
     - `named`: whether an inline document requires a file name.
     - `in_answers`: whether assistant messages may contain media.
-    - `files`: whether there are files that a provider stores.
+    - `files`: whether messages may refer to files that the provider stores.
     - `typed_links`: whether links require a media type, except those with a prefix in `untyped`.
     """
 
@@ -141,7 +141,7 @@ def _readable_link(content: UriContent, context: EncodeContext, reads: MediaSupp
 
 
 def _typed_link(content: UriContent, context: EncodeContext) -> Iterable[AIContent]:
-    """Return a link with a media type from its ending or its kind. If neither is known, return its address as text."""
+    """Return a link with a media type derived from its ending or its kind. If neither is known, return it as text."""
     media_type = media_type_of_link(content.uri)
     if kind_of_media(media_type) != content.media_kind:
         media_type = usual_media_type(content.media_kind)
@@ -208,7 +208,7 @@ def _readable_data(content: DataContent, context: EncodeContext, reads: MediaSup
 
 
 def _with_type(content: DataContent, context: EncodeContext) -> Iterable[DataContent]:
-    """Return inline data with a media type from its name or first bytes, because every API requires one."""
+    """Return inline data with a media type derived from its name or first bytes, because every API requires one."""
     media_type = media_type_of_name(content.name or "") or media_type_of_data(content.data)
     if media_type is None:
         context.report_loss(content, None, reasons.UNTYPED_DATA)
@@ -281,7 +281,7 @@ def _for_answer(content: AIContent, context: EncodeContext) -> Iterable[AIConten
 
 
 def _without_media(content: AIContent, context: EncodeContext, reason: Reason) -> Iterable[AIContent]:
-    """Return a text for a medium: a transcript of audio, or the address of a link; without one, report a loss."""
+    """Return a text for a medium: the address of a link, or a transcript. If it has neither, report a loss."""
     if content.__class__ is UriContent and content.uri.partition(":")[0].lower() != "data":
         return _as_text(content, context, reasons.AS_TEXT)
     if content.__class__ is DataContent and content.transcript:

@@ -64,7 +64,7 @@ def content_pass(
 ) -> Pass:
     """Return a pass for a function `(content, context, **settings)` that returns a content.
 
-    It is called for each content of the messages, and returns a content that it does not change.
+    It is called for each content of the messages. If it changes nothing, it must return its argument.
     """
 
     @wraps(run)
@@ -140,7 +140,7 @@ def kinds_in(messages: Sequence[ChatMessage]) -> frozenset[type]:
 
 
 def has_annotations(contents: Iterable[AIContent]) -> bool:
-    """Return whether a content has annotations."""
+    """Return whether any of the contents has annotations."""
     return any(map(_ANNOTATIONS, contents))
 
 

@@ -2,8 +2,8 @@
 
 If an API has no namespaces, the tools of each namespace are listed one by one, under names that include the namespace.
 If an API has no custom tools, they become functions with one text argument, `input`. `Renames.tools` has the source of
-each converted tool, so that an answer can be restored. `with_custom_calls` decodes requests with such functions. The
-tools of a request include those that its messages add.
+each converted tool, so that an answer can be restored. `with_custom_calls` restores custom calls of decoded requests.
+The tools of a request include those that its messages add.
 """
 
 from __future__ import annotations
@@ -47,9 +47,12 @@ _RESULTS = frozenset({FunctionResultContent, CustomToolResultContent})
 
 
 class Kinds(msgspec.Struct, frozen=True, kw_only=True):
-    """The tools of an API: `custom` tools and calls, separate `custom_results`, `namespaces`, `changes` of tools.
+    """The kinds of tools that an API has.
 
-    `listed`: requests have a list of tools.
+    - `custom`: custom tools and their calls. `custom_results`: a separate type for their results.
+    - `namespaces`: tools in namespaces.
+    - `changes`: messages that change the list of tools.
+    - `listed`: a list of tools in each request.
     """
 
     custom: bool = False
@@ -60,11 +63,11 @@ class Kinds(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def with_known_tools(request: ChatRequest, context: EncodeContext, kinds: Kinds) -> ChatRequest:
-    """Return a request whose tools, calls and results are of the kinds that the target has."""
+    """Return a request whose tools, calls and results are of kinds that the target has."""
     if not _has_other_kinds(request):
         return request
     fitter = _Fitter(request, context, kinds)
-    # Custom results become function results, which do not show which of the calls with an id they belong to.
+    # Custom results become function results. If calls share an id, these do not show which call they answer.
     messages = enumerate(with_distinct_ids(request.messages, fitter.index, context))
     changed = msgspec.structs.replace(
         request,
@@ -113,7 +116,7 @@ class _Fitter:
         nameless = [name for content in contents for name in _added_names(content) if name is None]
         copies = [tool for tool in request.tools if is_added(tool) and tool.name is None]
         self._has_nameless = len(nameless) <= len(copies)
-        """True if the request lists every nameless tool that messages add. Mere references are not listed."""
+        """True if the request lists every nameless tool that messages add. References to tools are not listed."""
         self._custom_calls: set[Place | None] = set()
         self._renamed: dict[Place | None, tuple[str | None, str | None]] = {}
         """The old and new names of calls, by place."""
@@ -130,7 +133,7 @@ class _Fitter:
                 yield tool
 
     def _repeats(self, tool: object) -> bool:
-        """Return whether a tool of this name is in the list already. A message may add a tool again."""
+        """Return whether the list already has a tool of this name, and report it. A message may add a tool again."""
         if self._context.native or not isinstance(tool, FunctionTool | CustomTool):
             return False
         if tool.name in self._defined:
@@ -206,7 +209,7 @@ class _Fitter:
         """Return whether the tools that a message of another API adds are in the list of the request."""
         if self._kinds.changes or not self._kinds.listed or change.action != "add" or is_native(message, self._context):
             return False
-        # No tool has a name that is not a text.
+        # If a name is not a text, the list cannot have the tool.
         return all(
             self._has_nameless if name is None else isinstance(name, str) and name in self._used
             for name in _names_of(change)
@@ -228,7 +231,7 @@ class _Fitter:
             return call
         self._context.report_loss(call, "namespace", reasons.NAMESPACE_IN_NAME)
         if call.name is None or (namespace not in self._namespaces and call.name in self._used):
-            # The namespace of a tool that a tool search found is its own name (recorded traffic, seen 2026-11-22).
+            # Calls of a tool that a tool search loaded have its name as namespace (recorded traffic, seen 2026-11-22).
             return self._context.replace(call, namespace=None)
         name = self._name(namespace, call.name)
         is_custom = call.__class__ is CustomToolCallContent and not self._kinds.custom
@@ -286,9 +289,10 @@ def _as(model: type[_M], content: AIContent, **changed: object) -> _M:
 
 
 def with_custom_calls(request: ChatRequest, context: DecodeContext) -> ChatRequest:
-    """Convert calls of functions that replace custom tools, for APIs without custom tools.
+    """Restore custom calls, for APIs whose requests have functions instead of custom tools.
 
-    If the only argument of such a call is a text, it becomes a custom call, and its result a custom result.
+    If the only argument of a call of such a function is a text, the call becomes a custom call, and its result a custom
+    result.
     """
     names = {tool.name for tool in request.tools if isinstance(tool, CustomTool)}
     if not names:

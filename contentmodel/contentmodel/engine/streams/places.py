@@ -20,6 +20,6 @@ def size_of(content: AIContent) -> int:
 
 
 def path_of(place: Place, known: Mapping[Place, str]) -> str:
-    """Return the path of a block. While its message is unknown, the path has its number in the choice."""
+    """Return the path of a block. While its message is unknown, the path contains its number in the choice instead."""
     choice, index = place
     return known.get(place) or f"$.choices[{choice}].blocks[{index}]"

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from contentmodel.engine.table.rows import Row
 
 FOLLOWING = ("executor", "role", "cached_inside", "reasoning_inside")
-"""Attributes that passes set, or that follow from the position of a value. A different value of these is no loss."""
+"""Attributes that passes set, or that follow from the position of a value. If they differ, it is not a loss."""
 
 
 class Field:
@@ -93,7 +93,7 @@ class Columns(Field):
             yield key, {"attribute": self.attributes[0], "form": column.describe(), "required": False}
 
     def counts(self, wire: JsonObject) -> Iterator[tuple[str, int]]:
-        """Yield the columns that a wire object fills, in order, with the number of contents of each."""
+        """Yield the columns that a wire object has, in order, each with the number of its contents."""
         for key, column in self.columns.items():
             inner = wire_at(wire, key)
             if inner is not None and column.holds(inner):
@@ -148,7 +148,7 @@ class Columns(Field):
 
 
 class Gathered(Field):
-    """One JSON object in the model, made of the wire fields `keys`."""
+    """One JSON object in the model, built from the wire fields `keys`."""
 
     def __init__(self, attribute: str, *keys: str) -> None:
         self.attributes, self.keys = (attribute,), keys
@@ -176,7 +176,7 @@ class Gathered(Field):
 
 
 class Group(Field):
-    """One attribute that `decode` makes of several wire fields (`keys`). A row may have several groups.
+    """One attribute that `decode` builds from several wire fields (`keys`). A row may have several groups.
 
     `parts` maps a key to the nested attribute that it holds. It is used for documentation and the paths of losses.
     """
@@ -196,9 +196,9 @@ class Group(Field):
         raise TypeError(f"{type(self).__name__} has no `encode`: implement it")
 
     def taken(self, wire: Mapping[str, Json]) -> Collection[str]:
-        """Return the keys of a wire object that `decode` reads completely. The others are residue, or another field's.
+        """Return the keys of a wire object that `decode` reads completely. The others stay in the residue.
 
-        By default, these are all of `keys` that it has.
+        The default: all of `keys` that the object has.
         """
         return [key for key in self.keys if key in wire]
 

@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class NonEmpty(Codec[str]):
-    """A text that is not empty. An empty one stays in the residue, or if `mandatory`, the object has another row."""
+    """A text that is not empty. An empty one stays in the residue. If `mandatory`, the row rejects the object."""
 
     classes = (str,)
 
@@ -29,7 +29,7 @@ class NonEmpty(Codec[str]):
 class Affixed(Codec[str]):
     """A text between two constant texts, such as the name of a tool in the type `tool-weather`.
 
-    An object without such a text has another row. `values` are the only texts that are accepted; all if it is empty.
+    A row does not accept an object without such a text. `values` are the accepted texts; if it is empty, all are.
     """
 
     classes = (str,)
@@ -58,7 +58,7 @@ class Affixed(Codec[str]):
 
 
 class FixedName(Codec[str]):
-    """The name of a tool that selects the row of its call. Any other name of a call of this class is a loss."""
+    """The name of a tool that selects the row of its call. If a call of this class has another name, it is a loss."""
 
     classes = (str,)
     identity = False
@@ -105,9 +105,9 @@ class OnlyItem(Codec[str]):
 
 
 class Words(Codec[T]):
-    """Some values of the wire, each with its value in the model. Any other value stays in the residue.
+    """A map from values of the wire to values of the model. Any other value of the wire stays in the residue.
 
-    `otherwise(value, context, owner)` reports a value of the model that the wire does not have.
+    If the map has no wire value for a value of the model, `otherwise(value, context, owner)` reports it.
     """
 
     identity = False

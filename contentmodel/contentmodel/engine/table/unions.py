@@ -22,15 +22,15 @@ EncodeList: TypeAlias = Callable[[list[Any], EncodeContext], JsonArray]
 
 
 class _NoRow(Exception):
-    """No row accepts this value, although there are rows for its class."""
+    """Raised if no row accepts a value, although its class has rows."""
 
 
 def first_fitting(
     rows: Iterable[Row], tag: str = "type", *, unknown: Collection[str] = ()
 ) -> Callable[[JsonObject], str | None]:
-    """Return a function for `find` of a union. It chooses the first row whose constants and required fields are there.
+    """Return a `find` function for a union. It chooses the first row whose constants and required fields a block has.
 
-    If no row fits, the last row with the same tag reports the missing field as a fault. But if the tag is one of
+    If no row fits, the last row with the tag of the block reports the missing field as a fault. But if the tag is in
     `unknown`, the block is unknown.
     """
     by_tag: dict[Json, list[tuple[str, list[Any]]]] = {}
@@ -64,16 +64,16 @@ class Union:
     used. If none fits, the block is unknown. But if all of them require the same fields, a missing field is a fault.
 
     - `by_fields`: whether `first_fitting` selects the row, instead of the tag and one other field.
-    - `default`: the tag of a block without a tag. Such a block gets the hint `ABSENT`.
+    - `default`: a block without a tag is decoded as if it had this tag, and gets the hint `ABSENT`.
     - `other`: the row for unknown tags. Without it, such a block becomes UnknownContent.
-    - `prefer`: selects the usual row, or its name, if several rows have one class (None: a value of another API cannot
-      be encoded here). A block that was decoded by another row has the name of that row in the hint `ROW`.
+    - `prefer`: returns the usual row of a content, or its name, if several rows have its class; None if no row can
+      encode it. A block that another row decoded gets the hint `ROW` with the name of that row.
     - `foreign_types`: the classes that a request of another API may contain here. Other classes are lowered, although
       hosts of this API may send them.
     - `accepts_untyped`: whether a block without a tag is an unknown block instead of a fault.
 
-    Rows with a shape decode blocks whose tag has no row. Rows with `preferred_for` come
-    first for the contents that it accepts.
+    Rows with a shape decode blocks whose tag has no row. If `preferred_for` of a row accepts a content, the row is the
+    usual one of this content, before `prefer`.
     """
 
     def __init__(
@@ -307,7 +307,7 @@ class Union:
         return rows[0].functions[1] if len(rows) == 1 else self._picking_encoder(rows)
 
     def _or_other(self, decode: Decode) -> Decode:
-        """Wrap `decode`: decode objects that it rejects (such as one with a null name) like ones of an unknown tag."""
+        """Wrap `decode`: an object that it rejects, such as one with a null name, is decoded like one of an unknown tag."""
 
         def decode_or_other(wire: JsonObject, context: DecodeContext) -> msgspec.Struct:
             value = decode(wire, context)
