@@ -307,7 +307,7 @@ class Union:
         return rows[0].functions[1] if len(rows) == 1 else self._picking_encoder(rows)
 
     def _or_other(self, decode: Decode) -> Decode:
-        """Wrap `decode`: an object that it rejects, such as one with a null name, is decoded like one of an unknown tag."""
+        """Wrap `decode`: decode an object that it rejects (such as one with a null name) as if its tag were unknown."""
 
         def decode_or_other(wire: JsonObject, context: DecodeContext) -> msgspec.Struct:
             value = decode(wire, context)
