@@ -1,4 +1,4 @@
-"""What both APIs of Gemini have: signatures of thoughts, and pages that could not be read.
+"""Signatures of thoughts, and pages that could not be read, as both APIs of Gemini have them.
 
 generateContent has a signature on any part, mostly on the first call or text after a thought. Interactions has it on
 the thought.
