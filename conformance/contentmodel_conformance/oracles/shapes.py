@@ -178,7 +178,7 @@ def _class_shape(source: Any, *, params: bool) -> Shape | None:
     if typing_extensions.is_typeddict(source):
         return _record(source)
     if issubclass(source, BaseModel):
-        # The class of values that an SDK does not know has no wire form (google-genai 3.4, _gaos).
+        # The class of values that an SDK does not recognize has no wire form (google-genai 3.4, _gaos).
         is_python_only = params or source is BaseModel or "is_unknown" in source.model_fields
         return None if is_python_only else _record(source)
     if issubclass(source, dict):
