@@ -63,9 +63,9 @@ def record(
 ) -> None:
     """Convert your own captures to recorded traffic: a corpus for `run --corpus`.
 
-    Each request to an LLM API in a capture becomes a record, and so does its answer. The URL shows the API, or else the
-    payload. Records are written to DIR/API.KIND.jsonl, without duplicates; those that are already there are kept. The
-    same captures give the same files.
+    Each request to an LLM API in a capture becomes a record, and so does its answer. The URL shows the API, else the
+    payload does. Records are written to DIR/API.KIND.jsonl, without duplicates; those that are already there are
+    kept. The same captures give the same files.
 
     No header and no URL is written. In payloads, these texts are replaced by SCRUBBED-1, SCRUBBED-2, ...: the values of
     headers, cookies and query parameters that carry credentials; texts that look like keys (sk-..., AIza..., AKIA...,
