@@ -12,6 +12,7 @@ from contentmodel import ChatMessage, ChatRequest, FunctionTool, ReasoningConten
 from contentmodel.content import JsonContent, UnknownContent, UriContent, WebSearchToolCallContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent, HostedToolResultContent
 from contentmodel.events import ArgumentsDelta, CitationDelta, SignatureDelta, TurnError
+from providers import PROVIDERS
 
 API, OTHER = "google-interactions", "google-generate-content"
 INTERACTIONS = adapter(API)
@@ -475,3 +476,23 @@ def test_citations_of_other_apis_count_bytes() -> None:
     made = convert(response, source="openai-responses", target=API, kind="response").payload
     (cited,) = made["steps"][0]["content"][0]["annotations"]
     assert (cited["start_index"], cited["end_index"]) == (0, 3)
+
+
+@pytest.mark.parametrize("target", sorted(PROVIDERS.keys() - {API}))
+def test_response_format_of_another_medium_is_reported_and_not_sent(target: str) -> None:
+    request = {"model": "gemini-3-pro", "input": "Hi", "response_format": {"type": "audio"}}
+    encoded = convert(request, source=API, target=target)
+    assert "json" not in encoded.to_json().decode()
+    assert any(loss.path.startswith("$.response_format") and loss.kind == "dropped" for loss in encoded.losses)
+
+
+@pytest.mark.parametrize("target", sorted(PROVIDERS.keys() - {API}))
+def test_search_suggestions_are_dropped_with_a_loss(target: str) -> None:
+    steps = [
+        {"type": "user_input", "content": [{"type": "text", "text": "Hi"}]},
+        {"type": "google_search_call", "id": "s1", "arguments": {"queries": ["x"]}},
+        {"type": "google_search_result", "call_id": "s1", "result": [{"search_suggestions": "<div>x</div>"}]},
+    ]
+    encoded = convert({"model": "gemini-3-pro", "input": steps}, source=API, target=target)
+    assert "<div>" not in encoded.to_json().decode()
+    assert ("$.input[2].result[0]", "dropped") in {(loss.path, loss.kind) for loss in encoded.losses}

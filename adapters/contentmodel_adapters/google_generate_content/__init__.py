@@ -161,12 +161,14 @@ def with_format_kind(request: ChatRequest) -> ChatRequest:
 
 
 def with_media_type(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Request JSON by its media type."""
+    """Request JSON by its media type. Report a format that the API does not have."""
     made = request.options.response_format
     if made is None:
         return request
     context.leave_residue(made)
     if made.kind not in ("json", "json_schema"):
+        if made.kind != "text" and made.media_type is None:
+            context.report_loss(made, "kind", reasons.NO_FIELD)
         return request
     typed: ResponseFormat = context.replace(made, media_type="application/json")
     options = context.replace(request.options, response_format=typed)

@@ -74,7 +74,7 @@ def response_formats(table: Table, name: str, schema: Row) -> Union:
         name,
         [schema, format_row("json", "json_object", {}), format_row("text", "text", {})],
         other=Row("other", ResponseFormat, {"type": "kind"}),
-        prefer=lambda made, rows: next((one for one in rows if one.implied.get("kind") == made.kind), rows[0]),
+        prefer=lambda made, rows: next((one for one in rows if one.implied.get("kind") == made.kind), None),
     )
 
 

@@ -5,7 +5,7 @@ Each function takes one content and returns its replacements. Policies select be
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
@@ -14,7 +14,7 @@ from contentmodel.capabilities import check_choice
 from contentmodel.content.base import content_tag
 from contentmodel.content.documents import DocumentContent
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
-from contentmodel.content.outcomes import CompactionContent, ErrorContent, ReferenceContent
+from contentmodel.content.outcomes import CompactionContent, ConfigurationContent, ErrorContent, ReferenceContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import (
@@ -229,12 +229,20 @@ def as_function_result(content: ToolResultContent, context: EncodeContext) -> li
         return []
     context.degrade(content, reasons.AS_FUNCTION_RESULT, "call_id", "name", "outputs", "is_error", "tools")
     is_error = content.is_error or (True if content.error is not None else None)
-    outputs = [_output(output, context) for output in content.outputs] + _listed(content)
+    outputs = [_output(output, context) for output in without_settings(content.outputs, context)] + _listed(content)
     extra = token_of(content.extra, context.api)
     made = FunctionResultContent(
         call_id=content.call_id, name=content.name, outputs=outputs, is_error=is_error, extra=extra
     )
     return [context.replaced(content, made)]
+
+
+def without_settings(outputs: Sequence[AIContent], context: EncodeContext) -> list[AIContent]:
+    """Return the outputs of a result from another API without settings, which only their own API has."""
+    for output in outputs:
+        if output.__class__ is ConfigurationContent:
+            context.report_loss(output, None, reasons.UNSUPPORTED_CONTENT)
+    return [output for output in outputs if output.__class__ is not ConfigurationContent]
 
 
 def _listed(content: ToolResultContent) -> list[AIContent]:

@@ -378,7 +378,7 @@ def _normalized(message: ChatMessage, context: EncodeContext, cited: frozenset[S
         elif kind is ReasoningContent:
             normalized += lowering.reasoning(content, context, is_last=content is message.contents[-1])
         elif kind is FunctionResultContent or kind is CustomToolResultContent:
-            normalized.append(_with_texts_of_errors(_without_stored(content, message, context), context))
+            normalized.append(_with_texts_of_errors(_without_state(content, message, context), context))
         elif _is_stored(content, message, context):
             context.report_loss(content, None, reasons.STORED_ELSEWHERE)
         else:
@@ -427,16 +427,18 @@ def _is_stored(content: AIContent, message: ChatMessage, context: EncodeContext)
     return message.origin is not None and message.origin.issuer != context.issuer
 
 
-def _without_stored(
+def _without_state(
     result: FunctionResultContent, message: ChatMessage, context: EncodeContext
 ) -> FunctionResultContent:
-    stored = [output for output in result.outputs if _is_stored(output, message, context)]
-    if not stored:
+    """Return a result of another API without settings and stored files, which only that API has."""
+    if is_one_text(result):
         return result
-    for output in stored:
-        context.report_loss(output, None, reasons.STORED_ELSEWHERE)
-    outputs = [output for output in result.outputs if not _is_stored(output, message, context)]
-    return context.replace(result, outputs=outputs)
+    outputs = lowering.without_settings(result.outputs, context)
+    for output in outputs:
+        if _is_stored(output, message, context):
+            context.report_loss(output, None, reasons.STORED_ELSEWHERE)
+    outputs = [output for output in outputs if not _is_stored(output, message, context)]
+    return result if len(outputs) == len(result.outputs) else context.replace(result, outputs=outputs)
 
 
 _CLIENT = (FunctionCallContent, FunctionResultContent, CustomToolCallContent, CustomToolResultContent)
