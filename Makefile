@@ -21,7 +21,7 @@ SAMPLE := examples/agent_turns.anthropic.json
 .DELETE_ON_ERROR:
 .PHONY: help demo test slow check lint types deep bench bench-gateway agents node docs format clean
 
-help: ## Say what each target does
+help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.installed-cli ## Show an agent transcript, then convert it to another API
@@ -70,7 +70,7 @@ docs: $(VENV)/.installed-dev ## Build the documentation into site/
 	$(VENV)/bin/python -m contentmodel_conformance.pages docs $(PAGES_ARGS)
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict --quiet
 
-format: $(VENV)/.installed-dev ## Format the code, and mend what lint can mend
+format: $(VENV)/.installed-dev ## Format the code, and fix what lint can fix
 	$(VENV)/bin/ruff check --fix-only --quiet .
 	$(VENV)/bin/ruff format .
 

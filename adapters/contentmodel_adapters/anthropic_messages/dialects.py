@@ -175,7 +175,7 @@ def refused_tools(request: dict[str, Any], dialect: Dialect) -> Iterator[tuple[s
 
 
 def body_has_form_of_host(request: dict[str, Any], host: Host) -> Iterator[Broken]:
-    """Bedrock and Vertex AI need `anthropic_version` in the body, and `model` (and Bedrock `stream`) in the path."""
+    """A request to Bedrock or Vertex AI must have `anthropic_version` in the body, and its model only in the path."""
     dialect: Dialect | None = host.dialect
     if dialect is None:
         return

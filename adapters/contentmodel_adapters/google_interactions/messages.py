@@ -19,9 +19,7 @@ from contentmodel.message import ChatMessage
 from contentmodel_adapters.google_interactions.blocks import API, CONTENT, SIGNED, STEPS, SUMMARY
 from contentmodel_adapters.shared.citations import whole_citations
 
-STEP = Hint[dict[str, Any]](
-    API, "step", "the fields of the step that the content was a part of, on its first content", fields=True
-)
+STEP = Hint[dict[str, Any]](API, "step", "the other fields of the step whose first content this is", fields=True)
 WHOLE_STEP = Hint[Literal[True]](API, "whole_step", "an unknown object was a step, not a content of one")
 INPUT = Hint[Literal["string", "content", "contents"]](
     API, "input", "the form of an input that was not a list of steps: a string, one content or a list of contents"

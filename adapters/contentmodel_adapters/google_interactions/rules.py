@@ -28,7 +28,7 @@ _rule = declares(RULES, seen="2026-11-26")
 
 @_rule("refused", fix="name a model or an agent", source=_SDK)
 def model_or_agent(request: Request) -> Iterator[Broken]:
-    """A request must name a model or an agent, not both. The settings of models are not for agents."""
+    """A request must name a model or an agent, not both. With an agent, settings of models are refused."""
     model, agent = request.get("model"), request.get("agent")
     if model is None and agent is None:
         yield "$", "no model and no agent"

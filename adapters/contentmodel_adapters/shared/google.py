@@ -81,7 +81,8 @@ def _divided(contents: Sequence[Any], context: EncodeContext) -> list[Any]:
 
 
 MOVED_SIGNATURE = reasons.moved(
-    "google-moved-signature", "{target} has the signature of a thought on the text or call that follows it"
+    "google-moved-signature",
+    "{target} has the signature of a thought on the text or call after it: the signature is moved there",
 )
 
 

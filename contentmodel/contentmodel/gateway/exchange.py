@@ -38,7 +38,7 @@ from contentmodel.message import Origin
 from contentmodel.streams import StreamConverter
 
 LARGE = 256 * 1024
-"""Bytes of a body from which on it is converted in a thread, so that other requests go on."""
+"""The size in bytes from which a body is converted in a thread, so that other requests are not delayed."""
 
 T = TypeVar("T")
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
     from contentmodel.engine.context import DecodeContext
 
-BEHIND = Hint[Literal[True]](None, "apart", "a medium of a result was in the message behind it")
+BEHIND = Hint[Literal[True]](None, "apart", "a medium of a result was in the message after it")
 
 
 def with_media_back(messages: list[ChatMessage], context: DecodeContext) -> list[ChatMessage]:
