@@ -49,19 +49,20 @@ class Ours(AdapterConformance):
     deep = PROFILE == "deep"
     is_one_of_many = True
     others: ClassVar = [EVERY[name] for name in EACH_OTHER]
+    quick: ClassVar = (trying.QUICK, 16)
+    """The numbers of examples of the fast and of the slow checks. There are many formats."""
+
+    @pytest.fixture(autouse=True)
+    def fewer_examples(self, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+        is_slow = request.node.get_closest_marker("slow") is not None
+        monkeypatch.setattr(trying, "QUICK", self.quick[is_slow])
 
 
-@pytest.fixture
-def fewer_examples(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Try half of the examples."""
-    monkeypatch.setattr(trying, "QUICK", 12)
-
-
-@pytest.mark.usefixtures("fewer_examples")
 class WithPartners(Ours):
     """The settings of further providers and of frameworks: conversions to the partners and from them."""
 
     is_one_of_many = False
+    quick = (12, 8)
     others: ClassVar = [EVERY[name] for name in (*PROVIDERS, "turn-blocks")]
 
 
@@ -69,9 +70,10 @@ class OfFramework(WithPartners):
     """The settings of formats of frameworks. Their classes are slow: they also have tests of their own."""
 
 
-@pytest.mark.usefixtures("fewer_examples")
 class OfFiles(Ours):
     """The settings of formats of files. Their classes are slow: they also have tests of their own."""
+
+    quick = (12, 8)
 
 
 class TestOpenaiChat(Ours):
@@ -299,11 +301,13 @@ OF_TYPES = ("accounting/sdk", "accounting/sdk-members", "agreement/sdk")
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("fewer_examples")
 @pytest.mark.parametrize("partner", [name for name in EVERY if name not in EACH_OTHER])
 @pytest.mark.parametrize("one", [one for one in CLASSES if one.adapter in PROVIDERS], ids=lambda one: one.__name__)
-def test_payloads_of_sdk_types_are_converted_to_formats_with_partners(one: type[Ours], partner: str) -> None:
+def test_payloads_of_sdk_types_are_converted_to_formats_with_partners(
+    one: type[Ours], partner: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The classes of these formats try conversations. The classes of the providers do not try these formats."""
+    monkeypatch.setattr(trying, "QUICK", WithPartners.quick[True])
     subject = type(one.__name__, (one,), {"others": [EVERY[partner]]}).subject()
     for name in OF_TYPES:
         outcome = run_check(CHECKS[name], subject)

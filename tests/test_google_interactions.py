@@ -496,3 +496,15 @@ def test_search_suggestions_are_dropped_with_a_loss(target: str) -> None:
     encoded = convert({"model": "gemini-3-pro", "input": steps}, source=API, target=target)
     assert "<div>" not in encoded.to_json().decode()
     assert ("$.input[2].result[0]", "dropped") in {(loss.path, loss.kind) for loss in encoded.losses}
+
+
+def test_answer_that_ended_in_spite_of_an_error_keeps_its_status() -> None:
+    text = {"type": "output_text", "text": "Hi", "annotations": []}
+    message = {"type": "message", "id": "m", "role": "assistant", "status": "completed", "content": [text]}
+    answer = {
+        **{"id": "r", "object": "response", "created_at": 0, "model": "m", "status": "completed", "output": [message]},
+        "error": {"code": "server_error", "message": "late"},
+    }
+    encoded = convert(answer, source="openai-responses", target=API, kind="response")
+    assert encoded.payload["status"] == "completed"
+    assert encoded.payload["errors"] == [{"code": "api_error", "message": "late"}]

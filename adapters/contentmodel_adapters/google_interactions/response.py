@@ -150,7 +150,8 @@ def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeCo
     if error is not None and not response.choices:
         return {"error": error}
     if error is not None:
-        payload |= {"status": "failed", "errors": [error]}
+        # An answer that ended in another way keeps its status.
+        payload = {"status": "failed", **payload, "errors": [error]}
     if not payload.get("id"):
         # An answer that the server does not store has no id.
         payload.pop("id", None)
