@@ -502,7 +502,12 @@ def test_answer_that_ended_in_spite_of_an_error_keeps_its_status() -> None:
     text = {"type": "output_text", "text": "Hi", "annotations": []}
     message = {"type": "message", "id": "m", "role": "assistant", "status": "completed", "content": [text]}
     answer = {
-        **{"id": "r", "object": "response", "created_at": 0, "model": "m", "status": "completed", "output": [message]},
+        "id": "r",
+        "object": "response",
+        "created_at": 0,
+        "model": "m",
+        "status": "completed",
+        "output": [message],
         "error": {"code": "server_error", "message": "late"},
     }
     encoded = convert(answer, source="openai-responses", target=API, kind="response")
