@@ -23,6 +23,7 @@ from contentmodel_conformance.readers import (
     langchain,
     mcp_sampling,
     mistral,
+    ollama,
     otel,
     pydantic_ai,
     responses,
@@ -44,6 +45,7 @@ READERS: dict[str, Reader] = {
     "google-generate-content": gemini.read,
     "google-interactions": interactions.read,
     "mistral-chat": mistral.read,
+    "ollama-chat": ollama.read,
     # A line of a fine-tuning file has the messages of a request.
     "openai-finetune": chat.read,
     "hf-messages": data_sets.read_messages,
