@@ -1,7 +1,7 @@
 """A hand-written reader of Ollama's /api/chat.
 
-From https://docs.ollama.com/api/chat and the types of ollama 0.6 (seen 2026-11-26): a message has one text and a list of
-images. A message of the role `tool` is the result of one call. An answer with calls ends with "stop", too.
+From https://docs.ollama.com/api/chat and the types of ollama 0.6 (seen 2026-11-26): a message has one text and a list
+of images. A message of the role `tool` is the result of one call. An answer with calls ends with "stop", too.
 """
 
 from __future__ import annotations
