@@ -455,7 +455,7 @@ def restoration(source: Any, target: Any, kind: str, payload: dict[str, Any]) ->
     # Names are in other forms there, for example after a prefix.
     lost_on_return += [
         leaf.value
-        for leaf in counted(returned, msgspec.structs.replace(between, expanded=None))
+        for leaf in (counted(returned, msgspec.structs.replace(between, expanded=None)) if lost_paths else ())
         if leaf.sort in _NAMES and not lost_paths.isdisjoint(leaf.above)
     ]
     vocabulary, before = vocabulary_for(source), loss_source(source, kind, payload)

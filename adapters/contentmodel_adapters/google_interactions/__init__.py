@@ -8,12 +8,12 @@ from typing import Any
 from contentmodel.authoring import (
     Blocks,
     EncodeContext,
-    EnumString,
     Kinds,
     ProviderOnly,
     SchemaMap,
     TableAdapter,
     TextField,
+    enum_at,
     hoist_instructions,
     instructions_as_text,
     media,
@@ -22,6 +22,7 @@ from contentmodel.authoring import (
     payload_pass,
     reasons,
     request_pass,
+    same_options,
     settings,
     with_counted_calls,
     with_custom_calls,
@@ -52,32 +53,20 @@ REQUEST = TABLE.record(
         "system_instruction": ("instructions", TextField(TextContent, "text", between="\n\n")),
         "input": ("messages", Steps()),
         "tools": ("tools", Blocks(TOOLS)),
-        "stream": "options.stream",
-        "store": "options.store",
+        **same_options("stream", "store"),
         "previous_interaction_id": ("options.previous_response_id", ProviderOnly("options.previous_response_id", str)),
-        "service_tier": (
-            "options.service_tier",
-            EnumString("options.service_tier", "flex", "standard", "priority", "deferred"),
-        ),
+        "service_tier": enum_at("options.service_tier", "flex", "standard", "priority", "deferred"),
         "response_format": ("options.response_format", Format()),
         "response_modalities": (
             "options.modalities",
             Modalities(str.lower, "text", "image", "audio", "video", "document"),
         ),
-        "generation_config.max_output_tokens": "options.max_output_tokens",
-        "generation_config.temperature": "options.temperature",
-        "generation_config.top_p": "options.top_p",
-        "generation_config.seed": "options.seed",
-        "generation_config.stop_sequences": "options.stop_sequences",
+        **same_options("max_output_tokens", "temperature", "top_p", "seed", "stop_sequences", at="generation_config."),
         "generation_config.tool_choice": ("options.tool_choice", TOOL_CHOICE),
-        "generation_config.thinking_level": (
-            "options.reasoning.effort",
-            EnumString("options.reasoning.effort", "minimal", "low", "medium", "high", "xhigh"),
+        "generation_config.thinking_level": enum_at(
+            "options.reasoning.effort", "minimal", "low", "medium", "high", "xhigh"
         ),
-        "generation_config.thinking_summaries": (
-            "options.reasoning.summary",
-            EnumString("options.reasoning.summary", "auto", "none"),
-        ),
+        "generation_config.thinking_summaries": enum_at("options.reasoning.summary", "auto", "none"),
     },
 )
 TABLE.keep(

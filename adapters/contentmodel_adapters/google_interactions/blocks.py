@@ -131,15 +131,6 @@ class Result(TextOrBlocks):
     def holds(self, value: object) -> bool:
         return value.__class__ in self._classes or super().holds(value)
 
-    def test(self, name: str) -> str | None:
-        return None
-
-    def quick_decode(self, name: str, call: str, bind: Any) -> str:
-        return call
-
-    def quick_encode(self, name: str, call: str, bind: Any) -> str:
-        return call
-
     def _is_json(self, value: Any) -> bool:
         if value.__class__ is not list:
             return value.__class__ is dict
@@ -158,9 +149,7 @@ class Result(TextOrBlocks):
 
     def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> Any:
         if len(value) == 1 and value[0].__class__ is JsonContent and self._is_json(value[0].value):
-            context.report_lost_attributes(value[0], ("annotations", "protected", "cache_point"))
-            context.leave_residue(value[0])
-            return value[0].value
+            return context.plain_value(value[0], "value")
         return super().encode([self._as_text(content, context) for content in value], context, owner)
 
     def _as_text(self, content: Any, context: EncodeContext) -> Any:

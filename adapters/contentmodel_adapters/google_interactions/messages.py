@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-import msgspec
-
 from contentmodel.authoring import DecodeContext, EncodeContext, Hint, MessageList, escaped, is_native, wire_fields
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.reasoning import ReasoningContent
@@ -80,17 +78,9 @@ def _decode_thought(step: dict[str, Any], context: DecodeContext) -> list[Any]:
     if _SIGNATURE.holds(step.get("signature")):
         signature = _SIGNATURE.decode(step["signature"], context, step, "signature")
         context.trace(None, [signature], step, "signature", spread=False)
-        thoughts = [
-            *thoughts[:-1],
-            _moved(thoughts[-1], msgspec.structs.replace(thoughts[-1], protected=signature), context),
-        ]
+        thoughts = [*thoughts[:-1], context.replace(thoughts[-1], protected=signature)]
         read.append("signature")
-    return [_moved(thoughts[0], STEP.on(thoughts[0], API, _around(step, *read)), context), *thoughts[1:]]
-
-
-def _moved(old: Any, new: Any, context: DecodeContext) -> Any:
-    context.replaced(old, new)
-    return new
+    return [context.replaced(thoughts[0], STEP.on(thoughts[0], API, _around(step, *read))), *thoughts[1:]]
 
 
 def decode_steps(items: list[Any], context: DecodeContext) -> list[ChatMessage]:

@@ -42,7 +42,6 @@ from contentmodel_adapters.mcp_sampling.messages import Messages
 from contentmodel_adapters.mcp_sampling.response import ERRORS, RESPONSE, encode_content, with_error
 from contentmodel_adapters.mcp_sampling.rules import RULES
 from contentmodel_adapters.shared import documents
-from contentmodel_adapters.shared.no_streams import NoStreams
 
 MAX_TOKENS = 4096
 """The limit that is sent if a request has none, because MCP requires one. The policy `output_limit` replaces it."""
@@ -97,7 +96,7 @@ def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeCo
     return {"role": "assistant", "content": {"type": "text", "text": ""}, "model": "", **payload}
 
 
-class McpSampling(NoStreams, TableAdapter):
+class McpSampling(TableAdapter):
     """The adapter of sampling: a server's request to the model of its client, and the answer."""
 
     api = API

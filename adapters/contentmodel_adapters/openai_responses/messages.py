@@ -240,8 +240,8 @@ def _decode_reasoning(item: dict[str, Any], context: DecodeContext) -> list[Any]
         parts[0] = _hinted_reasoning(parts[0], sealed, around, context)
         return parts
     if sealed is not None:
-        parts[-1] = _moved(parts[-1], msgspec.structs.replace(parts[-1], protected=sealed), context)
-    parts[0] = _moved(parts[0], ITEM.on(parts[0], API, around), context)
+        parts[-1] = context.replace(parts[-1], protected=sealed)
+    parts[0] = context.replaced(parts[0], ITEM.on(parts[0], API, around))
     return parts
 
 
@@ -252,12 +252,7 @@ def _are_all(wires: list[Any], tag: str) -> bool:
 def _hinted_reasoning(part: Any, sealed: Any, around: dict[str, Any], context: DecodeContext) -> Any:
     own = {**(part.extra or {}).get(API, {}), **ITEM.entry(around)}
     changed = ReasoningContent(text=part.text, kind=part.kind, protected=sealed or part.protected, extra={API: own})
-    return _moved(part, changed, context)
-
-
-def _moved(old: Any, new: Any, context: DecodeContext) -> Any:
-    context.replaced(old, new)
-    return new
+    return context.replaced(part, changed)
 
 
 # -- encoding ------------------------------------------------------------------------------------------------------

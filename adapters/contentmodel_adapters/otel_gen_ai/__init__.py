@@ -46,7 +46,6 @@ from contentmodel_adapters.otel_gen_ai.spelling import (
 )
 from contentmodel_adapters.otel_gen_ai.values import API
 from contentmodel_adapters.shared import documents
-from contentmodel_adapters.shared.no_streams import NoStreams
 
 READS = media.MediaSupport(schemes=("http", "https", "gs", "s3", "file"), in_answers=True)
 LISTS = (INPUT, INSTRUCTIONS, TOOLS)
@@ -64,7 +63,7 @@ def with_counted_usage(response: ChatResponse, context: EncodeContext) -> ChatRe
     return response
 
 
-class OtelGenAI(NoStreams, TableAdapter):
+class OtelGenAI(TableAdapter):
     """The adapter of the attributes `gen_ai.*`. It has no issuer, and no opaque state of providers."""
 
     api = API

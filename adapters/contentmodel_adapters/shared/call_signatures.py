@@ -9,12 +9,12 @@ from contentmodel.authoring import DecodeContext, EncodeContext
 from contentmodel.content.base import Protected
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.message import ChatMessage
+from contentmodel_adapters.shared import google
 
 
 def is_signed(content: Any) -> bool:
     """Return whether a content is a call with an id and a signature of Google."""
-    protected = content.protected if isinstance(content, ToolCallContent) and content.call_id else None
-    return protected is not None and (protected.issuer, protected.kind) == ("google", "signature")
+    return isinstance(content, ToolCallContent) and bool(content.call_id) and google.is_signed(content)
 
 
 def sign(

@@ -433,11 +433,12 @@ def _without_state(
     """Return a result of another API without settings and stored files, which only that API has."""
     if is_one_text(result):
         return result
-    outputs = lowering.without_settings(result.outputs, context)
-    for output in outputs:
+    outputs = []
+    for output in lowering.without_settings(result.outputs, context):
         if _is_stored(output, message, context):
             context.report_loss(output, None, reasons.STORED_ELSEWHERE)
-    outputs = [output for output in outputs if not _is_stored(output, message, context)]
+        else:
+            outputs.append(output)
     return result if len(outputs) == len(result.outputs) else context.replace(result, outputs=outputs)
 
 
