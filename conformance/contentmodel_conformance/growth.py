@@ -61,8 +61,14 @@ def _is_answered(one: Any, other: Any) -> bool:
     if not isinstance(one, dict) or not isinstance(other, dict) or "state" not in one:
         return False
     return one["state"] != other.get("state") and all(
-        key == "state" or (key in other and is_same(value, other[key])) for key, value in one.items()
+        key == "state" or (key in other and (is_same(value, other[key]) or _has_more(value, other[key])))
+        for key, value in one.items()
     )
+
+
+def _has_more(one: Any, other: Any) -> bool:
+    """Return whether `other` is the object `one` with more fields, as an approval that was answered."""
+    return isinstance(one, dict) and isinstance(other, dict) and is_same(one, {key: other.get(key) for key in one})
 
 
 def conversation_of(adapter: Any, request: ChatRequest) -> Callable[[Any], list[Any]]:
@@ -71,8 +77,8 @@ def conversation_of(adapter: Any, request: ChatRequest) -> Callable[[Any], list[
         adapter.encode_request(msgspec.structs.replace(request, messages=messages)).payload
         for messages in (request.messages[:1], request.messages)
     )
-    if isinstance(most, list):
-        return list
+    if isinstance(least, list) or isinstance(most, list):
+        return turns_in
     lists = [key for key, value in most.items() if isinstance(value, list)]
     grown = (key for key in lists if most[key] != least.get(key))
     field = next((key for key in _TURNS if key in most), None) or next(grown, "")

@@ -9,7 +9,7 @@ import time
 import traceback
 import warnings
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 from unittest import mock
@@ -86,9 +86,23 @@ class Trial:
 
     def each(self, values: SearchStrategy[Any], law: Law, label: str = "", share: float = 1.0) -> None:
         """Try a law on generated values: `share` of the examples, at least one. Keep the minimal failure."""
-        if self.is_over:
-            return
-        attempt = _Attempt(self, law)
+        self.each_of(values, {label: law}, label, share)
+
+    def each_of(self, values: SearchStrategy[Any], laws: Mapping[str, Law], name: str, share: float = 1.0) -> None:
+        """Try several laws, by label, on the same generated values. Keep the minimal failure of each.
+
+        Most of the time of a check is spent on drawing values. The examples depend on `name`.
+        """
+        left = dict(laws)
+        while left and not self.is_over:
+            attempt = _Attempt(self, left)
+            self._generate(values, attempt, name, share)
+            if attempt.failure is None:
+                return
+            self._add_finding(*attempt.failure, attempt.label)
+            del left[attempt.label]
+
+    def _generate(self, values: SearchStrategy[Any], attempt: _Attempt, name: str, share: float) -> None:
         run = settings(
             max_examples=max(1, int(self.examples * share)),
             database=None,
@@ -100,7 +114,7 @@ class Trial:
         )(given(values)(lambda value: attempt(value)))
         try:
             with _without_constants_of_modules():
-                seed(zlib.crc32(f"{self.seed}/{self.check}/{label}".encode()))(run)()
+                seed(zlib.crc32(f"{self.seed}/{self.check}/{name}".encode()))(run)()
         except _TimeUp:
             self.note(CUT_SHORT)
         except Hangs as error:
@@ -110,12 +124,10 @@ class Trial:
         except (Exception, SystemExit) as error:
             if attempt.failure is None or attempt.failure[1] is not error:
                 raise
-        if attempt.failure is not None:
-            self._add_finding(*attempt.failure, label)
 
     def once(self, value: Any, law: Law, label: str = "", source: str = "") -> None:
         """Try a law on one value. `source` is the file and line of a recorded value."""
-        attempt = _Attempt(self, law)
+        attempt = _Attempt(self, {label: law})
         try:
             attempt(value)
         except _TimeUp:
@@ -164,20 +176,29 @@ class Trial:
 
 
 class _Attempt:
-    """Try a law on one value after another. Keeps the last failure: hypothesis ends with the minimal one."""
+    """Try laws on one value after another. Keeps the last failure: hypothesis ends with the minimal one.
 
-    def __init__(self, trial: Trial, law: Law) -> None:
-        self.trial, self.law = trial, law
+    After a failure, only its law is tried, so that hypothesis minimizes this failure. `label` is the law's.
+    """
+
+    def __init__(self, trial: Trial, laws: Mapping[str, Law]) -> None:
+        self.trial, self.laws = trial, laws
+        self.label = ""
         self.failure: tuple[Any, BaseException] | None = None
 
     def __call__(self, value: Any) -> None:
+        for label in self.laws if self.failure is None else [self.label]:
+            self._try(label, value)
+
+    def _try(self, label: str, value: Any) -> None:
         self.trial.restart()
         if self.failure is None:
             self.trial.tried += 1
+            self.label = label
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                self.law(value)
+                self.laws[label](value)
         except Refused as error:
             self.trial.refused += self.failure is None
             self.trial.why_refused = str(error)

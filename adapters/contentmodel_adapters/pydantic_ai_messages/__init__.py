@@ -24,6 +24,7 @@ from contentmodel.authoring import (
 from contentmodel.content.base import AIContent
 from contentmodel.content.hosted import (
     McpListToolsToolCallContent,
+    McpListToolsToolResultContent,
     McpServerToolCallContent,
     McpServerToolResultContent,
 )
@@ -47,7 +48,10 @@ from contentmodel_adapters.shared.media import typed_file
 from contentmodel_adapters.shared.provider_state import with_standard_base64, with_state_first
 
 READS = media.MediaSupport(None, None, ("http", "https"), in_answers=True)
-OF_SERVERS = (McpServerToolCallContent, McpServerToolResultContent, McpListToolsToolCallContent)
+OF_SERVERS = (
+    *(McpServerToolCallContent, McpServerToolResultContent),
+    *(McpListToolsToolCallContent, McpListToolsToolResultContent),
+)
 STORES = ("anthropic", "openai", "google", "bedrock", "xai")
 """The providers of uploaded files (pydantic_ai.messages.UploadedFileProviderName)."""
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from contentmodel.authoring import Affixed, Filled, FixedName, Required, Row, Silent, Spec
+from contentmodel.authoring import Affixed, Filled, FixedName, NonEmptyText, Required, Row, Silent, Spec
 from contentmodel.content.base import AIContent
+from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent
 from contentmodel_adapters.pydantic_ai_messages.values import Recorded
 from contentmodel_adapters.shared import hosted_tools
@@ -21,6 +22,20 @@ TOOLS = {
 """The kind of each hosted tool, by Pydantic AI's name for it, or by that of the content model."""
 NAMES: dict[type[AIContent], str] = {hosted_tools.CALLS[kind]: name for name, kind in TOOLS.items()}
 """The name of the tool of each class of calls."""
+
+
+class _Tools(Required):
+    """The tools of an MCP server. A list with other values than objects is an output."""
+
+    def holds(self, value: object) -> bool:
+        return value.__class__ is list and all(item.__class__ is dict for item in value)
+
+
+_LISTED: dict[str, Spec] = {
+    "content.tools": ("tools", _Tools(list)),
+    "content.error": ("outputs", NonEmptyText(ErrorContent, "message")),
+}
+"""The fields of a list of the tools of an MCP server, as Pydantic AI writes it."""
 
 
 def rows(call: Mapping[str, Spec], result: Mapping[str, Spec], signed: Mapping[str, Spec]) -> list[Row]:
@@ -62,6 +77,14 @@ def rows(call: Mapping[str, Spec], result: Mapping[str, Spec], signed: Mapping[s
             server,
             Silent("name"),
             constants={"part_kind": CALL_KIND, "args.action": "list_tools"},
+        ),
+        Row(
+            f"{RETURN_KIND}.mcp.list",
+            hosted_tools.RESULTS["mcp_list_tools"],
+            {**{key: spec for key, spec in result.items() if key != "content"}, **server, **_LISTED},
+            Filled({"content.tools": []}),
+            Silent("name"),
+            constants={"part_kind": RETURN_KIND},
         ),
         Row(
             f"{RETURN_KIND}.mcp",

@@ -141,16 +141,16 @@ class Messages(MessageList):
                     instructed += [request] if not is_own or INSTRUCTED.of(message, API) else []
                 request["parts"] += _parts_of(message, context)
         if owner.instructions:
-            self._instruct(wires, instructed or requests, owner, context)
+            told = instructed or requests
+            starts_with_answer = bool(wires) and wires[0].get("kind") == "response" and not is_native(value[0], context)
+            if starts_with_answer or not told:
+                told = [{"parts": [], "kind": "request"}, *told]
+                wires.insert(0, told[0])
+            self._instruct(told, owner, context)
         return wires
 
-    def _instruct(
-        self, wires: list[dict[str, Any]], requests: list[dict[str, Any]], owner: ChatRequest, context: EncodeContext
-    ) -> None:
-        """Write the instructions into requests; if there is none, into a first request without parts."""
-        if not requests:
-            requests = [{"parts": [], "kind": "request"}]
-            wires[:0] = requests
+    def _instruct(self, requests: list[dict[str, Any]], owner: ChatRequest, context: EncodeContext) -> None:
+        """Write the instructions into requests that have none."""
         text = instructions_of(owner, context)
         for request in requests:
             if request.get("instructions") is None:

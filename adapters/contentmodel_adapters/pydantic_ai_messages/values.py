@@ -379,7 +379,10 @@ class Citations(Codec[list[Citation]]):
         for index, source in enumerate(item["sources"]):
             citation = self._sources.decode(source, context)
             if citation.__class__ is Citation:
-                made = msgspec.structs.replace(citation, span=_span_of(item.get("anchor")))
+                span = _span_of(item.get("anchor"))
+                if span is not None and index == 0:
+                    context.trace(None, [span], item, "anchor", spread=False)
+                made = msgspec.structs.replace(citation, span=span)
                 yield context.replaced(citation, SAME.on(made, API, True) if index else ANCHOR.on(made, API, rest))
 
     def count(self, wire: Any) -> int:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
 
 from contentmodel import TextContent
 from contentmodel_conformance.agreement import agreement
-from contentmodel_conformance.checks.crossing import WayLaw, conversations, label, ways
+from contentmodel_conformance.checks.crossing import WayLaw, conversations, each_way, fans, law_of_payloads
 from contentmodel_conformance.checks.recorded import crossing
 from contentmodel_conformance.checks.registry import check
-from contentmodel_conformance.laws import Refused, encode
+from contentmodel_conformance.laws import Refused
 from contentmodel_conformance.strategies.sdk import sdk_payloads
 from contentmodel_conformance.subject import Subject
 from contentmodel_conformance.trying import Trial
@@ -30,16 +29,12 @@ def _law(subject: Subject) -> WayLaw:
 
 @check(agreement, "crossing", "conversations, from and to every other API", "others", "reader")
 def generated(subject: Subject, trial: Trial) -> None:
-    law = _law(subject)
-    for source, target, kind in ways(subject):
+    law = law_of_payloads(_law(subject))
+    for source, targets, kind in fans(subject):
         values = conversations(source, kind)
         if kind == "request":
             values = values.map(_with_texts_apart)
-        trial.each(values, partial(_crossed, law, source, target, kind), label(source, target, kind))
-
-
-def _crossed(law: WayLaw, source: Any, target: Any, kind: str, value: Any) -> None:
-    law(source, target, kind, encode(source, kind, value).payload)
+        each_way(trial, values, law, source, targets, kind)
 
 
 def _with_texts_apart(request: Any) -> Any:
@@ -55,10 +50,9 @@ def _with_texts_apart(request: Any) -> Any:
 
 @check(agreement, "sdk", "answers that the SDK's types allow, to every other API", "types", "others", "reader")
 def typed(subject: Subject, trial: Trial) -> None:
-    for source, target, kind in ways(subject, "response"):
+    for source, targets, kind in fans(subject, "response"):
         if source is subject.adapter:
-            payloads = sdk_payloads(subject.api, kind)
-            trial.each(payloads, partial(_law(subject), source, target, kind), label(source, target, kind))
+            each_way(trial, sdk_payloads(subject.api, kind), _law(subject), source, targets, kind)
 
 
 @check(

@@ -17,7 +17,7 @@ from contentmodel_conformance.strategies.damage import misfitting
 from contentmodel_conformance.strategies.sdk import disturbed, sdk_members, sdk_payloads, with_unknowns
 from contentmodel_conformance.strategies.transcripts import answers, cited_answers, transcripts
 from contentmodel_conformance.subject import KINDS, Subject, is_source, limits_of
-from contentmodel_conformance.trying import Law, Trial
+from contentmodel_conformance.trying import Trial
 
 Way = tuple[Any, Any, str]
 """The source adapter, the target adapter, and the kind."""
@@ -45,19 +45,51 @@ def conversations(source: Any, kind: str) -> Any:
     return made | cited_answers(source.api, limits) if limits is not None and limits.cites else made
 
 
+def fans(subject: Subject, *kinds: str) -> Iterator[tuple[Any, list[Any], str]]:
+    """Yield every source and kind of the ways, with all its targets."""
+    targets: dict[tuple[str, str], tuple[Any, list[Any], str]] = {}
+    for source, target, kind in ways(subject, *kinds):
+        targets.setdefault((source.api, kind), (source, [], kind))[1].append(target)
+    yield from targets.values()
+
+
 def along(trial: Trial, subject: Subject, law: WayLaw, *kinds: str) -> None:
     """Try a law of payloads on every way, on payloads that the source encodes from its own conversations."""
-    for source, target, kind in ways(subject, *kinds):
-        trial.each(conversations(source, kind), _of_payload(law, source, target, kind), label(source, target, kind))
+    for source, targets, kind in fans(subject, *kinds):
+        each_way(trial, conversations(source, kind), law_of_payloads(law), source, targets, kind)
+
+
+def each_way(
+    trial: Trial,
+    values: Any,
+    law: WayLaw,
+    source: Any,
+    targets: list[Any],
+    kind: str,
+    name: str = "",
+    share: float = 1.0,
+) -> None:
+    """Try a law on generated values, each on the ways to all targets. `name` follows the way in labels."""
+    laws_of_ways = {f"{label(source, target, kind)}{name}": partial(law, source, target, kind) for target in targets}
+    trial.each_of(values, laws_of_ways, f"{kind} {source.api}{name}", share)
+
+
+def law_of_payloads(law: WayLaw) -> WayLaw:
+    """Return a law of model values for a law of their payloads. Each value is encoded once for all targets."""
+    last: tuple[Any, Any] = None, None
+
+    def encoded(source: Any, target: Any, kind: str, value: Any) -> None:
+        nonlocal last
+        if last[0] is not value:
+            last = value, laws.encode(source, kind, value).payload
+        law(source, target, kind, last[1])
+
+    return encoded
 
 
 def label(source: Any, target: Any, kind: str) -> str:
     """Return the label of a way."""
     return f"{kind} {source.api} to {target.api}"
-
-
-def _of_payload(law: WayLaw, source: Any, target: Any, kind: str) -> Law:
-    return lambda value: law(source, target, kind, laws.encode(source, kind, value).payload)
 
 
 @check(laws.accounting, "crossing", "conversations, from and to every other API", "others")
@@ -86,9 +118,10 @@ def precise(source: Any, target: Any, kind: str, payload: Any, *, most: int = MO
 def lists(subject: Subject, trial: Trial) -> None:
     field = getattr(subject.adapter, "conversation", "")
     is_field = field and subject.no_lines and "request" in subject.supported
-    for target in [subject.adapter, *subject.others_by_kind["request"]] if is_field else []:
-        law = _of_payload(_of_list(field), subject.adapter, target, "request")
-        trial.each(conversations(subject.adapter, "request"), law, label(subject.adapter, target, "request"))
+    if is_field:
+        source, targets = subject.adapter, [subject.adapter, *subject.others_by_kind["request"]]
+        law = law_of_payloads(_of_list(field))
+        each_way(trial, conversations(source, "request"), law, source, targets, "request")
 
 
 def _of_list(field: str) -> WayLaw:
@@ -105,9 +138,8 @@ def _of_list(field: str) -> WayLaw:
 @check(laws.accounting, "sdk", "requests and answers that the SDK's types allow, to every other API", "types", "others")
 def sdk_crossing(subject: Subject, trial: Trial) -> None:
     for kind in subject.supported:
-        for other in subject.others_by_kind[kind]:
-            law = _accounts(subject.adapter, other, kind)
-            trial.each(sdk_payloads(subject.api, kind), law, label(subject.adapter, other, kind))
+        payloads, targets = sdk_payloads(subject.api, kind), list(subject.others_by_kind[kind])
+        each_way(trial, payloads, _accounts, subject.adapter, targets, kind)
 
 
 @check(
@@ -119,30 +151,17 @@ def sdk_crossing(subject: Subject, trial: Trial) -> None:
 )
 def members_accounting(subject: Subject, trial: Trial) -> None:
     for kind in subject.supported:
-        laws_of_all = [_accounts(subject.adapter, other, kind) for other in subject.others_by_kind[kind]]
+        targets = list(subject.others_by_kind[kind])
         for name, strategy in sorted(sdk_members(subject.api, kind).items()):
             # The first example is minimal, with empty texts: it has no values to lose.
-            trial.each(strategy, _all(laws_of_all), f"{kind} {name}", share=0.08)
+            each_way(trial, strategy, _accounts, subject.adapter, targets, kind, f" {name}", share=0.08)
 
 
-def _all(laws_to_try: list[Law]) -> Law:
-    return lambda value: [law(value) for law in laws_to_try]
-
-
-def _accounts(source: Any, target: Any, kind: str) -> Law:
-    """Return a law of conversion, accounting and single reports of losses, also for unrealistic payloads."""
-
-    def law(payload: Any) -> None:
-        encoded, missing = laws.converted(source, target, kind, payload)
-        laws.require_complete(missing)
-        reported_once(encoded.losses)
-
-    return law
-
-
-def _crosses(source: Any, target: Any, kind: str) -> Law:
-    """Return the law of conversion, for unrealistic payloads: no errors, and losses have paths."""
-    return lambda payload: laws.conversion(source, target, kind, payload)
+def _accounts(source: Any, target: Any, kind: str, payload: Any) -> None:
+    """Check conversion, accounting and single reports of losses, also of unrealistic payloads."""
+    encoded, missing = laws.converted(source, target, kind, payload)
+    laws.require_complete(missing)
+    reported_once(encoded.losses)
 
 
 @check(
@@ -152,27 +171,27 @@ def _crosses(source: Any, target: Any, kind: str) -> Law:
     "others",
 )
 def anything_converted(subject: Subject, trial: Trial) -> None:
-    for source, target, kind in ways(subject):
-        reader = subject if source is subject.adapter else Subject(source, others=[target])
+    for source, targets, kind in fans(subject):
+        reader = subject if source is subject.adapter else Subject(source, others=targets)
         for name, strategy in sources(reader, kind):
-            trial.each(disturbed(strategy), _crosses(source, target, kind), f"{label(source, target, kind)} {name}")
+            each_way(trial, disturbed(strategy), laws.conversion, source, targets, kind, f" {name}")
 
 
 @check(laws.accounting, "misfits", "conversations whose roles, types and statuses have a wrong JSON type", "others")
 def misfits(subject: Subject, trial: Trial) -> None:
-    for source, target, kind in ways(subject):
+    for source, targets, kind in fans(subject):
         written = conversations(source, kind).map(partial(_written, source, kind))
         payloads = written.flatmap(partial(misfitting, fields=STRUCTURE | laws.vocabulary_for(source).structure))
-        trial.each(payloads, partial(_accounted_or_refused, source, target, kind), label(source, target, kind))
+        each_way(trial, payloads, _accounted_or_refused, source, targets, kind)
 
 
 @check(
     laws.accounting, "unknown", "conversations with unknown fields and blocks, from and to every other API", "others"
 )
 def unknowns(subject: Subject, trial: Trial) -> None:
-    for source, target, kind in ways(subject):
+    for source, targets, kind in fans(subject):
         payloads = with_unknowns(conversations(source, kind).map(partial(_written, source, kind)))
-        trial.each(payloads, partial(accounted, source, target, kind), label(source, target, kind))
+        each_way(trial, payloads, accounted, source, targets, kind)
 
 
 def _written(source: Any, kind: str, value: Any) -> Any:
@@ -189,20 +208,15 @@ def _accounted_or_refused(source: Any, target: Any, kind: str, payload: Any) -> 
 
 @check(laws.acceptance, "crossing", "conversations, from and to every other API", "others")
 def acceptance(subject: Subject, trial: Trial) -> None:
-    for source, target, kind in ways(subject):
-        try:
-            accepts = judge(target.api, kind)
-        except (LookupError, ImportError):
-            continue
-        law = _of_payload(_acceptance(accepts), source, target, kind)
-        trial.each(conversations(source, kind), law, label(source, target, kind))
+    along(trial, subject, _accepted)
 
 
-def _acceptance(accepts: Any) -> WayLaw:
-    def law(source: Any, target: Any, kind: str, payload: Any) -> None:
-        laws.acceptance(accepts, laws.crossed(source, target, kind, payload, limits_of(target).model))
-
-    return law
+def _accepted(source: Any, target: Any, kind: str, payload: Any) -> None:
+    try:
+        accepts = judge(target.api, kind)
+    except (LookupError, ImportError):
+        raise laws.Refused(f"no types of {target.api} are installed") from None
+    laws.acceptance(accepts, laws.crossed(source, target, kind, payload, limits_of(target).model))
 
 
 @check(laws.rules, "crossing", "requests, from and to every other API", "others")

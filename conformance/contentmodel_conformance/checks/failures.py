@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from contentmodel import ErrorContent
 from contentmodel.failures import STATUSES
-from contentmodel_conformance.checks.crossing import label, ways
+from contentmodel_conformance.checks.crossing import each_way, fans
 from contentmodel_conformance.checks.registry import check
 from contentmodel_conformance.checks.streams import SampledAnswer, frames_in, raw_of, sampled_answers
 from contentmodel_conformance.failures import errors, failing
 from contentmodel_conformance.subject import Subject
-from contentmodel_conformance.trying import Law, Trial
+from contentmodel_conformance.trying import Trial
 
 _ERRORS = st.builds(
     ErrorContent,
@@ -24,12 +24,12 @@ _ERRORS = st.builds(
 
 @check(errors, "crossing", "errors of every kind, from and to every other API", "others")
 def crossing(subject: Subject, trial: Trial) -> None:
-    for source, target, kind in ways(subject, "response"):
-        trial.each(_ERRORS, _of(source, target), label(source, target, kind))
+    for source, targets, kind in fans(subject, "response"):
+        each_way(trial, _ERRORS, _converted, source, targets, kind)
 
 
-def _of(source: Any, target: Any) -> Law:
-    return lambda error: errors(source, target, error)
+def _converted(source: Any, target: Any, kind: str, error: ErrorContent) -> None:
+    errors(source, target, error)
 
 
 @check(failing, "written", "streams that the adapter wrote, with an error after any event", "streams")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from contentmodel.unfolding import unfold
 from contentmodel_conformance import laws, streams
-from contentmodel_conformance.checks.crossing import label
+from contentmodel_conformance.checks.crossing import each_way
 from contentmodel_conformance.checks.payloads import of
 from contentmodel_conformance.checks.registry import check
 from contentmodel_conformance.hosted import handmade, hosted, hosted_failures
@@ -36,9 +36,8 @@ def surprises(subject: Subject, trial: Trial) -> None:
 @check(laws.conversion, "hosted", "calls and results of unknown hosted tools, to every other API", "hosted", "others")
 def crossing(subject: Subject, trial: Trial) -> None:
     for kind in subject.supported:
-        for other in subject.others_by_kind[kind]:
-            law = partial(laws.conversion, subject.adapter, other, kind)
-            trial.each(_payloads(subject.api, kind), law, label(subject.adapter, other, kind))
+        targets = subject.others_by_kind[kind]
+        each_way(trial, _payloads(subject.api, kind), laws.conversion, subject.adapter, targets, kind)
 
 
 @check(

@@ -299,11 +299,13 @@ def damaged(draw: DrawFn, bodies: Sequence[Body]) -> Body:
     "streams",
 )
 def converted(subject: Subject, trial: Trial) -> None:
+    by_source: dict[Any, dict[str, Law]] = {}
     for source, target in stream_ways(subject):
+        by_source.setdefault(source, {})[f"{source.api} to {target.api}"] = conversion_of(source, target)
+    for source, by_target in by_source.items():
         bodies = written_bodies(source)
         if bodies:
-            cases = st.tuples(damaged(bodies), st.none() | st.integers(0, 1_000_000))
-            trial.each(cases, conversion_of(source, target), f"{source.api} to {target.api}")
+            trial.each_of(st.tuples(damaged(bodies), st.none() | st.integers(0, 1_000_000)), by_target, source.api)
 
 
 def stream_ways(subject: Subject) -> list[tuple[Any, Any]]:

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from contentmodel import DecodeError
 from contentmodel_conformance import laws, voices
-from contentmodel_conformance.checks.crossing import label
+from contentmodel_conformance.checks.crossing import each_way
 from contentmodel_conformance.checks.registry import check
 from contentmodel_conformance.strategies.hostile import hostile, with_notes, with_roles
 from contentmodel_conformance.subject import Subject, limits_of
-from contentmodel_conformance.trying import Law, Trial
+from contentmodel_conformance.trying import Trial
 
 
 @check(
@@ -26,11 +26,14 @@ from contentmodel_conformance.trying import Law, Trial
 def crossing(subject: Subject, trial: Trial) -> None:
     source = subject.adapter
     requests = hostile(source.api, limits_of(source))
-    for target in subject.others if "request" in subject.supported else ():
-        for onwards in (source, *(other for other in subject.others if other is not target)):
-            ways = (source, target, onwards)
-            name = "request " + " to ".join(adapter.api for adapter in ways)
-            trial.each(requests, partial(voices.voices, ways), name, share=0.4)
+    others = subject.others if "request" in subject.supported else ()
+    for target in others:
+        chains = [(source, target, onwards) for onwards in (source, *others) if onwards is not target]
+        by_name = {
+            "request " + " to ".join(adapter.api for adapter in chain): partial(voices.voices, chain)
+            for chain in chains
+        }
+        trial.each_of(requests, by_name, f"request {source.api} to {target.api}", share=0.4)
 
 
 def _written(adapter: Any) -> st.SearchStrategy[Any]:
@@ -49,23 +52,18 @@ def notes(subject: Subject, trial: Trial) -> None:
 def roles(subject: Subject, trial: Trial) -> None:
     for field in _role_fields(subject) if "request" in subject.supported else ():
         payloads = _written(subject.adapter).flatmap(partial(with_roles, field=field))
-        for other in subject.others:
-            # A store sends no requests: it keeps every role unchanged.
-            if other.issuer:
-                law = _roles(subject.adapter, other)
-                trial.each(payloads, law, label(subject.adapter, other, "request"), share=0.5)
+        # A store sends no requests: it keeps every role unchanged.
+        targets = [other for other in subject.others if other.issuer]
+        each_way(trial, payloads, _roles, subject.adapter, targets, "request", share=0.5)
 
 
-def _roles(source: Any, target: Any) -> Law:
-    def law(payload: Any) -> None:
-        try:
-            value = source.decode_request(payload)
-        except DecodeError:
-            raise laws.Refused from None
-        laws.identity(source, "request", payload)
-        voices.roles(target, value)
-
-    return law
+def _roles(source: Any, target: Any, kind: str, payload: Any) -> None:
+    try:
+        value = source.decode_request(payload)
+    except DecodeError:
+        raise laws.Refused from None
+    laws.identity(source, kind, payload)
+    voices.roles(target, value)
 
 
 def _role_fields(subject: Subject) -> Iterator[str]:
