@@ -314,7 +314,10 @@ def test_payloads_of_sdk_types_are_converted_to_formats_with_partners(
         assert outcome.status in ("passed", "skipped"), outcome.findings
 
 
-OF_RECORDINGS = ("accounting/recorded", "agreement/recorded", "rules/recorded-crossing")
+OF_RECORDINGS = [
+    "prefixes/recorded",
+    *(name for name, check in CHECKS.items() if {"corpus", "others"} <= set(check.needs)),
+]
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ import contentmodel
 from contentmodel import Citation, TextContent
 from contentmodel.content import Span, WebSearchToolCallContent, WebSearchToolResultContent, splice_text
 from contentmodel_conformance import fairness, laws, streams
+from contentmodel_conformance.checks.crossing import accounted, precise
 
 
 def chat(*messages: dict[str, Any], **rest: Any) -> tuple[str, str, dict[str, Any]]:
@@ -125,6 +126,52 @@ def test_regression_payload_keeps_identity_and_purity(name: str) -> None:
     laws.identity(adapter, kind, payload)
     laws.purity(adapter, kind, payload)
     laws.model_json(laws.decode(adapter, kind, payload))
+
+
+MCP_TOOLS = {"type": "mcp_list_tools", "id": "mcpl_1", "server_label": "docs", "tools": [{"name": "ask"}]}
+LINKED = {"type": "url_citation", "url": "https://a.example", "title": "A", "start_index": 41, "end_index": 57}
+IMAGE_CALL = {"type": "image_generation_call", "id": "", "result": "", "status": "in_progress"}
+APPROVED = {"type": "mcp_approval_response", "approval_request_id": "", "approve": False}
+TOOL_WITH_NULL = {"name": "f", "input_schema": {"type": "object", "properties": {"a": {"type": "string"}, "b": None}}}
+CROSSED = {
+    "results that are all dropped": ("atif", responses(IMAGE_CALL, APPROVED)),
+    "half of a surrogate pair among the tools of a server": (
+        "sharegpt",
+        responses({**MCP_TOOLS, "tools": [{"name": "\x7f", "description": "\ud83d"}], "error": "no"}),
+    ),
+    "a phase of a message whose parts are all dropped": (
+        "codex-rollout",
+        responses({"type": "message", "role": "user", "content": [{"type": "input_file"}], "phase": "commentary"}),
+    ),
+    "the tools of an MCP server": ("pydantic-ai-messages", responses(MCP_TOOLS)),
+    "a citation that a request of Responses cannot have": (
+        "pydantic-ai-messages",
+        responses({**MESSAGE, "content": [{**PART, "text": "x" * 60, "annotations": [LINKED]}]}),
+    ),
+    "a null in the schema of a tool": (
+        "hf-messages",
+        ("anthropic-messages", "request", {"model": "m", "max_tokens": 1, "messages": [], "tools": [TOOL_WITH_NULL]}),
+    ),
+    "a format of audio beside a media type": (
+        "inspect-eval-log",
+        chat(
+            {"role": "user", "content": [{"type": "input_audio", "input_audio": {"data": "SUQz", "format": "mp3"}}]},
+        ),
+    ),
+    "an empty object beside the function of a tool": (
+        "anthropic-messages",
+        ("mistral-chat", "request", {"model": "m", "messages": [], "tools": [{"function": {"name": "f"}, "x": {}}]}),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CROSSED)
+def test_regression_payload_is_converted_without_an_unreported_loss(name: str) -> None:
+    target, (source, kind, payload) = CROSSED[name]
+    reader, writer = contentmodel.adapter(source), contentmodel.adapter(target)
+    accounted(reader, writer, kind, payload)
+    precise(reader, writer, kind, payload, most=1000)
+    laws.restoration(reader, writer, kind, payload)
 
 
 BAD = {

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import contentmodel
@@ -25,6 +27,7 @@ from contentmodel_conformance.recordings import CorpusError
 from contentmodel_conformance.rendering import as_markdown, headline
 from contentmodel_conformance.report import ReportError, merged, shown
 from contentmodel_conformance.strategies.transcripts import LIMITS
+from contentmodel_conformance.trying import Trial
 
 CHAT = contentmodel.adapter("openai-chat")
 
@@ -244,6 +247,27 @@ def test_check_adapter_rejects_unknown_law() -> None:
 
 
 @pytest.mark.slow
+def test_each_value_is_tried_on_all_targets_and_the_failure_of_each_is_minimal() -> None:
+    drawn: list[int] = []
+    trial = Trial("accounting/crossing", "accounting", "")
+
+    def breaks_from(least: int) -> Callable[[int], None]:
+        def law(value: int) -> None:
+            drawn.append(value)
+            assert value < least
+
+        return law
+
+    wholes = st.integers(0, 1000)
+    trial.each_of(wholes, {"a": breaks_from(10), "b": breaks_from(2000), "c": breaks_from(5)}, "numbers")
+    assert [(finding.label, finding.minimal) for finding in trial.findings] == [("a", "10"), ("c", "5")]
+    held = Trial("accounting/crossing", "accounting", "")
+    drawn.clear()
+    held.each_of(wholes, {"a": breaks_from(2000), "b": breaks_from(3000)}, "numbers")
+    assert drawn[::2] == drawn[1::2]
+    assert held.tried == len(drawn) == 2 * held.examples
+
+
 def test_same_seed_gives_same_report() -> None:
     reports = [check_adapter(Forgetful(), only=["identity", "totality"], others=[], seed=4) for _ in range(2)]
     assert reports[0].to_json() == reports[1].to_json()

@@ -12,6 +12,7 @@ from typing import Any
 
 from contentmodel import Encoded, Loss
 from contentmodel.auditing import COVERING, Leaf, counted, unaccounted
+from contentmodel.content.media_types import OTHER_NAMES
 from contentmodel.engine.json import child_path
 from contentmodel.vocabularies import Vocabulary
 from contentmodel_conformance.differences import ABSENT
@@ -82,7 +83,10 @@ def _carried(
 
 
 class _Once:
-    """The scalars that occur once in a JSON value, and in no longer text. Both base64 alphabets count as equal."""
+    """The scalars that occur once in a JSON value, and in no longer text.
+
+    Both base64 alphabets count as equal, and so do the names of a media type.
+    """
 
     def __init__(self, root: Any) -> None:
         values = [value for _, value in _scalars(root) if value.__class__ is not bool]
@@ -95,6 +99,7 @@ class _Once:
         return (
             self._counts[_standard(value)] == 1
             and self._text.count(json.dumps(value, ensure_ascii=False).strip('"')) == 1
+            and not any(name in self._text for name in OTHER_NAMES.get(value, ()))
         )
 
 

@@ -480,9 +480,10 @@ def encode(adapter: Any, events: Iterable[ev.StreamEvent], policies: Any = None)
 def crossing(target: Any, events: Events) -> None:
     """A turn encoded as a stream of another API folds to the response that it has without streaming.
 
-    A stream keeps the text of arguments, and the id and model of its beginning. generateContent has no bounds between
-    texts: adjacent texts are joined, and the positions of their citations change. Of a failed turn only the contents
-    are compared.
+    A stream keeps the text of arguments, and the id and model of its beginning. Ids of items may be made of these, and
+    of the number of the item: a stream may have an item for an empty text. generateContent has no bounds between texts:
+    adjacent texts are joined, and the positions of their citations change. Of a failed turn only the contents are
+    compared.
     """
     response = fold(events)
     raw, _ = encode(target, events)
@@ -511,10 +512,14 @@ def _plainly(response: ChatResponse, events: Events) -> ChatResponse:
     start = next((event.response for event in events if isinstance(event, ev.TurnStart)), None)
     end = events[-1].response  # type: ignore[attr-defined]
     replace = msgspec.structs.replace
-    if start is None or (start.id, start.model, start.created) != (end.id, end.model, end.created):
+    is_late = start is None or (start.id, start.model, start.created) != (end.id, end.model, end.created)
+    has_empty_text = any(getattr(stop.content, "text", None) == "" for stop in events if isinstance(stop, ev.BlockStop))
+    if is_late:
         response = replace(response, id=None, model=None, created=None, origin=None)
     choices = []
     for choice, messages in zip(response.choices, _plain_contents(response), strict=True):
+        if is_late or has_empty_text:
+            messages = [[replace(content, extra=None) for content in contents] for contents in messages]
         shells = [replace(shell, origin=None) for shell in choice.messages]
         filled = [replace(shell, contents=contents) for shell, contents in zip(shells, messages, strict=True)]
         choices.append(replace(choice, messages=filled))

@@ -429,14 +429,14 @@ class _OutputValues:
         wanted = [form for value in values for form in _spellings(value)]
         texts = {*wanted, *(part for value in wanted for part in _inside(value) or () if isinstance(part, str))}
         left = {text: self._counts[text] for text, inner in self._inner.items() if not inner and self._counts[text] > 0}
-        forms = {form for text in texts for form in (text, unmarked(text), _escaped(text))}
+        forms = {form for text in texts for form in (text, unmarked(text), *_escaped(text))}
         self._parts = occurrences(forms, left)
 
     def take_in_text(self, value: Any) -> bool:
         """Take a text, or all parts of its JSON, from longer texts. Return whether they were found."""
         if not isinstance(value, str):
             return any(self._take_part(spelled) or self.take(spelled) for spelled in _spellings(value))
-        if self._take_part(value) or self._take_part(unmarked(value)) or self._take_part(_escaped(value)):
+        if any(map(self._take_part, (value, unmarked(value), *_escaped(value)))):
             return True
         parts = [part for part in _inside(value) or () if not _is_blank(part)]
         return bool(parts) and all(self._take_part(part) or self.take(part) for part in parts)
@@ -486,9 +486,12 @@ def _spellings(value: Any) -> Collection[str]:
     return (value,) if isinstance(value, str) else dict.fromkeys((json.dumps(value), write(value).decode()))
 
 
-def _escaped(text: str) -> str:
-    """Return a text as it is in JSON, without quotes: a longer text may contain JSON."""
-    return write(text).decode()[1:-1]
+def _escaped(text: str) -> tuple[str, str]:
+    """Return a text as it is in JSON, without quotes, and in JSON of ASCII: a longer text may contain JSON.
+
+    JSON with half of a surrogate pair is written in ASCII.
+    """
+    return write(text).decode()[1:-1], json.dumps(text)[1:-1]
 
 
 def _inside(text: str) -> list[Any] | None:

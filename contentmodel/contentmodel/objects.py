@@ -84,8 +84,8 @@ def _hosted_tools(request: dict[str, Any]) -> Iterator[CountedObject]:
         if "type" in tool:
             if isinstance(tool["type"], str) and tool["type"] not in _DEFINED:
                 yield CountedObject(tool, above, "hosted")
-        elif "name" not in tool:
-            settings = ((k, value) for k, value in tool.items() if isinstance(value, dict) and k not in _DEFINED)
+        elif "name" not in tool and _DEFINED.isdisjoint(tool):
+            settings = ((key, value) for key, value in tool.items() if isinstance(value, dict))
             yield from (CountedObject(value, (*above, child_path(above[-1], key)), "hosted") for key, value in settings)
 
 

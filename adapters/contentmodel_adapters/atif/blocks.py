@@ -166,7 +166,7 @@ def _add_observation(steps: list[dict[str, Any]], message: ChatMessage, context:
         steps.append({"source": "system", "message": ""})
     before = steps[-1].get("observation")
     if before is not None:
-        wire = {**wire, **before, "results": [*before.get("results", ()), *wire["results"]]}
+        wire = {**wire, **before, "results": [*before.get("results", ()), *wire.get("results", ())]}
     steps[-1]["observation"] = wire
 
 

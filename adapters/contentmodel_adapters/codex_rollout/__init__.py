@@ -66,7 +66,11 @@ class CodexRollout(SessionAdapter):
         written = {**entry, "type": kind, field: fitting}
         if entry.get("role") == "assistant":
             written = {"id": writer.new_id("msg"), "status": "completed", **written}
-        return [written] if fitting or kind != "message" else []
+        if fitting or kind != "message":
+            return [written]
+        for name in entry.keys() - {"type", "role", field, TOKEN}:
+            writer.report_field(entry, name)
+        return []
 
     @staticmethod
     def _report_joined(item: Written, previous: ChatMessage | None, context: EncodeContext) -> None:

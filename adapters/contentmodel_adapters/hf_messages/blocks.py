@@ -22,7 +22,7 @@ from contentmodel.authoring import (
 )
 from contentmodel.content.media import DataContent, UriContent
 from contentmodel.request import ChatRequest
-from contentmodel_adapters.hf_messages.padding import API, LITERALS, is_padded, with_nulls, without_nulls
+from contentmodel_adapters.hf_messages.padding import API, LITERALS, nulls_in, with_nulls, without_nulls
 from contentmodel_adapters.shared.chat_rows import ChatRows, usual_row
 
 
@@ -37,10 +37,9 @@ class Arguments(Codec[Any]):
         if context.native:
             return with_nulls(value, owner)
         arguments = self._as_object.encode(value, context, owner)
-        written = without_nulls(arguments)
-        if written != arguments:
-            context.report_loss(owner, "arguments", reasons.NULL_MEMBERS)
-        return written
+        for path in nulls_in(arguments):
+            context.report_loss(owner, f"arguments${path}", reasons.NULL_MEMBERS)
+        return without_nulls(arguments)
 
 
 class Parameters(Codec[Any]):
@@ -52,8 +51,8 @@ class Parameters(Codec[Any]):
     def encode(self, value: Any, context: EncodeContext, owner: object) -> Any:
         if context.native:
             return with_nulls(value, owner)
-        if is_padded(value):
-            context.report_loss(owner, "parameters", reasons.NULL_MEMBERS)
+        for path in nulls_in(value, LITERALS):
+            context.report_loss(owner, f"parameters${path}", reasons.NULL_MEMBERS)
         return without_nulls(value, LITERALS)
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
-from contentmodel.authoring import Hint, object_of
+from contentmodel.authoring import Hint, child_path, object_of
 from contentmodel.content.tools import FunctionCallContent
 from contentmodel.request import ChatRequest, FunctionTool
 
@@ -35,9 +36,17 @@ def with_nulls(value: Any, owner: Any) -> Any:
     return original if original is not None and without_nulls(original) == without_nulls(value) else value
 
 
-def is_padded(schema: Any) -> bool:
-    """Return whether a schema has null members."""
-    return bool(without_nulls(schema, LITERALS) != schema)
+def nulls_in(value: Any, kept: tuple[str, ...] = (), path: str = "") -> Iterator[str]:
+    """Yield the paths of the null members of objects, but those in the members `kept`."""
+    if value.__class__ is list:
+        for index, item in enumerate(value):
+            yield from nulls_in(item, kept, f"{path}[{index}]")
+    elif value.__class__ is dict:
+        for key, item in value.items():
+            if item is None:
+                yield child_path(path, key)
+            elif key not in kept:
+                yield from nulls_in(item, kept, child_path(path, key))
 
 
 def without_padding(request: ChatRequest) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from contentmodel.authoring import Broken, Rules, objects
-from contentmodel_adapters.hf_messages.padding import API, is_padded
+from contentmodel_adapters.hf_messages.padding import API, LITERALS, nulls_in
 from contentmodel_adapters.shared import chat_rules
 
 RULES = Rules(API)
@@ -31,5 +31,5 @@ def tools_are_not_padded(document: dict[str, Any]) -> Iterator[Broken]:
     """The schema of a tool must have no nulls: Arrow adds the keys of all rows to each row."""
     for path, tool in objects(document, "tools"):
         function = tool.get("function")
-        if isinstance(function, dict) and is_padded(function.get("parameters")):
+        if isinstance(function, dict) and any(nulls_in(function.get("parameters"), LITERALS)):
             yield f"{path}.function.parameters", "null values"
