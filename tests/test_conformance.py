@@ -203,7 +203,7 @@ class TestMcpSampling(OfFramework):
     payloads: ClassVar = {"request": mcp_sampling_payloads.REQUESTS, "response": mcp_sampling_payloads.RESULTS}
 
 
-RECORDED = {name for name, check in CHECKS.items() if "corpus" in check.needs}
+RECORDED = {name for name, check in CHECKS.items() if not {"corpus", "traffic"}.isdisjoint(check.needs)}
 CHEAP = {"readable/recorded", "known/recorded", "identity/recorded", "stream-encoding/recorded"}
 """The checks of recorded traffic that stay fast."""
 SLOW = RECORDED - CHEAP | {
@@ -314,10 +314,24 @@ def test_payloads_of_sdk_types_are_converted_to_formats_with_partners(
         assert outcome.status in ("passed", "skipped"), outcome.findings
 
 
+RELAYED = [name for name, check in CHECKS.items() if "traffic" in check.needs]
 OF_RECORDINGS = [
     "prefixes/recorded",
     *(name for name, check in CHECKS.items() if {"corpus", "others"} <= set(check.needs)),
 ]
+
+
+def with_others(one: type[Ours], others: list[Any]) -> Subject:
+    return type(one.__name__, (one,), {"others": others}).subject()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("one", CLASSES, ids=lambda one: one.__name__)
+def test_recorded_traffic_is_relayed_through_every_format_to_every_other(one: type[Ours]) -> None:
+    subject = with_others(one, [other for other in EVERY.values() if other.api != one.adapter])
+    for name in RELAYED:
+        outcome = run_check(CHECKS[name], subject)
+        assert outcome.status in ("passed", "skipped"), outcome.findings
 
 
 @pytest.mark.slow
@@ -328,7 +342,7 @@ OF_RECORDINGS = [
 )
 def test_recorded_traffic_is_converted_to_the_formats_that_its_class_does_not_try(one: type[Ours]) -> None:
     tried = {other.api for other in one.others}
-    subject = type(one.__name__, (one,), {"others": [EVERY[name] for name in EVERY if name not in tried]}).subject()
+    subject = with_others(one, [EVERY[name] for name in EVERY if name not in tried])
     for name in OF_RECORDINGS:
         outcome = run_check(CHECKS[name], subject)
         assert outcome.status in ("passed", "skipped"), outcome.findings

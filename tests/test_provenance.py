@@ -181,6 +181,6 @@ def test_fields_of_copies_have_the_paths_of_their_origins() -> None:
     fields = ["text", "protected.kind", None]
     lost = [PendingLoss(value, field, reasons.NO_FIELD) for value in values for field in fields]
     assert [loss.path for pending in lost for loss in paths.losses(pending, model)] == [
-        *("$.list[0].parts[0].id", "$.setting", "$.list[0]"),
-        *("$.list[0].parts[1].id", "$.setting", "$.list[0]"),
+        *("$.list[0].parts[0].id", "$.setting", "$.list[0]", "$.setting"),
+        *("$.list[0].parts[1].id", "$.setting", "$.list[0]", "$.setting"),
     ]

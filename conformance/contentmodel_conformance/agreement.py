@@ -104,11 +104,18 @@ _IS_ERROR = re.compile(r"\[is_error: (true|false) #[0-9a-f]{16}\](\n|\Z)")
 _FOLLOWING = re.compile(r"(\n|\A)\[media of this result follow:( #[0-9a-f]{16})+\]\Z")
 
 
+_PLACED = re.compile(r"\[output of tool call [^\n]*\]|\[the conversation began before this #[0-9a-f]{16}\]")
+
+
 def _unmarked(facts: Iterable[Fact]) -> Iterator[Fact]:
-    """Yield the facts with the encoders' sentinel texts resolved: a failure, or media that follow the result."""
+    """Yield the facts with the encoders' sentinel texts resolved: a failure, or media that follow the result.
+
+    Leave out texts that only give a place: to media of a result, or to a first message.
+    """
     for fact in facts:
         if fact.kind != RESULT:
-            yield fact
+            if fact.kind != USER or not _PLACED.fullmatch(fact.value):
+                yield fact
             continue
         mark = _IS_ERROR.match(fact.value)
         if mark and mark[1] == "true":

@@ -25,20 +25,29 @@ Steps = tuple[Any, ...]
 """The keys and indices that lead to a value."""
 
 
-def precision(source: Any, encoded: Encoded, vocabulary: Vocabulary, target: Vocabulary, *, most: int = MOST) -> None:
+def precision(
+    source: Any,
+    encoded: Encoded,
+    vocabulary: Vocabulary,
+    target: Vocabulary,
+    *,
+    most: int = MOST,
+    usual: Collection[Any] = (),
+) -> None:
     """If a value is deleted from an output, the audit reports it: no loss covers more than what was lost.
 
     The loss of a whole value is the only one at its path.
 
     A value is deleted if it occurs once in the source and once in the output; a part of a longer text counts as an
     occurrence. Either the value or the block around it is deleted. These are never deleted: keywords of either API,
-    values that the source does not have, values at the path of a loss, and JSON texts, of which the audit counts the
-    values.
+    values that the source does not have, values at the path of a loss, JSON texts, of which the audit counts the
+    values, and the `usual` values, which the target writes in any case.
     """
     losses = encoded.losses
     reported_once(losses)
     lost = {loss.path for loss in losses if loss.kind in COVERING}
-    known = {leaf.value: leaf.above[-1] for leaf in counted(source, vocabulary, losses) if not _may_delete(leaf, lost)}
+    leaves = counted(source, vocabulary, losses)
+    known = {leaf.value: leaf.above[-1] for leaf in leaves if not _stays(leaf, lost) and leaf.value not in usual}
     for steps, value in _carried(known, source, encoded.payload, target, most):
         deleted = _path(steps)
         missed = unaccounted(source, _without(encoded.payload, steps), losses, vocabulary, target)
@@ -57,7 +66,7 @@ def reported_once(losses: Collection[Loss]) -> None:
             raise LawBroken("precision", loss.path, detail, [loss.code], codes)
 
 
-def _may_delete(leaf: Leaf, lost: Collection[str]) -> bool:
+def _stays(leaf: Leaf, lost: Collection[str]) -> bool:
     is_blank = isinstance(leaf.value, str) and not leaf.value.strip()
     return is_blank or leaf.value.__class__ is bool or leaf.above[-1] in lost
 

@@ -172,6 +172,11 @@ class Subject:
         known = self.recordings.of(self.api, *KINDS, "stream", "error") or self.recordings.bad.get(self.api)
         return "" if known else f"{self.recordings.folder} has no recordings of this API"
 
+    @property
+    def no_traffic(self) -> str:
+        """Why no recordings of other APIs can be tried; empty if a folder was given."""
+        return "no corpus was given" if self.recordings is None else ""
+
     def reader_of(self, adapter: Any) -> Reader | None:
         """Return the reader of an adapter's API; None if there is none. The adapter may be the subject."""
         return self.reader if adapter is self.adapter else _reader_of(adapter)

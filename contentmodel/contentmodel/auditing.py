@@ -20,10 +20,10 @@ from contentmodel.adapter import Payload, adapter, as_json
 from contentmodel.containment import occurrences, pieces
 from contentmodel.content.media import standard_base64
 from contentmodel.content.media_types import OTHER_NAMES
-from contentmodel.engine.json import child_path, write
+from contentmodel.engine.json import child_path, value_at, write
 from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.engine.losses.loss import Loss
-from contentmodel.engine.losses.reasons import AS_TEXT
+from contentmodel.engine.losses.reasons import AS_TEXT, MAPPED_NAME
 from contentmodel.engine.pipeline.sentinels import APART, LATE, unmarked
 from contentmodel.engine.table.respelling import spelled_number
 from contentmodel.errors import UnknownApiError
@@ -81,7 +81,8 @@ def unaccounted(
     lost_paths = {loss.path for loss in losses if loss.kind in COVERING and loss.exact} - {"$"}
     output_values = _OutputValues(output, target or Vocabulary())
     leaves_of_source = counted(source, vocabulary or Vocabulary(), losses)
-    wanted = [leaf for leaf in leaves_of_source if lost_paths.isdisjoint(leaf.above)]
+    untyped = {loss.path for loss in losses if loss.what.startswith("media_type of ")}
+    wanted = [_untyped(leaf, untyped) for leaf in leaves_of_source if lost_paths.isdisjoint(leaf.above)]
     # Match unchanged values first. Match JSON texts and data URIs before values that may occur inside of them.
     wanted.sort(key=_has_no_parts)
     rest = [leaf for leaf in wanted if not output_values.take_leaf(leaf)]
@@ -103,14 +104,27 @@ def unaccounted(
 def counted(payload: Any, vocabulary: Vocabulary, losses: Iterable[Loss] = ()) -> Iterator[Leaf]:
     """Yield the scalars that an audit counts: all but structure, null, false and empty texts.
 
-    If a loss reports that a structure value became text, count it: a failure may only contain its status.
+    If a loss reports that a structure value became text, count it: a failure may only contain its status. Do not count
+    the label of media of a result if a loss reports the id of its call.
     """
+    losses = [*losses]
     as_text = {loss.path for loss in losses if loss.code == AS_TEXT.code}
+    labels = [APART.write(f"{value_at(payload, loss.path)}") for loss in losses if loss.code == MAPPED_NAME.code]
     for leaf in _leaves(payload, vocabulary):
+        if leaf.value in labels:
+            continue
         if leaf.sort == WORD and leaf.above[-1] in as_text:
             leaf = leaf._replace(sort=VALUE)
         if leaf.sort != WORD and not _is_blank(leaf.value):
             yield leaf
+
+
+def _untyped(leaf: Leaf, untyped: Collection[str]) -> Leaf:
+    """Return the data of a data URL, if a loss reports its media type. `untyped` has the paths of such losses."""
+    if not untyped or not isinstance(leaf.value, str) or not leaf.value.startswith("data:"):
+        return leaf
+    places = {leaf.above[-1], *(child_path(leaf.above[-2], name) for name in _MEDIA_TYPES)}
+    return leaf if places.isdisjoint(untyped) else leaf._replace(value=leaf.value.partition(",")[2])
 
 
 def _has_no_parts(leaf: Leaf) -> bool:
@@ -202,7 +216,7 @@ def _member(place: _Place, root: Any, holder: dict[str, Any], key: str, vocabula
         holder,
         place.is_data or key in _SCHEMAS or key in vocabulary.data,
         place.is_tool or (key in _TOOLS and len(place.above) <= 2),
-        place.is_count or key in _COUNTS,
+        place.is_count or key in _COUNTS or _OF_USAGE in key,
         # Converse has the tools beside the choice.
         key in _CHOICES or (place.is_choice and not (key in _TOOLS and place.key == "toolConfig")),
         place.is_argument or (key in vocabulary.arguments and holder is not root),
@@ -217,7 +231,8 @@ def _sort_of(
     value: Any, place: _Place, root: Any, structure: Collection[str], names: Collection[str], vocabulary: Vocabulary
 ) -> str:
     if place.is_data:
-        return DATA
+        keys = place.outer, place.key
+        return WORD if (*keys, value) in vocabulary.words else NAME if keys in vocabulary.inner_names else DATA
     if _is_structure(value, place, structure):
         return WORD
     if place.is_choice and value.__class__ is str:
@@ -237,6 +252,8 @@ def _is_structure(value: Any, place: _Place, structure: Collection[str]) -> bool
         return False
     if value.__class__ in (int, float):
         return (place.is_count and value == 0) or (place.key in _NUMBERED and place.key in structure)
+    if place.outer in objects.RETURNED and not place.above[-2].endswith("]"):
+        return False
     if place.outer in _MEMBERS:
         return place.key in structure or place.key == _MEMBERS[place.outer]
     return place.key in structure or place.outer in structure
@@ -261,12 +278,17 @@ def _sort_of_name(place: _Place, vocabulary: Vocabulary) -> str:
     is_call = place.outer in calls or place.outer == "tool_calls"
     if is_call or not (calls.isdisjoint(place.holder) and vocabulary.arguments.isdisjoint(place.holder)):
         return CALL
-    # An object with a role is a message, not a result.
-    is_result = place.key in _ANSWERED or ("role" not in place.holder and not _OUTPUTS.isdisjoint(place.holder))
+    # An object with a role is a message, not a result. A call without arguments has only its names.
+    has_outputs = not _OUTPUTS.isdisjoint(place.holder)
+    is_typed = "role" in place.holder or "type" in place.holder
+    is_result = (is_typed or has_outputs) if place.key in _ANSWERED else (has_outputs and "role" not in place.holder)
     return RESULT if is_result and _ID.search(place.key) else NAME
 
 
 _KINDS_OF_MEDIA = ("image", "image/*", "audio", "audio/*", "video", "video/*")
+_MEDIA_TYPES = ("mediaType", "media_type", "mimeType")
+_OF_USAGE = ".usage."
+"""A part of the keys of counts that are beside other fields."""
 _COUNTS = frozenset(
     {"usage", "usageMetadata", "usage_metadata", "created", "created_at", "eval_count", "prompt_eval_count"}
 )

@@ -118,6 +118,7 @@ from contentmodel.engine.table.nested import (
     TextOrBlocks,
     TextParts,
 )
+from contentmodel.engine.table.respelling import KEYS as SPELLINGS
 from contentmodel.engine.table.respelling import number_of
 from contentmodel.engine.table.roles import Roles
 from contentmodel.engine.table.rows import Pieces
@@ -281,6 +282,7 @@ __all__ = [
     "Roles",
     "Row",
     "Rules",
+    "SPELLINGS",
     "SSE",
     "SchemaMap",
     "Severity",

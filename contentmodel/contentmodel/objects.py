@@ -56,7 +56,7 @@ def counted_objects(payload: Any, data: Collection[str]) -> Iterator[CountedObje
         inner: list[tuple[Any, str, tuple[str, ...]]] = []
         if isinstance(item, dict):
             for name, value in item.items():
-                if isinstance(value, dict | list) and name not in data and name not in _RETURNED:
+                if isinstance(value, dict | list) and name not in data and name not in RETURNED:
                     inner.append((value, name, (*above, child_path(above[-1], name))))
         elif isinstance(item, list):
             for at, value in enumerate(item):
@@ -94,5 +94,5 @@ _SEARCHES = frozenset({"web_search_options"})
 """Top-level fields of a request that represent a hosted tool."""
 _DEFINED = frozenset({"function", "custom", "namespace"})
 """The types, and keys, of tools that a request defines."""
-_RETURNED = frozenset({"response"})
-"""Fields with the return value of a function."""
+RETURNED = frozenset({"response"})
+"""Fields with the return value of a function, whose inner fields are the application's."""

@@ -16,15 +16,18 @@ class Vocabulary(msgspec.Struct, frozen=True):
 
     `structure`: API-specific values that every API has in its own spelling. `references`: names and ids that other
     fields repeat. `data`: JSON of the caller, whose inner fields have neither role. `arguments`: arguments of calls.
-    `calls`: objects that are calls. `pairs`: types of objects that contain a call and its result. `numbers`: numbers
-    that may be sent as texts. `aliases`: other names of top-level fields, mapped to the usual ones. `prefixes`: texts
-    before a name in a field. `labels`: texts before a label that is no name, such as that of a server. `is_store`: the
-    API is a storage format, with its own fields for the values of all APIs. `expanded`: returns a payload with its
-    texts in parts, for APIs that write several values in one text, or with error flags, for APIs that have strings for
-    them.
+    `words`: structure values inside of arguments, each with the keys of its object and of itself. `inner_names`: such
+    keys of names. `calls`: objects that are calls. `pairs`: types of objects that contain a call and its result.
+    `numbers`: numbers that may be sent as texts. `aliases`: other names of top-level fields, mapped to the usual ones.
+    `prefixes`: texts before a name in a field. `labels`: texts before a label that is no name, such as that of a
+    server. `is_store`: the API is a storage format, with its own fields for the values of all APIs. `expanded`: returns
+    a payload with its texts in parts, for APIs that write several values in one text, or with error flags, for APIs
+    that have strings for them.
     """
 
     structure: frozenset[str] = frozenset()
+    words: frozenset[tuple[str, str, str]] = frozenset()
+    inner_names: frozenset[tuple[str, str]] = frozenset()
     references: frozenset[str] = frozenset()
     data: frozenset[str] = frozenset()
     arguments: frozenset[str] = frozenset()
@@ -73,11 +76,26 @@ def vocabulary_of(reader: Any) -> Vocabulary:
     results = [row for row in rows if row["model"].endswith("ResultContent")]
     respelled = [field for row in rows if row.get("protobuf_json") for field in row["fields"].items()]
     arguments = _holding({"arguments"}, [row for row in rows if row["model"].endswith("CallContent")])
+    is_store = not getattr(reader, "issuer", "?")
     return Vocabulary(
-        structure=_steps(kinds | tags | _holding(_API_VALUES, rows)) - _steps(_holding({"uri", "media_type"}, rows)),
+        structure=_steps(kinds | tags | _holding(_API_VALUES, rows)) - _steps(_holding({"uri", "media_type"}, rows))
+        | frozenset(getattr(reader, "structure", ())),
+        words=frozenset(
+            (keys[-2], keys[-1], str(value))
+            for row in rows
+            for path, value in row["constants"].items()
+            if len(keys := path_keys(path)) > 1 and keys[-2] in arguments
+        ),
+        inner_names=frozenset(
+            (keys[-2], keys[-1])
+            for path in _holding(_NAMES, rows)
+            if len(keys := path_keys(path)) > 1 and keys[-2] in arguments
+        ),
         references=_steps(_holding(_NAMES, rows)),
         data=_steps(
             _holding({"arguments"}, calls, "dict")
+            # A store may have both forms; an API has such a field only for calls with inputs of a fixed form.
+            | (_holding({"arguments"}, calls, "dict|str") if is_store else set())
             | _holding({"parameters", "schema"}, rows, "dict")
             # A format that is a string or an object: the object is the schema.
             | _holding({"response_format"}, rows, "str or dict")
@@ -86,7 +104,7 @@ def vocabulary_of(reader: Any) -> Vocabulary:
         aliases={key: value for row in rows for key, value in row.get("aliases", {}).items() if "." not in key},
         prefixes=_before(rows, is_name=True),
         labels=_before(rows, is_name=False),
-        is_store=not getattr(reader, "issuer", "?"),
+        is_store=is_store,
         expanded=getattr(reader, "expanded", None),
         pairs=frozenset(str(pair["call"]["constants"].get("type")) for pair in described.get("pairs", ())),
         numbers=_steps(path for path, field in respelled if field["form"] in ("int", "int|float")),

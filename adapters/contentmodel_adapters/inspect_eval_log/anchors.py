@@ -41,7 +41,8 @@ def with_signatures(message: ChatMessage, wire: dict[str, Any], context: DecodeC
 
 def write_anchors(wire: dict[str, Any], message: ChatMessage, signatures: dict[str, str]) -> None:
     """Write the anchors that the hint of a message has, and new anchors for other signed calls."""
-    ids = {call.get("id") for call in objects_of(wire, "tool_calls") if call.get("id").__class__ is str}
+    calls = [*objects_of(wire, "tool_calls"), *objects_of(wire, "content")]
+    ids = {call.get("id") for call in calls if call.get("id").__class__ is str}
     known = [item for item in ANCHORS.of(message, API) or () if [type(value) for value in item] == [int, dict]]
     anchors = [(at, part) for at, part in known if is_anchor(part)]
     if not anchors and not signatures:

@@ -323,8 +323,9 @@ def _known_state(message: ChatMessage, context: EncodeContext) -> Iterator[Any]:
         issuer = "openrouter" if is_of_openrouter(own) else of_message
         issuer = issuer if content.__class__ is ReasoningContent else ""
         if not issuer or sealed.issuer != issuer:
-            context.report_loss(content, "protected", reasons.OPAQUE_STATE, issuer=sealed.issuer)
-            if content.__class__ is not ReasoningContent or content.text:
+            is_all = content.__class__ is ReasoningContent and not content.text
+            context.report_loss(content, None if is_all else "protected", reasons.OPAQUE_STATE, issuer=sealed.issuer)
+            if not is_all:
                 yield context.replace(content, protected=None)
             continue
         kind = kind_of_state(issuer, has_summary=sealed.kind != "redacted" or bool(content.text))

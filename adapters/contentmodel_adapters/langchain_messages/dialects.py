@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 from msgspec.structs import replace
 
 from contentmodel.adapter import adapter as installed
-from contentmodel.authoring import DecodeContext, EncodeContext, Hint, Union, hints, object_of, reasons
+from contentmodel.authoring import DecodeContext, EncodeContext, Hint, Union, hints, list_of, object_of, reasons
 from contentmodel.content import result_type
 from contentmodel.content.hosted import CodeInterpreterToolResultContent
 from contentmodel.content.outcomes import (
@@ -227,6 +227,9 @@ def _own_form(block: dict[str, Any], context: DecodeContext) -> dict[str, Any]:
     own = anthropic_form(block) or {}
     for field, origin in (*_MOVED, *((key, f"extras.{key}") for key in object_of(block, "extras"))):
         context.copied(own, block, (field, origin))
+    for citation, annotation in zip(list_of(own, "citations"), list_of(block, "annotations"), strict=False):
+        for key in object_of(annotation, "extras"):
+            context.copied(citation, annotation, (key, f"extras.{key}"))
     return own
 
 

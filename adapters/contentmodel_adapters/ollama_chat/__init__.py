@@ -117,6 +117,7 @@ class OllamaChat(TableAdapter):
     restore_arguments = staticmethod(restored_arguments)
     http = HTTP
     stream_format = LINES
+    structure = frozenset({"think"})
     meaningless = {
         "content": "",
         "thinking": "",

@@ -80,6 +80,7 @@ class OtelGenAI(TableAdapter):
     records = frozenset({"finish_reason"})
     # A span has a request and its response: the response repeats the request, and a request ignores the response.
     meaningless = dict.fromkeys(("modality", *OF_CALLS, *RESPONSES))
+    structure = frozenset({FINISH_REASONS, "gen_ai.output.type"})
     repeated = REQUESTS
     request_passes = (
         documents.KNOWN_TOOLS,

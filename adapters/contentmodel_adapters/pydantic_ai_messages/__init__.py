@@ -34,7 +34,7 @@ from contentmodel.content.tools import ToolCallContent, ToolResultContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.pydantic_ai_messages.blocks import TABLE
-from contentmodel_adapters.pydantic_ai_messages.hosted import NAMES
+from contentmodel_adapters.pydantic_ai_messages.hosted import NAMES, RESULTS
 from contentmodel_adapters.pydantic_ai_messages.messages import (
     CONVERSATION,
     instructed_request,
@@ -102,6 +102,9 @@ def _named(content: AIContent, calls: Mapping[str | None, AIContent], context: E
             named = context.replace(content, server=getattr(call, "server", None) or "")
     elif isinstance(content, ToolCallContent) and content.name is None and type(content) in NAMES:
         named = context.replace(content, name=NAMES[type(content)])
+    elif isinstance(content, ToolResultContent) and type(content) in RESULTS:
+        if content.name not in (None, RESULTS[type(content)]):
+            context.report_loss(content, "name", reasons.OTHER_VALUE, value=RESULTS[type(content)])
     elif isinstance(content, ToolResultContent) and content.name is None:
         named = context.replace(content, name=getattr(call, "name", None) or "")
     return named

@@ -22,6 +22,8 @@ TOOLS = {
 """The kind of each hosted tool, by Pydantic AI's name for it, or by that of the content model."""
 NAMES: dict[type[AIContent], str] = {hosted_tools.CALLS[kind]: name for name, kind in TOOLS.items()}
 """The name of the tool of each class of calls."""
+RESULTS: dict[type[AIContent], str] = {hosted_tools.RESULTS[kind]: name for name, kind in TOOLS.items()}
+"""The name of the tool of each class of results."""
 
 
 class _Tools(Required):
@@ -75,7 +77,6 @@ def rows(call: Mapping[str, Spec], result: Mapping[str, Spec], signed: Mapping[s
             f"{CALL_KIND}.mcp.list",
             hosted_tools.CALLS["mcp_list_tools"],
             server,
-            Silent("name"),
             constants={"part_kind": CALL_KIND, "args.action": "list_tools"},
         ),
         Row(

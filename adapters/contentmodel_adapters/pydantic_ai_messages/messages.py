@@ -92,7 +92,7 @@ class Messages(MessageList):
             elif kind == "response":
                 messages.append(self._response(wire, value, index, context))
             elif kind == "request":
-                run = list(_of_request(wire, context)) or [_empty(value, index, context)]
+                run = list(_of_request(wire, context)) or [_empty(wire, context)]
                 run[0] = context.replaced(run[0], _with_fields(run[0], wire, before == "request", instructed == index))
                 messages += run
             else:
@@ -186,9 +186,9 @@ def _message(role: str, contents: list[AIContent], context: DecodeContext) -> Ch
     return ChatMessage(role=role, contents=contents, origin=context.origin)
 
 
-def _empty(wires: list[Any], index: int, context: DecodeContext) -> ChatMessage:
+def _empty(wire: dict[str, Any], context: DecodeContext) -> ChatMessage:
     message = EMPTY.on(_message("user", [], context), API, True)
-    context.trace(None, [message], wires, index, spread=False)
+    context.trace(None, [message], wire, "parts", spread=False)
     return message
 
 

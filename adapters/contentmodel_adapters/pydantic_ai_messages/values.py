@@ -377,12 +377,12 @@ class Citations(Codec[list[Citation]]):
     def _of_item(self, item: dict[str, Any], context: DecodeContext) -> Iterator[Citation]:
         rest = {name: inner for name, inner in item.items() if name != "sources"}
         for index, source in enumerate(item["sources"]):
-            citation = self._sources.decode(source, context)
+            wire = source if len(item["sources"]) > 1 else _only_source(item, source, context)
+            citation = self._sources.decode(wire, context)
             if citation.__class__ is Citation:
-                span = _span_of(item.get("anchor"))
-                if span is not None and index == 0:
-                    context.trace(None, [span], item, "anchor", spread=False)
-                made = msgspec.structs.replace(citation, span=span)
+                if wire is not source:
+                    context.trace(self._sources, [citation], wire, None, spread=False)
+                made = msgspec.structs.replace(citation, span=_span_of(item.get("anchor")))
                 yield context.replaced(citation, SAME.on(made, API, True) if index else ANCHOR.on(made, API, rest))
 
     def count(self, wire: Any) -> int:
@@ -430,6 +430,14 @@ class Citations(Codec[list[Citation]]):
 
     def describe(self) -> str:
         return f"list of citations with {self._sources.name}"
+
+
+def _only_source(item: dict[str, Any], source: dict[str, Any], context: DecodeContext) -> dict[str, Any]:
+    """Return a copy of the only source of a citation, which has the path of the whole citation."""
+    copy = dict(source)
+    for key in source:
+        context.copied(copy, item, (key, (source, key)))
+    return copy
 
 
 def _is_citation(item: Any) -> bool:

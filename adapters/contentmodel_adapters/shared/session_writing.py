@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 from msgspec.structs import replace
 
 from contentmodel.adapter import adapter as installed
-from contentmodel.authoring import BEHIND, TOKEN, EncodeContext, Reason, reasons, wire_fields
+from contentmodel.authoring import BEHIND, SPELLINGS, TOKEN, EncodeContext, Reason, reasons, wire_fields
 from contentmodel.content.base import AIContent
 from contentmodel.content.media import DataContent, MediaContent
 from contentmodel.content.outcomes import UnknownContent
@@ -213,6 +213,9 @@ class Writer:
         inside = None if own is None else INSIDE.read(own)
         rest = without_api(extra, self._format.api) or {}
         residue = rest.get(self._format.inner, {})
+        if own is None:
+            # The agent reads the usual spelling only.
+            residue = {key: value for key, value in residue.items() if key not in SPELLINGS}
         token = self._token(message, source, owner)
         if inside is not None and inside in residue:
             residue = {**residue, inside: {**residue[inside], TOKEN: token}}

@@ -24,5 +24,6 @@ for _name in (
     "recorded",
     "agreement",
     "recorded_streams",
+    "relayed",
 ):
     import_module(f"{__name__}.{_name}")

@@ -17,7 +17,9 @@ from contentmodel_conformance.subject import Subject
 from contentmodel_conformance.trying import Trial
 
 
-def _law(subject: Subject) -> WayLaw:
+def law_of_readers(subject: Subject) -> WayLaw:
+    """Return the law of agreement, with the readers of the subject."""
+
     def law(source: Any, target: Any, kind: str, payload: Any) -> None:
         readers = subject.reader_of(source), subject.reader_of(target)
         if readers[0] is None or readers[1] is None:
@@ -29,7 +31,7 @@ def _law(subject: Subject) -> WayLaw:
 
 @check(agreement, "crossing", "conversations, from and to every other API", "others", "reader")
 def generated(subject: Subject, trial: Trial) -> None:
-    law = law_of_payloads(_law(subject))
+    law = law_of_payloads(law_of_readers(subject))
     for source, targets, kind in fans(subject):
         values = conversations(source, kind)
         if kind == "request":
@@ -52,11 +54,11 @@ def _with_texts_apart(request: Any) -> Any:
 def typed(subject: Subject, trial: Trial) -> None:
     for source, targets, kind in fans(subject, "response"):
         if source is subject.adapter:
-            each_way(trial, sdk_payloads(subject.api, kind), _law(subject), source, targets, kind)
+            each_way(trial, sdk_payloads(subject.api, kind), law_of_readers(subject), source, targets, kind)
 
 
 @check(
     agreement, "recorded", "recorded requests and answers, from and to every other API", "corpus", "others", "reader"
 )
 def recorded(subject: Subject, trial: Trial) -> None:
-    crossing(subject, trial, _law(subject))
+    crossing(subject, trial, law_of_readers(subject))

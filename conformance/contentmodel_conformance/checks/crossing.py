@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
-from contentmodel import DecodeError
-from contentmodel.auditing import STRUCTURE
+from contentmodel import ChatChoice, ChatMessage, ChatRequest, ChatResponse, DecodeError, TextContent
+from contentmodel.auditing import STRUCTURE, leaves
 from contentmodel_conformance import laws, mapping
 from contentmodel_conformance.checks.payloads import sources
 from contentmodel_conformance.checks.registry import check
@@ -111,7 +111,18 @@ def crossing_precision(subject: Subject, trial: Trial) -> None:
 def precise(source: Any, target: Any, kind: str, payload: Any, *, most: int = MOST) -> None:
     """Check precision of a converted payload."""
     original, encoded = laws.loss_source(source, kind, payload), laws.crossed(source, target, kind, payload)
-    precision(original, encoded, laws.vocabulary_for(source), laws.vocabulary_for(target), most=most)
+    vocabularies = laws.vocabulary_for(source), laws.vocabulary_for(target)
+    precision(original, encoded, *vocabularies, most=most, usual=usual_values(target, kind))
+
+
+@cache
+def usual_values(target: Any, kind: str) -> frozenset[Any]:
+    """Return the values that an adapter writes for the shortest conversation, such as those of a header."""
+    messages = [ChatMessage(role="user" if kind == "request" else "assistant", contents=[TextContent(text=".")])]
+    short = (
+        ChatRequest(messages=messages) if kind == "request" else ChatResponse(choices=[ChatChoice(messages=messages)])
+    )
+    return frozenset(value for _, value, _ in leaves(laws.encode(target, kind, short).payload))
 
 
 @check(laws.accounting, "list", "lists of messages instead of requests, to every other API and to its own", "others")

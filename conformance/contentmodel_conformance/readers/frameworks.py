@@ -82,3 +82,6 @@ def _value(reading: Reading, value: Any, path: str, tag: str) -> None:
 def _medium(reading: Reading, part: dict[str, Any], path: str, tag: str) -> None:
     if part.get(tag) in ("data", "uri"):
         reading.add(MEDIUM, link(part.get("uri")), f"{path}.uri")
+    key = {"hostedFile": "fileId", "hosted_file": "file_id"}.get(str(part.get(tag)))
+    if key is not None:
+        reading.add(MEDIUM, part.get(key), f"{path}.{key}")

@@ -117,6 +117,10 @@ def _response_part(reading: Reading, part: dict[str, Any], path: str) -> None:
     elif kind == "tool-call":
         args = part.get("args")
         reading.call(part.get("tool_name"), {} if args is None else args, f"{path}.args", f"{path}.tool_name")
+    elif kind == "builtin-tool-return":
+        for index, item in enumerate(part["content"] if isinstance(part.get("content"), list) else ()):
+            if _is_file(item):
+                _medium(reading, item, f"{path}.content[{index}]")
     elif kind == "file" and isinstance(part.get("content"), dict):
         reading.add(MEDIUM, digest(part["content"].get("data")), f"{path}.content.data")
     elif kind == "speech":

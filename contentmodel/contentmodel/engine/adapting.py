@@ -122,6 +122,8 @@ class TableAdapter:
 
     Each name is mapped to the meaningless value, to a tuple of such values, or to None for any value.
     """
+    structure: frozenset[str] = frozenset()
+    """Fields with API-specific values, for audits, that the table does not show: each API has its own such values."""
     repeated: frozenset[str] = frozenset()
     """Fields of an answer that repeat a setting of its request."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import is_
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -44,6 +44,7 @@ class DecodeContext:
         "_faults",
         "_moved",
         "_replaced",
+        "_taken",
         "answer_id",
         "api",
         "bare_messages",
@@ -67,6 +68,7 @@ class DecodeContext:
         self._copies: list[tuple[object, object]] = []
         self._moved: list[Move] = []
         self._replaced: list[tuple[object, object]] = []
+        self._taken: list[tuple[object, object]] = []
         self._faults: dict[tuple[int, str | int | None], tuple[object, str | int | None, str]] = {}
         self.traces: list[Trace] = []
 
@@ -110,6 +112,10 @@ class DecodeContext:
     def replace(self, old: _T, **fields: object) -> _T:
         """Return a Struct with other values of some fields, recorded as the replacement of `old`."""
         return self.replaced(old, msgspec.structs.replace(old, **fields))
+
+    def taken(self, owner: object, parts: Iterable[object]) -> None:
+        """Record that parts of a decoded object are parts of another object now."""
+        self._taken += [(part, owner) for part in parts]
 
     def copied(
         self, copy: object, original: object, moved: tuple[str, str | tuple[Json, str | int]] | None = None
@@ -159,6 +165,7 @@ class DecodeContext:
                     self.traces.append((table, objects, container, key, is_spread))
                     break
         self._replaced += inner._replaced
+        self._taken += inner._taken
         self._copies += inner._copies
         self._moved += inner._moved
         return adopted
@@ -188,6 +195,7 @@ class DecodeContext:
             root,
             self.traces,
             self._replaced,
+            self._taken,
             self._copies,
             self._moved,
             is_respelled=self.is_respelled,

@@ -234,6 +234,7 @@ class WirePaths:
         payload: Json,
         traces: list[Trace],
         replaced: Iterable[tuple[object, object]],
+        taken: Iterable[tuple[object, object]],
         copies: Sequence[tuple[object, object]],
         moved: Sequence[Move],
         *,
@@ -245,6 +246,8 @@ class WirePaths:
         self._positions = Positions([payload], containers_of)
         self._replaced = {id(new): old for old, new in replaced}
         """The values that rows decoded, by the identity of their replacements."""
+        self._owners = {id(part): owner for part, owner in taken}
+        """The objects that had a part when it was decoded, by the identity of the part."""
         self._copied = {id(copy): original for copy, original in copies}
         self._roots = [copy for copy, _ in copies]
         self._inside = Positions(self._roots, containers_of)
@@ -255,8 +258,11 @@ class WirePaths:
         for original, field, origin in within:
             path = self.path(original)
             self._moved[wire_path(path, field)] = wire_path(path, origin)
-        self._elsewhere = {(id(copy), field): origin for copy, _, field, origin in moved if isinstance(origin, tuple)}
-        """The containers and keys of moved fields, by the identity of the copy and the field."""
+        self._elsewhere: dict[int, dict[str, tuple[Json, str | int]]] = {}
+        """The containers and keys of moved fields, by the identity of the copy, then by the field."""
+        for copy, _, field, place in moved:
+            if isinstance(place, tuple):
+                self._elsewhere.setdefault(id(copy), {})[field] = place
         self._traces: dict[int, tuple[Trace, int]] = {}
         for trace in traces:
             for index, item in enumerate(trace[1]):
@@ -295,13 +301,21 @@ class WirePaths:
         known = self._places.get(id(decoded)) or self._traced(decoded)
         if known is not None:
             return known
-        owner = model.owner(item)
+        owner = self._owner(item, decoded, model)
         if owner is None:
             return None
-        owner_place = self.place(owner[0], model)
+        owner_place = self.place(owner, model)
         if owner_place is not None:
-            self._expand(self._decoded(owner[0]), owner_place)
+            self._expand(self._decoded(owner), owner_place)
         return self._places.get(id(decoded))
+
+    def _owner(self, item: object, decoded: object, model: ModelPaths) -> object | None:
+        """Return the object that an object was decoded in."""
+        former = self._owners.get(id(decoded))
+        if former is not None:
+            return former
+        above = model.owner(item)
+        return None if above is None else above[0]
 
     def _traced(self, item: object) -> Place | None:
         known = self._traces.get(id(item))
@@ -372,6 +386,10 @@ class WirePaths:
 
     def _beside(self, owner: object, place: Place, model: ModelPaths) -> Iterator[str]:
         """Yield the paths of the attributes of an object whose wire values are not inside that of the object."""
+        for origin in self._elsewhere.get(id(place.wire), {}).values():
+            path = self.locate(*origin)
+            if not path.startswith(place.path):
+                yield path
         for _, part in parts_of(owner):
             inner = self.place(part, model) if isinstance(part, msgspec.Struct) else None
             if inner is not None and not inner.path.startswith(place.path):
@@ -448,17 +466,19 @@ class WirePaths:
     def _actual(self, path: str, place: Place) -> str:
         """Return a path in the payload for a path in an object, which may be a copy with fields from elsewhere."""
         field = steps_of(path[len(place.path) :])[:1] if self._elsewhere else []
-        origin = self._elsewhere.get((id(place.wire), str(field[0]))) if field else None
+        origin = self._elsewhere.get(id(place.wire), {}).get(str(field[0])) if field else None
         if origin is None:
             return self._spelled(path)
         return self.locate(*origin) + path[len(child_path(place.path, str(field[0]))) :]
 
     def _spelled(self, path: str) -> str:
         """Return a path as the payload has it: moved fields at their origin, names in the payload's spelling."""
-        if self._moved:
-            ends = [index for index, mark in enumerate(path) if mark in ".["]
+        start = 0
+        while self._moved and start < len(path):
+            ends = [index for index, mark in enumerate(path) if mark in ".[" and index > start]
             length = next((end for end in (*ends, len(path)) if path[:end] in self._moved), 0)
-            path = self._moved[path[:length]] + path[length:] if length else path
+            origin = self._moved.get(path[:length], path)
+            start, path = len(origin), origin + path[length:] if length else path
         return spelled(self._payload, path) if self._is_respelled else path
 
 

@@ -505,9 +505,9 @@ def _split_results(message: ChatMessage, context: EncodeContext) -> list[ChatMes
     results = [] if message.role == "tool" else [c for c in message.contents if _is_result(c, context)]
     if not results:
         return [message]
+    if len(results) == len(message.contents):
+        return [context.replace(message, role="tool")]
     if message.role != "assistant":
-        if len(results) == len(message.contents):
-            return [context.replace(message, role="tool")]
         rest = [c for c in message.contents if not _is_result(c, context)]
         return [_part(message, "tool", results), context.with_contents(message, rest)]
     return _cut(message, context)

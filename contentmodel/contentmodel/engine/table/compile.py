@@ -13,7 +13,7 @@ import msgspec
 
 from contentmodel.engine.table.code import Code, Functions, build
 from contentmodel.engine.table.hints import ABSENT, escaped
-from contentmodel.engine.table.respelling import KEYS, respell
+from contentmodel.engine.table.respelling import respell
 from contentmodel.engine.table.tree import CONTENTS
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ def _decoder_source(row: Row, code: Code) -> None:
     code.add("def decode(wire, context):")
     for leaf in row.nested_leaves():
         # Fields of nested objects need a default, because their object may be missing.
-        code.add(*(f"    {code.variable(name)} = {code.default(leaf.default)}" for name in leaf.attributes))
+        names = zip(leaf.attributes, leaf.defaults, strict=True)
+        code.add(*(f"    {code.variable(name)} = {code.default(default)}" for name, default in names))
     if row.columns is not None:
         code.add("    contents = []")
         code.read[row.columns.attributes[0]] = "contents"
@@ -71,6 +72,9 @@ def _encoder_source(row: Row, code: Code) -> None:
         code.add("        if API not in extra or len(extra) > 1:", "            context.leave_residue(value)")
     for field in row.others:
         field.finish_source(code)
+    if row.protobuf_json and row.has_residue:
+        code.add("    if extra is not None and API in extra:")
+        code.add(f"        {code.name('respell', respell)}(ROW, wire, extra[API])")
     code.add("    return wire")
 
 
@@ -105,6 +109,8 @@ def plain(row: Row) -> Functions:
                 context.leave_residue(value)
         for field in row.others:
             field.finish(value, wire, context)
+        if row.protobuf_json and extra is not None and row.api in extra:
+            respell(row, wire, extra[row.api])
         return wire
 
     return decode, encode
@@ -117,5 +123,3 @@ def merge_residue(row: Row, residue: JsonObject, wire: JsonObject) -> None:
         for key in ABSENT.read(residue) or ():
             if key in row.root.constants:
                 wire.pop(key, None)
-    if row.protobuf_json and not KEYS.isdisjoint(residue):
-        respell(row, wire, residue)

@@ -50,6 +50,8 @@ def decode_respelled(row: Row, wire: JsonObject, context: DecodeContext) -> msgs
 
 def respell(row: Row, wire: JsonObject, residue: JsonObject) -> None:
     """Restore the spelling of numbers and names in `wire` from the hints. An edited number keeps its own spelling."""
+    if KEYS.isdisjoint(residue):
+        return
     for path, spelled in (NUMBERS.read(residue) or {}).items():
         container, key = _container(wire, path)
         if key in container and spelled_number(spelled) == container[key]:

@@ -120,10 +120,11 @@ class Row:
         for path, spec in fields.items():
             target, codec = (spec, None) if isinstance(spec, str) else spec
             attributes = (target,) if isinstance(target, str) else target
-            kind, required, default = attribute_of(self.model, attributes[0])
+            kind, required, _ = attribute_of(self.model, attributes[0])
+            defaults = tuple(attribute_of(self.model, attribute)[2] for attribute in attributes)
             is_required = required or bool(codec and codec.mandatory)
             is_other = attributes[0] in self.attributes
-            made = Plain(path, attributes, codec or codec_for(kind), is_required, default, is_alternative=is_other)
+            made = Plain(path, attributes, codec or codec_for(kind), is_required, defaults, is_alternative=is_other)
             self.put(path, made)
 
     def put(self, path: str, field: Plain | Column) -> None:

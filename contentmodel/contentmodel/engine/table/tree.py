@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class Plain:
     """One wire field and the attribute, or the attributes together, that hold its value."""
 
-    __slots__ = ("attribute", "attributes", "codec", "default", "is_alternative", "required", "wire")
+    __slots__ = ("attribute", "attributes", "codec", "default", "defaults", "is_alternative", "required", "wire")
 
     def __init__(
         self,
@@ -34,31 +34,33 @@ class Plain:
         attributes: tuple[str, ...],
         codec: AnyCodec,
         required: bool,
-        default: object,
+        defaults: tuple[object, ...],
         *,
         is_alternative: bool = False,
     ) -> None:
-        """Create a field. If `is_alternative`, an earlier field has the same attribute: only a set value is read.
+        """Create a field. `defaults` are those of the attributes.
 
-        The codecs of both fields then decide which one is written.
+        If `is_alternative`, an earlier field has the same attribute: only a set value is read, and the codecs of both
+        fields decide which one is written.
         """
         self.is_alternative = is_alternative
         self.wire, self.attributes, self.attribute, self.codec = wire, attributes, attributes[0], codec
-        self.required, self.default = required, default
+        self.required, self.defaults, self.default = required, defaults, defaults[0]
 
     def holds(self, value: object) -> bool:
         """Return whether the attribute can hold the wire value, and the value differs from that of a missing field."""
-        return self.codec.holds(value) and (self.default is None or self.required or value != self._default())
+        return self.codec.holds(value) and (self.default is None or self.required or value != _made(self.default))
 
-    def _default(self) -> object:
-        return self.default() if isinstance(self.default, type) else self.default
+    def missing(self) -> Iterator[tuple[str, object]]:
+        """Yield each attribute with its default."""
+        return zip(self.attributes, map(_made, self.defaults), strict=True)
 
     def read(self, wire: JsonObject, key: str, read: JsonObject, context: DecodeContext) -> str | None:
         """Read the attributes. Return the path of the field if it is required and missing."""
         value = wire.get(key)
         if not self.holds(value):
             if not self.is_alternative:
-                read.update((attribute, self._default()) for attribute in self.attributes)
+                read.update(self.missing())
             return self.wire if self.required else None
         made: Any = value if self.codec.identity else self.codec.decode(value, context, wire, key)
         read.update(zip(self.attributes, made if len(self.attributes) > 1 else (made,), strict=True))
@@ -78,7 +80,8 @@ class Plain:
         if self.required:
             code.add(*missing_source(self.wire, code, pad))
         else:
-            code.add(f"{pad}    {' = '.join(targets)} = {code.default(self.default)}")
+            made = zip(targets, map(code.default, self.defaults), strict=True)
+            code.add(*(f"{pad}    {target} = {default}" for target, default in made))
 
     def _test(self, name: str, code: Code) -> str:
         test = test_source(self.codec, name, code)
@@ -99,7 +102,7 @@ class Plain:
         elif self.is_always_written:
             wire[key] = held[0]
             return
-        elif held[0] is None or held[0] == self._default() or (self.default == "" and not held[0]):
+        elif held[0] is None or held[0] == _made(self.default) or (self.default == "" and not held[0]):
             return
         else:
             made = held[0] if self.codec.identity else self.codec.encode(held[0], context, value)
@@ -130,6 +133,11 @@ class Plain:
         if self.default is list or self.default == [] or self.default == "":
             return name
         return f"{name} != {code.default(self.default)}"
+
+
+def _made(default: object) -> object:
+    """Return the default of an attribute: a value, or what a class returns."""
+    return default() if isinstance(default, type) else default
 
 
 class Column:
@@ -283,7 +291,7 @@ class Nested:
             return self.read_fields(inner, read, context)
         for leaf in self.leaves():
             if not leaf.is_alternative:
-                read.update((attribute, leaf._default()) for attribute in leaf.attributes)
+                read.update(leaf.missing())
         return next((leaf.wire for leaf in self.leaves() if leaf.required), None)
 
     def read_fields(self, wire: JsonObject, read: JsonObject, context: DecodeContext) -> str | None:
