@@ -68,8 +68,9 @@ class CodexRollout(SessionAdapter):
             written = {"id": writer.new_id("msg"), "status": "completed", **written}
         if fitting or kind != "message":
             return [written]
-        for name in entry.keys() - {"type", "role", field, TOKEN}:
-            writer.report_field(entry, name)
+        for name in entry:
+            if name not in ("type", "role", field, TOKEN):
+                writer.report_field(entry, name)
         return []
 
     @staticmethod

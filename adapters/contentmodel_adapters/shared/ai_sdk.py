@@ -28,18 +28,15 @@ from contentmodel.authoring import (
     request_pass,
     with_known_tools,
 )
-from contentmodel.content import hosted
 from contentmodel.content.base import Protected
 from contentmodel.content.caching import CachePoint
 from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.media_types import media_type_of_link, usual_media_type
 from contentmodel.content.outcomes import CompactionContent, ConfigurationContent
 from contentmodel.content.reasoning import ReasoningContent
-from contentmodel.content.tools import (
-    HostedToolCallContent,
-    HostedToolResultContent,
-)
+from contentmodel.content.tools import HostedToolResultContent
 from contentmodel.message import ChatMessage
+from contentmodel_adapters.shared import hosted_tools
 from contentmodel_adapters.shared.provider_state import with_item_ids
 
 # -- opaque state ------------------------------------------------------------------------------------------------------
@@ -151,6 +148,12 @@ def cache_points(table: Table) -> Row:
 
 # -- tools -------------------------------------------------------------------------------------------------------------
 
+
+def _purpose(kind: str) -> str:
+    """Return the word for a kind of tools in the names of rows: `web_search` is `WebSearch`."""
+    return kind.title().replace("_", "")
+
+
 TOOLS = {
     "web_search": "WebSearch",
     "web_search_preview": "WebSearch",
@@ -170,21 +173,8 @@ TOOLS = {
 _USUAL_NAMES = {kind: name for name, kind in reversed(TOOLS.items())}
 _OTHER_NAMES = {"openai": {"CodeInterpreter": "code_interpreter"}, "google": {"WebSearch": "google_search"}}
 """The usual name of the tool of each purpose, and other names of some providers."""
-HOSTED_CALLS: dict[str, type[Any]] = {
-    "Hosted": HostedToolCallContent,
-    **{kind: getattr(hosted, f"{kind}ToolCallContent") for kind in TOOLS.values()},
-    "McpServer": hosted.McpServerToolCallContent,
-    "McpListTools": hosted.McpListToolsToolCallContent,
-    "Shell": hosted.ShellToolCallContent,
-    "TextEditor": hosted.TextEditorToolCallContent,
-    "Maps": hosted.MapsToolCallContent,
-    "Program": hosted.ProgramToolCallContent,
-    "MediaProcessing": hosted.MediaProcessingToolCallContent,
-}
-HOSTED_RESULTS: dict[str, type[Any]] = {
-    "Hosted": HostedToolResultContent,
-    **{kind: getattr(hosted, f"{kind}ToolResultContent") for kind in HOSTED_CALLS if kind != "Hosted"},
-}
+HOSTED_CALLS = {_purpose(kind): hosted_tools.CALLS[kind] for kind in hosted_tools.BY_PROVIDER}
+HOSTED_RESULTS = {_purpose(kind): hosted_tools.RESULTS[kind] for kind in hosted_tools.BY_PROVIDER}
 """The classes of calls and results of hosted tools, by their purpose."""
 KIND_OF = {model: kind for kinds in (HOSTED_CALLS, HOSTED_RESULTS) for kind, model in kinds.items()}
 
