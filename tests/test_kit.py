@@ -259,11 +259,11 @@ def test_each_value_is_tried_on_all_targets_and_the_failure_of_each_is_minimal()
         return law
 
     wholes = st.integers(0, 1000)
-    trial.each_of(wholes, {"a": breaks_from(10), "b": breaks_from(2000), "c": breaks_from(5)}, "numbers")
+    trial.each_of(wholes, {"a": breaks_from(10), "b": breaks_from(2000), "c": breaks_from(5)})
     assert [(finding.label, finding.minimal) for finding in trial.findings] == [("a", "10"), ("c", "5")]
     held = Trial("accounting/crossing", "accounting", "")
     drawn.clear()
-    held.each_of(wholes, {"a": breaks_from(2000), "b": breaks_from(3000)}, "numbers")
+    held.each_of(wholes, {"a": breaks_from(2000), "b": breaks_from(3000)})
     assert drawn[::2] == drawn[1::2]
     assert held.tried == len(drawn) == 2 * held.examples
 

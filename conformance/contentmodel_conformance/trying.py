@@ -11,6 +11,7 @@ import warnings
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any
 from unittest import mock
 
@@ -30,6 +31,8 @@ QUICK, DEEP = 25, 500
 """The number of examples that a law is tried on, in quick and in deep runs."""
 SECONDS = {False: 60.0, True: 1800.0}
 """The processor time limit of one check in seconds, by `deep`. A check that is cut short gets a note."""
+SHARING = 3
+"""The number of laws that are tried on the same generated values."""
 CUT_SHORT = "stopped early: the time limit was reached"
 FINDINGS = 5
 """The maximum number of findings of one check. Further ones are rarely new."""
@@ -86,14 +89,19 @@ class Trial:
 
     def each(self, values: SearchStrategy[Any], law: Law, label: str = "", share: float = 1.0) -> None:
         """Try a law on generated values: `share` of the examples, at least one. Keep the minimal failure."""
-        self.each_of(values, {label: law}, label, share)
+        self.each_of(values, {label: law}, share)
 
-    def each_of(self, values: SearchStrategy[Any], laws: Mapping[str, Law], name: str, share: float = 1.0) -> None:
-        """Try several laws, by label, on the same generated values. Keep the minimal failure of each.
+    def each_of(self, values: SearchStrategy[Any], laws: Mapping[str, Law], share: float = 1.0) -> None:
+        """Try several laws, by label, each on as many generated values as `each`. Keep the minimal failure of each.
 
-        Most of the time of a check is spent on drawing values. The examples depend on `name`.
+        Most of the time of a check is spent on drawing values. So `SHARING` laws are tried on the same values. More
+        would try too few values. The values depend on the label of the first law.
         """
-        left = dict(laws)
+        labels = iter(laws)
+        while left := {label: laws[label] for label in islice(labels, SHARING)}:
+            self._try_all(values, left, next(iter(left)), share)
+
+    def _try_all(self, values: SearchStrategy[Any], left: dict[str, Law], name: str, share: float) -> None:
         while left and not self.is_over:
             attempt = _Attempt(self, left)
             self._generate(values, attempt, name, share)

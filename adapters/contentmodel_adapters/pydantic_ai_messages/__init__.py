@@ -102,11 +102,12 @@ def _named(content: AIContent, calls: Mapping[str | None, AIContent], context: E
             named = context.replace(content, server=getattr(call, "server", None) or "")
     elif isinstance(content, ToolCallContent) and content.name is None and type(content) in NAMES:
         named = context.replace(content, name=NAMES[type(content)])
-    elif isinstance(content, ToolResultContent) and type(content) in RESULTS:
-        if content.name not in (None, RESULTS[type(content)]):
-            context.report_loss(content, "name", reasons.OTHER_VALUE, value=RESULTS[type(content)])
     elif isinstance(content, ToolResultContent) and content.name is None:
         named = context.replace(content, name=getattr(call, "name", None) or "")
+    elif isinstance(content, ToolResultContent) and content.executor == "provider":
+        name = RESULTS.get(type(content), content.name)
+        if content.name != name:
+            context.report_loss(content, "name", reasons.OTHER_VALUE, value=name)
     return named
 
 

@@ -71,7 +71,7 @@ def each_way(
 ) -> None:
     """Try a law on generated values, each on the ways to all targets. `name` follows the way in labels."""
     laws_of_ways = {f"{label(source, target, kind)}{name}": partial(law, source, target, kind) for target in targets}
-    trial.each_of(values, laws_of_ways, f"{kind} {source.api}{name}", share)
+    trial.each_of(values, laws_of_ways, share)
 
 
 def law_of_payloads(law: WayLaw) -> WayLaw:

@@ -305,7 +305,7 @@ def converted(subject: Subject, trial: Trial) -> None:
     for source, by_target in by_source.items():
         bodies = written_bodies(source)
         if bodies:
-            trial.each_of(st.tuples(damaged(bodies), st.none() | st.integers(0, 1_000_000)), by_target, source.api)
+            trial.each_of(st.tuples(damaged(bodies), st.none() | st.integers(0, 1_000_000)), by_target)
 
 
 def stream_ways(subject: Subject) -> list[tuple[Any, Any]]:

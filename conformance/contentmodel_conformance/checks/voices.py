@@ -33,7 +33,7 @@ def crossing(subject: Subject, trial: Trial) -> None:
             "request " + " to ".join(adapter.api for adapter in chain): partial(voices.voices, chain)
             for chain in chains
         }
-        trial.each_of(requests, by_name, f"request {source.api} to {target.api}", share=0.4)
+        trial.each_of(requests, by_name, share=0.4)
 
 
 def _written(adapter: Any) -> st.SearchStrategy[Any]:
