@@ -148,6 +148,12 @@ CROSSED = {
         "pydantic-ai-messages",
         responses({**MESSAGE, "content": [{**PART, "text": "x" * 60, "annotations": [LINKED]}]}),
     ),
+    "blank text after text that is JSON": (
+        "sharegpt",
+        responses(
+            {**MESSAGE, "content": [{**PART, "text": "[1, 2]"}]}, {**MESSAGE, "content": [{**PART, "text": "\n\n"}]}
+        ),
+    ),
     "a null in the schema of a tool": (
         "hf-messages",
         ("anthropic-messages", "request", {"model": "m", "max_tokens": 1, "messages": [], "tools": [TOOL_WITH_NULL]}),

@@ -380,7 +380,8 @@ class _OutputValues:
         value = (unmarked(value) or value) if isinstance(value, str) else value
         self._counts[_key(value)] += count
         if isinstance(value, str):
-            inner = self._inner[value] = self._late(value) or _inside(value) or []
+            # Blank text after JSON may be another text, which was joined to it.
+            inner = self._inner[value] = self._late(value) or (not value[-1:].isspace() and _inside(value)) or []
             for item in inner:
                 self._add(item)
 
