@@ -109,7 +109,7 @@ def counted(payload: Any, vocabulary: Vocabulary, losses: Iterable[Loss] = ()) -
     """
     losses = [*losses]
     as_text = {loss.path for loss in losses if loss.code == AS_TEXT.code}
-    labels = [APART.write(f"{value_at(payload, loss.path)}") for loss in losses if loss.code == MAPPED_NAME.code]
+    labels = {APART.write(f"{value_at(payload, loss.path)}") for loss in losses if loss.code == MAPPED_NAME.code}
     for leaf in _leaves(payload, vocabulary):
         if leaf.value in labels:
             continue

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -81,16 +81,12 @@ def vocabulary_of(reader: Any) -> Vocabulary:
         structure=_steps(kinds | tags | _holding(_API_VALUES, rows)) - _steps(_holding({"uri", "media_type"}, rows))
         | frozenset(getattr(reader, "structure", ())),
         words=frozenset(
-            (keys[-2], keys[-1], str(value))
+            (*keys, str(value))
             for row in rows
             for path, value in row["constants"].items()
-            if len(keys := path_keys(path)) > 1 and keys[-2] in arguments
+            for keys in _keys_inside(path, arguments)
         ),
-        inner_names=frozenset(
-            (keys[-2], keys[-1])
-            for path in _holding(_NAMES, rows)
-            if len(keys := path_keys(path)) > 1 and keys[-2] in arguments
-        ),
+        inner_names=frozenset(keys for path in _holding(_NAMES, rows) for keys in _keys_inside(path, arguments)),
         references=_steps(_holding(_NAMES, rows)),
         data=_steps(
             _holding({"arguments"}, calls, "dict")
@@ -110,6 +106,13 @@ def vocabulary_of(reader: Any) -> Vocabulary:
         numbers=_steps(path for path, field in respelled if field["form"] in ("int", "int|float")),
         calls=_above(arguments) - _above(path for row in results for path in row["fields"]),
     )
+
+
+def _keys_inside(path: str, arguments: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield the last two keys of a dotted path if it leads into arguments."""
+    keys = path_keys(path)
+    if len(keys) > 1 and keys[-2] in arguments:
+        yield keys[-2], keys[-1]
 
 
 def _holding(attributes: set[str], rows: Iterable[dict[str, Any]], form: str | None = None) -> set[str]:

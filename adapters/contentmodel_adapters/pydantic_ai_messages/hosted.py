@@ -62,11 +62,32 @@ def rows(call: Mapping[str, Spec], result: Mapping[str, Spec], signed: Mapping[s
         )
         for name, kind in TOOLS.items()
     ]
-    server: dict[str, Spec] = {"tool_name": ("server", Affixed("mcp_server:")), "tool_call_id": "call_id", **signed}
-    called: dict[str, Spec] = {"args.tool_name": ("name", Required()), "args.tool_args": "arguments"}
     return [
         *calls,
         *results,
+        *_rows_of_servers(result, signed),
+        Row(
+            CALL_KIND,
+            HostedToolCallContent,
+            {"tool_name": ("name", Required()), **call},
+            Filled({"tool_name": "unknown"}),
+            constants={"part_kind": CALL_KIND},
+        ),
+        Row(
+            RETURN_KIND,
+            HostedToolResultContent,
+            {"tool_name": ("name", Required()), **result},
+            Recorded({"content": None, "tool_name": "unknown"}),
+            constants={"part_kind": RETURN_KIND},
+        ),
+    ]
+
+
+def _rows_of_servers(result: Mapping[str, Spec], signed: Mapping[str, Spec]) -> list[Row]:
+    """Return the rows of tools of MCP servers: calls, lists of the tools, and their results."""
+    server: dict[str, Spec] = {"tool_name": ("server", Affixed("mcp_server:")), "tool_call_id": "call_id", **signed}
+    called: dict[str, Spec] = {"args.tool_name": ("name", Required()), "args.tool_args": "arguments"}
+    return [
         Row(
             f"{CALL_KIND}.mcp",
             hosted_tools.CALLS["mcp_server"],
@@ -93,20 +114,6 @@ def rows(call: Mapping[str, Spec], result: Mapping[str, Spec], signed: Mapping[s
             {**result, **server},
             Recorded({"content": None}),
             Silent("name"),
-            constants={"part_kind": RETURN_KIND},
-        ),
-        Row(
-            CALL_KIND,
-            HostedToolCallContent,
-            {"tool_name": ("name", Required()), **call},
-            Filled({"tool_name": "unknown"}),
-            constants={"part_kind": CALL_KIND},
-        ),
-        Row(
-            RETURN_KIND,
-            HostedToolResultContent,
-            {"tool_name": ("name", Required()), **result},
-            Recorded({"content": None, "tool_name": "unknown"}),
             constants={"part_kind": RETURN_KIND},
         ),
     ]
