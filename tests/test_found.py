@@ -168,6 +168,10 @@ CROSSED = {
         "anthropic-messages",
         ("mistral-chat", "request", {"model": "m", "messages": [], "tools": [{"function": {"name": "f"}, "x": {}}]}),
     ),
+    "a result without a call, whose id has a line feed": (
+        "openai-chat",
+        responses({"type": "local_shell_call_output", "id": "]\n", "output": ""}),
+    ),
 }
 
 

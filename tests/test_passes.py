@@ -21,7 +21,7 @@ from contentmodel.engine.pipeline.call_ids import StreamedCallIds, with_call_ids
 from contentmodel.engine.pipeline.origins import is_all_native, is_native
 from contentmodel.engine.pipeline.pairing import pair_calls, with_arguments, with_distinct_ids, with_names_of_calls
 from contentmodel.engine.pipeline.passes import with_a_turn, without_blank_texts, without_broken_status
-from contentmodel.engine.pipeline.sentinels import LATE, NO_RESULT, NO_TURN
+from contentmodel.engine.pipeline.sentinels import APART, LATE, NO_RESULT, NO_TURN
 from contentmodel.pairs import TranscriptIndex
 
 OWN = Origin(api="tales", issuer="teller")
@@ -208,6 +208,19 @@ def test_result_of_no_pending_call_becomes_text_after_the_results() -> None:
     assert [one.role for one in made] == ["assistant", "tool", "user"]
     assert made[2].contents[0].text == f"{LATE.write('x')}\nlate"
     assert codes(here)[0] == ("unmatched-result", None)
+
+
+@pytest.mark.parametrize("call_id", ["c1", "", "a b]", "]\n", '"', '"\n"', "\ud83d\n"])
+def test_label_of_a_result_is_one_line_with_the_call_id(call_id: str) -> None:
+    label = LATE.write(call_id)
+    assert "\n" not in label
+    assert LATE.read(label) == call_id
+    assert APART.read(label) is None
+
+
+@pytest.mark.parametrize("written", ['"', '"a"', '"a', '"\\u000a"', "[1]\n"])
+def test_text_that_is_not_exactly_a_label_is_not_read_as_one(written: str) -> None:
+    assert LATE.read(f"[late result of tool call {written}]") is None
 
 
 def test_result_at_the_beginning_is_kept_if_conversation_is_continued() -> None:

@@ -16,9 +16,9 @@ import msgspec
 from contentmodel.content.media_types import ending_of
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import ToolCallContent, ToolResultContent
-from contentmodel.engine.json import write
+from contentmodel.engine.json import Json, parse, write
 from contentmodel.engine.losses import reasons
-from contentmodel.errors import ToolArgumentsError
+from contentmodel.errors import DecodeError, ToolArgumentsError
 
 if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
@@ -29,20 +29,31 @@ _V = TypeVar("_V")
 
 
 class Label:
-    """A text in brackets with a call id: `[output of tool call call_1]`. A label alone proves nothing."""
+    """A line in brackets with a call id: `[output of tool call call_1]`. A label alone proves nothing.
+
+    An id with a line feed, or with a quotation mark at its start, is written as a JSON string.
+    """
 
     def __init__(self, before: str) -> None:
         self._before = f"[{before} "
 
     def write(self, name: str) -> str:
         """Return the label for a call id."""
+        if "\n" in name or name.startswith('"'):
+            name = write(name).decode()
         return f"{self._before}{name}]"
 
     def read(self, text: str) -> str | None:
         """Return the call id if the text is exactly this label, else None."""
-        if text.startswith(self._before) and text.endswith("]"):
-            return text[len(self._before) : -1]
-        return None
+        if not text.startswith(self._before) or not text.endswith("]"):
+            return None
+        name: Json = text[len(self._before) : -1]
+        if name.startswith('"'):
+            try:
+                name = parse(name)
+            except DecodeError:
+                return None
+        return name if isinstance(name, str) and self.write(name) == text else None
 
 
 APART = Label("output of tool call")
