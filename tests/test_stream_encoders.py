@@ -256,6 +256,41 @@ def test_stream_encoder_appends_new_text_of_a_catch_up(api: str) -> None:
     assert sorted(text) == sorted("first second and more")
 
 
+@pytest.mark.parametrize(
+    ("api", "written", "lost"),
+    [
+        (CHAT, {"a": "Sunny", "b": "warm"}, []),
+        ("cohere-chat", {"a": "Sunny", "b": "warm"}, []),
+        (GOOGLE, {"a": "Sunny", "b": "warm"}, []),
+        (RESPONSES, {"b": "warm"}, ["[0]"]),
+        ("google-interactions", {"b": "warm"}, ["[0]"]),
+        (ANTHROPIC, {}, ["[0]", "[1]"]),
+        ("bedrock-converse", {}, ["[0]", "[1]"]),
+        ("mistral-chat", {}, ["[0]", "[1]"]),
+        ("ollama-chat", {}, ["[0]", "[1]"]),
+    ],
+)
+def test_citations_at_the_end_of_a_text_around_a_call_are_written_or_reported(
+    api: str, written: dict[str, str], lost: list[str]
+) -> None:
+    call = FunctionCallContent(call_id="c1", name="f", arguments="{}")
+    spans = {"a": Span(start=0, end=5), "b": Span(start=10, end=14)}
+    text = TextContent(
+        text="Sunny and warm.", annotations=[Citation(url=u, title="", span=s) for u, s in spans.items()]
+    )
+    *events, end = unfold(answer([TextContent(text="Sunny"), call], source="elsewhere"))
+    raw, losses = streams.encode(contentmodel.adapter(api), [*events, BlockCatchUp(index=0, content=text), end])
+    folded = fold(streams.decode(contentmodel.adapter(api), [raw]))
+    assert {
+        citation.url: content.text[points.start : points.end]
+        for content in folded.messages[0].contents
+        for citation in content.annotations or ()
+        if (points := convert_span(content.text, citation.span, "codepoint"))
+    } == written
+    paths = [loss.path.partition("annotations")[2] for loss in losses if loss.family == "citations"]
+    assert [path for path in paths if not path.endswith(".span")] == lost
+
+
 def test_anthropic_stream_encoder_ignores_a_repeated_result() -> None:
     response = contentmodel.adapter(ANTHROPIC).decode_response(
         {

@@ -59,6 +59,7 @@ from contentmodel.engine.pipeline.steps import content_pass, message_pass, paylo
 from contentmodel.engine.pipeline.token_counts import counted, counted_usage
 from contentmodel.engine.pipeline.toolsets import Kinds, with_custom_calls, with_custom_results, with_known_tools
 from contentmodel.engine.requests_only import RequestsOnly
+from contentmodel.engine.streams.amending import AmendingEncoder, SequentialEncoder, citations_of_piece
 from contentmodel.engine.streams.decoder import (
     BlockState,
     StreamDecoder,
@@ -77,6 +78,7 @@ from contentmodel.engine.streams.outgoing import (
     growing_event,
     is_incomplete_call,
 )
+from contentmodel.engine.streams.places import Place as BlockPlace
 from contentmodel.engine.table import hints
 from contentmodel.engine.table.as_sent import AsSent
 from contentmodel.engine.table.codecs import (
@@ -185,6 +187,7 @@ __all__ = [
     "AddedTools",
     "Affixed",
     "Aliases",
+    "AmendingEncoder",
     "AnswerMessage",
     "ArgumentsDelta",
     "ArgumentsObject",
@@ -193,6 +196,7 @@ __all__ = [
     "AsSent",
     "BEGUN",
     "BEHIND",
+    "BlockPlace",
     "BlockState",
     "Blocks",
     "BlocksOrOne",
@@ -285,6 +289,7 @@ __all__ = [
     "SPELLINGS",
     "SSE",
     "SchemaMap",
+    "SequentialEncoder",
     "Severity",
     "Shape",
     "Sign",
@@ -319,6 +324,7 @@ __all__ = [
     "chat",
     "check_choices",
     "child_path",
+    "citations_of_piece",
     "content_pass",
     "contents_of",
     "counted",

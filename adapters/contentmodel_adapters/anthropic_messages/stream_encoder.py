@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from contentmodel.authoring import (
     SSE,
     OutgoingBlock,
-    StreamEncoder,
-    Written,
+    SequentialEncoder,
     growing,
     list_of,
     object_of,
-    reasons,
     text_of,
     write,
 )
-from contentmodel.content.reasoning import ReasoningContent
-from contentmodel.content.text import TextContent
-from contentmodel.events import TextDelta, TurnComplete, TurnError
+from contentmodel.events import TurnComplete, TurnError
 from contentmodel_adapters.shared.aws_errors import exception_of
 
 # By the type of a block: its field that grows, and the type and the field of the delta.
@@ -30,12 +26,13 @@ METRICS = "amazon-bedrock-invocationMetrics"
 IN_DELTA = ("stop_reason", "stop_sequence", "stop_details", "container")
 
 
-class Encoder(StreamEncoder):
+class Encoder(SequentialEncoder):
     """Encode one answer as the events of the Messages API."""
+
+    empty_text: ClassVar[dict[str, Any]] = {"type": "text", "text": ""}
 
     def __init__(self, adapter: Any, policies: Mapping[str, str] | None = None) -> None:
         super().__init__(adapter, policies)
-        self._count = 0
         self._head: dict[str, Any] = {}
 
     def begin(self, payload: dict[str, Any]) -> None:
@@ -46,14 +43,6 @@ class Encoder(StreamEncoder):
 
     # -- blocks ------------------------------------------------------------------------------------------------
 
-    def is_deferred(self, block: OutgoingBlock) -> bool:
-        """Defer opening a whitespace-only block: non-native blank text is dropped."""
-        is_from_this_api = self._origin is not None and self._origin.api == self.api
-        if is_from_this_api or block.content.__class__ is not TextContent or not _is_blank(block.content.text):
-            return super().is_deferred(block)
-        known, block.state = block.state or 0, len(block.deltas)
-        return all(delta.__class__ is not TextDelta or _is_blank(delta.text) for delta in block.deltas[known:])
-
     def open_block(self, block: OutgoingBlock) -> None:
         wires = self.encode_start(block.content)
         if len(wires) != 1:
@@ -62,54 +51,31 @@ class Encoder(StreamEncoder):
         growth = growth_of(wire)
         if growth is None or (growth[0] == "input" and not _is_object(block.content, wire["input"])):
             return
-        field, delta, text = growth
-        start = {**wire, field: {} if field == "input" else ""}
-        if start.get("signature"):
-            start["signature"] = ""
-        self._begin_block(start)
+        _, delta, text = growth
+        self.begin_block(wire)
         block.grow = self._growing(delta, text)
         self.write_begun(block)
 
     def _growing(self, delta: str, text: str) -> Callable[[str], bytes]:
         """Return a function that writes more text of the block that was just started."""
         head = b'{"type":"content_block_delta","index":%d,"delta":{"type":"%b","%b":'
-        head %= (self._count, delta.encode(), text.encode())
+        head %= (self.count, delta.encode(), text.encode())
         if self.stream_format is SSE:
             return growing(b"event: content_block_delta\ndata: " + head, b"}}\n\n")
         grown = growing(head, b"}}")
         return lambda more: self.stream_format.write(grown(more), "content_block_delta")
 
-    def break_off(self, block: OutgoingBlock) -> None:
-        super().break_off(block)
-        self._count += block.grow is not None
-
-    def close_block(self, block: OutgoingBlock) -> None:
-        live = block.grow is not None
-        wires = self.encode_block(block)
-        if live:
-            # The encoder drops a whitespace-only text, but this block was opened.
-            self._end_block(block, wires[0] if wires else {"type": "text", "text": ""}, sent=block.sent)
-            wires = wires[1:]
-        for wire in wires:
-            self._write_complete(block, wire)
-        block.cited = len(block.content.annotations or ())
-
-    def _write_complete(self, block: OutgoingBlock, wire: dict[str, Any]) -> None:
-        """Write a whole block in the steps that the API requires."""
+    def begin_block(self, wire: dict[str, Any]) -> None:
         growth = growth_of(wire)
         start = wire if growth is None else {**wire, growth[0]: {} if growth[0] == "input" else ""}
         if growth is not None and start.get("signature"):
             start["signature"] = ""
         if start.get("citations").__class__ is list:
             start = {**start, "citations": []}
-        self._begin_block(start)
-        self._end_block(block, wire, sent=0)
-
-    def _begin_block(self, start: dict[str, Any]) -> None:
-        event = {"type": "content_block_start", "index": self._count, "content_block": start}
+        event = {"type": "content_block_start", "index": self.count, "content_block": start}
         self.put(event, "content_block_start")
 
-    def _end_block(self, block: OutgoingBlock, wire: dict[str, Any], *, sent: int) -> None:
+    def end_block(self, wire: dict[str, Any], *, sent: int = 0, is_complete: bool = True) -> None:
         growth = growth_of(wire)
         if growth is not None:
             field, delta, text = growth
@@ -124,25 +90,12 @@ class Encoder(StreamEncoder):
             self._delta({"type": "citations_delta", "citation": citation})
         if growth is not None and wire.get("signature"):
             self._delta({"type": "signature_delta", "signature": wire["signature"]})
-        if block.is_complete:
-            self.put({"type": "content_block_stop", "index": self._count}, "content_block_stop")
-        self._count += 1
+        if is_complete:
+            self.put({"type": "content_block_stop", "index": self.count}, "content_block_stop")
+        self.count += 1
 
     def _delta(self, delta: dict[str, Any]) -> None:
-        self.put({"type": "content_block_delta", "index": self._count, "delta": delta}, "content_block_delta")
-
-    def amend(self, index: int, content: Any, written: Written) -> None:
-        text = content.text if isinstance(content, TextContent | ReasoningContent) else ""
-        if len(text) > written.sent:
-            for wire in self.encode([content], places=[(0, index)]):
-                field = (growth_of(wire) or ("",))[0]
-                left = {field: wire[field][written.sent :]} if text_of(wire, field) else {}
-                self._write_complete(OutgoingBlock(index, content, 0), {**wire, **left})
-            written.sent = len(text)
-        elif len(content.annotations or ()) > written.cited:
-            self.report_loss((0, index), content, reasons.AFTER_BLOCK, field="annotations")
-        elif written.call is not None:
-            self.report_loss((0, index), content, reasons.CHANGED_AFTER_WRITE)
+        self.put({"type": "content_block_delta", "index": self.count, "delta": delta}, "content_block_delta")
 
     # -- the end -----------------------------------------------------------------------------------------------
 
@@ -174,10 +127,6 @@ class Encoder(StreamEncoder):
             self.put({"type": "error", **payload}, "error")
         else:
             self.put(*exception_of(payload))
-
-
-def _is_blank(text: str) -> bool:
-    return not text or text.isspace()
 
 
 def _is_object(content: Any, value: Any) -> bool:

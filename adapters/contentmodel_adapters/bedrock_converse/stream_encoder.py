@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
-from contentmodel.authoring import OutgoingBlock, StreamEncoder, Written, list_of, object_of, reasons, write
-from contentmodel.content.reasoning import ReasoningContent
-from contentmodel.content.text import TextContent
-from contentmodel.events import TextDelta, TurnComplete, TurnError
+from contentmodel.authoring import OutgoingBlock, SequentialEncoder, list_of, object_of, write
+from contentmodel.events import TurnComplete, TurnError
 from contentmodel_adapters.shared.aws_errors import exception_of
 
 
-class Encoder(StreamEncoder):
+class Encoder(SequentialEncoder):
     """Encode one answer as the events of ConverseStream."""
 
-    def __init__(self, adapter: Any, policies: Mapping[str, str] | None = None) -> None:
-        super().__init__(adapter, policies)
-        self._count = 0
+    empty_text: ClassVar[dict[str, Any]] = {"text": ""}
 
     def begin(self, payload: dict[str, Any]) -> None:
         role = object_of(object_of(payload, "output"), "message").get("role", "assistant")
@@ -26,14 +22,6 @@ class Encoder(StreamEncoder):
 
     # -- blocks ------------------------------------------------------------------------------------------------
 
-    def is_deferred(self, block: OutgoingBlock) -> bool:
-        """Defer opening a whitespace-only block: non-native blank text is dropped."""
-        is_from_this_api = self._origin is not None and self._origin.api == self.api
-        if is_from_this_api or block.content.__class__ is not TextContent or block.content.text.strip():
-            return super().is_deferred(block)
-        known, block.state = block.state or 0, len(block.deltas)
-        return all(delta.__class__ is not TextDelta or not delta.text.strip() for delta in block.deltas[known:])
-
     def open_block(self, block: OutgoingBlock) -> None:
         wires = self.encode_start(block.content)
         if len(wires) != 1:
@@ -41,61 +29,33 @@ class Encoder(StreamEncoder):
         growth = growth_of(wires[0])
         if growth is None or not _is_growing(block.content, wires[0]):
             return
-        start, make, _ = growth
-        self._begin_block(start)
-        place = self._count
+        self.begin_block(wires[0])
+        place, make = self.count, growth[1]
         block.grow = lambda text: self._delta(place, make(text))
         self.write_begun(block)
-
-    def break_off(self, block: OutgoingBlock) -> None:
-        super().break_off(block)
-        self._count += block.grow is not None
-
-    def close_block(self, block: OutgoingBlock) -> None:
-        live = block.grow is not None
-        wires = self.encode_block(block)
-        if live:
-            # The encoder drops a whitespace-only text, but this block was opened.
-            self._end_block(block, wires[0] if wires else {"text": ""}, sent=block.sent)
-            wires = wires[1:]
-        for wire in wires:
-            growth = growth_of(wire)
-            self._begin_block(wire if growth is None else growth[0])
-            self._end_block(block, wire, sent=0)
-        block.cited = len(block.content.annotations or ())
 
     def _delta(self, place: int, delta: dict[str, Any]) -> bytes:
         data = write({"delta": delta, "contentBlockIndex": place})
         return self.stream_format.write(data, "contentBlockDelta")
 
-    def _begin_block(self, start: dict[str, Any] | None) -> None:
+    def begin_block(self, wire: dict[str, Any]) -> None:
+        growth = growth_of(wire)
+        start = wire if growth is None else growth[0]
         if start is not None:
-            self.put({"start": start, "contentBlockIndex": self._count}, "contentBlockStart")
+            self.put({"start": start, "contentBlockIndex": self.count}, "contentBlockStart")
 
-    def _end_block(self, block: OutgoingBlock, wire: dict[str, Any], *, sent: int) -> None:
+    def end_block(self, wire: dict[str, Any], *, sent: int = 0, is_complete: bool = True) -> None:
         growth = growth_of(wire)
         if growth is not None:
             start, make, text = growth
             left = text[sent:]
             if left or (not sent and start is None):
-                self.put_raw(self._delta(self._count, make(left)))
+                self.put_raw(self._delta(self.count, make(left)))
         for delta in _after_text(wire):
-            self.put_raw(self._delta(self._count, delta))
-        if block.is_complete:
-            self.put({"contentBlockIndex": self._count}, "contentBlockStop")
-        self._count += 1
-
-    def amend(self, index: int, content: Any, written: Written) -> None:
-        text = content.text if isinstance(content, TextContent | ReasoningContent) else ""
-        if len(text) > written.sent:
-            rest = content.__class__(text=text[written.sent :])
-            for wire in self.encode([rest], places=[(0, index)]):
-                self._end_block(OutgoingBlock(index, content, 0), wire, sent=0)
-            written.sent = len(text)
-        elif len(content.annotations or ()) > written.cited:
-            self.report_loss((0, index), content, reasons.AFTER_BLOCK, field="annotations")
-        elif written.call is not None:
-            self.report_loss((0, index), content, reasons.CHANGED_AFTER_WRITE)
+            self.put_raw(self._delta(self.count, delta))
+        if is_complete:
+            self.put({"contentBlockIndex": self.count}, "contentBlockStop")
+        self.count += 1
 
     # -- the end -----------------------------------------------------------------------------------------------
 

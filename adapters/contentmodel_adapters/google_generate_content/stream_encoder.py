@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from contentmodel.authoring import (
+    EncodeContext,
     JoiningEncoder,
     OutgoingBlock,
     Written,
+    citations_of_piece,
     growing,
     list_of,
     object_of,
@@ -37,7 +39,7 @@ class Encoder(JoiningEncoder):
 
     def __init__(self, adapter: Any, policies: Mapping[str, str] | None = None) -> None:
         super().__init__(adapter, policies)
-        self._beside: dict[int, list[tuple[int, int, Any]]] = {}
+        self._beside: dict[int, list[Cited]] = {}
         self._parts: dict[int, tuple[int, bool | None, int]] = {}
         self._before: dict[int, int] = {}
         self._head: dict[str, Any] = {}
@@ -92,7 +94,7 @@ class Encoder(JoiningEncoder):
     def close_block(self, block: OutgoingBlock) -> None:
         content, place = block.content, (block.choice, block.index)
         if _is_beside(content):
-            self._beside.setdefault(block.choice, []).append((-1, block.index, content))
+            self._beside.setdefault(block.choice, []).append(Cited(-1, block.index, content))
             return
         plain = msgspec.structs.replace(content, annotations=None) if content.annotations else content
         parts = _parts(self.encode([plain], places=[place]))
@@ -113,7 +115,8 @@ class Encoder(JoiningEncoder):
             if size:
                 self._before[block.index] = size
         if content.annotations:
-            self._cite(place, block.place, content)
+            cited = Cited(block.place, block.index, content, before=self._before.get(block.index, 0))
+            self._beside.setdefault(block.choice, []).append(cited)
         block.cited = len(content.annotations or ())
 
     def _text_of(self, block: OutgoingBlock, parts: list[Any]) -> str | None:
@@ -142,25 +145,22 @@ class Encoder(JoiningEncoder):
             parts.insert(1, {**rest, "text": ""})
             self._chunk(block.choice, parts[1:2])
 
-    def _cite(self, place: tuple[int, int], number: int, content: Any) -> None:
-        before = self._before.get(place[1], 0)
-        if before:
-            converter = SpanConverter(content.text)
-            citations = [moved(citation, converter, before) for citation in content.annotations]
-            content = msgspec.structs.replace(content, annotations=citations)
-        self._beside.setdefault(place[0], []).append((number, place[1], content))
-
     def amend(self, index: int, content: Any, written: Written) -> None:
-        text = getattr(content, "text", None)
-        if isinstance(text, str) and len(text) > written.sent and written.sent:
-            fresh = msgspec.structs.replace(content, text=text[written.sent :], annotations=None)
-            self._chunk(written.choice, _parts(self.encode([fresh], places=[(written.choice, index)])))
-            written.sent = len(text)
-        if len(content.annotations or ()) > written.cited:
-            self._cite((written.choice, index), written.place, content)
-            written.cited = len(content.annotations)
+        place = (written.choice, index)
         if written.call is not None:
-            self.report_loss((written.choice, index), content, reasons.CHANGED_AFTER_WRITE)
+            self.report_loss(place, content, reasons.CHANGED_AFTER_WRITE)
+        cited = Cited(written.place, index, content, before=self._before.get(index, 0), written=written.cited)
+        texts = [cited]
+        if isinstance(content, TextContent | ReasoningContent) and len(content.text) > written.sent:
+            rest = msgspec.structs.replace(content, text=content.text[written.sent :], annotations=None)
+            parts = _parts(self.encode([rest], places=[place]))
+            self._chunk(written.choice, parts)
+            number, before = next((self._place(written.choice, part) for part in parts), (written.place, 0))
+            texts = [cited._replace(end=written.sent), cited._replace(part=number, start=written.sent, before=before)]
+            written.sent = len(content.text)
+        if len(content.annotations or ()) > written.cited:
+            self._beside.setdefault(written.choice, []).extend(texts)
+            written.cited = len(content.annotations)
 
     # -- the end -----------------------------------------------------------------------------------------------
 
@@ -201,7 +201,7 @@ class Encoder(JoiningEncoder):
         """Return the metadata beside the content: citations of its texts, and search results."""
         beside = self._beside.get(choice, [])
         metadata: dict[str, Any] = {}
-        numbers = [number for number, _, _ in beside if number >= 0]
+        numbers = [one.part for one in beside if one.part >= 0]
         together = self.is_native and len(set(numbers)) == len(numbers)
         # Encode native metadata together. Those of another API, and of joined texts, are encoded text by text.
         wires = [self._encode_beside(choice, g) for g in ([beside] if beside and together else [[e] for e in beside])]
@@ -211,14 +211,49 @@ class Encoder(JoiningEncoder):
             metadata.update(joined([object_of(wire, BESIDE[0]) for wire in wires if BESIDE[0] in wire]))
         return metadata
 
-    def _encode_beside(self, choice: int, beside: list[tuple[int, int, Any]]) -> dict[str, Any]:
-        beside = sorted(beside, key=lambda entry: (entry[0] < 0, entry[0]))
-        places = [(choice, index) for _, index, _ in beside]
-        wire: dict[str, Any] = self.encode([content for _, _, content in beside], places=places)
-        if not self.is_native and beside[0][0] > 0:
+    def _encode_beside(self, choice: int, beside: list[Cited]) -> dict[str, Any]:
+        beside = sorted(beside, key=lambda one: (one.part < 0, one.part))
+
+        def encode(contents: list[Any], context: EncodeContext) -> Any:
+            cited = [one.of(content, context) for one, content in zip(beside, contents, strict=True)]
+            return self.adapter.encode_contents(cited, context)
+
+        places = [(choice, one.block) for one in beside]
+        wire: dict[str, Any] = self.encode_with(encode, [one.content for one in beside], places)
+        if not self.is_native and beside[0].part > 0:
             for support in objects_of(object_of(wire, "groundingMetadata"), "groundingSupports"):
-                object_of(support, "segment")["partIndex"] = beside[0][0]
+                object_of(support, "segment")["partIndex"] = beside[0].part
         return wire
+
+
+class Cited(NamedTuple):
+    """A content that has fields beside the parts: a search result, or the citations of a text or of a piece of it."""
+
+    part: int
+    """The number of the part that has the text; -1 for a content without a part."""
+    block: int
+    """The number of the block."""
+    content: Any
+    start: int = 0
+    end: int | None = None
+    """The code points of the text that are in the part."""
+    before: int = 0
+    """The bytes of other texts before them in the part."""
+    written: int = 0
+    """The number of citations that are written already."""
+
+    def of(self, content: Any, context: EncodeContext) -> Any:
+        """Return the content of the part, with its citations as they are there."""
+        if self[3:] == (0, None, 0, 0):
+            return content
+        piece = content.text[self.start : self.end]
+        converter = SpanConverter(piece)
+        annotations = [
+            context.replaced(old, moved(new, converter, self.before))
+            for old, new in citations_of_piece(content, self.written, self.start, self.end)
+            if new is not None
+        ]
+        return context.replace(content, text=piece, annotations=annotations or None)
 
 
 _TEXTS = (TextContent, ReasoningContent, CompactionContent, ToolResultContent)

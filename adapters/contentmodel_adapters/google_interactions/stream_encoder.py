@@ -7,14 +7,15 @@ from typing import Any
 
 from contentmodel.authoring import (
     SSE,
+    BlockPlace,
     OutgoingBlock,
+    SequentialEncoder,
     StreamEncoder,
     Written,
     growing,
     list_of,
     object_of,
     objects_of,
-    reasons,
     write,
 )
 from contentmodel.content.reasoning import ReasoningContent
@@ -30,10 +31,9 @@ GROWTH = {
 }
 
 
-class Encoder(StreamEncoder):
+class Encoder(SequentialEncoder):
     """Encode one answer as the events of Interactions."""
 
-    _count = 0
     _is_unstopped = False
     """True if the last step is written but not stopped: citations of its text may still arrive."""
 
@@ -45,7 +45,7 @@ class Encoder(StreamEncoder):
         self.put({**fields, "event_type": kind}, kind)
 
     def _delta(self, delta: dict[str, Any]) -> None:
-        self._put("step.delta", index=self._count, delta=delta)
+        self._put("step.delta", index=self.count, delta=delta)
 
     # -- blocks ------------------------------------------------------------------------------------------------
 
@@ -62,78 +62,55 @@ class Encoder(StreamEncoder):
         parts = [*list_of(steps[0], "content"), *list_of(steps[0], "summary")]
         if any(part.get("type") != "text" for part in parts):
             return
-        self._begin_step(steps[0])
+        self.begin_block(steps[0])
         block.grow = self._growing(kind)
         self.write_begun(block)
 
     def _growing(self, kind: str) -> Callable[[str], bytes]:
         """Return a function that writes more text of the step that was just started."""
         begin, end = GROWTH[kind]
-        head = b'{"index":%d,"delta":%b' % (self._count, begin)
+        head = b'{"index":%d,"delta":%b' % (self.count, begin)
         tail = end + b',"event_type":"step.delta"}'
         if self.stream_format is SSE:
             return growing(b"event: step.delta\ndata: " + head, tail + b"\n\n")
         grown = growing(head, tail)
         return lambda more: self.stream_format.write(grown(more), "step.delta")
 
-    def break_off(self, block: OutgoingBlock) -> None:
-        super().break_off(block)
-        self._count += block.grow is not None
-
-    def close_block(self, block: OutgoingBlock) -> None:
-        live = block.grow is not None
-        steps = self.encode_block(block)
+    def begun_wire(self, block: OutgoingBlock, wires: list[dict[str, Any]]) -> dict[str, Any]:
         # A signature that arrived after the text is a second step, a thought. Find the step that was started.
         kind = {TextContent: "model_output", ReasoningContent: "thought"}.get(block.content.__class__, "function_call")
-        own = next((step for step in steps if live and step["type"] == kind), None)
-        if live:
-            self._end_step(block, own or {"type": kind}, sent=block.sent)
-        for step in steps:
-            if step is not own:
-                self._begin_step(step)
-                self._end_step(block, step, sent=0)
-        block.cited = len(block.content.annotations or ())
+        return next((step for step in wires if step["type"] == kind), {"type": kind})
 
-    def _begin_step(self, step: dict[str, Any]) -> None:
-        """Start a step, without the fields that its deltas send."""
+    def begin_block(self, wire: dict[str, Any]) -> None:
         self._stop_last()
-        start = step
-        if step["type"] in GROWTH:
-            start = {key: value for key, value in step.items() if key not in ("content", "summary", "signature")}
+        start = wire
+        if wire["type"] in GROWTH:
+            start = {key: value for key, value in wire.items() if key not in ("content", "summary", "signature")}
             if "arguments" in start:
                 start = {**start, "arguments": {}}
-        self._put("step.start", index=self._count, step=start)
+        self._put("step.start", index=self.count, step=start)
 
-    def _end_step(self, block: OutgoingBlock, step: dict[str, Any], *, sent: int) -> None:
-        for delta in _deltas(step, sent):
+    def end_block(self, wire: dict[str, Any], *, sent: int = 0, is_complete: bool = True) -> None:
+        for delta in _deltas(wire, sent):
             self._delta(delta)
-        self._is_unstopped, block.place = block.is_complete, self._count
-        self._count += 1
+        self._is_unstopped = is_complete
+        self.count += 1
 
     def _stop_last(self) -> None:
         if self._is_unstopped:
             self._is_unstopped = False
-            self._put("step.stop", index=self._count - 1)
+            self._put("step.stop", index=self.count - 1)
 
-    def amend(self, index: int, content: Any, written: Written) -> None:
-        text = content.text if isinstance(content, TextContent | ReasoningContent) else ""
-        if len(text) > written.sent:
-            rest = content.__class__(text=text[written.sent :])
-            for step in self.encode([rest], places=[(0, index)]):
-                self._begin_step(step)
-                self._end_step(OutgoingBlock(index, content, 0), step, sent=0)
-            written.sent = len(text)
-        elif len(content.annotations or ()) > written.cited and self._is_unstopped and written.place == self._count - 1:
-            for step in self.encode([content], places=[(0, index)]):
-                for part in objects_of(step, "content"):
-                    added = list_of(part, "annotations")[written.cited :]
-                    delta = {"type": "text_annotation_delta", "annotations": added}
-                    self._put("step.delta", index=written.place, delta=delta)
-            written.cited = len(content.annotations)
-        elif len(content.annotations or ()) > written.cited:
-            self.report_loss((0, index), content, reasons.AFTER_BLOCK, field="annotations")
-        elif written.call is not None:
-            self.report_loss((0, index), content, reasons.CHANGED_AFTER_WRITE)
+    def cite_late(self, place: BlockPlace, content: Any, written: Written) -> None:
+        if not self._is_unstopped or written.place != self.count - 1:
+            super().cite_late(place, content, written)
+            return
+        for step in self.encode([content], places=[place]):
+            for part in objects_of(step, "content"):
+                added = list_of(part, "annotations")[written.cited :]
+                delta = {"type": "text_annotation_delta", "annotations": added}
+                self._put("step.delta", index=written.place, delta=delta)
+        written.cited = len(content.annotations)
 
     # -- the end -----------------------------------------------------------------------------------------------
 

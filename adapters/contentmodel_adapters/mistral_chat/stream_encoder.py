@@ -65,7 +65,7 @@ class Encoder(JoiningEncoder):
             self._chunk(block.choice, delta)
 
     def put_message(self, choice: int, message: dict[str, Any]) -> None:
-        self._chunk(choice, {"content": message["content"]})
+        self._chunk(choice, message)
 
     def finish(self, event: Any) -> None:
         self._end_choices(event)

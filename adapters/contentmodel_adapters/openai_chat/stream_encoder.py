@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import msgspec
 
 from contentmodel.authoring import (
+    EncodeContext,
     JoiningEncoder,
     OutgoingBlock,
     PendingLoss,
     Written,
+    citations_of_piece,
     family_of,
     growing,
     hints,
@@ -37,6 +40,14 @@ ORDER = {name: number for number, name in enumerate(COLUMNS)}
 GROWN = {"function": "arguments", "custom": "input"}
 _SEPARATED = (*REASONING_TEXTS, "refusal")
 """The columns that separate several texts of another API."""
+
+
+class Piece(NamedTuple):
+    """A piece of a text, and the code points before it in the text of the message."""
+
+    before: int
+    start: int = 0
+    end: int | None = None
 
 
 class Encoder(JoiningEncoder):
@@ -229,18 +240,38 @@ class Encoder(JoiningEncoder):
     def amend(self, index: int, content: Any, written: Written) -> None:
         place = (written.choice, index)
         self._note_citations(index, content)
-        message = self.encode([self._placed(content, written.place)], places=[place])
-        for column in TEXTS:
-            text = message.pop(column, None)
-            if isinstance(text, str) and len(text) > written.sent:
-                self._chunk(written.choice, {column: text[written.sent :]})
-                written.sent = len(text)
-        citations = list_of(message, "annotations")
-        if len(citations) > written.cited:
-            self._citations.setdefault(written.choice, []).extend(citations[written.cited :])
-            written.cited = len(citations)
-        if any(message.get(column) for column in ("tool_calls", "function_call")):
+        if written.call is not None:
             self.report_loss(place, content, reasons.CHANGED_AFTER_WRITE)
+        pieces = [Piece(written.place)]
+        message = self.encode([msgspec.structs.replace(content, annotations=None)], places=[place])
+        for column in TEXTS:
+            text, sent, texts = message.get(column), written.sent, self.texts_of(written)
+            if isinstance(text, str) and len(text) > sent:
+                self._chunk(written.choice, {column: text[sent:]})
+                if column == "content" and texts.size != written.place + sent:
+                    pieces = [Piece(written.place, 0, sent), Piece(texts.size, sent)]
+                texts.append(text[sent:] if column == "content" else "")
+                written.sent = len(text)
+        if len(content.annotations or ()) > written.cited:
+            encode = partial(self._encode_cited, pieces=pieces, cited=written.cited)
+            cited = list_of(self.encode_with(encode, [content], [place]), "annotations")
+            self._citations.setdefault(written.choice, []).extend(cited)
+            written.cited = len(content.annotations)
+
+    def _encode_cited(self, contents: list[Any], context: EncodeContext, *, pieces: list[Piece], cited: int) -> Any:
+        """Encode the citations of a text from number `cited` on, where its pieces are in the text of the message."""
+        cut = [self._piece(content, piece, cited, context) for content in contents for piece in pieces]
+        return self.adapter.encode_contents(cut, context)
+
+    def _piece(self, content: Any, piece: Piece, cited: int, context: EncodeContext) -> Any:
+        listed = citations_of_piece(content, cited, piece.start, piece.end)
+        kept = [(old, new) for old, new in listed if new is not None]
+        text = content.text[piece.start : piece.end]
+        cut = msgspec.structs.replace(content, text=text, annotations=[new for _, new in kept] or None)
+        made = self._placed(cut, piece.before)
+        for (old, _), new in zip(kept, made.annotations or (), strict=True):
+            context.replaced(old, new)
+        return context.replaced(content, made)
 
     # -- the end -----------------------------------------------------------------------------------------------
 
@@ -259,7 +290,7 @@ class Encoder(JoiningEncoder):
         for choice in list(self._executed):
             self._write_executed(choice)
         payload = self.encode_envelope(event)
-        payload |= sources_of((self._cited[index] for index in sorted(self._cited)), self._context())
+        payload |= sources_of((self._cited[index] for index in sorted(self._cited)), self.new_context())
         self._report_order(event.layout)
         is_failed = isinstance(event, TurnError)
         ends = [

@@ -14,8 +14,9 @@ from typing import Any
 import msgspec
 
 from contentmodel.authoring import (
+    AmendingEncoder,
+    BlockPlace,
     OutgoingBlock,
-    StreamEncoder,
     Written,
     list_of,
     object_of,
@@ -24,7 +25,6 @@ from contentmodel.authoring import (
     write,
 )
 from contentmodel.content.reasoning import ReasoningContent
-from contentmodel.content.text import TextContent
 from contentmodel.content.tools import ToolCallContent, ToolResultContent
 from contentmodel.events import ENDED, TurnComplete, TurnError, WireEvent, with_contents
 from contentmodel.response import ChatResponse
@@ -54,7 +54,7 @@ ITEMS = {
 LAST = ("completed", "incomplete", "failed")
 
 
-class Encoder(StreamEncoder):
+class Encoder(AmendingEncoder):
     """Encode one answer as the events of the Responses API."""
 
     def __init__(self, adapter: Any, policies: Mapping[str, str] | None = None) -> None:
@@ -286,13 +286,16 @@ class Encoder(StreamEncoder):
             if item is None:
                 self._put_complete_item(done)
             item = None
-            self._event("response.output_item.done", output_index=self._items, item=done)
             if done.get("type") == "message" and len(items) == 1:
                 place = {"item_id": done.get("id"), "output_index": self._items}
                 indices = [block.index for block in group]
                 self._places.update(dict.fromkeys(indices, (len(self._done), place, indices)))
-            self._done.append(done)
-            self._items += 1
+            self._end_item(done)
+
+    def _end_item(self, item: dict[str, Any]) -> None:
+        self._event("response.output_item.done", output_index=self._items, item=item)
+        self._done.append(item)
+        self._items += 1
 
     def _put_complete_item(self, item: dict[str, Any]) -> None:
         """Write a complete item; if it grows, with the events of its growth."""
@@ -327,32 +330,30 @@ class Encoder(StreamEncoder):
 
     def amend(self, index: int, content: Any, written: Written) -> None:
         self._keep(index, content)
-        if self.is_native:
-            # The last event has the change.
-            return
-        text = content.text if isinstance(content, TextContent) else ""
-        if written.call is not None:
-            self.report_loss((0, index), content, reasons.CHANGED_AFTER_WRITE)
-        elif len(text) > written.sent:
-            self._close_group()
-            self._group = [OutgoingBlock(index, msgspec.structs.replace(content, text=text[written.sent :]), 0)]
-            self._close_group()
-            written.sent = len(text)
-        elif len(content.annotations or ()) > written.cited:
-            self._cite(index, content, written)
+        # At the end of an answer of this API, the last event has the change.
+        if not self.is_native:
+            super().amend(index, content, written)
 
-    def _cite(self, index: int, content: Any, written: Written) -> None:
+    def write_more(self, place: BlockPlace, wire: Any) -> None:
+        self._close_group()
+        self._places.pop(place[1], None)
+        for encoded in wire:
+            item = self._with_item_id(encoded, self._contents[place[1]])
+            self._put_complete_item(item)
+            self._end_item(item)
+
+    def cite_late(self, place: BlockPlace, content: Any, written: Written) -> None:
         """Write citations that follow their text. If its item is open, it gets them, and so does the last event."""
+        index = place[1]
         if index in self._places:
-            number, place, indices = self._places[index]
-            item = self._cite_in(index, written, place, indices)
-            self._done[number] = with_id(item, place["item_id"])
+            number, item, indices = self._places[index]
+            self._done[number] = with_id(self._cite_in(index, written, item, indices), item["item_id"])
         elif (block := next((block for block in self._group if block.index == index), None)) is not None:
             block.content = content
             if self._item is not None:
                 self._cite_in(index, written, self._place(), [block.index for block in self._group])
         else:
-            self.report_loss((0, index), content, reasons.AFTER_BLOCK, field="annotations")
+            super().cite_late(place, content, written)
         written.cited = len(content.annotations)
 
     def _cite_in(self, index: int, written: Written, place: dict[str, Any], indices: list[int]) -> dict[str, Any]:

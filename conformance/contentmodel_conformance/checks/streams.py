@@ -19,9 +19,10 @@ from contentmodel.unfolding import unfold
 from contentmodel_conformance import laws, streams
 from contentmodel_conformance.checks.registry import check
 from contentmodel_conformance.checks.values import ELSEWHERE, as_foreign
+from contentmodel_conformance.late_texts import stream_late_texts
 from contentmodel_conformance.oracles.accumulators import CannotAccumulate
 from contentmodel_conformance.strategies.damage import bytes_of, flips, mixed_up, out_of_order
-from contentmodel_conformance.strategies.mixed import mixed_answers
+from contentmodel_conformance.strategies.mixed import late_events, mixed_answers
 from contentmodel_conformance.strategies.sdk import json_values
 from contentmodel_conformance.strategies.transcripts import answers
 from contentmodel_conformance.subject import Subject, is_source, limits_of, samples
@@ -196,6 +197,11 @@ def crossing(subject: Subject, trial: Trial) -> None:
 def mixed_crossing(subject: Subject, trial: Trial) -> None:
     cases = st.tuples(mixed_answers(ELSEWHERE), st.sampled_from((None, 1, 3, 7)))
     trial.each(cases, lambda one: streams.crossing(subject.adapter, events_of(one)))
+
+
+@check(stream_late_texts, "foreign", "answers of another API whose texts go on after other contents", "streams")
+def late_texts(subject: Subject, trial: Trial) -> None:
+    trial.each(late_events(ELSEWHERE), partial(stream_late_texts, subject.adapter))
 
 
 @check(

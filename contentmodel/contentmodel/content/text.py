@@ -161,15 +161,22 @@ def splice_text(content: TextContent, start: int, end: int, replacement: str) ->
     Citations after the replaced part are moved, and citations inside it are dropped. A citation that overlaps the
     replaced part is cut back to the rest. Citations of the whole text (no span) stay.
     """
-    text = content.text
-    edited = text[:start] + replacement + text[end:]
-    old, new = SpanConverter(text), SpanConverter(edited)
-    kept = [
-        moved
-        for citation in content.annotations or ()
-        if (moved := _moved(citation, old, new, start, end, len(replacement))) is not None
-    ]
+    edited = content.text[:start] + replacement + content.text[end:]
+    moved = moved_citations(content.annotations or (), content.text, edited, start, end)
+    kept = [citation for citation in moved if citation is not None]
     return msgspec.structs.replace(content, text=edited, annotations=kept or None)
+
+
+def moved_citations(
+    citations: Sequence[Citation], text: str, edited: str, start: int, end: int
+) -> list[Citation | None]:
+    """Return each citation of a text as `splice_text` changes it: None if it was inside the replaced part.
+
+    `edited` is the text with `[start, end)` replaced.
+    """
+    old, new = SpanConverter(text), SpanConverter(edited)
+    size = len(edited) - len(text) + end - start
+    return [_moved(citation, old, new, start, end, size) for citation in citations]
 
 
 def join_texts(first: TextContent, second: TextContent) -> TextContent:

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from contentmodel.engine.pipeline import passes
-from contentmodel.engine.streams import decoder, framing, joined_texts, merging, outgoing
+from contentmodel.engine.streams import amending, decoder, framing, joined_texts, merging, outgoing
 from contentmodel.engine.streams.decoder import BlockState, StreamDecoder
 from contentmodel.engine.streams.encoder import StreamEncoder
 from contentmodel.engine.streams.event_stream import EventStreamParser
@@ -117,6 +117,17 @@ def forgets_what_it_wrote(original: Any, self: Any, block: Any, text: str) -> No
     """Discard the text that was written for an open block."""
     original(self, block, text)
     block.pieces.clear()
+
+
+@change(amending, "citations_of_piece", RESPONSES, "stream-late-texts/foreign")
+def leaves_citations_of_late_text_in_place(original: Any, content: Any, *piece: Any) -> Any:
+    """Do not move the citations of a text that goes on in another block."""
+    return [(old, new and replace(new, span=old.span)) for old, new in original(content, *piece)]
+
+
+@change(amending.AmendingEncoder, "cite_late", RESPONSES, "stream-late-texts/foreign")
+def drops_late_citations(original: Any, self: Any, place: Any, content: Any, written: Any) -> None:
+    """Neither write nor report citations that follow the end of their block."""
 
 
 @change(StreamDecoder, "stop", ANTHROPIC, "stream-prefix/written")

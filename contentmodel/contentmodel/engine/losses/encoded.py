@@ -198,7 +198,7 @@ class Encoded:
 class EncodedContents:
     """The result of encoding contents without their answer: the wire values, and the losses of each content."""
 
-    __slots__ = ("_again", "_contents", "_context", "payload")
+    __slots__ = ("_again", "_context", "contents", "payload")
 
     def __init__(
         self,
@@ -209,7 +209,7 @@ class EncodedContents:
     ) -> None:
         """Create the result. `again` encodes other contents in the same way."""
         self.payload = payload
-        self._contents = contents
+        self.contents = contents
         self._context = context
         self._again = again
 
@@ -220,11 +220,11 @@ class EncodedContents:
 
     def losses(self) -> list[tuple[Loss, ...]]:
         """Return the losses of each content. Their paths begin at the content, whose own path is empty."""
-        distinct = with_distinct_parts(self._contents)
-        if distinct is not self._contents:
+        distinct = with_distinct_parts(self.contents)
+        if distinct is not self.contents:
             return self._again(distinct).losses()
-        model = ModelPaths(self._contents, self._context.replacements, self._context.api, root="")
-        by_content: list[list[Loss]] = [[] for _ in self._contents]
+        model = ModelPaths(self.contents, self._context.replacements, self._context.api, root="")
+        by_content: list[list[Loss]] = [[] for _ in self.contents]
         for pending in _pending_losses(self._context):
             index = model.root_of(pending.owner) if holds(pending) else None
             if index is not None:

@@ -346,7 +346,7 @@ class StreamEncoder:
         choices_with_content = {written.choice for index, written in self._written.items() if index not in self.empty}
         for index, block in self.empty.items():
             if block.choice in choices_with_content:
-                self._record([(block.choice, index)], self._without_empty([block.content]))
+                self.record([(block.choice, index)], self._without_empty([block.content]))
             else:
                 self.close_block(block)
 
@@ -451,27 +451,30 @@ class StreamEncoder:
         and will grow.
         """
         encoded = self._encoded(contents, is_open=is_open)
-        if places is not None and encoded.may_lose:
-            self._kept += sum(map(size_of, contents))
-            self._record(places, encoded)
+        if places is not None:
+            self.record(places, encoded)
         return encoded.payload
 
-    def _record(self, places: list[Place], encoded: EncodedContents) -> None:
+    def record(self, places: list[Place], encoded: EncodedContents) -> None:
         """Record the losses of blocks."""
+        if not encoded.may_lose:
+            return
+        self._kept += sum(map(size_of, encoded.contents))
         self._unread.append((places, encoded))
         if self._kept > MOST_KEPT:
             self._read_losses()
 
-    def _context(self) -> EncodeContext:
+    def new_context(self) -> EncodeContext:
+        """Return a context for encoding contents of the answer."""
         return EncodeContext(self.api, self.adapter.issuer, "response", self._policies, self._origin)
 
     def _encoded(self, contents: list[AIContent], *, is_open: bool = False) -> EncodedContents:
-        context = self._context()
+        context = self.new_context()
         context.is_open = is_open
         return EncodedContents(self.adapter.encode_contents(contents, context), contents, context, self._encoded)
 
     def _without_empty(self, contents: list[AIContent]) -> EncodedContents:
-        context = self._context()
+        context = self.new_context()
         for content in contents:
             leave_empty_text(content, context)
         return EncodedContents(None, contents, context, self._without_empty)

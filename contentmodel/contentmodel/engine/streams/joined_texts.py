@@ -9,15 +9,14 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import takewhile
 from typing import Any
 
-from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent
 from contentmodel.engine.context import EncodeContext
 from contentmodel.engine.json import JsonObject
-from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline import passes
-from contentmodel.engine.streams.encoder import StreamEncoder
+from contentmodel.engine.streams.amending import AmendingEncoder
 from contentmodel.engine.streams.outgoing import OutgoingBlock, Written
+from contentmodel.engine.streams.places import Place
 from contentmodel.engine.table.tables import Union
 from contentmodel.message import ChatMessage, contents_of
 
@@ -65,19 +64,23 @@ class JoinedTexts:
             return ""
         written = self.before(text) + text
         self._is_parted = False
-        self.size += len(written)
-        self._end = (self._end + text)[-len(EMPTY_LINE) :]
+        self.append(written)
         return written
 
+    def append(self, text: str) -> None:
+        """Count text that is written without a separator."""
+        self.size += len(text)
+        self._end = (self._end + text)[-len(EMPTY_LINE) :]
 
-class JoiningEncoder(StreamEncoder):
+
+class JoiningEncoder(AmendingEncoder):
     """A stream encoder for an API whose clients join texts."""
 
     def __init__(self, adapter: Any, policies: Mapping[str, str] | None = None) -> None:
         super().__init__(adapter, policies)
         self._texts: dict[int, JoinedTexts] = {}
 
-    def texts_of(self, block: OutgoingBlock) -> JoinedTexts:
+    def texts_of(self, block: OutgoingBlock | Written) -> JoinedTexts:
         """Return the texts of the block's choice."""
         return self._texts.setdefault(block.choice, JoinedTexts())
 
@@ -98,14 +101,10 @@ class JoiningEncoder(StreamEncoder):
         self.start(block)
         return written
 
-    def amend(self, index: int, content: AIContent, written: Written) -> None:
-        place, text = (written.choice, index), getattr(content, "text", None)
-        if written.call is not None:
-            self.report_loss(place, content, reasons.CHANGED_AFTER_WRITE)
-        elif isinstance(text, str) and text[written.sent :]:
-            rest: Any = content.__class__
-            self.put_message(written.choice, self.encode([rest(text=text[written.sent :])], places=[place]))
-            written.sent = len(text)
+    def write_more(self, place: Place, wire: Any) -> None:
+        message = {name: value for name, value in wire.items() if name != "role"}
+        if message:
+            self.put_message(place[0], message)
 
     def put_message(self, choice: int, message: JsonObject) -> None:
         """Write the fields of a message that continues a choice."""
