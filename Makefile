@@ -2,6 +2,7 @@
 
 VENV ?= .venv
 BENCH_VENV ?= .venv-bench
+PARTNERS_VENV ?= .venv-partners
 # The first interpreter on the PATH that is new enough; `make PYTHON=/path/to/python` chooses another.
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$python" && break; done)
@@ -19,7 +20,7 @@ SAMPLE := examples/agent_turns.anthropic.json
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test slow check lint types deep bench bench-gateway agents node docs format clean
+.PHONY: help demo test slow check lint types deep partners bench bench-gateway agents node docs format clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +51,9 @@ types: $(VENV)/.installed-dev ## Check types
 deep: export CONTENTMODEL_PROFILE := deep
 deep: test slow ## Run all tests, with twenty times the generated examples
 
+partners: $(PARTNERS_VENV)/.installed-partners ## Compare requests with those of LangChain's packages of providers
+	$(PARTNERS_VENV)/bin/python -m pytest tests/test_langchain_partners.py
+
 bench: $(BENCH_VENV)/.installed-bench ## Measure against the peers, in an environment of its own
 	$(BENCH_VENV)/bin/python benchmarks/run.py $(BENCH_ARGS)
 
@@ -75,7 +79,7 @@ format: $(VENV)/.installed-dev ## Format the code, and fix what lint can fix
 	$(VENV)/bin/ruff format .
 
 clean: ## Remove the environments, and everything else that was built
-	rm -rf $(VENV) $(BENCH_VENV) build dist site .agents tests/node/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(BENCH_VENV) $(PARTNERS_VENV) build dist site .agents tests/node/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # One stamp for each extra that an environment has; a change of pyproject.toml installs again.
@@ -90,7 +94,10 @@ $(VENV)/.installed-cli $(VENV)/.installed-dev $(VENV)/.installed-engines: pyproj
 $(BENCH_VENV)/.installed-bench: pyproject.toml | $(BENCH_VENV)/bin/python
 	$(install)
 
-$(VENV)/bin/python $(BENCH_VENV)/bin/python:
+$(PARTNERS_VENV)/.installed-partners: pyproject.toml | $(PARTNERS_VENV)/bin/python
+	$(install)
+
+$(VENV)/bin/python $(BENCH_VENV)/bin/python $(PARTNERS_VENV)/bin/python:
 	@if [ -z "$(PYTHON)" ]; then \
 		echo "contentmodel needs Python 3.11 or newer, and none is on the PATH." >&2; exit 1; fi
 	@"$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null || { \

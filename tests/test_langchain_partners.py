@@ -1,6 +1,7 @@
 """The requests that LangChain's provider packages make of messages that the adapter wrote.
 
-These packages pin other SDKs than this project. The tests are skipped if they are not installed.
+These packages pin other SDKs than `dev`: `make partners` runs the tests in an environment of their own. Elsewhere, the
+tests are skipped.
 """
 
 from __future__ import annotations
