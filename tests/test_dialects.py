@@ -102,6 +102,63 @@ DETAILS = [
 ]
 
 
+CLAUDES = {
+    "thinking_blocks": THINKING,
+    "reasoning_details": [
+        {
+            "type": "reasoning.text",
+            "text": "Look it up.",
+            "signature": "EqRf",
+            "format": "anthropic-claude-v1",
+            "id": "r",
+        },
+        {"type": "reasoning.encrypted", "data": "RW5jcnlwdGVk", "format": "anthropic-claude-v1"},
+    ],
+}
+
+
+@pytest.mark.parametrize("field", CLAUDES)
+@pytest.mark.parametrize(
+    ("model", "policies", "expected"),
+    [
+        ("deepseek-v4-pro", None, {"reasoning_content": "Look it up."}),
+        ("gpt-5.2", None, {}),
+        ("gemini-3-pro-preview", None, {}),
+        ("llama-4", {"dialect": "groq"}, {"reasoning": "Look it up."}),
+        ("openai/gpt-5.2", LITELLM, {"reasoning_content": "Look it up."}),
+    ],
+)
+def test_signed_reasoning_is_lowered_for_model_of_another_maker(
+    field: str, model: str, policies: Any, expected: dict[str, str]
+) -> None:
+    payload = request("claude-opus-4-8", tool_calls=[CALL], **{field: CLAUDES[field]})
+    payload["thinking"] = {"type": "enabled", "budget_tokens": 2000}
+    made = convert(payload, source="openai-chat", target="openai-chat", model=model, policies=policies)
+    assert made.payload["messages"][1] == {"role": "assistant", **expected, "tool_calls": [CALL]}
+    assert ("budget_tokens" in made.payload.get("thinking", {})) is (policies == LITELLM)
+    assert contentmodel.audit(payload, made) == []
+    by_hand = contentmodel.ChatRequest(model=model, messages=CHAT.decode_request(payload).messages)
+    assert CHAT.encode_request(by_hand, policies).payload["messages"] == made.payload["messages"]
+
+
+@pytest.mark.parametrize("field", CLAUDES)
+@pytest.mark.parametrize("model", [None, "claude-opus-4-8", "claude-sonnet-4-5", "our-alias"])
+@pytest.mark.parametrize("policies", [None, LITELLM])
+def test_signed_reasoning_is_unchanged_for_model_of_its_maker_or_alias(field: str, model: Any, policies: Any) -> None:
+    payload = request("claude-opus-4-8", tool_calls=[CALL], **{field: CLAUDES[field]})
+    payload["thinking"] = {"type": "enabled", "budget_tokens": 2000}
+    made = convert(payload, source="openai-chat", target="openai-chat", model=model, policies=policies)
+    assert made.payload == {**payload, "model": model or "claude-opus-4-8"}
+
+
+def test_signature_of_call_is_not_sent_to_model_of_another_maker() -> None:
+    payload = request("gemini-3-pro-preview", content=None, tool_calls=[SIGNED_CALL])
+    made = convert(payload, source="openai-chat", target="openai-chat", model="gpt-5.2")
+    assert made.payload["messages"][1]["tool_calls"] == [CALL]
+    assert {loss.code for loss in made.losses} == {"other-model", "opaque-state"}
+    assert contentmodel.audit(payload, made) == []
+
+
 def test_reasoning_details_survive_conversion_to_anthropic_and_back() -> None:
     payload = request("anthropic/claude-opus-4-8", content=None, reasoning_details=DETAILS, tool_calls=[CALL])
     there = convert(payload, source="openai-chat", target=ANTHROPIC, model="claude-opus-4-8").payload

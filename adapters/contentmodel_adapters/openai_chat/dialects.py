@@ -157,6 +157,22 @@ def maker_of(model: str | None) -> str | None:
     return next((maker for maker, names in MAKERS.items() if model and re.search(names, model)), None)
 
 
+def is_of_another_maker(maker: str | None, request: ChatRequest, context: EncodeContext) -> bool:
+    """Return whether the model of a request is known to be of another maker than this one of `MAKERS`.
+
+    False for a request of this API whose model is unchanged: all of it is sent back.
+    """
+    model, origin = request.model, context.origin
+    if maker not in MAKERS or model is None or (context.native and origin is not None and origin.model == model):
+        return False
+    makers_model = maker_of(model)
+    if makers_model is not None:
+        return makers_model != maker
+    dialect: Dialect | None = context.host.dialect
+    serves = dialect is None or maker in dialect.makers or maker in dialect.reads
+    return not serves or context.known.status in ("listed", "newest")
+
+
 def dialect_for(name: str | None, model: str | None) -> Dialect | None:
     """Return the dialect with this name, or of the only host that serves a model; None if neither is known.
 
@@ -373,8 +389,12 @@ SETTING_FIELDS: dict[str, Spec] = {
 
 
 def fields_to_write(attribute: str, request: ChatRequest, context: EncodeContext) -> list[str]:
-    """Return the fields for a setting: those it was read from; else the host's field; else OpenAI's."""
-    own = FIELDS.of(request, API)
+    """Return the fields for a setting: those it was read from; else the host's field; else OpenAI's.
+
+    If the model of the target is of another maker, the fields it was read from are those of another host.
+    """
+    model = None if context.origin is None else context.origin.model
+    own = None if is_of_another_maker(maker_of(model), request, context) else FIELDS.of(request, API)
     read_from = [path for path in _OF_ATTRIBUTE[attribute] if path in own] if own else []
     if read_from:
         return read_from
