@@ -333,6 +333,24 @@ def test_cached_tokens_are_read_from_each_field(usage: dict[str, Any], cached: i
     assert CHAT.encode_response(decoded).payload == payload
 
 
+TOKENS = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}
+LAST_CHUNKS: dict[str, dict[str, Any]] = {
+    "groq": {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}], "x_groq": {"id": "r", "usage": TOKENS}},
+    "moonshot": {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop", "usage": TOKENS}]},
+}
+
+
+@pytest.mark.parametrize("host", LAST_CHUNKS)
+def test_stream_decoder_reads_usage_from_field_of_host(host: str) -> None:
+    first = {**chunk({"role": "assistant", "content": "Hi."}), "created": 1}
+    frames = sse(first, {**first, **LAST_CHUNKS[host]})
+    folded = contentmodel.fold_stream(frames, "openai-chat")
+    assert folded.usage == CHAT.decode_response({**answer(content="Hi."), "usage": TOKENS}).usage
+    again = convert(frames, source="openai-chat", target="openai-chat", kind="stream").payload
+    assert again.count(b'"usage"') == 1
+    assert contentmodel.fold_stream(again, "openai-chat") == folded
+
+
 @pytest.mark.parametrize("ttl", [{}, {"ttl": "1h"}], ids=str)
 def test_cache_control_of_a_part_decodes_to_a_cache_point(ttl: dict[str, str]) -> None:
     part = {"type": "text", "text": "A long text.", "cache_control": {"type": "ephemeral", **ttl}}

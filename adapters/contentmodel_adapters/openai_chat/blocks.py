@@ -33,6 +33,7 @@ from contentmodel.authoring import (
     Table,
     TextField,
     TextOrBlocks,
+    object_of,
     reasons,
     row,
     write,
@@ -485,6 +486,18 @@ def _cached_field(usage: dict[str, Any]) -> str:
 
 
 USAGE = TABLE.union("usage", [_usage_row(cached) for cached in CACHED_TOKENS], find=_cached_field)
+
+
+def usage_of_host(wire: dict[str, Any], choices: list[Any]) -> dict[str, Any] | None:
+    """Return the usage of a stream in the field of its host: in `x_groq` at Groq, in the first choice at Moonshot.
+
+    Their answers that are not streamed have it in OpenAI's field (recorded traffic of Groq;
+    platform.moonshot.ai/docs/api/chat).
+    """
+    holders = [wire.get("x_groq"), *choices[:1]]
+    found = (object_of(holder, "usage") for holder in holders if holder.__class__ is dict)
+    return next((usage for usage in found if usage.get("prompt_tokens").__class__ is int), None)
+
 
 ERROR = TABLE.record("error", ErrorContent, {"message": "message", "code": "code"}, Silent("kind"))
 
