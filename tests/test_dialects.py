@@ -191,6 +191,46 @@ def test_thought_signature_survives_conversion_to_google_and_back() -> None:
     assert b"c2lnbmF0dXJl" not in elsewhere.to_json()
 
 
+EXTRA = {"google": {"thought_signature": "c2lnbmF0dXJl"}}
+SIGNED_TEXT = [{"text": "A small animal.", "thoughtSignature": "c2lnbmF0dXJl"}]
+
+
+def test_signature_of_text_survives_conversion_to_google_and_back() -> None:
+    payload = request("gemini-3-pro-preview", extra_content=EXTRA, content="A small animal.")
+    payload["messages"] = payload["messages"][:2]
+    signature = CHAT.decode_request(payload).messages[1].contents[0]
+    assert signature.protected == Protected(issuer="google", kind="signature", data="c2lnbmF0dXJl")
+    there = convert(payload, source="openai-chat", target=GOOGLE)
+    assert there.payload["contents"][1]["parts"] == SIGNED_TEXT
+    back = convert(there.payload, source=GOOGLE, target="openai-chat", model="gemini-3-pro-preview")
+    assert back.payload["messages"][1] == payload["messages"][1]
+    assert back.losses == ()
+    elsewhere = convert(payload, source="openai-chat", target=ANTHROPIC)
+    assert b"c2lnbmF0dXJl" not in elsewhere.to_json()
+    assert contentmodel.audit(payload, elsewhere) == []
+
+
+def test_signature_of_text_in_answer_is_written_for_google_models() -> None:
+    google = {
+        "candidates": [{"content": {"role": "model", "parts": SIGNED_TEXT}, "finishReason": "STOP"}],
+        "modelVersion": "gemini-3-pro-preview",
+    }
+    made = convert(google, source=GOOGLE, target="openai-chat", kind="response")
+    assert made.payload["choices"][0]["message"]["extra_content"] == EXTRA
+
+
+def test_streamed_signature_of_text_folds_to_the_whole_answer() -> None:
+    frames = sse(
+        {**chunk({"role": "assistant", "content": "A small"}), "created": 1},
+        chunk({"content": " animal."}),
+        chunk({"extra_content": EXTRA}, finish="stop"),
+    )
+    whole = CHAT.decode_response({**answer(content="A small animal.", extra_content=EXTRA), "id": "c1"})
+    assert contentmodel.fold_stream(frames, "openai-chat") == whole
+    again = convert(frames, source="openai-chat", target="openai-chat", kind="stream")
+    assert contentmodel.fold_stream(again.payload, "openai-chat") == whole
+
+
 def test_calls_of_another_api_in_a_native_request_keep_no_foreign_state() -> None:
     google = convert(request("m", content=None, tool_calls=[SIGNED_CALL]), source="openai-chat", target=GOOGLE).payload
     turn = contentmodel.adapter(GOOGLE).decode_request(google).messages[1]

@@ -22,6 +22,7 @@ from contentmodel.authoring import (
     Row,
     TableAdapter,
     enum_at,
+    hints,
     is_native,
     lowered_reasoning,
     media,
@@ -42,6 +43,7 @@ from contentmodel.authoring import (
 )
 from contentmodel.content.base import AIContent
 from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent
 from contentmodel.message import ChatMessage, contents_of
 from contentmodel.request import ChatRequest, CustomTool, FunctionTool, HostedTool, ToolChoice, ToolGroup
@@ -221,12 +223,34 @@ def _is_unread(content: Any, message: ChatMessage, request: ChatRequest, context
     return content.__class__ is FunctionCallContent and issuer not in context.issuers
 
 
+def with_separate_signatures(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages in which the signature of a text is a content before it, if the host has a field for it."""
+    field = context.host.state_field
+    if field is None or context.native:
+        return messages
+    return [_with_separate_signatures(message, field, context) for message in messages]
+
+
+def _with_separate_signatures(message: ChatMessage, field: str, context: EncodeContext) -> ChatMessage:
+    parts = [part for content in message.contents for part in _parts(content, field, context)]
+    return context.with_contents(message, parts)
+
+
+def _parts(content: AIContent, field: str, context: EncodeContext) -> list[AIContent]:
+    state = content.protected if content.__class__ is TextContent else None
+    if state is None or state.issuer not in context.issuers:
+        return [content]
+    signature = ReasoningContent(text="", protected=state, extra=hints.COLUMN.extra(context.api, field))
+    return [context.replaced(content, signature), context.replace(content, protected=None)]
+
+
 REQUEST_PASSES = (
     request_pass(with_fitting_settings, native=True),
     request_pass(with_known_tools, native=True, kinds=Kinds(custom=True)),
     request_pass(place_instructions, native=True),
     message_pass(passes.normalize_foreign),
     request_pass(without_unread_state, native=True, needs=(FunctionCallContent, ReasoningContent)),
+    message_pass(with_separate_signatures, needs=(TextContent,)),
     message_pass(_with_readable_media, needs=media.TYPES),
     request_pass(passes.with_a_turn),
     request_pass(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES, detach_media="always"),
@@ -301,7 +325,11 @@ class OpenAIChat(TableAdapter):
         payload_pass(with_aliases, native=True),
         payload_pass(with_reported_settings, native=True),
     )
-    answer_passes = (message_pass(without_user_messages), message_pass(with_normalized_texts, native=True, cites=True))
+    answer_passes = (
+        message_pass(without_user_messages),
+        message_pass(with_separate_signatures),
+        message_pass(with_normalized_texts, native=True, cites=True),
+    )
     token_counts = {"cached_inside": True, "reasoning_inside": True}
     response_payload_passes = (payload_pass(completed), payload_pass(with_listed_sources, native=True))
 

@@ -322,6 +322,21 @@ THINKING_BLOCKS = TABLE.union(
     prefer=lambda made, rows: rows[made.protected is not None and made.protected.kind == "redacted"],
 )
 
+# The signature of a message without calls: Gemini 3 signs texts, too (mozilla-ai/any-llm#1320, seen 2026-11-26). It is
+# a content of its own before the text, as in Interactions: a stream has it in a separate chunk.
+EXTRA_CONTENT = TABLE.union(
+    "extra content",
+    [
+        Row(
+            "thought signature",
+            ReasoningContent,
+            {"google.thought_signature": ("protected", PassedOn("google", "signature"))},
+            Silent("kind"),
+        )
+    ],
+    find=lambda wire: "thought signature",
+)
+
 # Tools that Groq runs: call and result are one object (groq 1.7, types/chat/chat_completion_message.py, seen
 # 2026-11-23).
 FOUND = TABLE.union(

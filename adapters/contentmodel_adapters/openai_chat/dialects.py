@@ -143,6 +143,7 @@ DIALECTS: dict[str, Dialect] = {
             name="google",
             models=r"(?:models/)?gemini-.*",
             reads=frozenset({"google"}),
+            state_field="extra_content",
             source="ai.google.dev/gemini-api/docs/thought-signatures, OpenAI compatibility",
         ),
     )

@@ -75,7 +75,8 @@ TEXTS: dict[str, Any] = {
     "reasoning_content": ReasoningDelta,
 }
 TABLE.known_values(
-    "stream delta", "role", *TEXTS, *REASONING_LISTS, "audio", "tool_calls", "function_call", "annotations"
+    "stream delta",
+    *("role", *TEXTS, *REASONING_LISTS, "audio", "tool_calls", "function_call", "annotations", "extra_content"),
 )
 
 Key = tuple[str, int]
