@@ -231,6 +231,19 @@ def test_streamed_signature_of_text_folds_to_the_whole_answer() -> None:
     assert contentmodel.fold_stream(again.payload, "openai-chat") == whole
 
 
+@pytest.mark.parametrize("model", ["gemini-3-pro-preview", "gemini-2.5-pro"])
+def test_first_call_of_another_api_gets_placeholder_signature_for_gemini_3(model: str) -> None:
+    source = convert(request("m", content=None, tool_calls=[CALL]), source="openai-chat", target=ANTHROPIC).payload
+    made = convert(source, source=ANTHROPIC, target="openai-chat", model=model)
+    (call,) = made.payload["messages"][1]["tool_calls"]
+    placeholder = {"google": {"thought_signature": "skip_thought_signature_validator"}}
+    assert call.get("extra_content") == (placeholder if model.startswith("gemini-3") else None)
+    assert ("placeholder-signature" in {loss.code for loss in made.losses}) is model.startswith("gemini-3")
+    back = convert(made.payload, source="openai-chat", target=GOOGLE, model="gemini-2.5-pro")
+    assert b"skip_thought" not in back.to_json()
+    assert not [loss for loss in back.losses if "extra_content" in loss.path and loss.is_significant]
+
+
 def test_calls_of_another_api_in_a_native_request_keep_no_foreign_state() -> None:
     google = convert(request("m", content=None, tool_calls=[SIGNED_CALL]), source="openai-chat", target=GOOGLE).payload
     turn = contentmodel.adapter(GOOGLE).decode_request(google).messages[1]

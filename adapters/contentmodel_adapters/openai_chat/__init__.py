@@ -55,6 +55,7 @@ from contentmodel_adapters.openai_chat.dialects import (
     form_of,
     host_of,
     is_of_another_maker,
+    requires_signed_calls,
     with_reported_settings,
     with_rules_of_host,
     with_setting_fields,
@@ -79,6 +80,7 @@ from contentmodel_adapters.openai_chat.tools import (
     old_choice,
     read_old_choice,
 )
+from contentmodel_adapters.shared.google import SKIP, with_signed_calls
 from contentmodel_adapters.shared.media import GOOGLE_FILES
 from contentmodel_adapters.shared.modalities import Modalities
 from contentmodel_adapters.shared.openai_errors import ERRORS, LIMIT_HEADERS
@@ -244,6 +246,14 @@ def _parts(content: AIContent, field: str, context: EncodeContext) -> list[AICon
     return [context.replaced(content, signature), context.replace(content, protected=None)]
 
 
+def with_placeholders(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Return a request with placeholder signatures on calls of other APIs, if the model refuses calls without one."""
+    if not requires_signed_calls(context, request.model):
+        return request
+    changed: ChatRequest = context.replace(request, messages=with_signed_calls(request.messages, context))
+    return changed
+
+
 REQUEST_PASSES = (
     request_pass(with_fitting_settings, native=True),
     request_pass(with_known_tools, native=True, kinds=Kinds(custom=True)),
@@ -251,6 +261,7 @@ REQUEST_PASSES = (
     message_pass(passes.normalize_foreign),
     request_pass(without_unread_state, native=True, needs=(FunctionCallContent, ReasoningContent)),
     message_pass(with_separate_signatures, needs=(TextContent,)),
+    request_pass(with_placeholders, needs=(FunctionCallContent,)),
     message_pass(_with_readable_media, needs=media.TYPES),
     request_pass(passes.with_a_turn),
     request_pass(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES, detach_media="always"),
@@ -314,7 +325,7 @@ class OpenAIChat(TableAdapter):
     errors = ERRORS
     http = HTTP
     limit_headers = LIMIT_HEADERS
-    meaningless = {"object": "chat.completion"}
+    meaningless = {"object": "chat.completion", "extra_content": {"google": {"thought_signature": SKIP}}}
     reasoning_fields = REASONING_FIELDS
     dialects = tuple(DIALECTS)
     request_passes = REQUEST_PASSES

@@ -63,6 +63,7 @@ from contentmodel.content.tools import (
 from contentmodel.usage import Usage
 from contentmodel_adapters.openai_chat.dialects import API as API
 from contentmodel_adapters.openai_chat.dialects import maker_of
+from contentmodel_adapters.shared.google import SKIP
 from contentmodel_adapters.shared.media import AUDIO
 from contentmodel_adapters.shared.usage import ReasoningInside
 
@@ -78,7 +79,7 @@ class PassedOn(Opaque):
     """
 
     def holds(self, value: object) -> bool:
-        return value.__class__ is str and value != ""
+        return value.__class__ is str and value not in ("", SKIP)
 
     def is_read(self, issuer: str, context: EncodeContext) -> bool:
         return (context.native or issuer in context.issuers) and (self.maker is not None or issuer == self.issuer)

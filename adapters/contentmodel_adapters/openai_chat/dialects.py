@@ -34,6 +34,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     - `reads`: the issuers whose opaque state the host reads for any model.
     - `makers`: the makers whose opaque state the host reads for their own models. Each has the name of the format of
       the state at the host; None if the host names no format.
+    - `signed`: the names of models that refuse calls without a signature of Google, as a regular expression.
     - `cache_control`: whether parts may have the field `cache_control`.
     - `settings`: the fields of requests for settings of the reasoning, by attribute of ReasoningOptions. `form` is the
       form in which they express the amount of thinking.
@@ -49,6 +50,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     state_field: str | None = None
     reads: frozenset[str] = frozenset()
     makers: Mapping[str, str | None] = {}
+    signed: str | None = None
     cache_control: bool = False
     settings: Mapping[str, str] = {}
     form: forms.Form = forms.OPENAI
@@ -144,6 +146,7 @@ DIALECTS: dict[str, Dialect] = {
             models=r"(?:models/)?gemini-.*",
             reads=frozenset({"google"}),
             state_field="extra_content",
+            signed=r"(?:models/)?gemini-[3-9].*",
             source="ai.google.dev/gemini-api/docs/thought-signatures, OpenAI compatibility",
         ),
     )
@@ -219,6 +222,13 @@ def _fields_of(dialect: Dialect) -> frozenset[str]:
     if dialect.cache_control:
         fields.add("cache_control")
     return frozenset(field for field in fields if field is not None)
+
+
+def requires_signed_calls(context: EncodeContext, model: str | None) -> bool:
+    """Return whether the host refuses calls of the model without a signature of Google."""
+    dialect: Dialect | None = context.host.dialect
+    signed = None if dialect is None else dialect.signed
+    return signed is not None and model is not None and re.fullmatch(signed, model) is not None
 
 
 def form_of(context: EncodeContext) -> forms.Form:
