@@ -95,6 +95,25 @@ def test_body_of_one_host_is_converted_to_the_other_and_to_anthropic(host: str) 
     assert sent(body, "anthropic")[0].keys() - {"stream"} == {"max_tokens", "messages"}
 
 
+@pytest.mark.parametrize("host", ["anthropic", *HOSTS])
+@pytest.mark.parametrize("source", HOSTS)
+def test_version_of_another_host_is_reported(source: str, host: str) -> None:
+    body, _ = sent({"max_tokens": 9, "messages": [HI]}, source)
+    encoded = convert(body, source=API, target=API, policies={"dialect": host}, model=MODEL)
+    reported = [(loss.path, loss.is_significant) for loss in encoded.losses if loss.code == "anthropic-host-version"]
+    assert reported == ([] if source == host else [("$.anthropic_version", False)])
+    assert contentmodel.audit(body, encoded) == []
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_body_of_a_host_keeps_its_form_if_caller_passes_model(host: str) -> None:
+    body, _ = sent({"max_tokens": 9, "messages": [HI]}, host)
+    encoded = convert(body, source=API, target=API, model=MODEL)
+    assert (encoded.payload, encoded.losses) == (body, ())
+    named = convert({**body, "model": "claude-opus-4-5"}, source=API, target=API, model=MODEL)
+    assert named.payload == {**body, "model": MODEL}
+
+
 @pytest.mark.parametrize("host", HOSTS)
 def test_features_that_a_host_lacks_are_left_out_and_reported(host: str) -> None:
     tools = [

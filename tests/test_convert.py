@@ -245,6 +245,15 @@ def test_convert_reports_unsupported_fields_of_an_object_separately() -> None:
     assert "$.contents[2].parts[0].functionResponse" not in paths
 
 
+def test_audit_of_converted_stream_raises_type_error() -> None:
+    data = (
+        b'data: {"id":"c","choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
+    )
+    made = convert(data, source="openai-chat", target="anthropic-messages", kind="stream")
+    with pytest.raises(TypeError, match="fold it with fold_stream"):
+        contentmodel.audit(data, made)  # type: ignore[arg-type]
+
+
 def test_audit_ignores_losses_that_are_inexact_or_at_the_root() -> None:
     source = {"messages": [{"role": "user", "content": "gone"}]}
     for path, exact, found in (("$.messages[0]", True, []), ("$.messages[0]", False, ["gone"]), ("$", True, ["gone"])):

@@ -102,6 +102,63 @@ DETAILS = [
 ]
 
 
+CLAUDES = {
+    "thinking_blocks": THINKING,
+    "reasoning_details": [
+        {
+            "type": "reasoning.text",
+            "text": "Look it up.",
+            "signature": "EqRf",
+            "format": "anthropic-claude-v1",
+            "id": "r",
+        },
+        {"type": "reasoning.encrypted", "data": "RW5jcnlwdGVk", "format": "anthropic-claude-v1"},
+    ],
+}
+
+
+@pytest.mark.parametrize("field", CLAUDES)
+@pytest.mark.parametrize(
+    ("model", "policies", "expected"),
+    [
+        ("deepseek-v4-pro", None, {"reasoning_content": "Look it up."}),
+        ("gpt-5.2", None, {}),
+        ("gemini-3-pro-preview", None, {}),
+        ("llama-4", {"dialect": "groq"}, {"reasoning": "Look it up."}),
+        ("openai/gpt-5.2", LITELLM, {"reasoning_content": "Look it up."}),
+    ],
+)
+def test_signed_reasoning_is_lowered_for_model_of_another_maker(
+    field: str, model: str, policies: Any, expected: dict[str, str]
+) -> None:
+    payload = request("claude-opus-4-8", tool_calls=[CALL], **{field: CLAUDES[field]})
+    payload["thinking"] = {"type": "enabled", "budget_tokens": 2000}
+    made = convert(payload, source="openai-chat", target="openai-chat", model=model, policies=policies)
+    assert made.payload["messages"][1] == {"role": "assistant", **expected, "tool_calls": [CALL]}
+    assert ("budget_tokens" in made.payload.get("thinking", {})) is (policies == LITELLM)
+    assert contentmodel.audit(payload, made) == []
+    by_hand = contentmodel.ChatRequest(model=model, messages=CHAT.decode_request(payload).messages)
+    assert CHAT.encode_request(by_hand, policies).payload["messages"] == made.payload["messages"]
+
+
+@pytest.mark.parametrize("field", CLAUDES)
+@pytest.mark.parametrize("model", [None, "claude-opus-4-8", "claude-sonnet-4-5", "our-alias"])
+@pytest.mark.parametrize("policies", [None, LITELLM])
+def test_signed_reasoning_is_unchanged_for_model_of_its_maker_or_alias(field: str, model: Any, policies: Any) -> None:
+    payload = request("claude-opus-4-8", tool_calls=[CALL], **{field: CLAUDES[field]})
+    payload["thinking"] = {"type": "enabled", "budget_tokens": 2000}
+    made = convert(payload, source="openai-chat", target="openai-chat", model=model, policies=policies)
+    assert made.payload == {**payload, "model": model or "claude-opus-4-8"}
+
+
+def test_signature_of_call_is_not_sent_to_model_of_another_maker() -> None:
+    payload = request("gemini-3-pro-preview", content=None, tool_calls=[SIGNED_CALL])
+    made = convert(payload, source="openai-chat", target="openai-chat", model="gpt-5.2")
+    assert made.payload["messages"][1]["tool_calls"] == [CALL]
+    assert {loss.code for loss in made.losses} == {"other-model", "opaque-state"}
+    assert contentmodel.audit(payload, made) == []
+
+
 def test_reasoning_details_survive_conversion_to_anthropic_and_back() -> None:
     payload = request("anthropic/claude-opus-4-8", content=None, reasoning_details=DETAILS, tool_calls=[CALL])
     there = convert(payload, source="openai-chat", target=ANTHROPIC, model="claude-opus-4-8").payload
@@ -132,6 +189,59 @@ def test_thought_signature_survives_conversion_to_google_and_back() -> None:
     assert back.payload["messages"][1]["tool_calls"][0]["extra_content"] == SIGNED_CALL["extra_content"]
     elsewhere = convert(there, source=GOOGLE, target="openai-chat", model="gpt-5.2")
     assert b"c2lnbmF0dXJl" not in elsewhere.to_json()
+
+
+EXTRA = {"google": {"thought_signature": "c2lnbmF0dXJl"}}
+SIGNED_TEXT = [{"text": "A small animal.", "thoughtSignature": "c2lnbmF0dXJl"}]
+
+
+def test_signature_of_text_survives_conversion_to_google_and_back() -> None:
+    payload = request("gemini-3-pro-preview", extra_content=EXTRA, content="A small animal.")
+    payload["messages"] = payload["messages"][:2]
+    signature = CHAT.decode_request(payload).messages[1].contents[0]
+    assert signature.protected == Protected(issuer="google", kind="signature", data="c2lnbmF0dXJl")
+    there = convert(payload, source="openai-chat", target=GOOGLE)
+    assert there.payload["contents"][1]["parts"] == SIGNED_TEXT
+    back = convert(there.payload, source=GOOGLE, target="openai-chat", model="gemini-3-pro-preview")
+    assert back.payload["messages"][1] == payload["messages"][1]
+    assert back.losses == ()
+    elsewhere = convert(payload, source="openai-chat", target=ANTHROPIC)
+    assert b"c2lnbmF0dXJl" not in elsewhere.to_json()
+    assert contentmodel.audit(payload, elsewhere) == []
+
+
+def test_signature_of_text_in_answer_is_written_for_google_models() -> None:
+    google = {
+        "candidates": [{"content": {"role": "model", "parts": SIGNED_TEXT}, "finishReason": "STOP"}],
+        "modelVersion": "gemini-3-pro-preview",
+    }
+    made = convert(google, source=GOOGLE, target="openai-chat", kind="response")
+    assert made.payload["choices"][0]["message"]["extra_content"] == EXTRA
+
+
+def test_streamed_signature_of_text_folds_to_the_whole_answer() -> None:
+    frames = sse(
+        {**chunk({"role": "assistant", "content": "A small"}), "created": 1},
+        chunk({"content": " animal."}),
+        chunk({"extra_content": EXTRA}, finish="stop"),
+    )
+    whole = CHAT.decode_response({**answer(content="A small animal.", extra_content=EXTRA), "id": "c1"})
+    assert contentmodel.fold_stream(frames, "openai-chat") == whole
+    again = convert(frames, source="openai-chat", target="openai-chat", kind="stream")
+    assert contentmodel.fold_stream(again.payload, "openai-chat") == whole
+
+
+@pytest.mark.parametrize("model", ["gemini-3-pro-preview", "gemini-2.5-pro"])
+def test_first_call_of_another_api_gets_placeholder_signature_for_gemini_3(model: str) -> None:
+    source = convert(request("m", content=None, tool_calls=[CALL]), source="openai-chat", target=ANTHROPIC).payload
+    made = convert(source, source=ANTHROPIC, target="openai-chat", model=model)
+    (call,) = made.payload["messages"][1]["tool_calls"]
+    placeholder = {"google": {"thought_signature": "skip_thought_signature_validator"}}
+    assert call.get("extra_content") == (placeholder if model.startswith("gemini-3") else None)
+    assert ("placeholder-signature" in {loss.code for loss in made.losses}) is model.startswith("gemini-3")
+    back = convert(made.payload, source="openai-chat", target=GOOGLE, model="gemini-2.5-pro")
+    assert b"skip_thought" not in back.to_json()
+    assert not [loss for loss in back.losses if "extra_content" in loss.path and loss.is_significant]
 
 
 def test_calls_of_another_api_in_a_native_request_keep_no_foreign_state() -> None:
@@ -276,6 +386,24 @@ def test_cached_tokens_are_read_from_each_field(usage: dict[str, Any], cached: i
     assert CHAT.encode_response(decoded).payload == payload
 
 
+TOKENS = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}
+LAST_CHUNKS: dict[str, dict[str, Any]] = {
+    "groq": {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}], "x_groq": {"id": "r", "usage": TOKENS}},
+    "moonshot": {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop", "usage": TOKENS}]},
+}
+
+
+@pytest.mark.parametrize("host", LAST_CHUNKS)
+def test_stream_decoder_reads_usage_from_field_of_host(host: str) -> None:
+    first = {**chunk({"role": "assistant", "content": "Hi."}), "created": 1}
+    frames = sse(first, {**first, **LAST_CHUNKS[host]})
+    folded = contentmodel.fold_stream(frames, "openai-chat")
+    assert folded.usage == CHAT.decode_response({**answer(content="Hi."), "usage": TOKENS}).usage
+    again = convert(frames, source="openai-chat", target="openai-chat", kind="stream").payload
+    assert again.count(b'"usage"') == 1
+    assert contentmodel.fold_stream(again, "openai-chat") == folded
+
+
 @pytest.mark.parametrize("ttl", [{}, {"ttl": "1h"}], ids=str)
 def test_cache_control_of_a_part_decodes_to_a_cache_point(ttl: dict[str, str]) -> None:
     part = {"type": "text", "text": "A long text.", "cache_control": {"type": "ephemeral", **ttl}}
@@ -287,6 +415,21 @@ def test_cache_control_of_a_part_decodes_to_a_cache_point(ttl: dict[str, str]) -
     assert CHAT.encode_request(decoded).payload == payload
     there = convert(payload, source="openai-chat", target=ANTHROPIC).payload
     assert there["messages"][0]["content"] == [part]
+
+
+@pytest.mark.parametrize("ttl", [{}, {"ttl": "1h"}], ids=str)
+def test_cache_control_of_a_tool_survives_conversion_to_anthropic_and_back(ttl: dict[str, str]) -> None:
+    point = {"type": "ephemeral", **ttl}
+    payload = {**request("claude-opus-4-8", tool_calls=[CALL]), "tools": [{**TOOLS[0], "cache_control": point}]}
+    decoded = CHAT.decode_request(payload)
+    assert CHAT.encode_request(decoded).payload == payload
+    there = convert(payload, source="openai-chat", target=ANTHROPIC).payload
+    assert there["tools"][0]["cache_control"] == point
+    back = convert(there, source=ANTHROPIC, target="openai-chat", policies=LITELLM)
+    assert back.payload["tools"][0]["cache_control"] == point
+    lossy = convert(there, source=ANTHROPIC, target="openai-chat", model="gpt-5.2")
+    assert "cache_control" not in lossy.payload["tools"][0]
+    assert "$.tools[0].cache_control" in {loss.path for loss in lossy.losses}
 
 
 def test_both_fields_of_cache_points_are_kept() -> None:

@@ -30,11 +30,12 @@ from contentmodel_conformance import laws, streams
 from contentmodel_conformance.oracles import judge
 from contentmodel_conformance.oracles.hosted import FAILURES, SUCCESSES, payload_of
 
-ANTHROPIC, RESPONSES, GOOGLE, CHAT = (
+ANTHROPIC, RESPONSES, GOOGLE, CHAT, BEDROCK = (
     "anthropic-messages",
     "openai-responses",
     "google-generate-content",
     "openai-chat",
+    "bedrock-converse",
 )
 KINDS = ("request", "response")
 
@@ -379,6 +380,34 @@ def test_hosted_tool_built_in_code_gets_type_for_model(model: str) -> None:
     encoded = contentmodel.adapter(ANTHROPIC).encode_request(request)
     assert tuple(tool["type"] for tool in encoded.payload["tools"]) == TYPES[model]
     assert judge(ANTHROPIC, "request").faults(encoded.payload) == []
+
+
+NAMES = {
+    ANTHROPIC: {"type": "web_search_20250305", "name": "web_search"},
+    RESPONSES: {"type": "web_search"},
+    GOOGLE: {"googleSearch": {}},
+}
+
+
+@pytest.mark.parametrize("api", NAMES)
+def test_hosted_tool_of_another_api_gets_fixed_name_of_target(api: str) -> None:
+    tools = [{"systemTool": {"name": "nova_grounding"}}]
+    payload = {"messages": [{"role": "user", "content": [{"text": "Hi."}]}], "toolConfig": {"tools": tools}}
+    encoded = convert(payload, source=BEDROCK, target=api)
+    assert encoded.payload["tools"] == [NAMES[api]]
+    assert ("fixed-name", "$.toolConfig.tools[0].systemTool.name") in {
+        (loss.code, loss.path) for loss in encoded.losses
+    }
+    assert audit(payload, encoded) == []
+
+
+@pytest.mark.parametrize(
+    ("api", "wire"), [*NAMES.items(), (BEDROCK, {"systemTool": {"name": "nova_grounding"}})], ids=[*NAMES, BEDROCK]
+)
+def test_hosted_tool_built_in_code_gets_fixed_name(api: str, wire: Any) -> None:
+    encoded = contentmodel.adapter(api).encode_request(asking(HostedTool(kind="web_search", name="search")))
+    assert encoded.payload.get("toolConfig", encoded.payload)["tools"] == [wire]
+    assert [loss.path for loss in encoded.losses if loss.code == "fixed-name"] == ["$.tools[0].name"]
 
 
 def test_settings_that_tool_type_does_not_have_are_reported() -> None:

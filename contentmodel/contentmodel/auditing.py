@@ -21,7 +21,7 @@ from contentmodel.containment import occurrences, pieces
 from contentmodel.content.media import standard_base64
 from contentmodel.content.media_types import OTHER_NAMES
 from contentmodel.engine.json import child_path, value_at, write
-from contentmodel.engine.losses.encoded import Encoded
+from contentmodel.engine.losses.encoded import Encoded, EncodedStream
 from contentmodel.engine.losses.loss import Loss
 from contentmodel.engine.losses.reasons import AS_TEXT, MAPPED_NAME
 from contentmodel.engine.pipeline.sentinels import APART, LATE, unmarked
@@ -49,7 +49,14 @@ def audit(source: Payload, encoded: Encoded, vocabulary: Vocabulary | None = Non
     A loss of the kind "dropped", "degraded" or "insignificant" covers every value at and below its path. A loss of the
     kind "moved" covers none, because the value is still in the output. `vocabulary` describes the fields of the source
     API; if it is None, use that of the adapter that decoded the source (see `vocabulary_of`).
+
+    Raise TypeError for a converted stream: its losses have paths in the folded response, which is not its source.
     """
+    if isinstance(encoded, EncodedStream):
+        raise TypeError(
+            "audit takes a converted request or response, and this is a stream: fold it with fold_stream, encode the "
+            "response with the adapter of its API, and audit the conversion of this payload"
+        )
     vocabulary = vocabulary or vocabulary_of_api(encoded.source_api)
     return unaccounted(
         as_json(source, encoded.source_api or "json"),

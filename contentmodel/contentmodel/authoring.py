@@ -44,6 +44,7 @@ from contentmodel.engine.pipeline.detached_media import BEHIND, with_detached_me
 from contentmodel.engine.pipeline.instructions import hoist_instructions, instructions_as_text, place_instructions
 from contentmodel.engine.pipeline.json_schemas import with_json_schemas
 from contentmodel.engine.pipeline.lowering import check_choices
+from contentmodel.engine.pipeline.lowering import reasoning as lowered_reasoning
 from contentmodel.engine.pipeline.names import Renames, SchemaMap, with_counted_calls
 from contentmodel.engine.pipeline.origins import is_native
 from contentmodel.engine.pipeline.pairing import with_fitting_calls
@@ -353,6 +354,7 @@ __all__ = [
     "list_of",
     "listing",
     "loss_of",
+    "lowered_reasoning",
     "media",
     "merge_entry_pieces",
     "merge_into",

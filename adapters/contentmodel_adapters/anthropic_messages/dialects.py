@@ -120,24 +120,42 @@ def limited(capabilities: Capabilities, policies: Mapping[str, str] | None) -> C
 # -- requests ----------------------------------------------------------------------------------------------------------
 
 NO_FIELD = reasons.dropped("anthropic-host-field", "the host {host} does not accept it")
+OTHER_VERSION = reasons.insignificant(
+    "anthropic-host-version", "it is the version of another host: {host} gets its own, in the body or in a header"
+)
 
 
 def with_form_of_host(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
     """Return a payload in the form of its host: the model may be in the path, and the version in the body."""
     dialect: Dialect | None = context.host.dialect
     if dialect is None:
-        return payload
+        return _without_added_model(payload, context)
     body = _without_refused(payload, request, context, dialect)
     for name, attribute in (("model", "model"), ("stream", "options.stream")):
         if name in dialect.in_path and body.pop(name, None) not in (None, ""):
             context.report_loss(request, attribute, reasons.IN_URL)
-    version = body.pop(VERSION, None)
     if not dialect.betas_in_body and body.pop(BETAS, None) is not None:
         context.report_loss(request, BETAS, reasons.IN_HEADER, api=API)
-    if dialect.version is None:
-        return body
-    is_own = isinstance(version, str) and version.startswith(f"{dialect.name}-")
-    return {VERSION: version if is_own else dialect.version, **body}
+    version = body.pop(VERSION, None)
+    if _is_version_of(version, dialect):
+        return {VERSION: version, **body}
+    if version is not None:
+        context.report_loss(request, VERSION, OTHER_VERSION, api=API, host=dialect.name)
+    return body if dialect.version is None else {VERSION: dialect.version, **body}
+
+
+def _is_version_of(version: Any, dialect: Dialect) -> bool:
+    return dialect.version is not None and isinstance(version, str) and version.startswith(f"{dialect.name}-")
+
+
+def _without_added_model(payload: dict[str, Any], context: EncodeContext) -> dict[str, Any]:
+    """Return the body for a host with the model in the path without the model that the caller passed."""
+    if not context.native or context.model is None or context.origin is None or context.origin.model is not None:
+        return payload
+    is_in_path = any(
+        _is_version_of(payload.get(VERSION), host) and "model" in host.in_path for host in DIALECTS.values()
+    )
+    return {name: value for name, value in payload.items() if name != "model" or not is_in_path}
 
 
 def _without_refused(

@@ -46,7 +46,6 @@ from contentmodel_adapters.google_generate_content.messages import (
     Instructions,
     id_of_answer,
     with_failures,
-    with_signed_calls,
 )
 from contentmodel_adapters.google_generate_content.response import ERRORS, RESPONSE, encode_answer
 from contentmodel_adapters.google_generate_content.rules import (
@@ -65,7 +64,7 @@ from contentmodel_adapters.google_generate_content.tools import (
     with_level,
 )
 from contentmodel_adapters.shared.first_turn import with_begun
-from contentmodel_adapters.shared.google import ISSUER, SKIP, with_signed_parts
+from contentmodel_adapters.shared.google import ISSUER, SKIP, with_signed_calls, with_signed_parts
 from contentmodel_adapters.shared.hosted import with_sendable_tools
 from contentmodel_adapters.shared.modalities import Modalities
 from contentmodel_adapters.shared.schema_adaptation import GOOGLE, restored_arguments, with_fitting_schemas

@@ -20,16 +20,14 @@ from contentmodel.authoring import (
     escaped,
     hints,
     is_native,
-    reasons,
     wire_fields,
     with_detached_media,
     with_media_back,
 )
-from contentmodel.content.base import AIContent, Protected
+from contentmodel.content.base import AIContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import (
-    FunctionCallContent,
     FunctionResultContent,
     HostedToolCallContent,
     ToolCallContent,
@@ -48,7 +46,6 @@ from contentmodel_adapters.google_generate_content.blocks import (
 )
 from contentmodel_adapters.shared.answer import misfits
 from contentmodel_adapters.shared.first_turn import BEGUN_BEFORE, without_begun
-from contentmodel_adapters.shared.google import ISSUER, SKIP
 from contentmodel_adapters.shared.role import SpelledRole, restore_role, role_of
 
 ROLE = Hint[SpelledRole](API, "role", "the role of a content, if it is missing or spelled in another way than usual")
@@ -296,25 +293,6 @@ class Instructions(Codec[list[AIContent]]):
         return {**wire_fields(INSTRUCTION.of(value[0], API) or {}), "parts": parts} if parts else None
 
 
-def with_signed_calls(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages with a placeholder signature on the first call of each turn of another API."""
-    signed = []
-    for message in messages:
-        place = next((i for i, c in enumerate(message.contents) if c.__class__ is FunctionCallContent), None)
-        if place is not None and message.contents[place].protected is None and not is_native(message, context):
-            contents = list(message.contents)
-            contents[place] = _signed(contents[place], context)
-            message = context.replace(message, contents=contents)
-        signed.append(message)
-    return signed
-
-
-def _signed(call: Any, context: EncodeContext) -> Any:
-    context.report_loss(call, "protected", reasons.PLACEHOLDER_SIGNATURE)
-    sealed = Protected(issuer=ISSUER, kind="signature", data=SKIP)
-    return context.replace(call, protected=sealed)
-
-
 def with_failures(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Return messages in which failed results without text have an empty text: the key "error" needs a value."""
     result = []
@@ -345,5 +323,4 @@ __all__ = [
     "id_of_answer",
     "with_failures",
     "without_grounding",
-    "with_signed_calls",
 ]

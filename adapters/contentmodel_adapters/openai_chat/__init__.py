@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from operator import attrgetter
+from operator import is_
 from typing import Any, Literal
 
 import msgspec
@@ -22,7 +22,9 @@ from contentmodel.authoring import (
     Row,
     TableAdapter,
     enum_at,
+    hints,
     is_native,
+    lowered_reasoning,
     media,
     message_pass,
     passes,
@@ -39,6 +41,9 @@ from contentmodel.authoring import (
     with_normalized_texts,
     without_user_messages,
 )
+from contentmodel.content.base import AIContent
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent
 from contentmodel.message import ChatMessage, contents_of
 from contentmodel.request import ChatRequest, CustomTool, FunctionTool, HostedTool, ToolChoice, ToolGroup
@@ -49,6 +54,8 @@ from contentmodel_adapters.openai_chat.dialects import (
     SETTING_FIELDS,
     form_of,
     host_of,
+    is_of_another_maker,
+    requires_signed_calls,
     with_reported_settings,
     with_rules_of_host,
     with_setting_fields,
@@ -73,6 +80,7 @@ from contentmodel_adapters.openai_chat.tools import (
     old_choice,
     read_old_choice,
 )
+from contentmodel_adapters.shared.google import SKIP, with_signed_calls
 from contentmodel_adapters.shared.media import GOOGLE_FILES
 from contentmodel_adapters.shared.modalities import Modalities
 from contentmodel_adapters.shared.openai_errors import ERRORS, LIMIT_HEADERS
@@ -183,28 +191,67 @@ def with_fitting_settings(request: ChatRequest, context: EncodeContext) -> ChatR
     return settings.with_fitting_settings(request, context, form_of(context))
 
 
-_STATE = attrgetter("protected")
+def without_unread_state(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Return a request without the opaque state that the model cannot read.
+
+    That is the state of another maker, if the model is known to be of one, and of calls of other APIs, if the host does
+    not read it. Reasoning of another maker is lowered like that of another API.
+    """
+    messages = [_without_unread_state(message, request, context) for message in request.messages]
+    if all(map(is_, messages, request.messages)):
+        return request
+    changed: ChatRequest = context.replace(request, messages=messages)
+    return changed
 
 
-def without_unread_state(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return the messages. Calls of other APIs lose the opaque state that the host does not read."""
-    return [
-        _without_state(message, context)
-        if any(map(_STATE, message.contents)) and not is_native(message, context)
-        else message
-        for message in messages
-    ]
-
-
-def _without_state(message: ChatMessage, context: EncodeContext) -> ChatMessage:
-    contents = []
+def _without_unread_state(message: ChatMessage, request: ChatRequest, context: EncodeContext) -> ChatMessage:
+    contents: list[AIContent] = []
     for content in message.contents:
-        protected = content.protected if content.__class__ is FunctionCallContent else None
-        if protected is not None and protected.issuer not in context.issuers:
-            context.report_loss(content, "protected", reasons.OPAQUE_STATE, issuer=protected.issuer)
-            content = context.replace(content, protected=None)
-        contents.append(content)
+        state = content.protected
+        if state is None or not _is_unread(content, message, request, context):
+            contents.append(content)
+        elif isinstance(content, ReasoningContent):
+            contents += lowered_reasoning(content, context, is_last=content is message.contents[-1])
+        else:
+            context.report_loss(content, "protected", reasons.OPAQUE_STATE, issuer=state.issuer)
+            contents.append(context.replace(content, protected=None))
     return context.with_contents(message, contents)
+
+
+def _is_unread(content: Any, message: ChatMessage, request: ChatRequest, context: EncodeContext) -> bool:
+    issuer: str = content.protected.issuer
+    if is_native(message, context):
+        return is_of_another_maker(issuer, request, context)
+    return content.__class__ is FunctionCallContent and issuer not in context.issuers
+
+
+def with_separate_signatures(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages in which the signature of a text is a content before it, if the host has a field for it."""
+    field = context.host.state_field
+    if field is None or context.native:
+        return messages
+    return [_with_separate_signatures(message, field, context) for message in messages]
+
+
+def _with_separate_signatures(message: ChatMessage, field: str, context: EncodeContext) -> ChatMessage:
+    parts = [part for content in message.contents for part in _parts(content, field, context)]
+    return context.with_contents(message, parts)
+
+
+def _parts(content: AIContent, field: str, context: EncodeContext) -> list[AIContent]:
+    state = content.protected if content.__class__ is TextContent else None
+    if state is None or state.issuer not in context.issuers:
+        return [content]
+    signature = ReasoningContent(text="", protected=state, extra=hints.COLUMN.extra(context.api, field))
+    return [context.replaced(content, signature), context.replace(content, protected=None)]
+
+
+def with_placeholders(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Return a request with placeholder signatures on calls of other APIs, if the model refuses calls without one."""
+    if not requires_signed_calls(context, request.model):
+        return request
+    changed: ChatRequest = context.replace(request, messages=with_signed_calls(request.messages, context))
+    return changed
 
 
 REQUEST_PASSES = (
@@ -212,7 +259,9 @@ REQUEST_PASSES = (
     request_pass(with_known_tools, native=True, kinds=Kinds(custom=True)),
     request_pass(place_instructions, native=True),
     message_pass(passes.normalize_foreign),
-    message_pass(without_unread_state, needs=(FunctionCallContent,)),
+    request_pass(without_unread_state, native=True, needs=(FunctionCallContent, ReasoningContent)),
+    message_pass(with_separate_signatures, needs=(TextContent,)),
+    request_pass(with_placeholders, needs=(FunctionCallContent,)),
     message_pass(_with_readable_media, needs=media.TYPES),
     request_pass(passes.with_a_turn),
     request_pass(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES, detach_media="always"),
@@ -276,7 +325,7 @@ class OpenAIChat(TableAdapter):
     errors = ERRORS
     http = HTTP
     limit_headers = LIMIT_HEADERS
-    meaningless = {"object": "chat.completion"}
+    meaningless = {"object": "chat.completion", "extra_content": {"google": {"thought_signature": SKIP}}}
     reasoning_fields = REASONING_FIELDS
     dialects = tuple(DIALECTS)
     request_passes = REQUEST_PASSES
@@ -287,7 +336,11 @@ class OpenAIChat(TableAdapter):
         payload_pass(with_aliases, native=True),
         payload_pass(with_reported_settings, native=True),
     )
-    answer_passes = (message_pass(without_user_messages), message_pass(with_normalized_texts, native=True, cites=True))
+    answer_passes = (
+        message_pass(without_user_messages),
+        message_pass(with_separate_signatures),
+        message_pass(with_normalized_texts, native=True, cites=True),
+    )
     token_counts = {"cached_inside": True, "reasoning_inside": True}
     response_payload_passes = (payload_pass(completed), payload_pass(with_listed_sources, native=True))
 

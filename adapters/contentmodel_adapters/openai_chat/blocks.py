@@ -33,6 +33,7 @@ from contentmodel.authoring import (
     Table,
     TextField,
     TextOrBlocks,
+    object_of,
     reasons,
     row,
     write,
@@ -62,6 +63,7 @@ from contentmodel.content.tools import (
 from contentmodel.usage import Usage
 from contentmodel_adapters.openai_chat.dialects import API as API
 from contentmodel_adapters.openai_chat.dialects import maker_of
+from contentmodel_adapters.shared.google import SKIP
 from contentmodel_adapters.shared.media import AUDIO
 from contentmodel_adapters.shared.usage import ReasoningInside
 
@@ -77,7 +79,7 @@ class PassedOn(Opaque):
     """
 
     def holds(self, value: object) -> bool:
-        return value.__class__ is str and value != ""
+        return value.__class__ is str and value not in ("", SKIP)
 
     def is_read(self, issuer: str, context: EncodeContext) -> bool:
         return (context.native or issuer in context.issuers) and (self.maker is not None or issuer == self.issuer)
@@ -136,6 +138,16 @@ class CacheControl(CachePoints):
 
     def encode(self, value: CachePoint, context: EncodeContext, owner: object) -> dict[str, Any] | None:
         return super().encode(value, context, owner) if _in_field_of_host(value, context) else None
+
+
+class CacheControlOfTool(CacheControl):
+    """A cache point of a tool. Only hosts have a field for it."""
+
+    def encode(self, value: CachePoint, context: EncodeContext, owner: object) -> dict[str, Any] | None:
+        wire = super().encode(value, context, owner)
+        if wire is None:
+            context.report_lost_attributes(owner, ("cache_point",))
+        return wire
 
 
 def _in_field_of_host(value: CachePoint, context: EncodeContext) -> bool:
@@ -321,6 +333,21 @@ THINKING_BLOCKS = TABLE.union(
     prefer=lambda made, rows: rows[made.protected is not None and made.protected.kind == "redacted"],
 )
 
+# The signature of a message without calls: Gemini 3 signs texts, too (mozilla-ai/any-llm#1320, seen 2026-11-26). It is
+# a content of its own before the text, as in Interactions: a stream has it in a separate chunk.
+EXTRA_CONTENT = TABLE.union(
+    "extra content",
+    [
+        Row(
+            "thought signature",
+            ReasoningContent,
+            {"google.thought_signature": ("protected", PassedOn("google", "signature"))},
+            Silent("kind"),
+        )
+    ],
+    find=lambda wire: "thought signature",
+)
+
 # Tools that Groq runs: call and result are one object (groq 1.7, types/chat/chat_completion_message.py, seen
 # 2026-11-23).
 FOUND = TABLE.union(
@@ -485,6 +512,18 @@ def _cached_field(usage: dict[str, Any]) -> str:
 
 
 USAGE = TABLE.union("usage", [_usage_row(cached) for cached in CACHED_TOKENS], find=_cached_field)
+
+
+def usage_of_host(wire: dict[str, Any], choices: list[Any]) -> dict[str, Any] | None:
+    """Return the usage of a stream in the field of its host: in `x_groq` at Groq, in the first choice at Moonshot.
+
+    Their answers that are not streamed have it in OpenAI's field (recorded traffic of Groq;
+    platform.moonshot.ai/docs/api/chat).
+    """
+    holders = [wire.get("x_groq"), *choices[:1]]
+    found = (object_of(holder, "usage") for holder in holders if holder.__class__ is dict)
+    return next((usage for usage in found if usage.get("prompt_tokens").__class__ is int), None)
+
 
 ERROR = TABLE.record("error", ErrorContent, {"message": "message", "code": "code"}, Silent("kind"))
 

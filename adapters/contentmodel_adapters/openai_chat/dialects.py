@@ -34,6 +34,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     - `reads`: the issuers whose opaque state the host reads for any model.
     - `makers`: the makers whose opaque state the host reads for their own models. Each has the name of the format of
       the state at the host; None if the host names no format.
+    - `signed`: the names of models that refuse calls without a signature of Google, as a regular expression.
     - `cache_control`: whether parts may have the field `cache_control`.
     - `settings`: the fields of requests for settings of the reasoning, by attribute of ReasoningOptions. `form` is the
       form in which they express the amount of thinking.
@@ -49,6 +50,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     state_field: str | None = None
     reads: frozenset[str] = frozenset()
     makers: Mapping[str, str | None] = {}
+    signed: str | None = None
     cache_control: bool = False
     settings: Mapping[str, str] = {}
     form: forms.Form = forms.OPENAI
@@ -143,6 +145,8 @@ DIALECTS: dict[str, Dialect] = {
             name="google",
             models=r"(?:models/)?gemini-.*",
             reads=frozenset({"google"}),
+            state_field="extra_content",
+            signed=r"(?:models/)?gemini-[3-9].*",
             source="ai.google.dev/gemini-api/docs/thought-signatures, OpenAI compatibility",
         ),
     )
@@ -155,6 +159,22 @@ MAKERS = {"anthropic": r"(?:^|[/.@:])claude-", "google": r"(?:^|[/.@:])gemini-"}
 def maker_of(model: str | None) -> str | None:
     """Return the maker of a model if proxies pass on its opaque state; else None."""
     return next((maker for maker, names in MAKERS.items() if model and re.search(names, model)), None)
+
+
+def is_of_another_maker(maker: str | None, request: ChatRequest, context: EncodeContext) -> bool:
+    """Return whether the model of a request is known to be of another maker than this one of `MAKERS`.
+
+    False for a request of this API whose model is unchanged: all of it is sent back.
+    """
+    model, origin = request.model, context.origin
+    if maker not in MAKERS or model is None or (context.native and origin is not None and origin.model == model):
+        return False
+    makers_model = maker_of(model)
+    if makers_model is not None:
+        return makers_model != maker
+    dialect: Dialect | None = context.host.dialect
+    serves = dialect is None or maker in dialect.makers or maker in dialect.reads
+    return not serves or context.known.status in ("listed", "newest")
 
 
 def dialect_for(name: str | None, model: str | None) -> Dialect | None:
@@ -202,6 +222,13 @@ def _fields_of(dialect: Dialect) -> frozenset[str]:
     if dialect.cache_control:
         fields.add("cache_control")
     return frozenset(field for field in fields if field is not None)
+
+
+def requires_signed_calls(context: EncodeContext, model: str | None) -> bool:
+    """Return whether the host refuses calls of the model without a signature of Google."""
+    dialect: Dialect | None = context.host.dialect
+    signed = None if dialect is None else dialect.signed
+    return signed is not None and model is not None and re.fullmatch(signed, model) is not None
 
 
 def form_of(context: EncodeContext) -> forms.Form:
@@ -373,8 +400,12 @@ SETTING_FIELDS: dict[str, Spec] = {
 
 
 def fields_to_write(attribute: str, request: ChatRequest, context: EncodeContext) -> list[str]:
-    """Return the fields for a setting: those it was read from; else the host's field; else OpenAI's."""
-    own = FIELDS.of(request, API)
+    """Return the fields for a setting: those it was read from; else the host's field; else OpenAI's.
+
+    If the model of the target is of another maker, the fields it was read from are those of another host.
+    """
+    model = None if context.origin is None else context.origin.model
+    own = None if is_of_another_maker(maker_of(model), request, context) else FIELDS.of(request, API)
     read_from = [path for path in _OF_ATTRIBUTE[attribute] if path in own] if own else []
     if read_from:
         return read_from

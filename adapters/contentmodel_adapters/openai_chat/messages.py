@@ -30,6 +30,7 @@ from contentmodel.authoring import (
     hints,
     is_native,
     needs_error_mark,
+    object_of,
     passes,
     reasons,
     with_detached_media,
@@ -60,6 +61,7 @@ from contentmodel_adapters.openai_chat.blocks import (
     CITATIONS,
     CONTENT,
     EXECUTED,
+    EXTRA_CONTENT,
     FUNCTION_CALL,
     REASONING_DETAILS,
     RESULTS,
@@ -80,6 +82,14 @@ class NonEmptyObject(One[AIContent]):
 
     def holds(self, value: Any) -> bool:
         return value.__class__ is dict and any(value.values())
+
+
+class SignedObject(One[AIContent]):
+    """An object with a signature of Google. Any other one is residue."""
+
+    def holds(self, value: Any) -> bool:
+        google = object_of(value, "google") if value.__class__ is dict else {}
+        return google.get("thought_signature").__class__ is str and google["thought_signature"] != ""
 
 
 ROLE = Hint[SpelledRole](API, "role", "the role of the message of an answer, if it is not the usual one")
@@ -168,6 +178,7 @@ COLUMNS = {
     "reasoning": Column(NonEmptyText(ReasoningContent, "text", between=BETWEEN), ReasoningContent, hinted=True),
     **{name: Column(Blocks(union), ReasoningContent, hinted=True) for name, union in REASONING_LISTS.items()},
     "executed_tools": Column(ExecutedTools(), HostedToolCallContent, HostedToolResultContent, hinted=True),
+    "extra_content": Column(SignedObject(EXTRA_CONTENT), ReasoningContent, hinted=True),
     "content": TEXT_COLUMN,
     "refusal": REFUSAL_COLUMN,
     "audio": Column(NonEmptyObject(AUDIO_ANSWER), DataContent, HostedFileContent, hinted=True),

@@ -46,6 +46,7 @@ from contentmodel_adapters.openai_chat.blocks import (
     TOOL_CALLS,
     USAGE,
     detail_names,
+    usage_of_host,
 )
 from contentmodel_adapters.openai_chat.messages import (
     REASONING_LISTS,
@@ -74,7 +75,8 @@ TEXTS: dict[str, Any] = {
     "reasoning_content": ReasoningDelta,
 }
 TABLE.known_values(
-    "stream delta", "role", *TEXTS, *REASONING_LISTS, "audio", "tool_calls", "function_call", "annotations"
+    "stream delta",
+    *("role", *TEXTS, *REASONING_LISTS, "audio", "tool_calls", "function_call", "annotations", "extra_content"),
 )
 
 Key = tuple[str, int]
@@ -156,6 +158,8 @@ class Decoder(StreamDecoder):
                 return
             choices = self._read_without_choices(name, wire, choices)
         wire.pop("obfuscation", None)
+        if wire.get("usage") is None and (usage := usage_of_host(wire, choices)) is not None:
+            wire["usage"] = usage
         if wire != self._head:
             self._head = wire
             self._read_head(wire)

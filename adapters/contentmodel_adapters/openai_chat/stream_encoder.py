@@ -32,6 +32,7 @@ from contentmodel.content.tools import ToolCallContent, ToolResultContent
 from contentmodel.events import Layout, TurnComplete, TurnError
 from contentmodel.literals import LossFamily
 from contentmodel.response import ChatChoice
+from contentmodel_adapters.openai_chat.blocks import usage_of_host
 from contentmodel_adapters.openai_chat.messages import BETWEEN, COLUMNS, REASONING_TEXTS, sources_of
 from contentmodel_adapters.openai_chat.stream import TEXTS
 from contentmodel_adapters.shared.citations import placed
@@ -290,6 +291,9 @@ class Encoder(JoiningEncoder):
         for choice in list(self._executed):
             self._write_executed(choice)
         payload = self.encode_envelope(event)
+        if payload.get("usage") == usage_of_host(payload, payload.get("choices", ())):
+            # The stream that it was read from has it there only.
+            payload.pop("usage", None)
         payload |= sources_of((self._cited[index] for index in sorted(self._cited)), self.new_context())
         self._report_order(event.layout)
         is_failed = isinstance(event, TurnError)

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from contentmodel.authoring import Codec, DecodeContext, EncodeContext, Opaque, is_native, reasons
+from contentmodel.content.base import Protected
 from contentmodel.content.reasoning import ReasoningContent
-from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent
+from contentmodel.content.tools import FunctionCallContent, HostedToolCallContent, HostedToolResultContent
 from contentmodel.message import ChatMessage
 
 ISSUER = "google"
@@ -111,3 +112,22 @@ def _joined(contents: Sequence[Any], context: EncodeContext) -> list[Any]:
         joined.append(content)
         pending = content if isinstance(content, ReasoningContent) and is_signed(content) else None
     return joined
+
+
+def with_signed_calls(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages with a placeholder signature on the first call of each turn of another API."""
+    signed = []
+    for message in messages:
+        place = next((i for i, c in enumerate(message.contents) if c.__class__ is FunctionCallContent), None)
+        if place is not None and message.contents[place].protected is None and not is_native(message, context):
+            contents = list(message.contents)
+            contents[place] = _signed(contents[place], context)
+            message = context.replace(message, contents=contents)
+        signed.append(message)
+    return signed
+
+
+def _signed(call: Any, context: EncodeContext) -> Any:
+    context.report_loss(call, "protected", reasons.PLACEHOLDER_SIGNATURE)
+    sealed = Protected(issuer=ISSUER, kind="signature", data=SKIP)
+    return context.replace(call, protected=sealed)

@@ -93,26 +93,38 @@ def with_sendable_tools(request: ChatRequest, context: EncodeContext, current: C
 
 
 def _of_the_model(tool: HostedTool, context: EncodeContext, current: Current) -> HostedTool:
-    """Return a tool with the declaration that the model supports, without the settings that this declaration lacks."""
+    """Return a tool with the declaration that the model supports, and without what this declaration lacks."""
     declared = None if context.api in (tool.extra or {}) else declaration(tool, current, context.known.capabilities)
-    if declared is None or not context.is_ours(tool):
+    if declared is None:
         return tool
-    changed = tool
-    if declared != declaration(tool, current):
-        changed = hints.ROW.on(changed, context.api, declared.tag)
-    if tool.name != declared.name and tool.name in {other.name for other in current[tool.kind]}:
-        changed = msgspec.structs.replace(changed, name=declared.name)
-    others = (
-        [] if declared.only_settings is None else [name for name in tool.settings if name not in declared.only_settings]
-    )
+    named = _with_fixed_name(tool, declared, context, current)
+    if not context.is_ours(tool):
+        return named
+    fitting = _without_other_settings(named, declared, context)
+    if declared == declaration(tool, current):
+        return fitting
+    return context.replaced(fitting, hints.ROW.on(fitting, context.api, declared.tag))
+
+
+def _with_fixed_name(tool: HostedTool, declared: Hosted, context: EncodeContext, current: Current) -> HostedTool:
+    """Return a tool with the name that the API fixes for it. The name may be of another API, or of the application."""
+    if tool.name is None or tool.name == declared.name:
+        return tool
+    if all(tool.name not in (other.name, other.tag) for other in current[tool.kind]):
+        context.report_loss(tool, "name", reasons.FIXED_NAME)
+    return context.replace(tool, name=declared.name)
+
+
+def _without_other_settings(tool: HostedTool, declared: Hosted, context: EncodeContext) -> HostedTool:
+    """Return a tool without the settings that its declaration does not have."""
+    known = declared.only_settings
+    others = [] if known is None else [name for name in tool.settings if name not in known]
+    if not others:
+        return tool
     for name in others:
         context.report_loss(tool, f"settings.{name}", reasons.TOOL_SETTING, tag=declared.tag)
-    if others:
-        kept = {name: value for name, value in tool.settings.items() if name not in others}
-        changed = msgspec.structs.replace(changed, settings=kept)
-    if changed is not tool:
-        context.replaced(tool, changed)
-    return changed
+    kept = {name: value for name, value in tool.settings.items() if name not in others}
+    return context.replace(tool, settings=kept)
 
 
 def _is_sendable(tool: Any, context: EncodeContext, current: Current) -> bool:

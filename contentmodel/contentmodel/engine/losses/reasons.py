@@ -271,6 +271,7 @@ NO_TEXT_FORMAT = dropped("no-text-format", "{target} does not support this forma
 NEEDS_SETTINGS = dropped("needs-settings", "{target} requires {needs} for this tool, and the request has none")
 TOOL_SETTING = dropped("tool-setting", "the tool {tag} of {target} has no such setting")
 NO_HOSTED_TOOL = dropped("no-hosted-tool", "{target} has no such hosted tool")
+FIXED_NAME = insignificant("fixed-name", "{target} has a name of its own for this tool, or none")
 NAMESPACE_IN_NAME = degraded(
     "namespace-in-name", "{target} has no namespaces: the name contains the namespace, and the maps can restore it"
 )

@@ -166,7 +166,7 @@ def reasoning_by_policy(content: ReasoningContent, context: EncodeContext, *, is
         if content.protected is not None:
             context.report_loss(content.protected, None, reasons.OPAQUE_STATE, issuer=content.protected.issuer)
         context.report_lost_attributes(content, ("kind", "annotations", "cache_point"))
-        context.leave_residue(content)
+        context.leave_residue(content, own=True)
         kept = ReasoningContent(text=content.text, extra=COLUMN.extra(context.api, policy))
         return [context.replaced(content, kept)]
     if policy != "text":
