@@ -220,6 +220,29 @@ def test_signature_of_claude_does_not_go_to_another_model() -> None:
         )
 
 
+def answered(*content: Any, **others: Any) -> dict[str, Any]:
+    message = {"role": "assistant", "content": list(content)}
+    usage = {"inputTokens": 1, "outputTokens": 1, "totalTokens": 2}
+    body = {"output": {"message": message}, "stopReason": "end_turn", "usage": usage, "metrics": {"latencyMs": 1}}
+    return {**body, **others}
+
+
+def streamed(response: ChatResponse) -> bytes:
+    """Return a response as the bytes of a stream. Nothing of it may be lost."""
+    encoder = BEDROCK.stream_encoder()
+    data = b"".join(map(encoder.feed, contentmodel.unfold(response)))
+    assert encoder.losses == ()
+    return data
+
+
+def test_answer_of_a_prompt_router_keeps_its_state() -> None:
+    blocks = [{"reasoningContent": SIGNED}, {"reasoningContent": {"redactedContent": "b3Bx"}}, {"text": "Yes."}]
+    answer = answered(*blocks, trace={"promptRouter": {"invokedModelId": CLAUDE}})
+    response = BEDROCK.decode_response(answer)
+    assert BEDROCK.encode_response(response).payload == answer
+    assert fold_stream([streamed(response)], API).messages == response.messages
+
+
 STEPS = {
     (API, CLAUDE): "anthropic",
     (API, NOVA): "amazon",

@@ -43,13 +43,14 @@ PLACEHOLDER = {"text": ""}
 
 
 class Decoder(StreamDecoder):
-    """Decode one answer event by event. Finished blocks are not kept."""
+    """Decode one answer event by event. Finished blocks are not kept, except reasoning of an unknown model."""
 
     def __init__(self, adapter: Any, *, deltas: bool = True) -> None:
         super().__init__(adapter, deltas=deltas)
         self._open: dict[int, BlockState] = {}
         self._role: dict[str, Any] = {"role": "assistant"}
-        self._has_stopped = False
+        self._unnamed: list[BlockState] = []
+        """Finished reasoning. A prompt router names the model, which made its state, at the end of the stream."""
 
     def assume_model(self, model: str) -> None:
         self.answer = {"modelId": model, **self.answer}
@@ -163,6 +164,8 @@ class Decoder(StreamDecoder):
         block = self._open.pop(place, None)
         if block is not None:
             self.stop(block, self._finished(block), is_complete=is_complete)
+            if "reasoningContent" in block.wire and self.origin().model is None:
+                self._unnamed.append(block)
 
     def _finished(self, block: BlockState) -> Any:
         texts = {field: "".join(pieces) for field, pieces in block.pieces.items()}
@@ -199,6 +202,8 @@ class Decoder(StreamDecoder):
             raise DecodeError(API, [Fault("$", "the message ends and has not started")])
         for place in list(self._open):
             self._stop(place)
+        for block in self._unnamed if self.origin().model is not None else ():
+            self.catch_up(block, self._decode(block.wire))
         wire, layout = self.broken()
         self.complete(self.adapter.read_response(wire), layout)
 
