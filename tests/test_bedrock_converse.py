@@ -376,6 +376,62 @@ def test_boto3_reads_answers_and_streams() -> None:
     assert folded.messages[0].contents == BEDROCK.decode_response(answer).messages[0].contents
 
 
+GROUNDED = {"toolUseId": "s1", "type": "nova_grounding_result", "status": "success"}
+STREAMED = [
+    {"reasoningContent": {"redactedContent": "b3Bx"}},
+    {"toolResult": {**GROUNDED, "content": [{"text": "a"}, {"text": "b"}, {"json": {"x": 1}}]}},
+    {"image": {"format": "png", "source": {"bytes": PIXEL}}},
+    {"citationsContent": {"content": [{"text": "A"}], "citations": [{"title": "notes"}]}},
+]
+
+
+def test_boto3_reads_streamed_blocks_that_do_not_grow() -> None:
+    response = BEDROCK.decode_response(answered(*STREAMED))
+    assert streamed(response)
+    with LoopbackServer([response]) as server:
+        client = boto3.client("bedrock-runtime", endpoint_url=server.base_url(API), **KEYS)
+        events = list(client.converse_stream(modelId=CLAUDE, **asked({"text": "?"}))["stream"])
+    deltas = [event["contentBlockDelta"]["delta"] for event in events if "contentBlockDelta" in event]
+    assert deltas[:3] == [
+        {"reasoningContent": {"redactedContent": b"opq"}},
+        {"toolResult": [{"text": "a"}, {"text": "b"}, {"json": {"x": 1}}]},
+        {"image": {"source": {"bytes": base64.b64decode(PIXEL)}}},
+    ]
+    assert "SDK_UNKNOWN_MEMBER" not in str(events)
+    decoder = BEDROCK.stream_decoder()
+    folded = contentmodel.fold([made for event in events for made in decoder.feed_event(event)] + decoder.close())
+    assert folded.messages[0].contents == response.messages[0].contents
+
+
+@pytest.mark.parametrize("block", STREAMED[:3])
+def test_decoder_reads_blocks_that_are_whole_in_their_start(block: dict[str, Any]) -> None:
+    events = [
+        {"messageStart": {"role": "assistant"}},
+        {"contentBlockStart": {"start": block, "contentBlockIndex": 0}},
+        {"contentBlockStop": {"contentBlockIndex": 0}},
+        {"messageStop": {"stopReason": "end_turn"}},
+    ]
+    decoder = BEDROCK.stream_decoder()
+    folded = contentmodel.fold([made for event in events for made in decoder.feed_event(event)] + decoder.close())
+    assert folded.messages[0].contents == BEDROCK.decode_response(answered(block)).messages[0].contents
+
+
+def test_stream_encoder_reports_blocks_that_streams_cannot_have() -> None:
+    document = {"document": {"name": "d", "format": "pdf", "source": {"bytes": "JVBERi0="}}}
+    result = {"toolResult": {**GROUNDED, "content": [{"json": {"x": 1}}, document]}}
+    encoder = BEDROCK.stream_encoder()
+    response = BEDROCK.decode_response(answered(document, result, {"text": "a"}))
+    data = b"".join(map(encoder.feed, contentmodel.unfold(response)))
+    at = "$.choices[0].messages[0].contents"
+    assert [(loss.path, loss.code, loss.kind) for loss in encoder.losses] == [
+        (f"{at}[0]", "bedrock-not-streamed", "dropped"),
+        (f"{at}[1].outputs[1]", "bedrock-not-streamed", "dropped"),
+    ]
+    kept = {"toolResult": {**GROUNDED, "content": [{"json": {"x": 1}}]}}
+    written = fold_stream([data], API).messages[0].contents
+    assert written == BEDROCK.decode_response(answered(kept, {"text": "a"})).messages[0].contents
+
+
 def test_client_keeps_signatures_and_names_the_model() -> None:
     request = ChatRequest(messages=[user("?")])
     with LoopbackServer([ANSWER, ANSWER]) as server:

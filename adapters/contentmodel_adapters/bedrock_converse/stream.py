@@ -228,11 +228,12 @@ def _beginning(delta: dict[str, Any]) -> dict[str, Any]:
 
 
 def _extend(content: list[Any], deltas: list[Any]) -> None:
-    """Append to the content of a result. A text continues the text before it."""
-    for delta in deltas:
-        last = content[-1] if content else None
-        is_text = delta.__class__ is dict and delta.keys() == {"text"} and delta["text"].__class__ is str
-        if is_text and last.__class__ is dict and last.keys() == {"text"}:
-            content[-1] = {"text": last["text"] + delta["text"]}
-        else:
-            content.append(delta)
+    """Append to the content of a result. A text at the start of a delta continues the text before it."""
+    if content and deltas and _is_text(content[-1]) and _is_text(deltas[0]):
+        content[-1] = {"text": content[-1]["text"] + deltas[0]["text"]}
+        deltas = deltas[1:]
+    content += deltas
+
+
+def _is_text(part: Any) -> bool:
+    return part.__class__ is dict and part.keys() == {"text"} and part["text"].__class__ is str
