@@ -198,7 +198,36 @@ def test_signatures_do_not_pass_from_nova_to_claude_within_the_api() -> None:
     assert "c2lnbmF0dXJl" in json.dumps(BEDROCK.encode_request(request).payload)
     encoded = BEDROCK.encode_request(request, model=CLAUDE)
     assert "c2lnbmF0dXJl" not in json.dumps(encoded.payload)
-    assert [loss.code for loss in encoded.losses if "opaque" in loss.code] == ["opaque-state"]
+    assert "foreign-reasoning" in {loss.code for loss in encoded.losses}
+
+
+HIDDEN = {"redactedContent": "b3Bx"}
+
+
+@pytest.mark.parametrize(
+    ("block", "source", "target"),
+    [(HIDDEN, CLAUDE, NOVA), (SIGNED, NOVA, CLAUDE), ({"reasoningText": {"text": "Hm."}}, NOVA, CLAUDE)],
+)
+def test_reasoning_does_not_pass_to_the_model_of_another_maker(block: dict[str, Any], source: str, target: str) -> None:
+    payload = reasoned(block, source)
+    encoded = convert(payload, source=API, target=API, model=target)
+    assert encoded.payload["messages"][1]["content"] == [{"text": "Yes."}]
+    assert ("$.messages[1].content[0]", "foreign-reasoning") in {(loss.path, loss.code) for loss in encoded.losses}
+    assert BEDROCK.check_request(encoded.payload) == []
+    assert convert(payload, source=API, target=API).payload == payload
+
+
+def test_policy_reasoning_applies_to_models_of_other_makers() -> None:
+    encoded = convert(reasoned(SIGNED, NOVA), source=API, target=API, model=CLAUDE, policies={"reasoning": "text"})
+    assert encoded.payload["messages"][1]["content"] == [{"text": "Hm.\n\n"}, {"text": "Yes."}]
+
+
+def test_message_with_only_unread_reasoning_is_not_sent() -> None:
+    payload = reasoned(HIDDEN, CLAUDE)
+    del payload["messages"][1]["content"][1]
+    encoded = convert(payload, source=API, target=API, model=NOVA)
+    assert encoded.payload["messages"] == [{"role": "user", "content": [{"text": "?"}, {"text": "Why?"}]}]
+    assert ("$.messages[1]", "empty-message") in {(loss.path, loss.code) for loss in encoded.losses}
 
 
 def test_state_of_an_unnamed_model_is_kept_within_the_api() -> None:

@@ -41,6 +41,7 @@ from contentmodel.authoring import (
 from contentmodel.content.citations import Citation
 from contentmodel.content.documents import DocumentContent
 from contentmodel.content.media import DataContent, UriContent
+from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionResultContent
 from contentmodel.message import ChatMessage, Origin
@@ -58,7 +59,7 @@ from contentmodel_adapters.bedrock_converse.blocks import (
     text_in,
 )
 from contentmodel_adapters.bedrock_converse.http import HTTP
-from contentmodel_adapters.bedrock_converse.messages import Messages
+from contentmodel_adapters.bedrock_converse.messages import Messages, with_readable_reasoning
 from contentmodel_adapters.bedrock_converse.response import RESPONSE, encode_blocks, with_error
 from contentmodel_adapters.bedrock_converse.rules import (
     CALL_IDS,
@@ -323,6 +324,7 @@ REQUEST_PASSES = (
     request_pass(with_sendable_tools, current=CURRENT),
     request_pass(hoist_instructions),
     request_pass(without_empty_texts),
+    message_pass(with_readable_reasoning, native=True, needs=(ReasoningContent,)),
     message_pass(passes.normalize_foreign),
     message_pass(instructions_as_text),
     message_pass(passes.join_results),

@@ -17,10 +17,13 @@ from contentmodel.authoring import (
     Silent,
     is_native,
     list_of,
+    readable_reasoning,
+    reasons,
 )
+from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.tools import FunctionResultContent
 from contentmodel.message import ChatMessage
-from contentmodel_adapters.bedrock_converse.blocks import API, CONTENT, POINTS, TABLE
+from contentmodel_adapters.bedrock_converse.blocks import API, CLAUDE, CONTENT, POINTS, TABLE, maker_of
 from contentmodel_adapters.shared.cached_blocks import CachedBlocks
 from contentmodel_adapters.shared.first_turn import BEGUN_BEFORE, without_begun
 
@@ -83,6 +86,51 @@ def _by_author(message: ChatMessage, context: DecodeContext) -> list[ChatMessage
     for part in parts:
         context.replaced(message, part)
     return parts
+
+
+# -- reasoning -----------------------------------------------------------------------------------------------------
+
+
+def with_readable_reasoning(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages without the reasoning of models of other makers (policy `reasoning`).
+
+    Only the maker of a model can read the state of its reasoning, and Claude refuses reasoning without a signature. A
+    message that has no other contents is not sent.
+    """
+    if context.kind == "response" or all(message.role != "assistant" for message in messages):
+        return messages
+    kept: list[ChatMessage] = []
+    is_after_gap = False
+    for message in messages:
+        changed = _with_readable_reasoning(message, context) if is_native(message, context) else message
+        if message.contents and not changed.contents:
+            context.report_loss(message, None, reasons.EMPTY_MESSAGE)
+            is_after_gap = True
+            continue
+        if is_after_gap and kept and _sender(kept[-1]) == _sender(changed):
+            changed = context.replaced(changed, JOINED.on(changed, API, True))
+        is_after_gap = False
+        kept.append(changed)
+    return kept
+
+
+def _sender(message: ChatMessage) -> str:
+    return "user" if message.role == "tool" else message.role
+
+
+def _with_readable_reasoning(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+    maker = maker_of(message.origin and message.origin.model)
+    contents: list[Any] = []
+    for content in message.contents:
+        is_unread = isinstance(content, ReasoningContent) and _is_unread(content, maker, context)
+        contents += readable_reasoning(content, context) if is_unread else [content]
+    return context.with_contents(message, contents)
+
+
+def _is_unread(content: ReasoningContent, maker: str | None, context: EncodeContext) -> bool:
+    if content.protected is not None:
+        return content.protected.issuer not in context.issuers
+    return maker not in (None, CLAUDE) and CLAUDE in context.issuers
 
 
 def _is_result(content: object) -> bool:

@@ -176,7 +176,7 @@ def reasoning_by_policy(content: ReasoningContent, context: EncodeContext, *, is
     return [context.replaced(content, TextContent(text=content.text + between))]
 
 
-def reasoning(content: ReasoningContent, context: EncodeContext, *, is_last: bool = False) -> list[AIContent]:
+def readable_reasoning(content: ReasoningContent, context: EncodeContext, *, is_last: bool = False) -> list[AIContent]:
     """Return reasoning as the target has it: unchanged, with its state in a field of the host, or by the policy."""
     is_readable = content.protected is not None and content.protected.issuer in context.issuers
     if context.keeps_state or (is_readable and not context.reasoning_fields):
