@@ -361,6 +361,57 @@ def test_validator_of_the_sdk_accepts_converted_requests(source: str) -> None:
         assert judge(API, "request").faults(payload) == faults_of_sdk(payload) == [], record["id"]
 
 
+def with_result(**result: Any) -> dict[str, Any]:
+    """Return a request with one call and its result."""
+    call = {"toolUse": {"toolUseId": "t", "name": "look", "input": {}}}
+    messages = [
+        {"role": "user", "content": [{"text": "?"}]},
+        {"role": "assistant", "content": [call]},
+        {"role": "user", "content": [{"toolResult": {"toolUseId": "t", **result}}]},
+    ]
+    return {"modelId": CLAUDE, "messages": messages, "toolConfig": REQUEST["toolConfig"]}
+
+
+def test_json_results_of_other_apis_are_objects() -> None:
+    parts = [{"functionResponse": {"name": "w", "response": {"result": [1, 2]}}}]
+    contents = [
+        {"role": "user", "parts": [{"text": "?"}]},
+        {"role": "model", "parts": [{"functionCall": {"name": "w", "args": {}}}]},
+        {"role": "user", "parts": parts},
+    ]
+    encoded = convert({"contents": contents}, source="google-generate-content", target=API, model=CLAUDE)
+    result = encoded.payload["messages"][2]["content"][0]["toolResult"]
+    assert result["content"] == [{"text": "[1,2]"}]
+    assert BEDROCK.check_request(encoded.payload) == []
+
+
+def test_failed_result_without_content_gets_a_placeholder() -> None:
+    messages = [
+        {"role": "user", "content": "?"},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "look", "input": {}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "is_error": True}]},
+    ]
+    payload = {"model": "claude-opus-4-8", "max_tokens": 9, "messages": messages}
+    encoded = convert(payload, source="anthropic-messages", target=API, model=CLAUDE)
+    result = encoded.payload["messages"][2]["content"][0]["toolResult"]
+    assert result == {"toolUseId": "t", "status": "error", "content": [{"text": "[the result has no content]"}]}
+    assert ("bedrock-empty-result", "synthesized") in {(loss.code, loss.kind) for loss in encoded.losses}
+    assert BEDROCK.check_request(encoded.payload) == []
+
+
+@pytest.mark.parametrize(
+    ("result", "rule"),
+    [
+        ({"content": [{"json": [1, 2]}]}, "json-results-are-objects"),
+        ({"content": [], "status": "error"}, "failed-results-have-content"),
+    ],
+)
+def test_results_that_the_service_refuses_are_kept_and_reported(result: dict[str, Any], rule: str) -> None:
+    payload = with_result(**result)
+    assert BEDROCK.encode_request(BEDROCK.decode_request(payload)).payload == payload
+    assert [violation.rule for violation in BEDROCK.check_request(payload)] == [rule]
+
+
 # -- boto3 -------------------------------------------------------------------------------------------------------------
 
 KEYS = {"aws_access_key_id": "none", "aws_secret_access_key": "none", "region_name": "us-east-1"}

@@ -43,6 +43,7 @@ from contentmodel.engine.pipeline.chat_messages import AnswerMessage, ChatMessag
 from contentmodel.engine.pipeline.detached_media import BEHIND, with_detached_media, with_media_back
 from contentmodel.engine.pipeline.instructions import hoist_instructions, instructions_as_text, place_instructions
 from contentmodel.engine.pipeline.json_schemas import with_json_schemas
+from contentmodel.engine.pipeline.json_values import as_text_content
 from contentmodel.engine.pipeline.lowering import check_choices, readable_reasoning
 from contentmodel.engine.pipeline.names import Renames, SchemaMap, with_counted_calls
 from contentmodel.engine.pipeline.origins import is_native
@@ -318,6 +319,7 @@ __all__ = [
     "Words",
     "Written",
     "append_text",
+    "as_text_content",
     "begun_before",
     "camel_name",
     "canonical",

@@ -59,7 +59,7 @@ from contentmodel_adapters.bedrock_converse.blocks import (
     text_in,
 )
 from contentmodel_adapters.bedrock_converse.http import HTTP
-from contentmodel_adapters.bedrock_converse.messages import Messages, with_readable_reasoning
+from contentmodel_adapters.bedrock_converse.messages import Messages, with_fitting_results, with_readable_reasoning
 from contentmodel_adapters.bedrock_converse.response import RESPONSE, encode_blocks, with_error
 from contentmodel_adapters.bedrock_converse.rules import (
     CALL_IDS,
@@ -334,6 +334,7 @@ REQUEST_PASSES = (
     message_pass(_with_readable_media, needs=media.TYPES),
     request_pass(passes.with_a_turn),
     request_pass(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES),
+    message_pass(with_fitting_results),
     message_pass(with_documents, needs=_DOCUMENTS),
     message_pass(with_begun),
     request_pass(with_fitting_schemas, dialects=ANTHROPIC),
@@ -382,6 +383,7 @@ class BedrockConverse(TableAdapter):
         message_pass(passes.without_citations),
         message_pass(passes.without_names_of_results),
         message_pass(media.without_media),
+        message_pass(with_fitting_results),
         # The next request contains this answer, and must not contain blank texts.
         message_pass(passes.without_blank_texts),
         message_pass(passes.without_broken_status, native=True),

@@ -15,13 +15,15 @@ from contentmodel.authoring import (
     MessageList,
     Roles,
     Silent,
+    as_text_content,
     is_native,
     list_of,
     readable_reasoning,
     reasons,
 )
 from contentmodel.content.reasoning import ReasoningContent
-from contentmodel.content.tools import FunctionResultContent
+from contentmodel.content.text import JsonContent, TextContent
+from contentmodel.content.tools import FunctionResultContent, ToolResultContent
 from contentmodel.message import ChatMessage
 from contentmodel_adapters.bedrock_converse.blocks import API, CLAUDE, CONTENT, POINTS, TABLE, maker_of
 from contentmodel_adapters.shared.cached_blocks import CachedBlocks
@@ -131,6 +133,39 @@ def _is_unread(content: ReasoningContent, maker: str | None, context: EncodeCont
     if content.protected is not None:
         return content.protected.issuer not in context.issuers
     return maker not in (None, CLAUDE) and CLAUDE in context.issuers
+
+
+# -- results -------------------------------------------------------------------------------------------------------
+
+EMPTY_RESULT = reasons.synthesized(
+    "bedrock-empty-result", "{target} refuses a failed result without content: a placeholder is sent"
+)
+NO_CONTENT = "[the result has no content]"
+"""The placeholder content of a failed result. It is not reversed."""
+
+
+def with_fitting_results(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages whose results of other APIs have no JSON values but objects, and a content if they failed."""
+    return [
+        message
+        if is_native(message, context)
+        else context.with_contents(message, [_with_fitting_outputs(content, context) for content in message.contents])
+        for message in messages
+    ]
+
+
+def _with_fitting_outputs(content: Any, context: EncodeContext) -> Any:
+    if not isinstance(content, ToolResultContent):
+        return content
+    if content.is_error and not content.outputs:
+        context.report_loss(content, "outputs", EMPTY_RESULT)
+        return context.replace(content, outputs=[TextContent(text=NO_CONTENT)])
+    outputs = [as_text_content(output, context) if _is_refused(output) else output for output in content.outputs]
+    return context.replace(content, outputs=outputs) if any(map(_is_refused, content.outputs)) else content
+
+
+def _is_refused(output: object) -> bool:
+    return isinstance(output, JsonContent) and output.value.__class__ is not dict
 
 
 def _is_result(content: object) -> bool:

@@ -17,6 +17,7 @@ from contentmodel.authoring import (
     IdentifierRule,
     Rules,
     Severity,
+    kind_of,
     objects,
     objects_of,
     one_object,
@@ -138,6 +139,23 @@ def calls_have_results(request: Request) -> Iterator[Broken]:
             for call_id in _ids(message, "toolResult"):
                 if call_id not in calls:
                     yield at, f"no call {call_id!r:.80}"
+
+
+@_rule("send an object, or the value as text", "aws/aws-sdk-js-v3#7330")
+def json_results_are_objects(request: Request) -> Iterator[Broken]:
+    """A JSON value in a result must be an object."""
+    for at, result in blocks(request, "toolResult"):
+        for path, part in objects(result, "content", at):
+            if part.get("json") is not None and not isinstance(part["json"], dict):
+                yield f"{path}.json", kind_of(part["json"])
+
+
+@_rule("add a text", "aws-samples/sample-multi-agent-orchestration-chat-on-agentcore#15")
+def failed_results_have_content(request: Request) -> Iterator[Broken]:
+    """A result with the status "error" must have content."""
+    for at, result in blocks(request, "toolResult"):
+        if result.get("status") == "error" and not result.get("content"):
+            yield f"{at}.content", "no content"
 
 
 @_rule("use letters, digits, _, single spaces, - and brackets", f"{REFERENCE}/API_runtime_DocumentBlock.html")
