@@ -352,6 +352,41 @@ def test_effort_is_in_the_field_of_the_model(model: str, expected: dict[str, Any
     payload = {"model": "gpt-5.2", "messages": [{"role": "user", "content": "?"}], "reasoning_effort": "high"}
     encoded = convert(payload, source="openai-chat", target=API, model=model)
     assert encoded.payload["additionalModelRequestFields"] == expected
+    written = {**encoded.payload, "modelId": model}
+    back = convert(written, source=API, target="openai-chat", model="gpt-5.2")
+    assert back.payload["reasoning_effort"] == "high"
+    assert contentmodel.audit(written, back) == []
+    assert BEDROCK.encode_request(BEDROCK.decode_request(written)).payload == written
+
+
+@pytest.mark.parametrize(
+    ("model", "fields"),
+    [
+        ("openai.gpt-oss-20b-1:0", {"outputConfig": {"effort": "low"}}),
+        (NOVA, {"additionalModelRequestFields": {"reasoningConfig": {"type": "disabled"}}}),
+        (NOVA, {"additionalModelRequestFields": {"reasoningConfig": {"type": "enabled", "maxReasoningEffort": 1}}}),
+        (CLAUDE, {"additionalModelRequestFields": {"reasoning_effort": "low"}}),
+        (
+            "openai.gpt-oss-20b-1:0",
+            {"outputConfig": {"effort": "low"}, "additionalModelRequestFields": {"reasoning_effort": "high", "x": 1}},
+        ),
+    ],
+)
+def test_effort_in_a_field_of_another_model_is_kept_and_reported(model: str, fields: dict[str, Any]) -> None:
+    payload = asked({"text": "?"}, modelId=model, **fields)
+    request = BEDROCK.decode_request(payload)
+    assert request.options.reasoning is None
+    assert BEDROCK.encode_request(request).payload == payload
+    encoded = convert(payload, source=API, target="openai-chat", model="gpt-5.2")
+    assert contentmodel.audit(payload, encoded) == []
+    assert {f"$.{name}" for name in fields} <= {loss.path for loss in encoded.losses}
+
+
+def test_effort_of_gpt_oss_goes_to_the_field_of_claude_within_the_api() -> None:
+    payload = asked(
+        {"text": "?"}, modelId="openai.gpt-oss-20b-1:0", additionalModelRequestFields={"reasoning_effort": "low"}
+    )
+    assert convert(payload, source=API, target=API, model=CLAUDE).payload["outputConfig"] == {"effort": "low"}
 
 
 @pytest.mark.parametrize("source", ["openai-chat", "openai-responses", "anthropic-messages", "google-generate-content"])

@@ -58,6 +58,7 @@ from contentmodel_adapters.bedrock_converse.blocks import (
     maker_of,
     text_in,
 )
+from contentmodel_adapters.bedrock_converse.dialects import OF_MODEL, with_fields_of_model, without_fields_of_model
 from contentmodel_adapters.bedrock_converse.http import HTTP
 from contentmodel_adapters.bedrock_converse.messages import Messages, with_fitting_results, with_readable_reasoning
 from contentmodel_adapters.bedrock_converse.response import RESPONSE, encode_blocks, with_error
@@ -82,7 +83,6 @@ from contentmodel_adapters.shared.schema_adaptation import ANTHROPIC, restored_a
 
 _TIERS = ("priority", "default", "flex", "reserved")
 _EFFORTS = ("low", "medium", "high", "xhigh", "max")
-_OF_MODEL = "additionalModelRequestFields"
 REQUEST = TABLE.record(
     "request",
     ChatRequest,
@@ -97,11 +97,11 @@ REQUEST = TABLE.record(
         "inferenceConfig.temperature": "options.temperature",
         "inferenceConfig.topP": "options.top_p",
         "inferenceConfig.stopSequences": "options.stop_sequences",
-        f"{_OF_MODEL}.top_k": "options.top_k",
-        f"{_OF_MODEL}.thinking.type": enum_at(
+        f"{OF_MODEL}.top_k": "options.top_k",
+        f"{OF_MODEL}.thinking.type": enum_at(
             "options.reasoning.mode", "enabled", "disabled", "adaptive", "between_tools"
         ),
-        f"{_OF_MODEL}.thinking.budget_tokens": "options.reasoning.budget_tokens",
+        f"{OF_MODEL}.thinking.budget_tokens": "options.reasoning.budget_tokens",
         "outputConfig.effort": enum_at("options.reasoning.effort", *_EFFORTS),
         "outputConfig.textFormat": ("options.response_format", OneOf(OUTPUT_FORMAT)),
         "requestMetadata": "options.metadata",
@@ -216,22 +216,6 @@ def with_tool_config(payload: dict[str, Any], request: ChatRequest, context: Enc
     context.report_loss(request, "tools", UNDEFINED)
     tools = [{"toolSpec": {"name": name, "inputSchema": {"json": {"type": "object"}}}} for name in called]
     return {**rest, "toolConfig": {**config, "tools": tools}}
-
-
-def with_fields_of_model(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Return a payload with the effort of reasoning in the field that the model has for it."""
-    effort, name = object_of(payload, "outputConfig").get("effort"), (context.known.model or "").lower()
-    fields: dict[str, Any] = {}
-    if effort is not None and "gpt-oss" in name:
-        fields = {"reasoning_effort": effort}
-    elif effort is not None and "nova-2" in name:
-        fields = {"reasoningConfig": {"type": "enabled", "maxReasoningEffort": effort}}
-    if not fields:
-        return payload
-    output = {key: value for key, value in payload["outputConfig"].items() if key != "effort"}
-    rest = {key: value for key, value in payload.items() if key not in ("outputConfig", _OF_MODEL)}
-    own = {key: value for key, value in object_of(payload, _OF_MODEL).items() if key != "thinking"}
-    return {**rest, **({"outputConfig": output} if output else {}), _OF_MODEL: {**own, **fields}}
 
 
 def with_metadata(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
@@ -365,15 +349,16 @@ class BedrockConverse(TableAdapter):
         "toolUse": {"type": "tool_use"},
         "toolResult": {"content": []},
         "inferenceConfig": {},
-        _OF_MODEL: {},
+        OF_MODEL: {},
         # Two of the counters have two names.
         **dict.fromkeys(("cacheReadInputTokenCount", "cacheWriteInputTokenCount")),
         **dict.fromkeys(("ResponseMetadata", "metrics", "p")),
     }
+    structure = frozenset({"maxReasoningEffort"})
     request_passes = REQUEST_PASSES
     request_payload_passes = (
         payload_pass(with_tool_config),
-        payload_pass(with_fields_of_model),
+        payload_pass(with_fields_of_model, native=True),
         payload_pass(with_metadata),
         payload_pass(with_fitting_cache_points),
     )
@@ -406,7 +391,9 @@ class BedrockConverse(TableAdapter):
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         decode = partial(super()._decode_row, row, context=context)
-        value = with_error(wire, context, decode) if row is RESPONSE else decode(wire)
+        if row is RESPONSE:
+            return with_error(wire, context, decode)
+        value = without_fields_of_model(wire, context, decode) if row is REQUEST else decode(wire)
         return with_custom_calls(value, context) if isinstance(value, ChatRequest) else value
 
     def expanded(self, payload: Any, *, is_claude: bool = False) -> Any:
