@@ -573,6 +573,24 @@ def test_client_raises_the_error_of_a_refusal() -> None:
     assert raised.value.error.kind == "rate_limit"
 
 
+def test_stream_that_is_cut_inside_of_its_metadata_is_an_error() -> None:
+    response = BEDROCK.decode_response(answered({"text": "Yes."}))
+    *frames, metadata = BEDROCK.stream_format.split(streamed(response))
+    assert fold_stream([*frames, metadata], API) == response
+    assert fold_stream(frames, API).error is None
+    for length in (1, 9, len(metadata) - 1):
+        cut = fold_stream([*frames, metadata[:length]], API)
+        assert cut.error is not None
+        assert (cut.error.code, cut.text, cut.finish_reason.reason) == ("stream_ended", "Yes.", "stop")
+
+
+@pytest.mark.parametrize("kind", [{"type": "json_schema_v2"}, {}, {"type": None}])
+def test_unknown_type_of_the_output_format_is_kept(kind: dict[str, Any]) -> None:
+    schema = {"jsonSchema": {"schema": '{"type": "object"}', "name": "n"}}
+    payload = asked({"text": "?"}, outputConfig={"textFormat": {**kind, "structure": schema}})
+    assert BEDROCK.encode_request(BEDROCK.decode_request(payload)).payload == payload
+
+
 def test_exception_in_a_stream_is_an_error() -> None:
     frames = [
         BEDROCK.stream_format.write(b'{"role":"assistant"}', "messageStart"),
