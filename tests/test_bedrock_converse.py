@@ -471,6 +471,24 @@ ANSWER = ChatResponse(
 )
 
 
+@pytest.mark.parametrize(
+    "target", ["openai-chat", "openai-responses", "google-generate-content", "google-interactions", "mistral-chat"]
+)
+def test_server_of_an_added_tool_is_reported(target: str) -> None:
+    added = {"toolAddition": {"tool": {"type": "tool_reference", "name": "look", "serverName": "srv"}}}
+    payload = asked(added, {"text": "?"}, toolConfig={"tools": REQUEST["toolConfig"]["tools"][:1]})
+    encoded = convert(payload, source=API, target=target, model="m")
+    assert contentmodel.audit(payload, encoded) == []
+    assert "$.messages[0].content[0].toolAddition.tool" in {loss.path for loss in encoded.losses}
+
+
+def test_audit_finds_redacted_reasoning_of_an_unnamed_model() -> None:
+    payload = reasoned({"redactedContent": base64.b64encode(b"opaque state").decode()}, None)
+    encoded = convert(payload, source=API, target=API, model=CLAUDE)
+    assert encoded.payload["messages"] == payload["messages"]
+    assert contentmodel.audit(payload, encoded) == []
+
+
 def test_bytes_of_payloads_are_base64() -> None:
     given = asked({"text": "?"}, {"image": {"format": "png", "source": {"bytes": base64.b64decode(PIXEL)}}})
     payload = asked({"text": "?"}, {"image": {"format": "png", "source": {"bytes": PIXEL}}})
@@ -571,6 +589,22 @@ def test_client_raises_the_error_of_a_refusal() -> None:
             client.complete(ChatRequest(messages=[user("?")]))
     assert raised.value.error is not None
     assert raised.value.error.kind == "rate_limit"
+
+
+def test_exception_in_a_stream_keeps_the_original_error() -> None:
+    fields = {"message": "No.", "originalStatusCode": 503, "originalMessage": "Busy."}
+    frames = [
+        BEDROCK.stream_format.write(b'{"role":"assistant"}', "messageStart"),
+        BEDROCK.stream_format.write(json.dumps(fields).encode(), "modelStreamErrorException"),
+    ]
+    encoder = BEDROCK.stream_encoder()
+    data = b"".join(map(encoder.feed, contentmodel.decode_stream(frames, API))) + encoder.close()
+    name, written = BEDROCK.stream_format.framing().feed(data)[-1]
+    assert (name, json.loads(written)) == ("modelStreamErrorException", fields)
+    body = {"__type": "ModelStreamErrorException", **fields}
+    assert BEDROCK.encode_response(BEDROCK.decode_response(body)).payload == body
+    encoded = convert(body, source=API, target="openai-chat", kind="response")
+    assert contentmodel.audit(body, encoded) == []
 
 
 def test_stream_that_is_cut_inside_of_its_metadata_is_an_error() -> None:

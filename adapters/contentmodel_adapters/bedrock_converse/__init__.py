@@ -396,10 +396,10 @@ class BedrockConverse(TableAdapter):
         value = without_fields_of_model(wire, context, decode) if row is REQUEST else decode(wire)
         return with_custom_calls(value, context) if isinstance(value, ChatRequest) else value
 
-    def expanded(self, payload: Any, *, is_claude: bool = False) -> Any:
+    def expanded(self, payload: Any) -> Any:
         """Return a payload with media types in place of formats, and flags of failed results, for audits."""
         if isinstance(payload, list):
-            return [self.expanded(item, is_claude=is_claude) for item in payload]
+            return [self.expanded(item) for item in payload]
         if not isinstance(payload, dict):
             return payload
         changed: dict[str, Any] = (
@@ -409,11 +409,10 @@ class BedrockConverse(TableAdapter):
         if tier.keys() == {"type"}:
             # Audits count neither a `type` nor its members: the value is inside one of them.
             changed["serviceTier"] = {"type": {"tier": {"name": tier["type"]}}}
-        is_claude = is_claude or maker_of(payload.get(self.model_field)) == CLAUDE
-        if is_claude and isinstance(payload.get("redactedContent"), str):
+        if isinstance(payload.get("redactedContent"), str):
+            # That of Claude is this text in other APIs. A payload need not name its model.
             changed["redactedContent"] = text_in(payload["redactedContent"]) or payload["redactedContent"]
-        members = payload.items()
-        return {k: _with_media_type(k, v) or self.expanded(v, is_claude=is_claude) for k, v in members} | changed
+        return {k: _with_media_type(k, v) or self.expanded(v) for k, v in payload.items()} | changed
 
     def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> list[dict[str, Any]]:
         return encode_blocks(messages, context)
