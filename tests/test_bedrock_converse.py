@@ -407,6 +407,28 @@ def with_result(**result: Any) -> dict[str, Any]:
     return {"modelId": CLAUDE, "messages": messages, "toolConfig": REQUEST["toolConfig"]}
 
 
+def test_settings_that_claude_refuses_together_are_left_out() -> None:
+    function = {"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {}}}}
+    payload = {
+        "model": "gpt-5.2",
+        "messages": [{"role": "user", "content": "?"}],
+        "tools": [function],
+        "tool_choice": "required",
+    }
+    model = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
+    sampled = {**payload, "temperature": 0.3, "top_p": 0.9}
+    encoded = convert(sampled, source="openai-chat", target=API, model=model)
+    assert encoded.payload["inferenceConfig"] == {"temperature": 0.3}
+    assert ("$.top_p", "refused-setting") in {(loss.path, loss.code) for loss in encoded.losses}
+    thinking = {"thinking": {"type": "enabled", "budget_tokens": 1024}, "tool_choice": {"type": "any"}}
+    tools = [{"name": "look", "input_schema": {"type": "object"}}]
+    asks = {"model": "claude-sonnet-4-5", "max_tokens": 9999, "messages": payload["messages"], "tools": tools}
+    encoded = convert({**asks, **thinking}, source="anthropic-messages", target=API, model=model)
+    assert "toolChoice" not in encoded.payload["toolConfig"]
+    assert "$.tool_choice" in {loss.path for loss in encoded.losses}
+    assert BEDROCK.check_request(encoded.payload) == []
+
+
 def test_json_results_of_other_apis_are_objects() -> None:
     parts = [{"functionResponse": {"name": "w", "response": {"result": [1, 2]}}}]
     contents = [

@@ -24,6 +24,7 @@ from contentmodel.authoring import (
 )
 from contentmodel_adapters.bedrock_converse.blocks import API, CLAUDE, FORMATS, maker_of
 from contentmodel_adapters.bedrock_converse.capabilities import CAPABILITIES
+from contentmodel_adapters.shared.claude_models import ends_in_space, excludes_top_p, refuses_forced_tool
 from contentmodel_adapters.shared.rule_helpers import bad_base64, table, unsampled
 
 RULES = Rules(API, CAPABILITIES)
@@ -255,6 +256,35 @@ def prefill_supported(request: Request, capabilities: Capabilities) -> Iterator[
         yield from ((at, "a prefill") for at, message in last if message.get("role") == "assistant")
 
 
+@_rule("remove it, or add a user message", "anomalyco/opencode#1295")
+def prefill_ends_in_text(request: Request) -> Iterator[Broken]:
+    """A request to Claude that ends with a message of the assistant must not end with reasoning or with white space."""
+    for at, message in [*objects(request, "messages")][-1:] if maker_of(request.get("modelId")) == CLAUDE else ():
+        for path, block in [*objects(message, "content", at)][-1:] if message.get("role") == "assistant" else ():
+            if ends_in_space(block.get("text")):
+                yield f"{path}.text", "white space at the end"
+            elif "reasoningContent" in block:
+                yield path, "reasoning at the end"
+
+
+@_rule("remove one of them", "mem0ai/mem0#3891, BerriAI/litellm#15070")
+def temperature_excludes_top_p(request: Request) -> Iterator[Broken]:
+    """Claude 4.5 and 4.6 accept only one of temperature and topP."""
+    config = table(request, "inferenceConfig")
+    both = config.get("temperature") is not None and config.get("topP") is not None
+    if both and excludes_top_p(request.get("modelId")):
+        yield "$.inferenceConfig.topP", "with temperature"
+
+
+@_by_model("use auto, and ask for the tool in the prompt", "mastra-ai/mastra#7507, can1357/oh-my-pi#12939")
+def forced_tool_supported(request: Request, capabilities: Capabilities) -> Iterator[Broken]:
+    """A tool must not be forced with a thinking budget, or on a model that accepts no forced tool."""
+    forced = table(table(request, "toolConfig"), "toolChoice").keys() & {"any", "tool"}
+    thinking = table(table(request, "additionalModelRequestFields"), "thinking").get("type")
+    if forced and refuses_forced_tool(capabilities, thinking):
+        yield "$.toolConfig.toolChoice", min(forced)
+
+
 @_rule("define the tool", f"{REFERENCE}/API_runtime_SpecificToolChoice.html")
 def chosen_tool_is_defined(request: Request) -> Iterator[Broken]:
     """The tool that a request forces must be defined."""
@@ -264,3 +294,6 @@ def chosen_tool_is_defined(request: Request) -> Iterator[Broken]:
     for at, tool in one_object(table(config, "toolChoice"), "tool", "$.toolConfig.toolChoice"):
         if tool.get("name") not in names:
             yield f"{at}.name", f"{tool.get('name')!r:.80}"
+
+
+RULES.leave_out("temperature-excludes-top-p", "forced-tool-supported")
