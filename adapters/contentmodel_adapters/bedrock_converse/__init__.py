@@ -56,7 +56,6 @@ from contentmodel_adapters.bedrock_converse.blocks import (
     SYSTEM,
     TABLE,
     maker_of,
-    text_in,
 )
 from contentmodel_adapters.bedrock_converse.dialects import OF_MODEL, with_fields_of_model, without_fields_of_model
 from contentmodel_adapters.bedrock_converse.http import HTTP
@@ -409,9 +408,6 @@ class BedrockConverse(TableAdapter):
         if tier.keys() == {"type"}:
             # Audits count neither a `type` nor its members: the value is inside one of them.
             changed["serviceTier"] = {"type": {"tier": {"name": tier["type"]}}}
-        if isinstance(payload.get("redactedContent"), str):
-            # That of Claude is this text in other APIs. A payload need not name its model.
-            changed["redactedContent"] = text_in(payload["redactedContent"]) or payload["redactedContent"]
         return {k: _with_media_type(k, v) or self.expanded(v) for k, v in payload.items()} | changed
 
     def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> list[dict[str, Any]]:

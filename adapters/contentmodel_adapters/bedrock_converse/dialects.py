@@ -47,7 +47,8 @@ def _without(wire: dict[str, Any], outer: str, name: str) -> dict[str, Any]:
 def with_fields_of_model(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
     """Return a payload with the effort of reasoning in the field that the model has for it."""
     part = _part_of(request.model if context.native else context.known.model)
-    effort = request.options.reasoning and request.options.reasoning.effort
+    reasoning = request.options.reasoning
+    effort = None if reasoning is None else reasoning.effort
     if part is None or effort is None or "effort" not in object_of(payload, _OUTPUT):
         return payload
     own = object_of(payload, OF_MODEL)

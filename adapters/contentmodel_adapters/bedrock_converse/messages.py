@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import takewhile
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 from msgspec.structs import replace
 
@@ -121,11 +121,13 @@ def _sender(message: ChatMessage) -> str:
 
 
 def _with_readable_reasoning(message: ChatMessage, context: EncodeContext) -> ChatMessage:
-    maker = maker_of(message.origin and message.origin.model)
+    maker = None if message.origin is None else maker_of(message.origin.model)
     contents: list[Any] = []
     for content in message.contents:
-        is_unread = isinstance(content, ReasoningContent) and _is_unread(content, maker, context)
-        contents += readable_reasoning(content, context) if is_unread else [content]
+        if isinstance(content, ReasoningContent) and _is_unread(content, maker, context):
+            contents += readable_reasoning(content, context)
+        else:
+            contents.append(content)
     return context.with_contents(message, contents)
 
 
@@ -164,7 +166,7 @@ def _with_fitting_outputs(content: Any, context: EncodeContext) -> Any:
     return context.replace(content, outputs=outputs) if any(map(_is_refused, content.outputs)) else content
 
 
-def _is_refused(output: object) -> bool:
+def _is_refused(output: object) -> TypeGuard[JsonContent]:
     return isinstance(output, JsonContent) and output.value.__class__ is not dict
 
 
