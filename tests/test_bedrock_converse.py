@@ -198,7 +198,36 @@ def test_signatures_do_not_pass_from_nova_to_claude_within_the_api() -> None:
     assert "c2lnbmF0dXJl" in json.dumps(BEDROCK.encode_request(request).payload)
     encoded = BEDROCK.encode_request(request, model=CLAUDE)
     assert "c2lnbmF0dXJl" not in json.dumps(encoded.payload)
-    assert [loss.code for loss in encoded.losses if "opaque" in loss.code] == ["opaque-state"]
+    assert "foreign-reasoning" in {loss.code for loss in encoded.losses}
+
+
+HIDDEN = {"redactedContent": "b3Bx"}
+
+
+@pytest.mark.parametrize(
+    ("block", "source", "target"),
+    [(HIDDEN, CLAUDE, NOVA), (SIGNED, NOVA, CLAUDE), ({"reasoningText": {"text": "Hm."}}, NOVA, CLAUDE)],
+)
+def test_reasoning_does_not_pass_to_the_model_of_another_maker(block: dict[str, Any], source: str, target: str) -> None:
+    payload = reasoned(block, source)
+    encoded = convert(payload, source=API, target=API, model=target)
+    assert encoded.payload["messages"][1]["content"] == [{"text": "Yes."}]
+    assert ("$.messages[1].content[0]", "foreign-reasoning") in {(loss.path, loss.code) for loss in encoded.losses}
+    assert BEDROCK.check_request(encoded.payload) == []
+    assert convert(payload, source=API, target=API).payload == payload
+
+
+def test_policy_reasoning_applies_to_models_of_other_makers() -> None:
+    encoded = convert(reasoned(SIGNED, NOVA), source=API, target=API, model=CLAUDE, policies={"reasoning": "text"})
+    assert encoded.payload["messages"][1]["content"] == [{"text": "Hm.\n\n"}, {"text": "Yes."}]
+
+
+def test_message_with_only_unread_reasoning_is_not_sent() -> None:
+    payload = reasoned(HIDDEN, CLAUDE)
+    del payload["messages"][1]["content"][1]
+    encoded = convert(payload, source=API, target=API, model=NOVA)
+    assert encoded.payload["messages"] == [{"role": "user", "content": [{"text": "?"}, {"text": "Why?"}]}]
+    assert ("$.messages[1]", "empty-message") in {(loss.path, loss.code) for loss in encoded.losses}
 
 
 def test_state_of_an_unnamed_model_is_kept_within_the_api() -> None:
@@ -218,6 +247,29 @@ def test_signature_of_claude_does_not_go_to_another_model() -> None:
         assert "c2lnbmF0dXJl" not in json.dumps(
             convert(payload, source="anthropic-messages", target=API, model=model).payload
         )
+
+
+def answered(*content: Any, **others: Any) -> dict[str, Any]:
+    message = {"role": "assistant", "content": list(content)}
+    usage = {"inputTokens": 1, "outputTokens": 1, "totalTokens": 2}
+    body = {"output": {"message": message}, "stopReason": "end_turn", "usage": usage, "metrics": {"latencyMs": 1}}
+    return {**body, **others}
+
+
+def streamed(response: ChatResponse) -> bytes:
+    """Return a response as the bytes of a stream. Nothing of it may be lost."""
+    encoder = BEDROCK.stream_encoder()
+    data = b"".join(map(encoder.feed, contentmodel.unfold(response)))
+    assert encoder.losses == ()
+    return data
+
+
+def test_answer_of_a_prompt_router_keeps_its_state() -> None:
+    blocks = [{"reasoningContent": SIGNED}, {"reasoningContent": {"redactedContent": "b3Bx"}}, {"text": "Yes."}]
+    answer = answered(*blocks, trace={"promptRouter": {"invokedModelId": CLAUDE}})
+    response = BEDROCK.decode_response(answer)
+    assert BEDROCK.encode_response(response).payload == answer
+    assert fold_stream([streamed(response)], API).messages == response.messages
 
 
 STEPS = {
@@ -300,6 +352,41 @@ def test_effort_is_in_the_field_of_the_model(model: str, expected: dict[str, Any
     payload = {"model": "gpt-5.2", "messages": [{"role": "user", "content": "?"}], "reasoning_effort": "high"}
     encoded = convert(payload, source="openai-chat", target=API, model=model)
     assert encoded.payload["additionalModelRequestFields"] == expected
+    written = {**encoded.payload, "modelId": model}
+    back = convert(written, source=API, target="openai-chat", model="gpt-5.2")
+    assert back.payload["reasoning_effort"] == "high"
+    assert contentmodel.audit(written, back) == []
+    assert BEDROCK.encode_request(BEDROCK.decode_request(written)).payload == written
+
+
+@pytest.mark.parametrize(
+    ("model", "fields"),
+    [
+        ("openai.gpt-oss-20b-1:0", {"outputConfig": {"effort": "low"}}),
+        (NOVA, {"additionalModelRequestFields": {"reasoningConfig": {"type": "disabled"}}}),
+        (NOVA, {"additionalModelRequestFields": {"reasoningConfig": {"type": "enabled", "maxReasoningEffort": 1}}}),
+        (CLAUDE, {"additionalModelRequestFields": {"reasoning_effort": "low"}}),
+        (
+            "openai.gpt-oss-20b-1:0",
+            {"outputConfig": {"effort": "low"}, "additionalModelRequestFields": {"reasoning_effort": "high", "x": 1}},
+        ),
+    ],
+)
+def test_effort_in_a_field_of_another_model_is_kept_and_reported(model: str, fields: dict[str, Any]) -> None:
+    payload = asked({"text": "?"}, modelId=model, **fields)
+    request = BEDROCK.decode_request(payload)
+    assert request.options.reasoning is None
+    assert BEDROCK.encode_request(request).payload == payload
+    encoded = convert(payload, source=API, target="openai-chat", model="gpt-5.2")
+    assert contentmodel.audit(payload, encoded) == []
+    assert {f"$.{name}" for name in fields} <= {loss.path for loss in encoded.losses}
+
+
+def test_effort_of_gpt_oss_goes_to_the_field_of_claude_within_the_api() -> None:
+    payload = asked(
+        {"text": "?"}, modelId="openai.gpt-oss-20b-1:0", additionalModelRequestFields={"reasoning_effort": "low"}
+    )
+    assert convert(payload, source=API, target=API, model=CLAUDE).payload["outputConfig"] == {"effort": "low"}
 
 
 @pytest.mark.parametrize("source", ["openai-chat", "openai-responses", "anthropic-messages", "google-generate-content"])
@@ -307,6 +394,79 @@ def test_validator_of_the_sdk_accepts_converted_requests(source: str) -> None:
     for record in records(source, "request"):
         payload = convert(record["body"], source=source, target=API, model=CLAUDE).payload
         assert judge(API, "request").faults(payload) == faults_of_sdk(payload) == [], record["id"]
+
+
+def with_result(**result: Any) -> dict[str, Any]:
+    """Return a request with one call and its result."""
+    call = {"toolUse": {"toolUseId": "t", "name": "look", "input": {}}}
+    messages = [
+        {"role": "user", "content": [{"text": "?"}]},
+        {"role": "assistant", "content": [call]},
+        {"role": "user", "content": [{"toolResult": {"toolUseId": "t", **result}}]},
+    ]
+    return {"modelId": CLAUDE, "messages": messages, "toolConfig": REQUEST["toolConfig"]}
+
+
+def test_settings_that_claude_refuses_together_are_left_out() -> None:
+    function = {"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {}}}}
+    payload = {
+        "model": "gpt-5.2",
+        "messages": [{"role": "user", "content": "?"}],
+        "tools": [function],
+        "tool_choice": "required",
+    }
+    model = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
+    sampled = {**payload, "temperature": 0.3, "top_p": 0.9}
+    encoded = convert(sampled, source="openai-chat", target=API, model=model)
+    assert encoded.payload["inferenceConfig"] == {"temperature": 0.3}
+    assert ("$.top_p", "refused-setting") in {(loss.path, loss.code) for loss in encoded.losses}
+    thinking = {"thinking": {"type": "enabled", "budget_tokens": 1024}, "tool_choice": {"type": "any"}}
+    tools = [{"name": "look", "input_schema": {"type": "object"}}]
+    asks = {"model": "claude-sonnet-4-5", "max_tokens": 9999, "messages": payload["messages"], "tools": tools}
+    encoded = convert({**asks, **thinking}, source="anthropic-messages", target=API, model=model)
+    assert "toolChoice" not in encoded.payload["toolConfig"]
+    assert "$.tool_choice" in {loss.path for loss in encoded.losses}
+    assert BEDROCK.check_request(encoded.payload) == []
+
+
+def test_json_results_of_other_apis_are_objects() -> None:
+    parts = [{"functionResponse": {"name": "w", "response": {"result": [1, 2]}}}]
+    contents = [
+        {"role": "user", "parts": [{"text": "?"}]},
+        {"role": "model", "parts": [{"functionCall": {"name": "w", "args": {}}}]},
+        {"role": "user", "parts": parts},
+    ]
+    encoded = convert({"contents": contents}, source="google-generate-content", target=API, model=CLAUDE)
+    result = encoded.payload["messages"][2]["content"][0]["toolResult"]
+    assert result["content"] == [{"text": "[1,2]"}]
+    assert BEDROCK.check_request(encoded.payload) == []
+
+
+def test_failed_result_without_content_gets_a_placeholder() -> None:
+    messages = [
+        {"role": "user", "content": "?"},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "look", "input": {}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "is_error": True}]},
+    ]
+    payload = {"model": "claude-opus-4-8", "max_tokens": 9, "messages": messages}
+    encoded = convert(payload, source="anthropic-messages", target=API, model=CLAUDE)
+    result = encoded.payload["messages"][2]["content"][0]["toolResult"]
+    assert result == {"toolUseId": "t", "status": "error", "content": [{"text": "[the result has no content]"}]}
+    assert ("bedrock-empty-result", "synthesized") in {(loss.code, loss.kind) for loss in encoded.losses}
+    assert BEDROCK.check_request(encoded.payload) == []
+
+
+@pytest.mark.parametrize(
+    ("result", "rule"),
+    [
+        ({"content": [{"json": [1, 2]}]}, "json-results-are-objects"),
+        ({"content": [], "status": "error"}, "failed-results-have-content"),
+    ],
+)
+def test_results_that_the_service_refuses_are_kept_and_reported(result: dict[str, Any], rule: str) -> None:
+    payload = with_result(**result)
+    assert BEDROCK.encode_request(BEDROCK.decode_request(payload)).payload == payload
+    assert [violation.rule for violation in BEDROCK.check_request(payload)] == [rule]
 
 
 # -- boto3 -------------------------------------------------------------------------------------------------------------
@@ -333,6 +493,24 @@ ANSWER = ChatResponse(
 )
 
 
+@pytest.mark.parametrize(
+    "target", ["openai-chat", "openai-responses", "google-generate-content", "google-interactions", "mistral-chat"]
+)
+def test_server_of_an_added_tool_is_reported(target: str) -> None:
+    added = {"toolAddition": {"tool": {"type": "tool_reference", "name": "look", "serverName": "srv"}}}
+    payload = asked(added, {"text": "?"}, toolConfig={"tools": REQUEST["toolConfig"]["tools"][:1]})
+    encoded = convert(payload, source=API, target=target, model="m")
+    assert contentmodel.audit(payload, encoded) == []
+    assert "$.messages[0].content[0].toolAddition.tool" in {loss.path for loss in encoded.losses}
+
+
+def test_audit_finds_redacted_reasoning_of_an_unnamed_model() -> None:
+    payload = reasoned({"redactedContent": base64.b64encode(b"opaque state").decode()}, None)
+    encoded = convert(payload, source=API, target=API, model=CLAUDE)
+    assert encoded.payload["messages"] == payload["messages"]
+    assert contentmodel.audit(payload, encoded) == []
+
+
 def test_bytes_of_payloads_are_base64() -> None:
     given = asked({"text": "?"}, {"image": {"format": "png", "source": {"bytes": base64.b64decode(PIXEL)}}})
     payload = asked({"text": "?"}, {"image": {"format": "png", "source": {"bytes": PIXEL}}})
@@ -351,6 +529,62 @@ def test_boto3_reads_answers_and_streams() -> None:
     decoder = BEDROCK.stream_decoder()
     folded = contentmodel.fold([made for event in events for made in decoder.feed_event(event)] + decoder.close())
     assert folded.messages[0].contents == BEDROCK.decode_response(answer).messages[0].contents
+
+
+GROUNDED = {"toolUseId": "s1", "type": "nova_grounding_result", "status": "success"}
+STREAMED = [
+    {"reasoningContent": {"redactedContent": "b3Bx"}},
+    {"toolResult": {**GROUNDED, "content": [{"text": "a"}, {"text": "b"}, {"json": {"x": 1}}]}},
+    {"image": {"format": "png", "source": {"bytes": PIXEL}}},
+    {"citationsContent": {"content": [{"text": "A"}], "citations": [{"title": "notes"}]}},
+]
+
+
+def test_boto3_reads_streamed_blocks_that_do_not_grow() -> None:
+    response = BEDROCK.decode_response(answered(*STREAMED))
+    assert streamed(response)
+    with LoopbackServer([response]) as server:
+        client = boto3.client("bedrock-runtime", endpoint_url=server.base_url(API), **KEYS)
+        events = list(client.converse_stream(modelId=CLAUDE, **asked({"text": "?"}))["stream"])
+    deltas = [event["contentBlockDelta"]["delta"] for event in events if "contentBlockDelta" in event]
+    assert deltas[:3] == [
+        {"reasoningContent": {"redactedContent": b"opq"}},
+        {"toolResult": [{"text": "a"}, {"text": "b"}, {"json": {"x": 1}}]},
+        {"image": {"source": {"bytes": base64.b64decode(PIXEL)}}},
+    ]
+    assert "SDK_UNKNOWN_MEMBER" not in str(events)
+    decoder = BEDROCK.stream_decoder()
+    folded = contentmodel.fold([made for event in events for made in decoder.feed_event(event)] + decoder.close())
+    assert folded.messages[0].contents == response.messages[0].contents
+
+
+@pytest.mark.parametrize("block", STREAMED[:3])
+def test_decoder_reads_blocks_that_are_whole_in_their_start(block: dict[str, Any]) -> None:
+    events = [
+        {"messageStart": {"role": "assistant"}},
+        {"contentBlockStart": {"start": block, "contentBlockIndex": 0}},
+        {"contentBlockStop": {"contentBlockIndex": 0}},
+        {"messageStop": {"stopReason": "end_turn"}},
+    ]
+    decoder = BEDROCK.stream_decoder()
+    folded = contentmodel.fold([made for event in events for made in decoder.feed_event(event)] + decoder.close())
+    assert folded.messages[0].contents == BEDROCK.decode_response(answered(block)).messages[0].contents
+
+
+def test_stream_encoder_reports_blocks_that_streams_cannot_have() -> None:
+    document = {"document": {"name": "d", "format": "pdf", "source": {"bytes": "JVBERi0="}}}
+    result = {"toolResult": {**GROUNDED, "content": [{"json": {"x": 1}}, document]}}
+    encoder = BEDROCK.stream_encoder()
+    response = BEDROCK.decode_response(answered(document, result, {"text": "a"}))
+    data = b"".join(map(encoder.feed, contentmodel.unfold(response)))
+    at = "$.choices[0].messages[0].contents"
+    assert [(loss.path, loss.code, loss.kind) for loss in encoder.losses] == [
+        (f"{at}[0]", "bedrock-not-streamed", "dropped"),
+        (f"{at}[1].outputs[1]", "bedrock-not-streamed", "dropped"),
+    ]
+    kept = {"toolResult": {**GROUNDED, "content": [{"json": {"x": 1}}]}}
+    written = fold_stream([data], API).messages[0].contents
+    assert written == BEDROCK.decode_response(answered(kept, {"text": "a"})).messages[0].contents
 
 
 def test_client_keeps_signatures_and_names_the_model() -> None:
@@ -377,6 +611,40 @@ def test_client_raises_the_error_of_a_refusal() -> None:
             client.complete(ChatRequest(messages=[user("?")]))
     assert raised.value.error is not None
     assert raised.value.error.kind == "rate_limit"
+
+
+def test_exception_in_a_stream_keeps_the_original_error() -> None:
+    fields = {"message": "No.", "originalStatusCode": 503, "originalMessage": "Busy."}
+    frames = [
+        BEDROCK.stream_format.write(b'{"role":"assistant"}', "messageStart"),
+        BEDROCK.stream_format.write(json.dumps(fields).encode(), "modelStreamErrorException"),
+    ]
+    encoder = BEDROCK.stream_encoder()
+    data = b"".join(map(encoder.feed, contentmodel.decode_stream(frames, API))) + encoder.close()
+    name, written = BEDROCK.stream_format.framing().feed(data)[-1]
+    assert (name, json.loads(written)) == ("modelStreamErrorException", fields)
+    body = {"__type": "ModelStreamErrorException", **fields}
+    assert BEDROCK.encode_response(BEDROCK.decode_response(body)).payload == body
+    encoded = convert(body, source=API, target="openai-chat", kind="response")
+    assert contentmodel.audit(body, encoded) == []
+
+
+def test_stream_that_is_cut_inside_of_its_metadata_is_an_error() -> None:
+    response = BEDROCK.decode_response(answered({"text": "Yes."}))
+    *frames, metadata = BEDROCK.stream_format.split(streamed(response))
+    assert fold_stream([*frames, metadata], API) == response
+    assert fold_stream(frames, API).error is None
+    for length in (1, 9, len(metadata) - 1):
+        cut = fold_stream([*frames, metadata[:length]], API)
+        assert cut.error is not None
+        assert (cut.error.code, cut.text, cut.finish_reason.reason) == ("stream_ended", "Yes.", "stop")
+
+
+@pytest.mark.parametrize("kind", [{"type": "json_schema_v2"}, {}, {"type": None}])
+def test_unknown_type_of_the_output_format_is_kept(kind: dict[str, Any]) -> None:
+    schema = {"jsonSchema": {"schema": '{"type": "object"}', "name": "n"}}
+    payload = asked({"text": "?"}, outputConfig={"textFormat": {**kind, "structure": schema}})
+    assert BEDROCK.encode_request(BEDROCK.decode_request(payload)).payload == payload
 
 
 def test_exception_in_a_stream_is_an_error() -> None:

@@ -345,6 +345,20 @@ def test_stream_decoder_merges_reasoning_only_if_thought_is_true(first: Any) -> 
     streams.readings(contentmodel.adapter("google-generate-content"), body)
 
 
+def test_search_result_in_a_failed_result_becomes_text_for_anthropic() -> None:
+    found = {"searchResult": {"source": "s", "title": "T", "content": [{"text": "x"}]}}
+    messages = [
+        {"role": "user", "content": [{"text": "q"}]},
+        {"role": "assistant", "content": [{"toolUse": {"toolUseId": "t", "name": "w", "input": {}}}]},
+        {"role": "user", "content": [{"toolResult": {"toolUseId": "t", "status": "error", "content": [found]}}]},
+    ]
+    encoded = contentmodel.convert({"messages": messages}, source="bedrock-converse", target="anthropic-messages")
+    assert encoded.payload["messages"][2]["content"][0]["content"] == "T\ns\nx"
+    at = "$.messages[2].content[0].toolResult.content[0]"
+    assert [loss.code for loss in encoded.losses if loss.path == at] == ["as-text"]
+    assert contentmodel.check(encoded.payload, api="anthropic-messages") == []
+
+
 def test_tool_response_does_not_depend_on_key_order() -> None:
     _, _, payload = gemini(contents=[{"parts": [{"toolResponse": {"id": "", "response": {"a": None, "b": None}}}]}])
     fairness.key_order(contentmodel.adapter("google-generate-content"), "request", payload)

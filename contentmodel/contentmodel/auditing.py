@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64decode
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
@@ -450,9 +451,12 @@ class _OutputValues:
         return any(self.take(alias) for alias in OTHER_NAMES.get(text, ())) or self._take_bytes(text)
 
     def _take_bytes(self, text: Any) -> bool:
-        """Take base64 that the output contains in the standard alphabet, padded."""
+        """Take base64 that the output contains in the standard alphabet, padded, or as the text of its bytes."""
         standard = standard_base64(text) if isinstance(text, str) else None
-        return standard not in (None, "", text) and self.take(standard)
+        if not standard:
+            return False
+        plain = b64decode(standard)
+        return (standard != text and self.take(standard)) or (plain.isascii() and self.take(plain.decode()))
 
     def look_for(self, values: Iterable[Any]) -> None:
         """Count the occurrences of all values in longer texts that are not taken as values themselves."""

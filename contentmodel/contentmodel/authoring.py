@@ -43,8 +43,8 @@ from contentmodel.engine.pipeline.chat_messages import AnswerMessage, ChatMessag
 from contentmodel.engine.pipeline.detached_media import BEHIND, with_detached_media, with_media_back
 from contentmodel.engine.pipeline.instructions import hoist_instructions, instructions_as_text, place_instructions
 from contentmodel.engine.pipeline.json_schemas import with_json_schemas
-from contentmodel.engine.pipeline.lowering import check_choices
-from contentmodel.engine.pipeline.lowering import reasoning as lowered_reasoning
+from contentmodel.engine.pipeline.json_values import as_text_content
+from contentmodel.engine.pipeline.lowering import check_choices, readable_reasoning
 from contentmodel.engine.pipeline.names import Renames, SchemaMap, with_counted_calls
 from contentmodel.engine.pipeline.origins import is_native
 from contentmodel.engine.pipeline.pairing import with_fitting_calls
@@ -319,6 +319,7 @@ __all__ = [
     "Words",
     "Written",
     "append_text",
+    "as_text_content",
     "begun_before",
     "camel_name",
     "canonical",
@@ -354,7 +355,6 @@ __all__ = [
     "list_of",
     "listing",
     "loss_of",
-    "lowered_reasoning",
     "media",
     "merge_entry_pieces",
     "merge_into",
@@ -375,6 +375,7 @@ __all__ = [
     "payload_pass",
     "place_at",
     "place_instructions",
+    "readable_reasoning",
     "reasons",
     "request_pass",
     "response_pass",

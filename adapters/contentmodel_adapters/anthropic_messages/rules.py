@@ -22,10 +22,10 @@ from contentmodel.authoring import (
     objects,
     one_object,
 )
-from contentmodel.capabilities import canonical
 from contentmodel.content.media_types import kind_of_media, media_type_of_link
 from contentmodel_adapters.anthropic_messages.capabilities import CAPABILITIES
 from contentmodel_adapters.anthropic_messages.dialects import declare_rules
+from contentmodel_adapters.shared.claude_models import ends_in_space, excludes_top_p, refuses_forced_tool
 from contentmodel_adapters.shared.rule_helpers import bad_base64, subschemas, unsampled
 
 RULES = Rules("anthropic-messages", CAPABILITIES)
@@ -179,8 +179,7 @@ def text_is_not_blank(request: Request) -> Iterator[Broken]:
 def prefill_ends_in_text(request: Request) -> Iterator[Broken]:
     """A request that ends with an assistant turn must not end with a thinking block or with white space."""
     for at, block in _final(request)[-1:]:
-        text = block.get("text")
-        if isinstance(text, str) and not _is_blank(text) and text != text.rstrip():
+        if ends_in_space(block.get("text")):
             yield at, "white space at the end"
         elif block.get("type") in THINKING:
             yield at, "thinking at the end"
@@ -377,7 +376,7 @@ def sampling_supported(request: Request, capabilities: Capabilities) -> Iterator
 def temperature_excludes_top_p(request: Request) -> Iterator[Broken]:
     """Claude 4.5 and 4.6 accept only one of temperature and top_p."""
     both = _number(request, "temperature") is not None and _number(request, "top_p") is not None
-    if both and re.fullmatch("claude-(?:opus|sonnet|haiku)-4-[56]", canonical(str(request.get("model")))):
+    if both and excludes_top_p(request.get("model")):
         yield "$.top_p", "with temperature"
 
 
@@ -429,7 +428,7 @@ def thinking_mode_supported(request: Request, capabilities: Capabilities) -> Ite
 def forced_tool_supported(request: Request, capabilities: Capabilities) -> Iterator[Broken]:
     """A tool must not be forced with a thinking budget, or on Opus 5.5, Sonnet 5.5, Fable or Mythos 5.1 and 5.2."""
     kind = _member(request, "tool_choice", "type")
-    if kind in ("any", "tool") and (not capabilities.forced_tools or _member(request, "thinking", "type") == "enabled"):
+    if kind in ("any", "tool") and refuses_forced_tool(capabilities, _member(request, "thinking", "type")):
         yield "$.tool_choice", kind
 
 

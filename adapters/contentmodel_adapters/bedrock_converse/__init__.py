@@ -41,6 +41,7 @@ from contentmodel.authoring import (
 from contentmodel.content.citations import Citation
 from contentmodel.content.documents import DocumentContent
 from contentmodel.content.media import DataContent, UriContent
+from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionResultContent
 from contentmodel.message import ChatMessage, Origin
@@ -55,10 +56,10 @@ from contentmodel_adapters.bedrock_converse.blocks import (
     SYSTEM,
     TABLE,
     maker_of,
-    text_in,
 )
+from contentmodel_adapters.bedrock_converse.dialects import OF_MODEL, with_fields_of_model, without_fields_of_model
 from contentmodel_adapters.bedrock_converse.http import HTTP
-from contentmodel_adapters.bedrock_converse.messages import Messages
+from contentmodel_adapters.bedrock_converse.messages import Messages, with_fitting_results, with_readable_reasoning
 from contentmodel_adapters.bedrock_converse.response import RESPONSE, encode_blocks, with_error
 from contentmodel_adapters.bedrock_converse.rules import (
     CALL_IDS,
@@ -81,7 +82,6 @@ from contentmodel_adapters.shared.schema_adaptation import ANTHROPIC, restored_a
 
 _TIERS = ("priority", "default", "flex", "reserved")
 _EFFORTS = ("low", "medium", "high", "xhigh", "max")
-_OF_MODEL = "additionalModelRequestFields"
 REQUEST = TABLE.record(
     "request",
     ChatRequest,
@@ -96,11 +96,11 @@ REQUEST = TABLE.record(
         "inferenceConfig.temperature": "options.temperature",
         "inferenceConfig.topP": "options.top_p",
         "inferenceConfig.stopSequences": "options.stop_sequences",
-        f"{_OF_MODEL}.top_k": "options.top_k",
-        f"{_OF_MODEL}.thinking.type": enum_at(
+        f"{OF_MODEL}.top_k": "options.top_k",
+        f"{OF_MODEL}.thinking.type": enum_at(
             "options.reasoning.mode", "enabled", "disabled", "adaptive", "between_tools"
         ),
-        f"{_OF_MODEL}.thinking.budget_tokens": "options.reasoning.budget_tokens",
+        f"{OF_MODEL}.thinking.budget_tokens": "options.reasoning.budget_tokens",
         "outputConfig.effort": enum_at("options.reasoning.effort", *_EFFORTS),
         "outputConfig.textFormat": ("options.response_format", OneOf(OUTPUT_FORMAT)),
         "requestMetadata": "options.metadata",
@@ -217,22 +217,6 @@ def with_tool_config(payload: dict[str, Any], request: ChatRequest, context: Enc
     return {**rest, "toolConfig": {**config, "tools": tools}}
 
 
-def with_fields_of_model(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Return a payload with the effort of reasoning in the field that the model has for it."""
-    effort, name = object_of(payload, "outputConfig").get("effort"), (context.known.model or "").lower()
-    fields: dict[str, Any] = {}
-    if effort is not None and "gpt-oss" in name:
-        fields = {"reasoning_effort": effort}
-    elif effort is not None and "nova-2" in name:
-        fields = {"reasoningConfig": {"type": "enabled", "maxReasoningEffort": effort}}
-    if not fields:
-        return payload
-    output = {key: value for key, value in payload["outputConfig"].items() if key != "effort"}
-    rest = {key: value for key, value in payload.items() if key not in ("outputConfig", _OF_MODEL)}
-    own = {key: value for key, value in object_of(payload, _OF_MODEL).items() if key != "thinking"}
-    return {**rest, **({"outputConfig": output} if output else {}), _OF_MODEL: {**own, **fields}}
-
-
 def with_metadata(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
     """Return a payload whose metadata are texts. Others are lost."""
     metadata = payload.get("requestMetadata")
@@ -323,6 +307,7 @@ REQUEST_PASSES = (
     request_pass(with_sendable_tools, current=CURRENT),
     request_pass(hoist_instructions),
     request_pass(without_empty_texts),
+    message_pass(with_readable_reasoning, native=True, needs=(ReasoningContent,)),
     message_pass(passes.normalize_foreign),
     message_pass(instructions_as_text),
     message_pass(passes.join_results),
@@ -332,6 +317,7 @@ REQUEST_PASSES = (
     message_pass(_with_readable_media, needs=media.TYPES),
     request_pass(passes.with_a_turn),
     request_pass(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES),
+    message_pass(with_fitting_results),
     message_pass(with_documents, needs=_DOCUMENTS),
     message_pass(with_begun),
     request_pass(with_fitting_schemas, dialects=ANTHROPIC),
@@ -362,15 +348,16 @@ class BedrockConverse(TableAdapter):
         "toolUse": {"type": "tool_use"},
         "toolResult": {"content": []},
         "inferenceConfig": {},
-        _OF_MODEL: {},
+        OF_MODEL: {},
         # Two of the counters have two names.
         **dict.fromkeys(("cacheReadInputTokenCount", "cacheWriteInputTokenCount")),
         **dict.fromkeys(("ResponseMetadata", "metrics", "p")),
     }
+    structure = frozenset({"maxReasoningEffort"})
     request_passes = REQUEST_PASSES
     request_payload_passes = (
         payload_pass(with_tool_config),
-        payload_pass(with_fields_of_model),
+        payload_pass(with_fields_of_model, native=True),
         payload_pass(with_metadata),
         payload_pass(with_fitting_cache_points),
     )
@@ -380,6 +367,7 @@ class BedrockConverse(TableAdapter):
         message_pass(passes.without_citations),
         message_pass(passes.without_names_of_results),
         message_pass(media.without_media),
+        message_pass(with_fitting_results),
         # The next request contains this answer, and must not contain blank texts.
         message_pass(passes.without_blank_texts),
         message_pass(passes.without_broken_status, native=True),
@@ -402,13 +390,15 @@ class BedrockConverse(TableAdapter):
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         decode = partial(super()._decode_row, row, context=context)
-        value = with_error(wire, context, decode) if row is RESPONSE else decode(wire)
+        if row is RESPONSE:
+            return with_error(wire, context, decode)
+        value = without_fields_of_model(wire, context, decode) if row is REQUEST else decode(wire)
         return with_custom_calls(value, context) if isinstance(value, ChatRequest) else value
 
-    def expanded(self, payload: Any, *, is_claude: bool = False) -> Any:
+    def expanded(self, payload: Any) -> Any:
         """Return a payload with media types in place of formats, and flags of failed results, for audits."""
         if isinstance(payload, list):
-            return [self.expanded(item, is_claude=is_claude) for item in payload]
+            return [self.expanded(item) for item in payload]
         if not isinstance(payload, dict):
             return payload
         changed: dict[str, Any] = (
@@ -418,11 +408,7 @@ class BedrockConverse(TableAdapter):
         if tier.keys() == {"type"}:
             # Audits count neither a `type` nor its members: the value is inside one of them.
             changed["serviceTier"] = {"type": {"tier": {"name": tier["type"]}}}
-        is_claude = is_claude or maker_of(payload.get(self.model_field)) == CLAUDE
-        if is_claude and isinstance(payload.get("redactedContent"), str):
-            changed["redactedContent"] = text_in(payload["redactedContent"]) or payload["redactedContent"]
-        members = payload.items()
-        return {k: _with_media_type(k, v) or self.expanded(v, is_claude=is_claude) for k, v in members} | changed
+        return {k: _with_media_type(k, v) or self.expanded(v) for k, v in payload.items()} | changed
 
     def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> list[dict[str, Any]]:
         return encode_blocks(messages, context)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import takewhile
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 from msgspec.structs import replace
 
@@ -15,12 +15,17 @@ from contentmodel.authoring import (
     MessageList,
     Roles,
     Silent,
+    as_text_content,
     is_native,
     list_of,
+    readable_reasoning,
+    reasons,
 )
-from contentmodel.content.tools import FunctionResultContent
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import JsonContent, TextContent
+from contentmodel.content.tools import FunctionResultContent, ToolResultContent
 from contentmodel.message import ChatMessage
-from contentmodel_adapters.bedrock_converse.blocks import API, CONTENT, POINTS, TABLE
+from contentmodel_adapters.bedrock_converse.blocks import API, CLAUDE, CONTENT, POINTS, TABLE, maker_of
 from contentmodel_adapters.shared.cached_blocks import CachedBlocks
 from contentmodel_adapters.shared.first_turn import BEGUN_BEFORE, without_begun
 
@@ -83,6 +88,86 @@ def _by_author(message: ChatMessage, context: DecodeContext) -> list[ChatMessage
     for part in parts:
         context.replaced(message, part)
     return parts
+
+
+# -- reasoning -----------------------------------------------------------------------------------------------------
+
+
+def with_readable_reasoning(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages without the reasoning of models of other makers (policy `reasoning`).
+
+    Only the maker of a model can read the state of its reasoning, and Claude refuses reasoning without a signature. A
+    message that has no other contents is not sent.
+    """
+    if context.kind == "response" or all(message.role != "assistant" for message in messages):
+        return messages
+    kept: list[ChatMessage] = []
+    is_after_gap = False
+    for message in messages:
+        changed = _with_readable_reasoning(message, context) if is_native(message, context) else message
+        if message.contents and not changed.contents:
+            context.report_loss(message, None, reasons.EMPTY_MESSAGE)
+            is_after_gap = True
+            continue
+        if is_after_gap and kept and _sender(kept[-1]) == _sender(changed):
+            changed = context.replaced(changed, JOINED.on(changed, API, True))
+        is_after_gap = False
+        kept.append(changed)
+    return kept
+
+
+def _sender(message: ChatMessage) -> str:
+    return "user" if message.role == "tool" else message.role
+
+
+def _with_readable_reasoning(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+    maker = None if message.origin is None else maker_of(message.origin.model)
+    contents: list[Any] = []
+    for content in message.contents:
+        if isinstance(content, ReasoningContent) and _is_unread(content, maker, context):
+            contents += readable_reasoning(content, context)
+        else:
+            contents.append(content)
+    return context.with_contents(message, contents)
+
+
+def _is_unread(content: ReasoningContent, maker: str | None, context: EncodeContext) -> bool:
+    if content.protected is not None:
+        return content.protected.issuer not in context.issuers
+    return maker not in (None, CLAUDE) and CLAUDE in context.issuers
+
+
+# -- results -------------------------------------------------------------------------------------------------------
+
+EMPTY_RESULT = reasons.synthesized(
+    "bedrock-empty-result", "{target} refuses a failed result without content: a placeholder is sent"
+)
+NO_CONTENT = "[the result has no content]"
+"""The placeholder content of a failed result. It is not reversed."""
+
+
+def with_fitting_results(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages whose results of other APIs have no JSON values but objects, and a content if they failed."""
+    return [
+        message
+        if is_native(message, context)
+        else context.with_contents(message, [_with_fitting_outputs(content, context) for content in message.contents])
+        for message in messages
+    ]
+
+
+def _with_fitting_outputs(content: Any, context: EncodeContext) -> Any:
+    if not isinstance(content, ToolResultContent):
+        return content
+    if content.is_error and not content.outputs:
+        context.report_loss(content, "outputs", EMPTY_RESULT)
+        return context.replace(content, outputs=[TextContent(text=NO_CONTENT)])
+    outputs = [as_text_content(output, context) if _is_refused(output) else output for output in content.outputs]
+    return context.replace(content, outputs=outputs) if any(map(_is_refused, content.outputs)) else content
+
+
+def _is_refused(output: object) -> TypeGuard[JsonContent]:
+    return isinstance(output, JsonContent) and output.value.__class__ is not dict
 
 
 def _is_result(content: object) -> bool:

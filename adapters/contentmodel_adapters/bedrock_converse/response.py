@@ -76,6 +76,7 @@ USAGE = TABLE.record(
 
 
 ERROR = TABLE.record("error", ErrorContent, {"message": "message", TYPE: "code"}, Silent("kind"))
+TABLE.keep("error", "originalStatusCode", "originalMessage", "resourceName")
 TABLE.known_values("error.__type", *ERRORS.types)
 
 

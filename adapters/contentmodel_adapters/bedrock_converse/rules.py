@@ -17,12 +17,14 @@ from contentmodel.authoring import (
     IdentifierRule,
     Rules,
     Severity,
+    kind_of,
     objects,
     objects_of,
     one_object,
 )
 from contentmodel_adapters.bedrock_converse.blocks import API, CLAUDE, FORMATS, maker_of
 from contentmodel_adapters.bedrock_converse.capabilities import CAPABILITIES
+from contentmodel_adapters.shared.claude_models import ends_in_space, excludes_top_p, refuses_forced_tool
 from contentmodel_adapters.shared.rule_helpers import bad_base64, table, unsampled
 
 RULES = Rules(API, CAPABILITIES)
@@ -140,6 +142,23 @@ def calls_have_results(request: Request) -> Iterator[Broken]:
                     yield at, f"no call {call_id!r:.80}"
 
 
+@_rule("send an object, or the value as text", "aws/aws-sdk-js-v3#7330")
+def json_results_are_objects(request: Request) -> Iterator[Broken]:
+    """A JSON value in a result must be an object."""
+    for at, result in blocks(request, "toolResult"):
+        for path, part in objects(result, "content", at):
+            if part.get("json") is not None and not isinstance(part["json"], dict):
+                yield f"{path}.json", kind_of(part["json"])
+
+
+@_rule("add a text", "aws-samples/sample-multi-agent-orchestration-chat-on-agentcore#15")
+def failed_results_have_content(request: Request) -> Iterator[Broken]:
+    """A result with the status "error" must have content."""
+    for at, result in blocks(request, "toolResult"):
+        if result.get("status") == "error" and not result.get("content"):
+            yield f"{at}.content", "no content"
+
+
 @_rule("use letters, digits, _, single spaces, - and brackets", f"{REFERENCE}/API_runtime_DocumentBlock.html")
 def document_names_match_pattern(request: Request) -> Iterator[Broken]:
     """The name of a document may have letters, digits, underscores, single spaces, hyphens and brackets."""
@@ -237,6 +256,35 @@ def prefill_supported(request: Request, capabilities: Capabilities) -> Iterator[
         yield from ((at, "a prefill") for at, message in last if message.get("role") == "assistant")
 
 
+@_rule("remove it, or add a user message", "anomalyco/opencode#1295")
+def prefill_ends_in_text(request: Request) -> Iterator[Broken]:
+    """A request to Claude that ends with a message of the assistant must not end with reasoning or with white space."""
+    for at, message in [*objects(request, "messages")][-1:] if maker_of(request.get("modelId")) == CLAUDE else ():
+        for path, block in [*objects(message, "content", at)][-1:] if message.get("role") == "assistant" else ():
+            if ends_in_space(block.get("text")):
+                yield f"{path}.text", "white space at the end"
+            elif "reasoningContent" in block:
+                yield path, "reasoning at the end"
+
+
+@_rule("remove one of them", "mem0ai/mem0#3891, BerriAI/litellm#15070")
+def temperature_excludes_top_p(request: Request) -> Iterator[Broken]:
+    """Claude 4.5 and 4.6 accept only one of temperature and topP."""
+    config = table(request, "inferenceConfig")
+    both = config.get("temperature") is not None and config.get("topP") is not None
+    if both and excludes_top_p(request.get("modelId")):
+        yield "$.inferenceConfig.topP", "with temperature"
+
+
+@_by_model("use auto, and ask for the tool in the prompt", "mastra-ai/mastra#7507, can1357/oh-my-pi#12939")
+def forced_tool_supported(request: Request, capabilities: Capabilities) -> Iterator[Broken]:
+    """A tool must not be forced with a thinking budget, or on a model that accepts no forced tool."""
+    forced = table(table(request, "toolConfig"), "toolChoice").keys() & {"any", "tool"}
+    thinking = table(table(request, "additionalModelRequestFields"), "thinking").get("type")
+    if forced and refuses_forced_tool(capabilities, thinking):
+        yield "$.toolConfig.toolChoice", min(forced)
+
+
 @_rule("define the tool", f"{REFERENCE}/API_runtime_SpecificToolChoice.html")
 def chosen_tool_is_defined(request: Request) -> Iterator[Broken]:
     """The tool that a request forces must be defined."""
@@ -246,3 +294,6 @@ def chosen_tool_is_defined(request: Request) -> Iterator[Broken]:
     for at, tool in one_object(table(config, "toolChoice"), "tool", "$.toolConfig.toolChoice"):
         if tool.get("name") not in names:
             yield f"{at}.name", f"{tool.get('name')!r:.80}"
+
+
+RULES.leave_out("temperature-excludes-top-p", "forced-tool-supported")

@@ -43,13 +43,14 @@ PLACEHOLDER = {"text": ""}
 
 
 class Decoder(StreamDecoder):
-    """Decode one answer event by event. Finished blocks are not kept."""
+    """Decode one answer event by event. Finished blocks are not kept, except reasoning of an unknown model."""
 
     def __init__(self, adapter: Any, *, deltas: bool = True) -> None:
         super().__init__(adapter, deltas=deltas)
         self._open: dict[int, BlockState] = {}
         self._role: dict[str, Any] = {"role": "assistant"}
-        self._has_stopped = False
+        self._unnamed: list[BlockState] = []
+        """Finished reasoning. A prompt router names the model, which made its state, at the end of the stream."""
 
     def assume_model(self, model: str) -> None:
         self.answer = {"modelId": model, **self.answer}
@@ -163,6 +164,8 @@ class Decoder(StreamDecoder):
         block = self._open.pop(place, None)
         if block is not None:
             self.stop(block, self._finished(block), is_complete=is_complete)
+            if "reasoningContent" in block.wire and self.origin().model is None:
+                self._unnamed.append(block)
 
     def _finished(self, block: BlockState) -> Any:
         texts = {field: "".join(pieces) for field, pieces in block.pieces.items()}
@@ -199,6 +202,8 @@ class Decoder(StreamDecoder):
             raise DecodeError(API, [Fault("$", "the message ends and has not started")])
         for place in list(self._open):
             self._stop(place)
+        for block in self._unnamed if self.origin().model is not None else ():
+            self.catch_up(block, self._decode(block.wire))
         wire, layout = self.broken()
         self.complete(self.adapter.read_response(wire), layout)
 
@@ -223,11 +228,12 @@ def _beginning(delta: dict[str, Any]) -> dict[str, Any]:
 
 
 def _extend(content: list[Any], deltas: list[Any]) -> None:
-    """Append to the content of a result. A text continues the text before it."""
-    for delta in deltas:
-        last = content[-1] if content else None
-        is_text = delta.__class__ is dict and delta.keys() == {"text"} and delta["text"].__class__ is str
-        if is_text and last.__class__ is dict and last.keys() == {"text"}:
-            content[-1] = {"text": last["text"] + delta["text"]}
-        else:
-            content.append(delta)
+    """Append to the content of a result. A text at the start of a delta continues the text before it."""
+    if content and deltas and _is_text(content[-1]) and _is_text(deltas[0]):
+        content[-1] = {"text": content[-1]["text"] + deltas[0]["text"]}
+        deltas = deltas[1:]
+    content += deltas
+
+
+def _is_text(part: Any) -> bool:
+    return part.__class__ is dict and part.keys() == {"text"} and part["text"].__class__ is str

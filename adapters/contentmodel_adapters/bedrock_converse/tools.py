@@ -120,6 +120,13 @@ class SchemaText(Codec[dict[str, Any]]):
 
 _DEFINITION = "structure.jsonSchema"
 SCHEMA = SchemaText()
+
+
+def _has_schema(wire: dict[str, Any]) -> bool:
+    schema = object_of(object_of(wire, "structure"), "jsonSchema").get("schema")
+    return wire.get("type") == "json_schema" and SCHEMA.holds(schema)
+
+
 OUTPUT_FORMAT = TABLE.union(
     "outputConfig.textFormat",
     [
@@ -137,10 +144,8 @@ OUTPUT_FORMAT = TABLE.union(
             as_sent=AsSent(f"{_DEFINITION}.schema"),
         )
     ],
-    # A text that is not a schema is kept as it is.
-    find=lambda wire: (
-        "json_schema" if SCHEMA.holds(object_of(object_of(wire, "structure"), "jsonSchema").get("schema")) else None
-    ),
+    # Another type, or a text that is not a schema, is kept as it is.
+    find=lambda wire: "json_schema" if _has_schema(wire) else None,
     other=Row("other", ResponseFormat, {"type": "kind"}),
     prefer=lambda made, rows: rows[0] if made.kind == "json_schema" and made.schema is not None else None,
 )

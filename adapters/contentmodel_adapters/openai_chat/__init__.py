@@ -24,12 +24,12 @@ from contentmodel.authoring import (
     enum_at,
     hints,
     is_native,
-    lowered_reasoning,
     media,
     message_pass,
     passes,
     payload_pass,
     place_instructions,
+    readable_reasoning,
     reasons,
     request_pass,
     same_options,
@@ -211,7 +211,7 @@ def _without_unread_state(message: ChatMessage, request: ChatRequest, context: E
         if state is None or not _is_unread(content, message, request, context):
             contents.append(content)
         elif isinstance(content, ReasoningContent):
-            contents += lowered_reasoning(content, context, is_last=content is message.contents[-1])
+            contents += readable_reasoning(content, context, is_last=content is message.contents[-1])
         else:
             context.report_loss(content, "protected", reasons.OPAQUE_STATE, issuer=state.issuer)
             contents.append(context.replace(content, protected=None))

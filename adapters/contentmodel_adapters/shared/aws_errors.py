@@ -59,6 +59,10 @@ STREAMED = {"ThrottlingException", "ValidationException", "ServiceUnavailableExc
 """The exceptions that streams can have. Any other one is sent as an InternalServerException."""
 
 
+FIELDS = ("message", TYPE, "originalStatusCode", "originalMessage", "resourceName")
+"""The fields of an exception."""
+
+
 def is_error(wire: Mapping[str, Any]) -> bool:
     """Return whether an object has the fields of an error at the top."""
     return isinstance(wire.get("message"), str) or isinstance(wire.get(TYPE), str)
@@ -68,7 +72,7 @@ def with_error(
     wire: dict[str, Any], context: DecodeContext, decode: Callable[[dict[str, Any]], Any], body: ErrorBody
 ) -> Any:
     """Return a decoded response with the error at the top of its body."""
-    own = {key: wire[key] for key in ("message", TYPE) if key in wire}
+    own = {key: wire[key] for key in FIELDS if key in wire}
     rest = {key: value for key, value in wire.items() if key not in own}
     for copy in (own, rest):
         context.copied(copy, wire)

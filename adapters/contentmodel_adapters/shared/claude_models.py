@@ -1,4 +1,4 @@
-"""Capabilities of Claude models, on the APIs that serve them.
+"""Capabilities of Claude models, and conditions of their rules, on the APIs that serve them.
 
 Sampling settings are those of the API version 2023-06-01. Version 2026-10-21, which the SDK sends since 2.0, refuses
 them for every model: the client of this adapter leaves them out (platform.claude.com/docs/en/api/versioning and
@@ -7,9 +7,12 @@ _constants.py of anthropic 2.12.0, seen 2026-11-22).
 
 from __future__ import annotations
 
+import re
+
 from msgspec.structs import replace
 
 from contentmodel.authoring import Capabilities, Range, listing
+from contentmodel.capabilities import canonical
 
 _SEEN = "2026-11-22"
 _DOCS = "platform.claude.com/docs/en"
@@ -211,3 +214,21 @@ ROWS = [
 NEWEST = _adaptive(forced=False, bound=_ACCOUNT, hosted=_TOOLSET)
 # Agents depend on forced calls, and Haiku 5.5 and the models of other hosts take them.
 GUESS = _adaptive(bound=_ACCOUNT)
+
+
+# -- conditions of rules -----------------------------------------------------------------------------------------------
+
+
+def excludes_top_p(model: object) -> bool:
+    """Return whether a model accepts only one of temperature and top_p: Claude 4.5 and 4.6."""
+    return isinstance(model, str) and bool(re.fullmatch("claude-(?:opus|sonnet|haiku)-4-[56]", canonical(model)))
+
+
+def refuses_forced_tool(capabilities: Capabilities, thinking: object) -> bool:
+    """Return whether a model refuses a forced tool, always or with this mode of thinking: a budget."""
+    return not capabilities.forced_tools or thinking == "enabled"
+
+
+def ends_in_space(text: object) -> bool:
+    """Return whether a text that is not blank ends in white space, which no prefill may."""
+    return isinstance(text, str) and bool(text.strip()) and text != text.rstrip()

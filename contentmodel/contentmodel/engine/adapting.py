@@ -345,7 +345,7 @@ class TableAdapter:
         require_valid_parts(response, ChatResponse)
         context = EncodeContext(self.api, self.issuer, "response", policies, response.origin)
         context.answer_id = response.id
-        self._aim(context, response.model)
+        self._aim(context, response.model or _own_model(response.origin, context))
         for choice in response.choices:
             report_records(choice.messages, self.records, context)
         payload = self.response.encode(self._fitted(response, context), context)
@@ -474,6 +474,11 @@ def _checked(wire: object, api: str) -> JsonObject:
     if wire.__class__ is not dict:
         raise DecodeError(api, [Fault("$", f"expected an object, got {kind_of(wire)}")])
     return wire
+
+
+def _own_model(origin: Origin | None, context: EncodeContext) -> str | None:
+    """Return the model that an answer of the target's API was decoded for, if the answer itself does not name it."""
+    return origin.model if origin is not None and context.native else None
 
 
 def _text_of(wire: Mapping[str, object], key: str) -> str | None:

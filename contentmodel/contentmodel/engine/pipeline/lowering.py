@@ -176,7 +176,7 @@ def reasoning_by_policy(content: ReasoningContent, context: EncodeContext, *, is
     return [context.replaced(content, TextContent(text=content.text + between))]
 
 
-def reasoning(content: ReasoningContent, context: EncodeContext, *, is_last: bool = False) -> list[AIContent]:
+def readable_reasoning(content: ReasoningContent, context: EncodeContext, *, is_last: bool = False) -> list[AIContent]:
     """Return reasoning as the target has it: unchanged, with its state in a field of the host, or by the policy."""
     is_readable = content.protected is not None and content.protected.issuer in context.issuers
     if context.keeps_state or (is_readable and not context.reasoning_fields):
@@ -266,7 +266,8 @@ def _output(content: AIContent, context: EncodeContext) -> AIContent:
     return content
 
 
-def _as_text_content(content: AIContent, context: EncodeContext) -> list[AIContent]:
+def as_texts(content: AIContent, context: EncodeContext) -> list[AIContent]:
+    """Return a content that is not a text as a text; [] if it has none, which is not reported."""
     text = as_text(content)
     if not text:
         return []
@@ -277,7 +278,7 @@ def _as_text_content(content: AIContent, context: EncodeContext) -> list[AIConte
 
 def compaction_as_text(content: CompactionContent, context: EncodeContext) -> list[AIContent]:
     """Convert a compaction to text, or drop it as the policy requires."""
-    return [] if context.policies.get("compaction") == "drop" else _as_text_content(content, context)
+    return [] if context.policies.get("compaction") == "drop" else as_texts(content, context)
 
 
 _LOWERINGS: tuple[tuple[Any, Callable[[Any, EncodeContext], list[AIContent]]], ...] = (
@@ -285,7 +286,7 @@ _LOWERINGS: tuple[tuple[Any, Callable[[Any, EncodeContext], list[AIContent]]], .
     (ToolCallContent, as_function_call),
     (ToolResultContent, as_function_result),
     (CompactionContent, compaction_as_text),
-    ((ErrorContent, UriContent, DataContent, DocumentContent), _as_text_content),
+    ((ErrorContent, UriContent, DataContent, DocumentContent), as_texts),
 )
 
 FUNCTION_PAIR = (FunctionCallContent, FunctionResultContent, CustomToolCallContent, CustomToolResultContent)

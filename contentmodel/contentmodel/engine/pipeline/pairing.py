@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from contentmodel.content.documents import DocumentContent
 from contentmodel.content.media import MediaContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import (
@@ -25,7 +26,7 @@ from contentmodel.content.tools import (
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline.call_ids import calls_of, with_distinct_ids
 from contentmodel.engine.pipeline.detached_media import is_announced
-from contentmodel.engine.pipeline.lowering import text_of
+from contentmodel.engine.pipeline.lowering import as_texts, text_of
 from contentmodel.engine.pipeline.names import NAMED, validator, with_names
 from contentmodel.engine.pipeline.origins import is_native
 from contentmodel.engine.pipeline.passes import joined_messages, leave_empty
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from contentmodel.rules import IdentifierRule
 
 _NO_ARGUMENTS = (None, "")
+_MORE_THAN_TEXT = (MediaContent, DocumentContent)
 
 
 def pair_calls(
@@ -65,11 +67,11 @@ def pair_calls(
     return pairing.messages
 
 
-def _has_media(result: ToolResultContent) -> bool:
+def _has_more_than_text(result: ToolResultContent) -> bool:
     outputs = result.outputs
     if len(outputs) == 1:
-        return isinstance(outputs[0], MediaContent)
-    return any(isinstance(output, MediaContent) for output in outputs)
+        return isinstance(outputs[0], _MORE_THAN_TEXT)
+    return any(isinstance(output, _MORE_THAN_TEXT) for output in outputs)
 
 
 def with_fitting_calls(
@@ -183,7 +185,7 @@ class _Fit:
             if content.name not in (None, pending.pop(content.call_id)):
                 return False
             detached = self._detach_media == "always" or (content.is_error and self._detach_media == "errors")
-            if detached and _has_media(content):
+            if detached and _has_more_than_text(content):
                 return False
         return True
 
@@ -277,7 +279,7 @@ class _Pairing:
             if result is not None and is_unmatched:
                 self._deferred += self._as_user_text(result)
                 continue
-            kept.append(self._without_media(content) if not own and self._detaches_media(content) else content)
+            kept.append(self._with_text_only(content) if not own and self._detaches_media(content) else content)
         message = self._context.with_contents(message, kept)
         if message.contents:
             self.messages.append(message)
@@ -321,9 +323,23 @@ class _Pairing:
         outputs: list[AIContent] = [TextContent(text=NO_RESULT)]
         return model(call_id=call.call_id, name=call.name, outputs=outputs)
 
-    def _without_media(self, result: AIContent) -> AIContent:
-        if not isinstance(result, ToolResultContent):
+    def _with_text_only(self, content: AIContent) -> AIContent:
+        return (
+            self._without_media(self._without_documents(content)) if isinstance(content, ToolResultContent) else content
+        )
+
+    def _without_documents(self, result: ToolResultContent) -> ToolResultContent:
+        if not any(isinstance(output, DocumentContent) for output in result.outputs):
             return result
+        outputs: list[AIContent] = []
+        for output in result.outputs:
+            made = as_texts(output, self._context) if isinstance(output, DocumentContent) else [output]
+            if not made:
+                self._context.report_loss(output, None, reasons.UNSUPPORTED_CONTENT)
+            outputs += made
+        return self._context.replace(result, outputs=outputs)
+
+    def _without_media(self, result: ToolResultContent) -> ToolResultContent:
         media = [output for output in result.outputs if isinstance(output, MediaContent)]
         if not media:
             return result

@@ -376,7 +376,7 @@ def _normalized(message: ChatMessage, context: EncodeContext, cited: frozenset[S
         elif kind is TextContent or kind is FunctionCallContent:
             normalized.append(content)
         elif kind is ReasoningContent:
-            normalized += lowering.reasoning(content, context, is_last=content is message.contents[-1])
+            normalized += lowering.readable_reasoning(content, context, is_last=content is message.contents[-1])
         elif kind is FunctionResultContent or kind is CustomToolResultContent:
             normalized.append(_with_texts_of_errors(_without_state(content, message, context), context))
         elif _is_stored(content, message, context):
@@ -452,7 +452,7 @@ def _normalized_content(content: AIContent, context: EncodeContext, cited: froze
     if isinstance(content, ToolCallContent | ToolResultContent):
         return _hosted(content, context, cited)
     if isinstance(content, ReasoningContent):
-        return lowering.reasoning(content, context)
+        return lowering.readable_reasoning(content, context)
     if isinstance(content, CompactionContent) and not _readable(content, context) and not context.keeps_state:
         lowered = lowering.compaction_as_text(content, context)
         if not lowered:

@@ -114,8 +114,10 @@ class _Fitter:
         self.index = TranscriptIndex(request.messages)
         contents = contents_of(request.messages)
         nameless = [name for content in contents for name in _added_names(content) if name is None]
-        copies = [tool for tool in request.tools if is_added(tool) and tool.name is None]
-        self._has_nameless = len(nameless) <= len(copies)
+        copied = [tool.name for tool in request.tools if is_added(tool)]
+        self._copied = set(copied)
+        """The names of tools that messages define."""
+        self._has_nameless = len(nameless) <= copied.count(None)
         """True if the request lists every nameless tool that messages add. References to tools are not listed."""
         self._custom_calls: set[Place | None] = set()
         self._renamed: dict[Place | None, tuple[str | None, str | None]] = {}
@@ -201,9 +203,15 @@ class _Fitter:
         if content.__class__ in _RESULTS:
             return [self._result(content, self.index.call_of.get(place), message)]
         if isinstance(content, ToolChangeContent) and self._has_added(content, message):
-            self._context.degrade(content, reasons.TOOLS_IN_ONE_LIST, "action", "tools")
+            carried = ("action",) if self._refers_by_more(content) else ("action", "tools")
+            self._context.degrade(content, reasons.TOOLS_IN_ONE_LIST, *carried)
             return []
         return [content]
+
+    def _refers_by_more(self, change: ToolChangeContent) -> bool:
+        """Return whether a reference to a listed tool has more than its name, such as its server."""
+        references = [tool for tool in change.tools if isinstance(tool, dict) and _name_of(tool) not in self._copied]
+        return any(reference.keys() - {"name", "type"} for reference in references)
 
     def _has_added(self, change: ToolChangeContent, message: ChatMessage) -> bool:
         """Return whether the tools that a message of another API adds are in the list of the request."""

@@ -327,7 +327,7 @@ class StreamDecoder:
         self.read(name, wire)
 
     def _end(self, rest: bytes) -> None:
-        if self.is_ready():
+        if self.is_ready() and not self._framing.is_cut:
             self.finish()
             return
         position = "in the middle of an event" if rest else "before the answer was complete"

@@ -67,6 +67,11 @@ class EventStreamParser:
         """Return the bytes of an incomplete frame; empty if there are none."""
         return bytes(self._bytes)
 
+    @property
+    def is_cut(self) -> bool:
+        """True if bytes of a frame are left."""
+        return bool(self._bytes)
+
     def _size_at(self, at: int) -> int:
         """Return the size of the frame at a position of the buffer; 0 if its prelude is incomplete."""
         if len(self._bytes) - at < _PRELUDE.size:

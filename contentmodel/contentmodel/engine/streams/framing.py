@@ -37,6 +37,11 @@ class Framing(Protocol):
         """Return the bytes of an incomplete frame; empty if there are none."""
         ...
 
+    @property
+    def is_cut(self) -> bool:
+        """True if the input ended inside of a frame whose length is known. Text may end without its last line break."""
+        return False
+
 
 BOM = b"\xef\xbb\xbf"
 
@@ -284,6 +289,10 @@ class AnyFraming(Framing):
 
     def close(self) -> bytes:
         return self._framing.close() if self._framing is not None else b"".join(self._first).strip()
+
+    @property
+    def is_cut(self) -> bool:
+        return self._framing is not None and self._framing.is_cut
 
 
 class LineParser(Framing):
