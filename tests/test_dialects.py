@@ -417,6 +417,21 @@ def test_cache_control_of_a_part_decodes_to_a_cache_point(ttl: dict[str, str]) -
     assert there["messages"][0]["content"] == [part]
 
 
+@pytest.mark.parametrize("ttl", [{}, {"ttl": "1h"}], ids=str)
+def test_cache_control_of_a_tool_survives_conversion_to_anthropic_and_back(ttl: dict[str, str]) -> None:
+    point = {"type": "ephemeral", **ttl}
+    payload = {**request("claude-opus-4-8", tool_calls=[CALL]), "tools": [{**TOOLS[0], "cache_control": point}]}
+    decoded = CHAT.decode_request(payload)
+    assert CHAT.encode_request(decoded).payload == payload
+    there = convert(payload, source="openai-chat", target=ANTHROPIC).payload
+    assert there["tools"][0]["cache_control"] == point
+    back = convert(there, source=ANTHROPIC, target="openai-chat", policies=LITELLM)
+    assert back.payload["tools"][0]["cache_control"] == point
+    lossy = convert(there, source=ANTHROPIC, target="openai-chat", model="gpt-5.2")
+    assert "cache_control" not in lossy.payload["tools"][0]
+    assert "$.tools[0].cache_control" in {loss.path for loss in lossy.losses}
+
+
 def test_both_fields_of_cache_points_are_kept() -> None:
     part = {
         "type": "text",

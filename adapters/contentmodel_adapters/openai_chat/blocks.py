@@ -140,6 +140,16 @@ class CacheControl(CachePoints):
         return super().encode(value, context, owner) if _in_field_of_host(value, context) else None
 
 
+class CacheControlOfTool(CacheControl):
+    """A cache point of a tool. Only hosts have a field for it."""
+
+    def encode(self, value: CachePoint, context: EncodeContext, owner: object) -> dict[str, Any] | None:
+        wire = super().encode(value, context, owner)
+        if wire is None:
+            context.report_lost_attributes(owner, ("cache_point",))
+        return wire
+
+
 def _in_field_of_host(value: CachePoint, context: EncodeContext) -> bool:
     return CACHE_FIELD.of(value, API) is not None or (context.host.cache_points and not context.native)
 

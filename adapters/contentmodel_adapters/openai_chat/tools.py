@@ -19,7 +19,7 @@ from contentmodel.authoring import (
     text_of,
 )
 from contentmodel.request import CustomTool, FunctionTool, HostedTool, ToolChoice
-from contentmodel_adapters.openai_chat.blocks import TABLE
+from contentmodel_adapters.openai_chat.blocks import CACHE_CONTROL, TABLE, CacheControlOfTool
 
 
 class GrammarObject(Codec[dict[str, Any]]):
@@ -56,7 +56,8 @@ TOOLS = TABLE.union(
         row(
             "function",
             FunctionTool,
-            chat.FUNCTION,
+            # docs.litellm.ai/docs/completion/prompt_caching, seen 2026-11-23.
+            {**chat.FUNCTION, "cache_control": ("cache_point", CacheControlOfTool(CACHE_CONTROL))},
         ),
         row(
             "custom",
