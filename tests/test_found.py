@@ -359,6 +359,20 @@ def test_search_result_in_a_failed_result_becomes_text_for_anthropic() -> None:
     assert contentmodel.check(encoded.payload, api="anthropic-messages") == []
 
 
+def test_search_result_in_a_result_stays_a_document_for_cohere() -> None:
+    found = {"type": "search_result", "source": "s", "title": "T", "content": [{"type": "text", "text": "x"}]}
+    result = {"type": "tool_result", "tool_use_id": "t", "content": [found]}
+    messages = [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "w", "input": {}}]},
+        {"role": "user", "content": [result]},
+    ]
+    payload = {"model": "m", "max_tokens": 9, "messages": messages}
+    encoded = contentmodel.convert(payload, source="anthropic-messages", target="cohere-chat")
+    document = {"id": "s", "data": {"title": "T", "text": "x"}}
+    assert encoded.payload["messages"][2]["content"] == [{"type": "document", "document": document}]
+
+
 def test_tool_response_does_not_depend_on_key_order() -> None:
     _, _, payload = gemini(contents=[{"parts": [{"toolResponse": {"id": "", "response": {"a": None, "b": None}}}]}])
     fairness.key_order(contentmodel.adapter("google-generate-content"), "request", payload)

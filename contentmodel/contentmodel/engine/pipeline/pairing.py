@@ -55,8 +55,8 @@ def pair_calls(
 ) -> list[ChatMessage]:
     """Return messages in which each call, except those at the end, has one result, and each result has a call.
 
-    - `detach_media`: whether results hold text only ("always", or "errors" for failed ones). Their media follow in a
-      user message after all calls of the turn are answered.
+    - `detach_media`: whether results hold no media ("always"), or failed ones hold text only ("errors"). Their media
+      follow in a user message after all calls of the turn are answered; documents in failed results become text.
     - `is_continued`: whether the server stores the conversation that these messages continue. Results at their
       beginning then answer calls that are stored there.
     """
@@ -324,9 +324,9 @@ class _Pairing:
         return model(call_id=call.call_id, name=call.name, outputs=outputs)
 
     def _with_text_only(self, content: AIContent) -> AIContent:
-        return (
-            self._without_media(self._without_documents(content)) if isinstance(content, ToolResultContent) else content
-        )
+        if not isinstance(content, ToolResultContent):
+            return content
+        return self._without_media(self._without_documents(content) if self._detach_media == "errors" else content)
 
     def _without_documents(self, result: ToolResultContent) -> ToolResultContent:
         if not any(isinstance(output, DocumentContent) for output in result.outputs):
