@@ -110,7 +110,7 @@ def _with_fixed_name(tool: HostedTool, declared: Hosted, context: EncodeContext,
     """Return a tool with the name that the API fixes for it. The name may be of another API, or of the application."""
     if tool.name is None or tool.name == declared.name:
         return tool
-    if all(tool.name not in (other.name, other.tag) for other in current[tool.kind]):
+    if all(tool.name != other.name for other in current[tool.kind]):
         context.report_loss(tool, "name", reasons.FIXED_NAME)
     return context.replace(tool, name=declared.name)
 
