@@ -23,7 +23,7 @@ from contentmodel_conformance.late_texts import stream_late_texts
 from contentmodel_conformance.oracles.accumulators import CannotAccumulate
 from contentmodel_conformance.strategies.damage import bytes_of, flips, mixed_up, out_of_order
 from contentmodel_conformance.strategies.mixed import late_events, mixed_answers
-from contentmodel_conformance.strategies.sdk import json_values
+from contentmodel_conformance.strategies.sdk import json_values, sdk_members
 from contentmodel_conformance.strategies.transcripts import answers
 from contentmodel_conformance.subject import Subject, is_source, limits_of, samples
 from contentmodel_conformance.trying import Law, Trial
@@ -331,6 +331,16 @@ def conversion_of(source: Any, target: Any) -> Law:
         streams.conversion(source, target, [raw if place is None else raw[: place % (len(raw) + 1)]])
 
     return law
+
+
+@check(streams.totality, "sdk-places", "answers with each member of the SDK's types, as its stream", "types", "streams")
+def of_members(subject: Subject, trial: Trial) -> None:
+    def law(payload: Any) -> None:
+        raw, _ = streams.encode(subject.adapter, unfold(subject.adapter.decode_response(payload)))
+        streams.totality(subject.adapter, [raw])
+
+    for name, payloads in sorted(sdk_members(subject.api, "response").items()):
+        trial.each(payloads, law, name, share=0.04)
 
 
 @check(
