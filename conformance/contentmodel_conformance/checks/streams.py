@@ -183,6 +183,17 @@ def encoding(subject: Subject, trial: Trial) -> None:
     trial.each(sampled_answers(subject), of_events(subject, lambda events: streams.encoding(subject.adapter, events)))
 
 
+@check(streams.encoding, "sdk-places", "streams of answers with each member of the SDK's types", "types", "streams")
+def of_members(subject: Subject, trial: Trial) -> None:
+    def law(payload: Any) -> None:
+        response = subject.adapter.decode_response(payload)
+        raw, _ = streams.encode(subject.adapter, unfold(response))
+        streams.encoding(subject.adapter, streams.totality(subject.adapter, [raw]))
+
+    for name, payloads in sorted(sdk_members(subject.api, "response").items()):
+        trial.each(payloads, law, name, share=0.04)
+
+
 @check(streams.crossing, "foreign", "answers of other APIs, known and unknown, encoded as its stream", "streams")
 def crossing(subject: Subject, trial: Trial) -> None:
     sources = [("anywhere", answers("anthropic-messages").map(as_foreign))]
@@ -331,16 +342,6 @@ def conversion_of(source: Any, target: Any) -> Law:
         streams.conversion(source, target, [raw if place is None else raw[: place % (len(raw) + 1)]])
 
     return law
-
-
-@check(streams.totality, "sdk-places", "answers with each member of the SDK's types, as its stream", "types", "streams")
-def of_members(subject: Subject, trial: Trial) -> None:
-    def law(payload: Any) -> None:
-        raw, _ = streams.encode(subject.adapter, unfold(subject.adapter.decode_response(payload)))
-        streams.totality(subject.adapter, [raw])
-
-    for name, payloads in sorted(sdk_members(subject.api, "response").items()):
-        trial.each(payloads, law, name, share=0.04)
 
 
 @check(
