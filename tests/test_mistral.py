@@ -272,3 +272,20 @@ def test_encoded_stream_of_an_answer_keeps_references_between_thoughts() -> None
     encoder = MISTRAL.stream_encoder()
     made = b"".join(encoder.feed(event) for event in unfold(response, size=2)) + encoder.close()
     assert fold_stream(made, API).messages == response.messages
+
+
+@pytest.mark.parametrize("text", ["Sure, ", "Sure,\n"])
+def test_answer_to_continue_has_no_white_space_at_its_end_at_claude(text: str) -> None:
+    messages = [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": text, "prefix": True}]
+    request = {"model": MODEL, "messages": messages}
+    claude = contentmodel.adapter("anthropic-messages")
+    made = convert(request, source=API, target="anthropic-messages", model="claude-sonnet-4-5")
+    assert made.payload["messages"][1]["content"] == [{"type": "text", "text": "Sure,"}]
+    assert ("$.messages[1].content", "degraded") in {(loss.path, loss.kind) for loss in made.losses}
+    assert not claude.check_request(made.payload)
+    own = {
+        "model": "claude-sonnet-4-5",
+        "max_tokens": 9,
+        "messages": [messages[0], {"role": "assistant", "content": text}],
+    }
+    assert claude.encode_request(claude.decode_request(own)).payload == own
