@@ -139,8 +139,12 @@ PREFILL_END = reasons.degraded(
 
 
 def _with_trimmed_prefill(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages whose last one does not end with white space if the model continues it."""
-    last = messages[-1] if messages and messages[-1].role == "assistant" else None
+    """Return messages whose last one does not end with white space if the model continues it.
+
+    Models that cannot continue an answer refuse it anyway, so it stays as it is.
+    """
+    is_prefill = bool(messages) and messages[-1].role == "assistant" and context.known.capabilities.prefill
+    last = messages[-1] if is_prefill else None
     text = last.contents[-1] if last is not None and last.contents else None
     if last is None or not isinstance(text, TextContent) or text.text == text.text.rstrip():
         return messages
