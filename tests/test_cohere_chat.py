@@ -351,6 +351,13 @@ def test_each_source_becomes_a_citation_of_the_content() -> None:
     assert of_call.span == of_document.span == Span(start=5, end=9)
 
 
+def test_citation_of_a_text_without_a_string_is_kept() -> None:
+    content = [{"type": "text", "text": "Dogs bark."}, {"type": "text", "text": None}]
+    message = {"role": "assistant", "content": content, "citations": [BARK]}
+    payload = {"id": "a1", "finish_reason": "COMPLETE", "message": message}
+    assert COHERE.encode_response(COHERE.decode_response(payload)).payload == payload
+
+
 def test_lost_citations_are_reported_with_their_paths() -> None:
     encoded = convert(RESPONSE, source=API, target="openai-chat", kind="response")
     assert {"$.message.citations[0]", "$.message.citations[1]"} <= {loss.path for loss in encoded.losses}

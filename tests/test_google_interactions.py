@@ -387,6 +387,75 @@ def test_stream_of_media_and_citations() -> None:
     assert [event.citation.url for event in made if isinstance(event, CitationDelta)] == ["https://example.com"]
 
 
+IMAGE = {"type": "image", "data": "aGk=", "mime_type": "image/png"}
+SEEN = {**THOUGHT, "summary": [{"type": "text", "text": "a"}, IMAGE, {"type": "unknown", "text": 5}]}
+
+
+def test_stream_of_whole_steps_folds_to_the_answer() -> None:
+    assert folded((SEEN, []), (said("x"), [])) == [SEEN, said("x")]
+    response = INTERACTIONS.decode_response(answer(SEEN, said("x")))
+    assert response.text == "x"
+    assert INTERACTIONS.encode_response(response).payload["steps"] == [SEEN, said("x")]
+
+
+def test_stream_keeps_every_part_of_a_summary() -> None:
+    deltas: list[dict[str, Any]] = [{"type": "thought_summary", "content": part} for part in SEEN["summary"]]
+    signature = {"type": "thought_signature", "signature": "AAAA"}
+    assert folded(({"type": "thought"}, [*deltas, signature])) == [SEEN]
+    assert folded(({"type": "thought"}, deltas[1:])) == [{"type": "thought", "summary": SEEN["summary"][1:]}]
+
+
+def test_media_of_a_summary_are_reported_elsewhere() -> None:
+    encoded = convert(answer(SEEN, said("x")), source=API, target="openai-responses", kind="response")
+    paths = {loss.path for loss in encoded.losses}
+    assert {"$.steps[0].summary[1]", "$.steps[0].summary[2]", "$.steps[0].signature"} <= paths
+
+
+def stream_of(*steps: Any) -> bytes:
+    made = events(*((step, []) for step in steps))
+    return b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in made)
+
+
+def converted(*steps: Any) -> Any:
+    return convert(stream_of(*steps), source=API, target=API, kind="stream")
+
+
+def test_encoded_stream_keeps_the_contents_of_a_step_together() -> None:
+    output = {"type": "model_output", "content": [{"type": "text", "text": "x"}, IMAGE, {"type": "text", "text": "y"}]}
+    encoded = converted(SEEN, output)
+    assert INTERACTIONS.encode_response(contentmodel.fold_stream(encoded.payload, API)).payload["steps"] == [
+        SEEN,
+        output,
+    ]
+    assert not encoded.losses
+
+
+def test_encoded_stream_reports_texts_that_it_separates_from_their_step() -> None:
+    text = {"type": "text", "text": "a"}
+    encoded = converted({**THOUGHT, "summary": [text, text]})
+    steps = INTERACTIONS.encode_response(contentmodel.fold_stream(encoded.payload, API)).payload["steps"]
+    assert steps == [{"type": "thought", "summary": [text]}, {**THOUGHT, "summary": [text]}]
+    (loss,) = encoded.losses
+    assert (loss.path, loss.kind) == ("$.choices[0].messages[0].contents[1]", "moved")
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        {},
+        {"content": [{"type": "text", "text": "x"}]},
+        *({"type": "model_output", "content": content} for content in ([], "x", [{"type": "text"}])),
+        {"type": "model_output", "content": [{"type": "text", "text": None}]},
+        *({"type": "thought", "summary": [{"type": "text", **part}]} for part in ({}, {"text": None}, {"text": 5})),
+    ],
+)
+def test_encoded_stream_of_malformed_steps_ends_like_its_source(step: dict[str, Any]) -> None:
+    before = contentmodel.fold_stream(stream_of(step), API)
+    after = contentmodel.fold_stream(converted(step).payload, API)
+    assert [message.contents for message in after.messages] == [message.contents for message in before.messages]
+    assert (after.error is None) is (before.error is None)
+
+
 def test_stream_emits_signatures_and_arguments() -> None:
     made = read(
         events(

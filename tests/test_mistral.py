@@ -10,6 +10,8 @@ from mistralai.client import models
 
 import contentmodel
 from contentmodel import ReasoningContent, TextContent, convert, fold_stream
+from contentmodel.streams import StreamConverter
+from contentmodel.unfolding import unfold
 from providers import frames
 
 API = "mistral-chat"
@@ -230,3 +232,60 @@ def test_detect_uses_the_name_of_the_model(model: str, api: str) -> None:
     answer["choices"] = [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "Hi."}}]
     assert contentmodel.detect(answer) == (api, "response")
     assert contentmodel.detect({"model": model, "messages": [{"role": "user", "content": "Hi."}]}) == (api, "request")
+
+
+def relayed(*deltas: dict[str, Any]) -> tuple[bytes, bytes, Any]:
+    """Return a stream of these deltas, the stream that it converts to for its own API, and the losses."""
+    head = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": MODEL}
+    ends = [*([None] * (len(deltas) - 1)), "stop"]
+    choices = [{"index": 0, "delta": d, "finish_reason": end} for d, end in zip(deltas, ends, strict=True)]
+    stream = b"".join(frames(*({**head, "choices": [choice]} for choice in choices)))
+    converter = StreamConverter(API, API)
+    return stream, converter.feed(stream) + converter.close(), converter.losses
+
+
+TOOL_REFERENCE = {"type": "tool_reference", "tool": "web_search", "title": "A page"}
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        THINKING["thinking"],
+        [REFERENCE, {"type": "text", "text": "a"}, TOOL_REFERENCE],
+        [TOOL_REFERENCE],
+    ],
+)
+def test_relayed_stream_keeps_references_between_thoughts(parts: list[dict[str, Any]]) -> None:
+    pieces = [{"content": [{"type": "thinking", "thinking": [part]}]} for part in parts]
+    for deltas in ([{"content": [{**THINKING, "thinking": parts}]}], pieces):
+        stream, made, losses = relayed(*deltas, {"content": "Done."})
+        assert fold_stream(made, API) == fold_stream(stream, API)
+        assert not losses
+        (thought, _) = fold_stream(made, API).messages[0].contents
+        assert thought.extra[API]["thinking"] == parts
+
+
+def test_encoded_stream_of_an_answer_keeps_references_between_thoughts() -> None:
+    message = {"role": "assistant", "content": [THINKING, {"type": "text", "text": "Done."}]}
+    answer = {"id": "c1", "created": 1, "model": MODEL, "choices": [{"index": 0, "message": message}]}
+    response = MISTRAL.decode_response(answer)
+    encoder = MISTRAL.stream_encoder()
+    made = b"".join(encoder.feed(event) for event in unfold(response, size=2)) + encoder.close()
+    assert fold_stream(made, API).messages == response.messages
+
+
+@pytest.mark.parametrize("text", ["Sure, ", "Sure,\n"])
+def test_answer_to_continue_has_no_white_space_at_its_end_at_claude(text: str) -> None:
+    messages = [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": text, "prefix": True}]
+    request = {"model": MODEL, "messages": messages}
+    claude = contentmodel.adapter("anthropic-messages")
+    made = convert(request, source=API, target="anthropic-messages", model="claude-sonnet-4-5")
+    assert made.payload["messages"][1]["content"] == [{"type": "text", "text": "Sure,"}]
+    assert ("$.messages[1].content", "degraded") in {(loss.path, loss.kind) for loss in made.losses}
+    assert not claude.check_request(made.payload)
+    own = {
+        "model": "claude-sonnet-4-5",
+        "max_tokens": 9,
+        "messages": [messages[0], {"role": "assistant", "content": text}],
+    }
+    assert claude.encode_request(claude.decode_request(own)).payload == own

@@ -297,6 +297,19 @@ def test_command_converts_lines_as_one_stream(name: str, tmp_path: Path) -> None
     assert loads(made.stdout).text == "Hello"
 
 
+@pytest.mark.parametrize("number", [-1, -2])
+@pytest.mark.parametrize("target", ["bedrock-converse", "mistral-chat", "google-interactions", "openai-responses"])
+def test_number_of_tokens_without_a_limit_is_no_limit_elsewhere(target: str, number: int) -> None:
+    messages = [{"role": "user", "content": "Hi."}]
+    payload = {"model": "m", "messages": messages, "stream": False, "options": {"num_predict": number}}
+    request = ADAPTER.decode_request(payload)
+    assert request.options.max_output_tokens is None
+    assert ADAPTER.encode_request(request).payload == payload
+    made = convert(payload, source=API, target=target)
+    assert str(number) not in made.to_json().decode()
+    assert ("$.options", "dropped") in {(loss.path, loss.kind) for loss in made.losses}
+
+
 # -- errors and the official client ------------------------------------------------------------------------------------
 
 

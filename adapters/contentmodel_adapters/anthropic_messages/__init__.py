@@ -35,6 +35,7 @@ from contentmodel.authoring import (
     without_user_messages,
 )
 from contentmodel.capabilities import Known
+from contentmodel.content.text import TextContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
@@ -132,6 +133,26 @@ def _with_instructions_as_text(messages: list[ChatMessage], context: EncodeConte
     return instructions_as_text(messages, context, after_user=context.known.capabilities.later_system)
 
 
+PREFILL_END = reasons.degraded(
+    "anthropic-messages-prefill-end", "{target} refuses white space at the end of an answer to continue: it is removed"
+)
+
+
+def _with_trimmed_prefill(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages whose last one does not end with white space if the model continues it.
+
+    Models that cannot continue an answer refuse it anyway, so it stays as it is.
+    """
+    is_prefill = bool(messages) and messages[-1].role == "assistant" and context.known.capabilities.prefill
+    last = messages[-1] if is_prefill else None
+    text = last.contents[-1] if last is not None and last.contents else None
+    if last is None or not isinstance(text, TextContent) or text.text == text.text.rstrip():
+        return messages
+    context.report_loss(text, "text", PREFILL_END)
+    trimmed = context.replace(text, text=text.text.rstrip())
+    return [*messages[:-1], context.with_contents(last, [*last.contents[:-1], trimmed])]
+
+
 REQUEST_PASSES = (
     request_pass(settings.with_fitting_settings, native=True, form=settings.ANTHROPIC),
     request_pass(_with_separate_added_tools, native=True),
@@ -146,6 +167,7 @@ REQUEST_PASSES = (
     request_pass(passes.with_a_turn),
     request_pass(_with_fitting_calls),
     message_pass(_with_instructions_as_text),
+    message_pass(_with_trimmed_prefill),
     request_pass(with_fitting_schemas, dialects=ANTHROPIC),
 )
 

@@ -121,13 +121,15 @@ def decode_citation(wire: dict[str, Any], context: DecodeContext) -> list[Citati
 
 
 def _with_citations(message: ChatMessage, wire: dict[str, Any], context: DecodeContext) -> ChatMessage:
-    """Return a message with its citations on their contents. If one belongs to no content, the message is unchanged."""
+    """Return a message with its citations on their contents. If one belongs to no text, the message is unchanged."""
     listed, tags = wire["citations"], tags_of(wire)
     has_plan = COLUMNS[PLAN].holds(wire.get(PLAN))
     if not isinstance(listed, list) or not listed or any(c.__class__ is not dict or "source" in c for c in listed):
         return message
     places = [place_of(citation, tags, has_plan=has_plan) for citation in listed]
     if None in places or len(message.contents) < has_plan + len(tags):
+        return message
+    if not all(isinstance(message.contents[(place or 0) + has_plan], CITED) for place in places):
         return message
     contents: dict[int, list[Citation]] = {}
     is_usual = places == sorted(places, key=lambda place: place or 0)

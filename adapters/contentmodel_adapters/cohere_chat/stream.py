@@ -29,7 +29,7 @@ from contentmodel.content.citations import Citation
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.response import ChatResponse
 from contentmodel_adapters.cohere_chat.blocks import ANSWER_CONTENT, API, CALLS, TABLE, USAGE
-from contentmodel_adapters.cohere_chat.messages import AT_PLAN, COLUMNS, PLAN, decode_citation, place_of
+from contentmodel_adapters.cohere_chat.messages import AT_PLAN, CITED, COLUMNS, PLAN, decode_citation, place_of
 
 GROWTH: dict[str, Any] = {"text": TextDelta, "thinking": ReasoningDelta}
 """The fields of contents that grow, with their events."""
@@ -130,7 +130,7 @@ class Decoder(StreamDecoder):
     def _cited(self, content: Any, place: int) -> Any:
         """Return a content with the citations that were received for it."""
         citations: list[Citation] = []
-        for wire in self._citations:
+        for wire in self._citations if isinstance(content, CITED) else ():
             if self._place_of(wire) == place:
                 citations += decode_citation(wire, self.context())
         return msgspec.structs.replace(content, annotations=citations) if citations else content

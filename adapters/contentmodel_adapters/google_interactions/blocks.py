@@ -29,6 +29,7 @@ from contentmodel.authoring import (
     Spec,
     Table,
     TextOrBlocks,
+    first_fitting,
     reasons,
     row,
 )
@@ -291,8 +292,15 @@ RESULTS = [
     ),
 ]
 STEPS = TABLE.union("step", [*CALLS, *RESULTS], prefer=lambda content, rows: rows[0])
+_SUMMARY_TEXT = row(
+    "text", ReasoningContent, {"text": ("text", Required())}, Implied({"kind": "summary"}), Silent("protected")
+)
+# Images and other media of a summary are not output: their fields stay in the residue of a thought without text.
 SUMMARY = TABLE.union(
-    "summary", [row("text", ReasoningContent, {"text": "text"}, Implied({"kind": "summary"}), Silent("protected"))]
+    "summary",
+    [_SUMMARY_TEXT],
+    find=first_fitting([_SUMMARY_TEXT], unknown=["text"]),
+    other=Row("other", ReasoningContent, {}, Implied({"kind": "summary", "text": ""}), Silent("protected")),
 )
 
 TABLE.known_values("steps", "user_input", "model_output", "thought")

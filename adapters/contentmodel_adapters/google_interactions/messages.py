@@ -64,12 +64,12 @@ def _around(step: dict[str, Any], *read: str) -> dict[str, Any]:
 
 
 def _decode_thought(step: dict[str, Any], context: DecodeContext) -> list[Any]:
-    """Return a content for each text of a thought's summary, at least one. The last content has the signature."""
+    """Return a content for each part of a thought's summary, at least one. The last content has the signature."""
     wires, read = step.get("summary"), []
     thoughts: list[Any] = []
-    if wires.__class__ is list and all(wire.__class__ is dict and SUMMARY.knows(wire) for wire in wires):
-        thoughts = context.attempt(lambda wire, context: SUMMARY.decode_list(wire["summary"], context), step) or []
-    if thoughts and all(thought.__class__ is ReasoningContent for thought in thoughts):
+    if wires.__class__ is list and all(wire.__class__ is dict for wire in wires):
+        thoughts = SUMMARY.decode_list(wires, context)
+    if thoughts:
         context.trace(SUMMARY, thoughts, step, "summary", spread=True)
         read.append("summary")
     else:

@@ -43,7 +43,7 @@ EVENTS = (
 )
 TABLE.known_values("stream event", *EVENTS)
 # Contents whose data come in several deltas.
-_GROWING_MEDIA = ("audio", "video")
+GROWING_MEDIA = ("audio", "video")
 
 
 class Step:
@@ -119,8 +119,7 @@ class Decoder(StreamDecoder):
                 content = msgspec.structs.replace(content, arguments="")
             step.blocks.append(self.start({}, content))
             return
-        parts = step.wire.pop(step.field, None)
-        for part in parts if parts.__class__ is list else ():
+        for part in list_of(step.wire, step.field):
             self._part(step, part)
         if step.wire["type"] == "thought" and not step.blocks:
             step.blocks.append(self.start({}, decode_step(step.wire, [wire], 0, self.context())[1][0]))
@@ -154,9 +153,8 @@ class Decoder(StreamDecoder):
 
     def _think(self, step: Step, last: BlockState, delta: dict[str, Any]) -> None:
         content = object_of(delta, "content")
-        if delta.get("type") == "thought_summary" and content.get("text").__class__ is str:
-            last.wire.update({"text": last.wire.get("text", ""), **{k: v for k, v in content.items() if k != "text"}})
-            self.more(last, "text", content["text"], ReasoningDelta)
+        if delta.get("type") == "thought_summary" and content:
+            self._summarize(step, last, content)
         elif delta.get("type") == "thought_signature" and delta.get("signature").__class__ is str:
             step.wire["signature"] = step.wire.get("signature", "") + delta["signature"]
             signature = decode_step({"type": "thought", **step.wire}, [], 0, self.context())[1][-1].protected
@@ -164,6 +162,19 @@ class Decoder(StreamDecoder):
                 self.emit(SignatureDelta(index=last.index, protected=signature))
         else:
             self.emit(UnknownDelta(index=last.index, api=API, delta=delta))
+
+    def _summarize(self, step: Step, last: BlockState, content: dict[str, Any]) -> None:
+        """Append to the text of a thought, or begin another part of its summary."""
+        rest = {key: value for key, value in content.items() if key != "text"}
+        is_text = content.get("type") == "text" and content.get("text").__class__ is str
+        if last.wire and not (is_text and last.wire.get("type") == "text"):
+            last = self._part(step, {**rest, "text": ""} if is_text else content)
+        elif is_text:
+            last.wire.update({"text": last.wire.get("text", ""), **rest})
+        else:
+            last.wire.update(content)
+        if is_text:
+            self.more(last, "text", content["text"], ReasoningDelta)
 
     def _output(self, step: Step, last: BlockState | None, delta: dict[str, Any]) -> None:
         kind, text = delta.get("type"), delta.get("text")
@@ -177,7 +188,7 @@ class Decoder(StreamDecoder):
                 last = self._part(step, {**delta, "text": ""})
             last.wire.update({key: value for key, value in delta.items() if key != "text"})
             self.more(last, "text", text, TextDelta)
-        elif last is not None and kind == open_kind and kind in _GROWING_MEDIA and delta.get("data").__class__ is str:
+        elif last is not None and kind == open_kind and kind in GROWING_MEDIA and delta.get("data").__class__ is str:
             last.grow("data", delta["data"])
             self.emit(MediaDelta(index=last.index, data=delta["data"]))
         else:
@@ -198,7 +209,7 @@ class Decoder(StreamDecoder):
             wire["arguments"] = {}
             contents[0] = msgspec.structs.replace(contents[0], arguments=typed)
         step.decoded = role, contents
-        for block, content in zip(step.blocks, contents, strict=False):
+        for block, content in zip(step.blocks, contents[: len(step.blocks)], strict=True):
             self.stop(block, content, is_complete=is_complete)
         step.blocks += [self.whole(content) for content in contents[len(step.blocks) :]]
 

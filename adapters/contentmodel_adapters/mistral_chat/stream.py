@@ -12,6 +12,7 @@ from contentmodel.authoring import (
     ReasoningDelta,
     StreamDecoder,
     TextDelta,
+    UnknownDelta,
     contents_of,
     list_of,
     merge_into,
@@ -112,6 +113,8 @@ class Decoder(StreamDecoder):
                 before.append({**inner, "text": ""} if is_text(inner) else inner)
             if is_text(inner):
                 self.append(last, before[-1], "text", inner["text"], ReasoningDelta)
+            else:
+                self.emit(UnknownDelta(index=last.index, api=self.api, delta=inner))
 
     def _stop_last(self, message: Message) -> None:
         """Complete the last part before another block begins, so that readers of the stream can use it."""

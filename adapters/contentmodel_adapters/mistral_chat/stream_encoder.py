@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from contentmodel import ReasoningContent, TextContent
-from contentmodel.authoring import TEXT_HERE, JoiningEncoder, OutgoingBlock, growing_event, list_of
+from contentmodel.authoring import TEXT_HERE, JoiningEncoder, OutgoingBlock, UnknownDelta, growing_event, list_of
+from contentmodel_adapters.mistral_chat.blocks import is_text
 from contentmodel_adapters.mistral_chat.stream import without_text
 
 CHUNK = "chat.completion.chunk"
@@ -35,7 +36,7 @@ class Encoder(JoiningEncoder):
         self.put(self._event(number, delta, **rest))
 
     def open_block(self, block: OutgoingBlock) -> None:
-        if not isinstance(block.content, TextContent | ReasoningContent):
+        if not isinstance(block.content, TextContent | ReasoningContent) or self._inner(block.content):
             return
         message = self.encode_start(block.content)
         if "content" not in message:
@@ -51,13 +52,27 @@ class Encoder(JoiningEncoder):
             block.grow = self.joining(block, block.grow)
         self.write_begun(block)
 
+    def _inner(self, content: Any) -> list[Any]:
+        """Return the parts of reasoning in the residue, which are not text."""
+        own = (content.extra or {}).get(self.api, {})
+        return [inner for inner in list_of(own, "thinking") if not is_text(inner)]
+
+    def hold_delta(self, block: OutgoingBlock, delta: Any) -> None:
+        if isinstance(delta, UnknownDelta) and delta.api == self.api:
+            block.state = (block.state or 0) + 1
+            self._chunk(block.choice, {"content": [{"type": "thinking", "thinking": [delta.delta]}]})
+        else:
+            super().hold_delta(block, delta)
+
     def close_block(self, block: OutgoingBlock) -> None:
         delta = {key: value for key, value in self.encode_block(block).items() if key != "role"}
         text = getattr(block.content, "text", None)
         if block.grow is not None and isinstance(text, str):
             self.write_rest(block, text)
             parts = [without_text(part) for part in list_of(delta, "content")]
-            delta = {"content": parts} if any(len(part) > 2 for part in parts) else {}
+            if inner := self._inner(block.content)[block.state or 0 :]:
+                parts = [{**part, "thinking": inner} for part in parts]
+            delta = {"content": parts} if inner or any(len(part) > 2 for part in parts) else {}
             self.add_text(block, text if isinstance(block.content, TextContent) else "")
         elif isinstance(delta.get("content"), str):
             delta["content"] = self.add_text(block, delta["content"])

@@ -43,7 +43,7 @@ from contentmodel_adapters.ollama_chat.response import RESPONSE, id_of_answer
 from contentmodel_adapters.ollama_chat.rules import CALL_IDS, RULES, TOOL_NAMES
 from contentmodel_adapters.ollama_chat.stream import Decoder
 from contentmodel_adapters.ollama_chat.stream_encoder import Encoder
-from contentmodel_adapters.ollama_chat.tools import TOOLS, Format, Think
+from contentmodel_adapters.ollama_chat.tools import TOOLS, Format, Limit, Think
 from contentmodel_adapters.shared.schema_adaptation import OPENAI, restored_arguments, with_fitting_schemas
 
 REQUEST = TABLE.record(
@@ -56,7 +56,7 @@ REQUEST = TABLE.record(
         **same_options("stream", "logprobs", "top_logprobs"),
         "format": ("options.response_format", Format()),
         "think": ("options.reasoning", Think()),
-        "options.num_predict": "options.max_output_tokens",
+        "options.num_predict": ("options.max_output_tokens", Limit()),
         **same_options("temperature", "top_p", "frequency_penalty", "presence_penalty", "seed", at="options."),
         "options.top_k": ("options.top_k", WholeNumber("options.top_k")),
         "options.stop": "options.stop_sequences",

@@ -118,5 +118,7 @@ TEXTS = {"thinking": ReasoningContent, "content": TextContent}
 """The fields of a message that are one text."""
 THINKING = Column(NonEmptyText(ReasoningContent, "text", between=BETWEEN), ReasoningContent)
 CONTENT = Column(Text(TextContent, "text", between=BETWEEN), TextContent)
+# Answers may have images: ChatResponse in docs/openapi.yaml of ollama/ollama (seen 2026-11-26). The client ollama 0.6.3
+# fails to read them, because its class of a message does not take strings.
 IMAGES = Column(Images(), DataContent)
 TOOL_CALLS = Column(Blocks(CALLS))

@@ -62,3 +62,15 @@ class Think(Codec[ReasoningOptions]):
             # A level turns thinking on.
             context.report_loss(value, "mode", reasons.THINKING_CONVERTED)
         return value.effort
+
+
+class Limit(Codec[int]):
+    """The maximum number of tokens. -1 (no limit) and -2 (fill the context) are not limits, and stay in the residue.
+
+    Source: `num_predict` in docs.ollama.com/modelfile, seen 2026-11-26.
+    """
+
+    classes = (int,)
+
+    def holds(self, value: object) -> bool:
+        return isinstance(value, int) and not isinstance(value, bool) and value >= 0

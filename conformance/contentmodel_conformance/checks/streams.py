@@ -23,7 +23,7 @@ from contentmodel_conformance.late_texts import stream_late_texts
 from contentmodel_conformance.oracles.accumulators import CannotAccumulate
 from contentmodel_conformance.strategies.damage import bytes_of, flips, mixed_up, out_of_order
 from contentmodel_conformance.strategies.mixed import late_events, mixed_answers
-from contentmodel_conformance.strategies.sdk import json_values
+from contentmodel_conformance.strategies.sdk import json_values, sdk_members
 from contentmodel_conformance.strategies.transcripts import answers
 from contentmodel_conformance.subject import Subject, is_source, limits_of, samples
 from contentmodel_conformance.trying import Law, Trial
@@ -181,6 +181,17 @@ def unfolding(subject: Subject, trial: Trial) -> None:
 @check(streams.encoding, "written", "streams that the adapter wrote", "streams")
 def encoding(subject: Subject, trial: Trial) -> None:
     trial.each(sampled_answers(subject), of_events(subject, lambda events: streams.encoding(subject.adapter, events)))
+
+
+@check(streams.encoding, "sdk-places", "streams of answers with each member of the SDK's types", "types", "streams")
+def of_members(subject: Subject, trial: Trial) -> None:
+    def law(payload: Any) -> None:
+        response = subject.adapter.decode_response(payload)
+        raw, _ = streams.encode(subject.adapter, unfold(response))
+        streams.encoding(subject.adapter, streams.totality(subject.adapter, [raw]))
+
+    for name, payloads in sorted(sdk_members(subject.api, "response").items()):
+        trial.each(payloads, law, name, share=0.04)
 
 
 @check(streams.crossing, "foreign", "answers of other APIs, known and unknown, encoded as its stream", "streams")

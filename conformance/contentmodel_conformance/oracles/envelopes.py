@@ -184,13 +184,16 @@ def interactions_request(of: Literal["model", "agent"] = "model") -> Record:
 
 
 def interactions_response() -> Record:
-    """Return the answer of Interactions. The SDK itself sets the text of the output; recorded answers have `object`."""
+    """Return the answer of Interactions. The SDK itself sets the text of the output; recorded answers have `object`.
+
+    Its steps come before `input`, which repeats the request, so that the kit tries each type of a step in the answer.
+    """
     from google.genai import interactions
 
     record = _response_record(interactions.Interaction, without=frozenset({"continuation_ids", "output_text"}))
     names = {name: Field(Scalar("str"), required=False) for name in ("model", "agent")}
     names["object"] = Field(Literals(("interaction",)), required=False)
-    return Record(record.name, lambda: {**record.fields, **names})
+    return Record(record.name, lambda: {"steps": record.fields["steps"], **record.fields, **names})
 
 
 def ollama_request() -> Record:

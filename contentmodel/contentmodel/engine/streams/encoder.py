@@ -41,6 +41,7 @@ from contentmodel.events import (
     TurnComplete,
     TurnError,
     TurnStart,
+    UnknownDelta,
     WireEvent,
     check_choice,
     growing_field,
@@ -133,8 +134,7 @@ class StreamEncoder:
 
     def add_losses(self, place: Place | None, losses: Iterable[Loss]) -> None:
         """Add losses of a block, with paths relative to it, or of the envelope (None)."""
-        known = self._losses.setdefault(place, {})
-        known.update(dict.fromkeys(losses))
+        self._losses.setdefault(place, {}).update(dict.fromkeys(losses))
         self._whole_losses = None
 
     # -- for callers -------------------------------------------------------------------------------------------
@@ -265,8 +265,7 @@ class StreamEncoder:
             if text:
                 self.write_text(block, text)
         else:
-            # The final content of the block will include this citation or signature.
-            block.deltas.append(delta)
+            self.hold_delta(block, delta)
 
     def write_text(self, block: OutgoingBlock, text: str) -> None:
         """Write more text of a live block, and record it."""
@@ -389,8 +388,7 @@ class StreamEncoder:
         self._end(event.layout)
 
     def _end(self, layout: Layout) -> None:
-        self._layout, self._whole_losses = layout, None
-        self.is_over = True
+        self._layout, self._whole_losses, self.is_over = layout, None, True
 
     # -- implemented by the encoder of each API ----------------------------------------------------------------
 
@@ -402,13 +400,18 @@ class StreamEncoder:
 
     def is_deferred(self, block: OutgoingBlock) -> bool:
         """Return whether to postpone a block: a text that is still empty is opened with its first characters."""
-        return growing_field(block.content) == "text" and not block.content.text and not block.deltas
+        is_known = bool(block.deltas) and block.deltas[-1].__class__ is not UnknownDelta
+        return growing_field(block.content) == "text" and not block.content.text and not is_known
 
     is_empty = staticmethod(is_empty_text)
     """Return whether a content of another API is not written if its choice has others: an empty text."""
 
     def open_block(self, block: OutgoingBlock) -> None:
         """Write the start of a block that can be live, and set its `grow`. If `grow` stays None, the block is held."""
+
+    def hold_delta(self, block: OutgoingBlock, delta: BlockDelta) -> None:
+        """Handle a citation, signature or other delta of a live block. The final content of the block includes it."""
+        block.deltas.append(delta)
 
     def close_block(self, block: OutgoingBlock) -> None:
         """Write the remaining content of a block; all of it if it was held."""
