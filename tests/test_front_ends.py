@@ -8,13 +8,21 @@ from typing import Any
 
 import pytest
 from ag_ui.core import Event
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from contentmodel import ReasoningContent, TextContent, UriContent
+from conftest import FEW
+from contentmodel import ErrorContent, ReasoningContent, TextContent, UriContent, unfold
 from contentmodel.client import RateLimitError
 from contentmodel.content.base import Protected
 from contentmodel.content.citations import Citation
-from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent
+from contentmodel.content.tools import (
+    HostedToolCallContent,
+    HostedToolResultContent,
+    ToolApprovalRequestContent,
+    ToolResultContent,
+)
 from contentmodel.events import (
     BlockCatchUp,
     BlockStart,
@@ -25,12 +33,13 @@ from contentmodel.events import (
     TurnError,
     TurnStart,
 )
-from contentmodel.interop.ag_ui import RunWriter
-from contentmodel.interop.vercel_ui import VercelWriter
+from contentmodel.interop.ag_ui import RunWriter, read_run, run_events
+from contentmodel.interop.vercel_ui import VercelWriter, read_message, ui_chunks
 from contentmodel.response import ChatResponse
 from contentmodel.runner import AsyncToolRunner
 from contentmodel.server.hub import INTERRUPTED
 from contentmodel.tools import tool
+from contentmodel_conformance.strategies.model import contents
 from scripted import answer, call
 from test_server_app import Front, Paced, run, serving, two_answers, weather
 
@@ -472,3 +481,27 @@ def test_block_that_is_repeated_grows_and_one_that_changed_is_sent_again() -> No
     deltas = [(chunk["id"], chunk["delta"]) for chunk in chunks if chunk["type"] == "text-delta"]
     assert [delta for _, delta in deltas] == ["It is", " sunny", ".", "No."]
     assert len({name for name, _ in deltas}) == 2
+
+
+@pytest.mark.parametrize("size", [None, 1])
+def test_refusal_is_sent_as_one_text_while_it_arrives(size: int | None) -> None:
+    response = answer("Well.", ErrorContent(message="I cannot do that.", code="refusal"), ErrorContent(code="late"))
+    shown = ["Well.", "I cannot do that.", "late"]
+    chunks = list(ui_chunks(unfold(response, size=size), message_id="m"))
+    assert [part["text"] for part in read_message(chunks)["parts"] if part["type"] == "text"] == shown
+    assert sum(chunk["type"] == "text-delta" for chunk in chunks) == (
+        3 if size is None else sum(map(len, shown[:2])) + 1
+    )
+    events = list(run_events(unfold(response, size=size), thread_id="t", run_id="r"))
+    assert [message["content"] for message in read_run(events)["messages"]] == shown
+
+
+NO_RESULTS = contents().filter(lambda content: not isinstance(content, ToolResultContent | ToolApprovalRequestContent))
+
+
+@FEW
+@given(st.lists(NO_RESULTS, max_size=4), st.sampled_from([None, 1]))
+def test_readers_accept_the_chunks_of_any_contents(contents: list[Any], size: int | None) -> None:
+    response = answer(*contents)
+    read_message(ui_chunks(unfold(response, size=size), message_id="m"))
+    read_run(list(run_events(unfold(response, size=size), thread_id="t", run_id="r")))

@@ -134,6 +134,8 @@ class BlockWriter(ABC):
             return
         block.content = content
         self._done[index] = content
+        if isinstance(content, ErrorContent) and not block.sent:
+            yield from self.grown(block, message_of(content))
         yield from self.ended(block) if grows(content) else self.whole(block)
 
     def _stepped(self, content: AIContent) -> Iterator[JsonObject]:
@@ -168,15 +170,15 @@ class BlockWriter(ABC):
 
     @abstractmethod
     def opened(self, block: OpenBlock) -> Chunks:
-        """Return the chunks for the start of a text, reasoning or a call."""
+        """Return the chunks for the start of a text, an error, reasoning or a call."""
 
     @abstractmethod
     def grown(self, block: OpenBlock, text: str) -> Chunks:
-        """Return the chunks for a piece of a text, of reasoning or of the arguments of a call."""
+        """Return the chunks for a piece of a text, of an error, of reasoning or of the arguments of a call."""
 
     @abstractmethod
     def ended(self, block: OpenBlock) -> Chunks:
-        """Return the chunks for the end of a text, reasoning or a call."""
+        """Return the chunks for the end of a text, an error, reasoning or a call."""
 
     @abstractmethod
     def whole(self, block: OpenBlock) -> Chunks:
@@ -197,16 +199,18 @@ class BlockWriter(ABC):
 
 def grows(content: AIContent) -> bool:
     """Return whether a content is sent in pieces."""
-    return isinstance(content, TextContent | ReasoningContent | ToolCallContent)
+    return isinstance(content, TextContent | ErrorContent | ReasoningContent | ToolCallContent)
 
 
 def text_of(content: AIContent) -> str | None:
-    """Return the text that deltas extend: a text, reasoning, or the arguments of a call as JSON text.
+    """Return the text that deltas extend: a text, a refusal, reasoning, or the arguments of a call as JSON text.
 
     Return None if the content has no such text. The arguments may be an object although their deltas are text.
     """
     if isinstance(content, ToolCallContent):
         return content.arguments if isinstance(content.arguments, str) else None
+    if isinstance(content, ErrorContent):
+        return content.message or ""
     return content.text or "" if isinstance(content, TextContent | ReasoningContent) else None
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.tools import (
     InputRequestContent,
@@ -90,8 +89,6 @@ class RunWriter(BlockWriter):
         if isinstance(content, InputRequestContent):
             self._interrupts.append(_question(content))
             return []
-        if isinstance(content, ErrorContent):
-            return TEXT.whole(block.name, message_of(content), role="assistant")
         return [{"type": "CUSTOM", "name": "content", "value": to_builtins(content)}]
 
     def noticed(self, notice: Notice) -> Chunks:

@@ -11,7 +11,6 @@ from typing import Any
 
 from contentmodel.content.citations import Citation
 from contentmodel.content.media import DataContent, UriContent
-from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.tools import (
     ToolApprovalRequestContent,
@@ -99,12 +98,10 @@ class VercelWriter(BlockWriter):
             return [self._result(content)]
         if isinstance(content, ToolApprovalRequestContent):
             return [self._question(content)]
-        if isinstance(content, DataContent) and content.media_type:
-            return [{"type": "file", "mediaType": content.media_type, "url": content.data_uri}]
+        if isinstance(content, DataContent) and content.media_type and (url := _data_uri(content)) is not None:
+            return [{"type": "file", "mediaType": content.media_type, "url": url}]
         if isinstance(content, UriContent):
             return [self._link(content, block)]
-        if isinstance(content, ErrorContent):
-            return _text(block.name, message_of(content))
         # Other contents are sent as data parts. Front ends skip the types of data that they do not support.
         return [{"type": "data-content", "id": block.name, "data": to_builtins(content)}]
 
@@ -167,6 +164,9 @@ def _kind(content: Any) -> str:
     return "reasoning" if isinstance(content, ReasoningContent) else "text"
 
 
-def _text(name: str, text: str) -> list[JsonObject]:
-    delta = {"type": "text-delta", "id": name, "delta": text}
-    return [{"type": "text-start", "id": name}, delta, {"type": "text-end", "id": name}]
+def _data_uri(content: DataContent) -> str | None:
+    """Return the data URI of a content; None if its data is not base64."""
+    try:
+        return content.data_uri
+    except ValueError:
+        return None
