@@ -16,7 +16,6 @@ from contentmodel.authoring import (
     EncodeContext,
     Field,
     Filled,
-    Hint,
     Kinds,
     Opaque,
     Row,
@@ -212,16 +211,6 @@ def _with_tool_name(content: Any, message: ChatMessage, context: EncodeContext) 
     kind, issuer = KIND_OF[content.__class__], "" if message.origin is None else message.origin.issuer
     name = _OTHER_NAMES.get(issuer, {}).get(kind) or _USUAL_NAMES.get(kind)
     return content if name is None else context.replace(content, name=name)
-
-
-APPROVAL_ID = Hint[str](
-    None, "approval", "the id of the approval of a client call: in the model, such an approval has the id of the call"
-)
-
-
-def approval_id(content: Any) -> str | None:
-    """Return the id that an approval had in a format of the AI SDK; None if it had none."""
-    return next((known for api in content.extra or () if (known := APPROVAL_ID.of(content, api)) is not None), None)
 
 
 KNOWN_TOOLS = request_pass(with_known_tools, native=True, kinds=Kinds(listed=False))

@@ -6,7 +6,7 @@ from typing import Any
 
 from contentmodel.authoring import content_pass, media, message_pass, objects_of
 from contentmodel.request import ChatRequest
-from contentmodel_adapters.shared import ai_sdk, documents
+from contentmodel_adapters.shared import ai_sdk, approvals, documents
 from contentmodel_adapters.shared.ai_sdk_results import with_provider_results
 from contentmodel_adapters.shared.provider_state import OF_ITEMS
 from contentmodel_adapters.vercel_model_messages.blocks import API, OPTIONS, TABLE
@@ -41,6 +41,7 @@ class VercelModelMessages(documents.ListAdapter):
         content_pass(ai_sdk.with_media_type, needs=media.TYPES),
         documents.WITH_A_TURN,
         documents.FITTING_CALLS,
+        approvals.WITH_OWN_IDS,
         message_pass(ai_sdk.with_tool_names),
     )
 

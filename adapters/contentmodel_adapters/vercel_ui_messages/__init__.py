@@ -15,7 +15,7 @@ from contentmodel.authoring import (
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.interop.vercel_ui import is_chunk, read_message
 from contentmodel.request import ChatRequest
-from contentmodel_adapters.shared import ai_sdk, documents
+from contentmodel_adapters.shared import ai_sdk, approvals, documents
 from contentmodel_adapters.shared.ai_sdk_results import with_provider_results
 from contentmodel_adapters.shared.provider_state import OF_ITEMS
 from contentmodel_adapters.vercel_ui_messages.blocks import API, METADATA, TABLE
@@ -68,6 +68,7 @@ class VercelUIMessages(documents.ListAdapter):
         content_pass(ai_sdk.in_base64, native=True, needs=media.TYPES),
         documents.WITH_A_TURN,
         documents.FITTING_CALLS,
+        approvals.WITH_OWN_IDS,
         message_pass(ai_sdk.with_tool_names),
     )
     request_payload_passes = (payload_pass(with_ids),)

@@ -65,6 +65,9 @@ LATE = Label("late result of tool call")
 NO_RESULT = "[no result of this call was recorded]"
 """The placeholder result of a call without a result, for APIs that require one. It is not reversed."""
 
+DENIED = "[the user denied this call]"
+"""The result of a call that was denied without a reason, for APIs without approvals. It is not reversed."""
+
 LEFT_OUT = "[nothing of this message could be sent]"
 """The placeholder for a user message of which nothing can be sent. It is not reversed."""
 

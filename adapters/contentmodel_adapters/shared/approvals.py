@@ -1,0 +1,66 @@
+"""The ids of approvals of calls that the application runs: in the model, such an approval has the id of its call.
+
+The formats of the AI SDK, Microsoft.Extensions.AI and Agent Framework also have the approval's own id.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from contentmodel.authoring import EncodeContext, Hint, content_pass, object_or_text, reasons
+from contentmodel.content.tools import ToolApprovalRequestContent, ToolApprovalResponseContent, ToolCallContent
+
+APPROVALS = (ToolApprovalRequestContent, ToolApprovalResponseContent)
+APPROVAL_ID = Hint[str](
+    None, "approval", "the id of the approval of a client call: in the model, such an approval has the id of the call"
+)
+FIELDS = {"meai": "requestId", "agent-framework": "id"}
+"""The fields that hold the id of such an approval in the residue, by API."""
+
+
+def approval_id(content: Any) -> str | None:
+    """Return the id that an approval had in a format of the AI SDK; None if it had none."""
+    return next((known for api in content.extra or () if (known := APPROVAL_ID.of(content, api)) is not None), None)
+
+
+def _with_own_id(content: Any, context: EncodeContext) -> Any:
+    """Return an approval of another API with its own id as this API stores it."""
+    extra = dict(content.extra or {})
+    own = approval_id(content)
+    for api, field in FIELDS.items():
+        if api != context.api and isinstance((extra.get(api) or {}).get(field), str):
+            own = extra[api][field]
+            extra[api] = {key: value for key, value in extra[api].items() if key != field}
+    residue = extra.get(context.api) or {}
+    field = FIELDS.get(context.api, APPROVAL_ID.key)
+    return content if own is None else context.replace(content, extra={**extra, context.api: {field: own, **residue}})
+
+
+WITH_OWN_IDS = content_pass(_with_own_id, needs=APPROVALS)
+"""The pass of formats that store the ids of approvals."""
+
+
+def _without_own_id(content: Any, context: EncodeContext) -> Any:
+    """Report the own id of an approval of the AI SDK."""
+    if approval_id(content) is not None:
+        context.report_loss(content, "request_id", reasons.NO_FIELD)
+    return content
+
+
+WITHOUT_OWN_IDS = content_pass(_without_own_id, needs=APPROVALS)
+"""The pass of formats in which an approval has only the id of its call."""
+
+
+def report_request(request: ToolApprovalRequestContent, call: ToolCallContent | None, context: EncodeContext) -> None:
+    """Report what a request has that its call does not have, for formats that write only the call."""
+    if call is None or request.name != call.name:
+        context.report_lost_attributes(request, ("name",))
+    if call is None or _value_of(request.arguments) != _value_of(call.arguments):
+        context.report_lost_attributes(request, ("arguments",))
+    elif request.arguments is not None and not FIELDS.keys().isdisjoint(request.extra or ()):
+        context.report_loss(request, "arguments", reasons.REPEATED_CALL)
+
+
+def _value_of(arguments: Any) -> Any:
+    """Return arguments as an object, if they are its JSON text."""
+    return object_or_text(arguments) if isinstance(arguments, str) else arguments
