@@ -7,8 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from contentmodel.authoring import EncodeContext, Hint, content_pass, object_or_text, reasons
-from contentmodel.content.tools import ToolApprovalRequestContent, ToolApprovalResponseContent, ToolCallContent
+from contentmodel.authoring import EncodeContext, Hint, content_pass, is_native, object_or_text, reasons
+from contentmodel.content.tools import (
+    ToolApprovalRequestContent,
+    ToolApprovalResponseContent,
+    ToolCallContent,
+)
+from contentmodel.interop.front_ends import call_of
+from contentmodel.message import ChatMessage
 
 APPROVALS = (ToolApprovalRequestContent, ToolApprovalResponseContent)
 APPROVAL_ID = Hint[str](
@@ -64,3 +70,39 @@ def report_request(request: ToolApprovalRequestContent, call: ToolCallContent | 
 def _value_of(arguments: Any) -> Any:
     """Return arguments as an object, if they are its JSON text."""
     return object_or_text(arguments) if isinstance(arguments, str) else arguments
+
+
+def with_asked_calls(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages with a call before each request for approval without one: the AI SDK finds it by its id."""
+    calls: set[str | None] = set()
+    hosted: Any = None
+    made = []
+    for message in messages:
+        contents: list[Any] = []
+        for content in message.contents:
+            if isinstance(content, ToolCallContent):
+                calls.add(content.call_id)
+                hosted = content if content.executor == "provider" else hosted
+            elif isinstance(content, ToolApprovalRequestContent) and not is_native(message, context):
+                is_asked = content.request_id in calls or (hosted is not None and hosted.name == content.name)
+                contents += [] if is_asked else [call_of(content)]
+                calls.add(content.request_id)
+                if not is_asked:
+                    context.report_loss(content, None, reasons.CALL_OF_APPROVAL)
+            contents.append(content)
+        made.append(message if len(contents) == len(message.contents) else context.with_contents(message, contents))
+    return made
+
+
+def without_approvals(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages without approvals for version 5 of the AI SDK, which has none."""
+    if context.policies.get("ai_sdk") != "5":
+        return messages
+    made = []
+    for message in messages:
+        for content in message.contents:
+            if isinstance(content, APPROVALS):
+                context.report_loss(content, None, reasons.NO_FIELD)
+        kept = [content for content in message.contents if not isinstance(content, APPROVALS)]
+        made.append(message if len(kept) == len(message.contents) else context.with_contents(message, kept))
+    return made

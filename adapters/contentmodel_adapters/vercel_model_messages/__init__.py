@@ -42,6 +42,8 @@ class VercelModelMessages(documents.ListAdapter):
         documents.WITH_A_TURN,
         documents.FITTING_CALLS,
         approvals.WITH_OWN_IDS,
+        message_pass(approvals.with_asked_calls, needs=approvals.APPROVALS),
+        message_pass(approvals.without_approvals, needs=approvals.APPROVALS),
         message_pass(ai_sdk.with_tool_names),
     )
 

@@ -200,10 +200,6 @@ class _Writing:
             self._calls[content.call_id or ""] = content
             self._hosted = (content.call_id or "") if content.executor == "provider" else self._hosted
             self._report_kind(content, message)
-        elif isinstance(content, ToolApprovalRequestContent | ToolApprovalResponseContent):
-            if self._version == "5" and self._context.completes:
-                self._context.report_loss(content, None, reasons.NO_FIELD)
-                return []
         elif isinstance(content, ToolResultContent):
             return [self._fitted_result(content, message)]
         elif isinstance(content, HostedFileContent):
