@@ -74,6 +74,7 @@ CITATIONS = TABLE.union(
             constants={"source.type": "source", "source.sourceType": "document"},
         ),
     ],
+    other=Row("other", Citation, {}),
     find=lambda wire: _kind_of_citation(wire),
     prefer=lambda citation, rows: rows[0] if citation.url is not None else rows[1],
 )
