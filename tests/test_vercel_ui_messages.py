@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ai_sdk import asked, generated, validated
+from ai_sdk import OF_OPENAI, asked, generated, validated
 from conftest import needs_node
 from contentmodel import (
     ChatMessage,
@@ -338,6 +338,7 @@ def test_validation_of_each_version_accepts_conversations_of_every_api(package: 
 
     write()
     written.append(adapter(UI).encode_request(approved(), {"ai_sdk": version}).payload)
+    written.append(convert(OF_OPENAI, target=UI, policies={"ai_sdk": version}).payload)
     errors = [(error, document) for error, document in zip(validated(package, written), written, strict=True) if error]
     assert errors == []
 
