@@ -29,6 +29,7 @@ from contentmodel.content import (
     Citation,
     CodeInterpreterToolResultContent,
     CompactionContent,
+    ConfigurationContent,
     DataContent,
     JsonContent,
     Protected,
@@ -314,6 +315,18 @@ def test_version_of_the_sdk_limits_what_is_written(version: Any, has_approval: b
     assert any(cites in part or part["type"] == cites for part in rest)
     lost = {loss.what for loss in encoded.losses}
     assert ("ToolApprovalRequestContent" in lost) is not has_approval
+
+
+@pytest.mark.parametrize("role", ["user", "system", "assistant"])
+def test_data_parts_are_configuration_in_messages_of_every_role(role: str) -> None:
+    part = {"type": "data-note", "id": "n1", "data": {"a": 1}}
+    document = [{"id": "m1", "role": role, "parts": [{"type": "text", "text": "Hi."}, part]}]
+    request = decoded(document)
+    found = request.messages[0].contents[1]
+    assert (found.__class__, found.kind) == (ConfigurationContent, "data-note")
+    assert adapter(UI).encode_request(request).payload == document
+    made = convert(document, source=UI, target="openai-chat", model="gpt-5.2")
+    assert audit(document, made) == []
 
 
 # -- the AI SDK --------------------------------------------------------------------------------------------------------
