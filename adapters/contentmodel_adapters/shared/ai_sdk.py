@@ -299,7 +299,7 @@ def has_type(field: str) -> Callable[[Mapping[str, Any]], bool]:
     return is_typed
 
 
-MEDIA = (DataContent, UriContent, *hosted_tools.RESULTS.values())
+MEDIA: tuple[type, ...] = (DataContent, UriContent, *hosted_tools.RESULTS.values())
 """The content types that `with_media_type` changes."""
 
 

@@ -436,8 +436,8 @@ class Messages(MessageList):
                     for name, value in names.defaults.items():
                         made.setdefault(name, value)
                 else:
-                    name = made.get(call_id) or content.get(key)
-                    asking = asked.get(name, {key: name, call: {"name": ""}})
+                    asks = made.get(call_id) or content.get(key)
+                    asking = asked.get(asks, {key: asks, call: {"name": ""}})
                     content.setdefault(key, asking[key])
                     content[call] = {**made, **names.defaults, **asking[call]}
 

@@ -294,8 +294,9 @@ class _Joining:
     def _last(self, request: ToolApprovalRequestContent) -> ToolPart | None:
         """Return the last part if it is the hosted call that a request asks for."""
         last = self._parts[-1] if self._parts else None
-        is_asked = isinstance(last, ToolPart) and last.request is None and last.is_hosted
-        return last if is_asked and last.call.name == request.name else None
+        if not isinstance(last, ToolPart) or last.request is not None or not last.is_hosted:
+            return None
+        return last if last.call.name == request.name else None
 
     def _add_cited(self, content: TextContent) -> None:
         citations: list[Citation] = []

@@ -171,7 +171,8 @@ class BlockWriter(ABC):
         """Return the messages that the adapter of a protocol writes for contents, so that both show the same."""
         message = ChatMessage(role="assistant", contents=contents, origin=self._origin)
         payload: Any = adapter(api).encode_request(ChatRequest(messages=[message]), policies).payload
-        return payload["messages"] if isinstance(payload, dict) else payload
+        messages: list[JsonObject] = payload["messages"] if isinstance(payload, dict) else payload
+        return messages
 
     # -- methods of a protocol -----------------------------------------------------------------------------------------
 

@@ -22,6 +22,7 @@ from contentmodel.message import ChatMessage, contents_of
 from contentmodel.pairs import Place, TranscriptIndex, is_clients
 
 if TYPE_CHECKING:
+    from contentmodel.content.base import AIContent
     from contentmodel.engine.context import EncodeContext
 
 OwnApprovals = Mapping[Place, tuple[Reason, ToolResultContent | None]]
@@ -66,7 +67,7 @@ def _at(messages: Sequence[ChatMessage], place: Place) -> Any:
 
 def _denied(call: ToolCallContent, answer: ToolApprovalResponseContent) -> ToolResultContent:
     model = CustomToolResultContent if isinstance(call, CustomToolCallContent) else FunctionResultContent
-    outputs = [TextContent(text=answer.reason or DENIED)]
+    outputs: list[AIContent] = [TextContent(text=answer.reason or DENIED)]
     return model(call_id=call.call_id, name=call.name, outputs=outputs, is_error=True, outcome="denied")
 
 
