@@ -64,3 +64,16 @@ def sent(api: str, documents: list[Any]) -> list[Any]:
     options = {"openai": {"store": False}}
     tasks = [{"api": api, "model": MODELS[api], "messages": messages, "options": options} for messages in documents]
     return node("generate.mjs", tasks)
+
+
+OF_OPENAI: dict[str, Any] = {
+    "model": "m",
+    "input": [
+        {"role": "user", "content": "Draw."},
+        {"type": "compaction", "id": "cmp_1", "encrypted_content": "RUM="},
+        {"type": "image_generation_call", "id": "ig_1", "status": "completed", "result": "iVBORw0KGgo="},
+        {"type": "image_generation_call", "id": "ig_2", "status": "completed", "result": "AAAA"},
+        {"type": "mcp_approval_request", "id": "r1", "server_label": "s", "name": "ask", "arguments": "{}"},
+    ],
+}
+"""A request with contents that only some versions of the SDK accept."""

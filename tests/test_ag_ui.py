@@ -281,6 +281,17 @@ def test_hosted_call_and_result_become_those_of_a_function() -> None:
     assert set(losses.values()) == {"as-function-call", "as-function-result"}
 
 
+@pytest.mark.parametrize("entry", [{"status": "expired", "payload": {"approved": True}}, {"status": None}, {}])
+@pytest.mark.parametrize("others", [[], [{"interruptId": "i0", "status": "resolved", "payload": 7}]])
+def test_answers_with_an_unknown_status_stay_in_resume(entry: Any, others: list[Any]) -> None:
+    payload = {**RUN, "messages": [HELLO], "resume": [*others, {"interruptId": "i1", **entry}]}
+    request = adapter(API).decode_request(payload)
+    assert len(request.messages) == 1
+    assert adapter(API).encode_request(request).payload == payload
+    made = convert(payload, source=API, target="openai-chat", model="gpt-5.2")
+    assert audit(payload, made) == []
+
+
 def test_resume_decodes_to_the_last_message() -> None:
     answers = decoded(RUN).messages[-1]
     assert answers.role == "user"

@@ -10,20 +10,11 @@ import pytest
 from ag_ui.core import Event
 from pydantic import TypeAdapter
 
-from contentmodel import ReasoningContent, TextContent, UriContent
+from contentmodel import ReasoningContent
 from contentmodel.client import RateLimitError
 from contentmodel.content.base import Protected
-from contentmodel.content.citations import Citation
-from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent
 from contentmodel.events import (
-    BlockCatchUp,
-    BlockStart,
-    BlockStop,
-    StreamEvent,
-    TextDelta,
-    TurnComplete,
     TurnError,
-    TurnStart,
 )
 from contentmodel.interop.ag_ui import RunWriter
 from contentmodel.interop.vercel_ui import VercelWriter
@@ -408,67 +399,3 @@ def test_run_accepts_media(path: str) -> None:
         assert (text.text, data.media_type, uri.media_kind) == ("Look.", "image/png", "document")
 
     run(go())
-
-
-# -- writers -----------------------------------------------------------------------------------------------------------
-
-SOURCE = Citation(url="https://example.org", title="A page")
-CONTENTS: list[Any] = [
-    ReasoningContent(text="Hm."),
-    HostedToolCallContent(call_id="h1", name="search", arguments={"q": "x"}),
-    HostedToolResultContent(call_id="h1", name="search", outputs=[TextContent(text="found")]),
-    TextContent(text="Yes.", annotations=[SOURCE]),
-    UriContent(uri="https://example.org/a", title="A"),
-]
-
-
-def events_of(contents: list[Any], *, late: bool) -> list[StreamEvent]:
-    """Return the events of blocks: as they come, or as one who joins late gets them."""
-    events: list[StreamEvent] = [TurnStart(response=ChatResponse(model="m"))]
-    for index, content in enumerate(contents):
-        if late:
-            events.append(BlockCatchUp(index=index, content=content))
-        else:
-            events += [BlockStart(index=index, content=content), BlockStop(index=index, content=content)]
-    return [*events, TurnComplete(response=ChatResponse(model="m"))]
-
-
-@pytest.mark.parametrize("late", [False, True])
-def test_front_end_that_joins_late_gets_the_same_blocks(late: bool) -> None:
-    writers = [VercelWriter("t", "m"), RunWriter("t", "c", "r")]
-    for writer in writers:
-        chunks = [chunk for event in events_of(CONTENTS, late=late) for chunk in writer.chunks(event)]
-        kinds = sorted(chunk["type"] for chunk in chunks)
-        fresh = type(writer)("t", *("m",) if isinstance(writer, VercelWriter) else ("c", "r"))
-        whole = [chunk for event in events_of(CONTENTS, late=False) for chunk in fresh.chunks(event)]
-        assert kinds == sorted(chunk["type"] for chunk in whole)
-        if isinstance(writer, RunWriter):
-            for chunk in chunks:
-                EVENT.validate_python(chunk)
-
-
-def test_hosted_tools_and_sources_are_marked() -> None:
-    chunks = [chunk for event in events_of(CONTENTS, late=False) for chunk in VercelWriter("t", "m").chunks(event)]
-    hosted = [chunk for chunk in chunks if chunk.get("toolCallId") == "h1"]
-    assert all(chunk["providerExecuted"] for chunk in hosted)
-    assert [chunk["url"] for chunk in chunks if chunk["type"] == "source-url"] == [
-        "https://example.org",
-        "https://example.org/a",
-    ]
-
-
-def test_block_that_is_repeated_grows_and_one_that_changed_is_sent_again() -> None:
-    writer = VercelWriter("t", "m")
-    text = TextContent
-    events = [
-        BlockStart(index=0, content=text(text="")),
-        TextDelta(index=0, text="It is"),
-        BlockCatchUp(index=0, content=text(text="It is sunny")),
-        BlockStop(index=0, content=text(text="It is sunny.")),
-        BlockCatchUp(index=0, content=text(text="It is sunny.")),
-        BlockCatchUp(index=0, content=text(text="No.")),
-    ]
-    chunks = [chunk for event in events for chunk in writer.chunks(event)]
-    deltas = [(chunk["id"], chunk["delta"]) for chunk in chunks if chunk["type"] == "text-delta"]
-    assert [delta for _, delta in deltas] == ["It is", " sunny", ".", "No."]
-    assert len({name for name, _ in deltas}) == 2

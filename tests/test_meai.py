@@ -131,6 +131,28 @@ def test_failure_of_function_is_marked_in_its_text() -> None:
     assert (result.is_error, result.text) == (True, "no")
 
 
+@pytest.mark.parametrize("value", [{"code": "e"}, [1], "x", 5])
+def test_json_of_a_failed_result_is_marked_as_text(value: Any) -> None:
+    call = FunctionCallContent(call_id="c1", name="f", arguments={})
+    failed = FunctionResultContent(call_id="c1", outputs=[JsonContent(value=value)], is_error=True)
+    messages = [ChatMessage(role="assistant", contents=[call]), ChatMessage(role="tool", contents=[failed])]
+    payload = encoded(*messages)
+    request = ADAPTER.decode_request(payload)
+    result: Any = request.messages[1].contents[0]
+    assert (result.text, result.is_error) == (failed.text, True)
+    assert ADAPTER.encode_request(request).payload == payload
+
+
+def test_mark_of_a_failure_is_alone_only_without_a_text() -> None:
+    call = FunctionCallContent(call_id="c1", name="f", arguments={})
+    failed = FunctionResultContent(call_id="c1", is_error=True)
+    messages = [ChatMessage(role="assistant", contents=[call]), ChatMessage(role="tool", contents=[failed])]
+    payload = encoded(*messages)
+    result = payload[1]["contents"][0]
+    result["result"] = [{"$type": "text", "text": text} for text in (result["result"], "no")]
+    assert ADAPTER.encode_request(ADAPTER.decode_request(payload)).payload == payload
+
+
 def test_approvals_of_other_apis_get_a_call() -> None:
     asked = ToolApprovalRequestContent(request_id="r1", name="search", server="docs", arguments={"q": "a"})
     messages = [

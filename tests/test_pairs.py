@@ -520,7 +520,7 @@ def test_result_pairs_with_call_across_empty_messages_and_approvals(
     assert {loss.code for loss in encoded.losses} - {loss.code for loss in plain.losses} <= {"own-approval"}
 
 
-KEEPING = {"otel-gen-ai", "turn-blocks", "vercel-model-messages", "vercel-ui-messages"}
+KEEPING = {"agent-framework", "meai", "otel-gen-ai", "turn-blocks", "vercel-model-messages", "vercel-ui-messages"}
 """The formats that store approvals of the application's own calls."""
 
 

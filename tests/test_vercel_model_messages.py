@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ai_sdk import MODELS, generated, sent, validated
+from ai_sdk import MODELS, OF_OPENAI, generated, sent, validated
 from conftest import needs_node
 from contentmodel import (
     ChatMessage,
@@ -210,7 +210,9 @@ def test_compaction_without_state_is_readable() -> None:
 def test_request_for_approval_has_only_the_id_of_its_call() -> None:
     request = ToolApprovalRequestContent(request_id="r1", name="lookup", server="weather", arguments={"city": "Oslo"})
     _, losses = written(request)
-    assert losses == {f"$.messages[0].contents[0].{name}": "no-field" for name in ("name", "arguments", "server")}
+    assert losses == {"$.messages[0].contents[0]": "call-of-approval", "$.messages[0].contents[0].server": "no-field"}
+    _, losses = written(FunctionCallContent(call_id="r1", name="other", arguments={}), request)
+    assert losses == {f"$.messages[0].contents[1].{name}": "no-field" for name in ("name", "arguments", "server")}
     call = FunctionCallContent(call_id="r1", name="lookup", arguments={"city": "Oslo"})
     asked = ToolApprovalRequestContent(request_id="r1", name="lookup", arguments='{"city":"Oslo"}')
     assert written(call, asked)[1] == {}
@@ -295,6 +297,23 @@ def test_conversion_from_anthropic_keeps_signatures_and_cache_points() -> None:
     assert (back["system"], back["messages"][1:]) == (payload["system"], payload["messages"][1:])
 
 
+@pytest.mark.parametrize("api", [API, "vercel-ui-messages"])
+@pytest.mark.parametrize("version", ["5", "6", "7"])
+def test_custom_parts_are_dropped_for_versions_that_refuse_them(api: str, version: Any) -> None:
+    made = convert(OF_OPENAI, target=api, policies={"ai_sdk": version})
+    assert ("custom" in str(made.payload)) is (version == "7")
+    assert (("no-field", "$.input[1]") in [(loss.code, loss.path) for loss in made.losses]) is (version != "7")
+    assert audit(OF_OPENAI, made) == []
+
+
+@pytest.mark.parametrize(("version", "kinds"), [("5", ["media"] * 2), ("6", ["image-data", "file-data"])])
+def test_outputs_of_hosted_tools_have_a_media_type(version: Any, kinds: list[str]) -> None:
+    made = convert(OF_OPENAI, target=API, policies={"ai_sdk": version})
+    parts = [part["output"]["value"][0] for part in made.payload[1]["content"] if part["type"] == "tool-result"]
+    assert [part["type"] for part in parts] == kinds
+    assert [part["mediaType"] for part in parts] == ["image/png", "application/octet-stream"]
+
+
 # -- the AI SDK --------------------------------------------------------------------------------------------------------
 
 
@@ -320,6 +339,7 @@ def test_schema_of_each_version_accepts_conversations_of_every_api(package: str,
     request = decoded(APPROVALS)
     request.messages[2].contents[1] = denied
     written.append(adapter(API).encode_request(ChatRequest(messages=request.messages), {"ai_sdk": version}).payload)
+    written.append(convert(OF_OPENAI, target=API, policies={"ai_sdk": version}).payload)
     errors = [
         (error, document)
         for error, document in zip(validated(package, written, "model"), written, strict=True)

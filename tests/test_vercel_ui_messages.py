@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ai_sdk import asked, generated, validated
+from ai_sdk import OF_OPENAI, asked, generated, validated
 from conftest import needs_node
 from contentmodel import (
     ChatMessage,
@@ -29,6 +29,7 @@ from contentmodel.content import (
     Citation,
     CodeInterpreterToolResultContent,
     CompactionContent,
+    ConfigurationContent,
     DataContent,
     JsonContent,
     Protected,
@@ -316,6 +317,18 @@ def test_version_of_the_sdk_limits_what_is_written(version: Any, has_approval: b
     assert ("ToolApprovalRequestContent" in lost) is not has_approval
 
 
+@pytest.mark.parametrize("role", ["user", "system", "assistant"])
+def test_data_parts_are_configuration_in_messages_of_every_role(role: str) -> None:
+    part = {"type": "data-note", "id": "n1", "data": {"a": 1}}
+    document = [{"id": "m1", "role": role, "parts": [{"type": "text", "text": "Hi."}, part]}]
+    request = decoded(document)
+    found = request.messages[0].contents[1]
+    assert (found.__class__, found.kind) == (ConfigurationContent, "data-note")
+    assert adapter(UI).encode_request(request).payload == document
+    made = convert(document, source=UI, target="openai-chat", model="gpt-5.2")
+    assert audit(document, made) == []
+
+
 # -- the AI SDK --------------------------------------------------------------------------------------------------------
 
 
@@ -338,6 +351,7 @@ def test_validation_of_each_version_accepts_conversations_of_every_api(package: 
 
     write()
     written.append(adapter(UI).encode_request(approved(), {"ai_sdk": version}).payload)
+    written.append(convert(OF_OPENAI, target=UI, policies={"ai_sdk": version}).payload)
     errors = [(error, document) for error, document in zip(validated(package, written), written, strict=True) if error]
     assert errors == []
 

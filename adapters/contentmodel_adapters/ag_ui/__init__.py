@@ -19,6 +19,7 @@ from contentmodel.authoring import (
     passes,
     payload_pass,
 )
+from contentmodel.content.outcomes import UnknownContent
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.interop.ag_ui import is_event, read_run
 from contentmodel.message import ChatMessage
@@ -86,8 +87,11 @@ class AgUi(documents.ListAdapter):
         answers = wire.get("resume")
         if answers.__class__ is not list or not answers:
             return super()._decode_row(row, wire, context)
-        request = super()._decode_row(row, context.without(wire, ["resume"]), context)
         contents = RESUME.decode_list(answers, context)
+        if any(content.__class__ is UnknownContent for content in contents):
+            # A message cannot hold an unknown answer: the whole list stays in the residue.
+            return super()._decode_row(row, wire, context)
+        request = super()._decode_row(row, context.without(wire, ["resume"]), context)
         context.trace(RESUME, contents, wire, "resume", spread=True)
         message = ChatMessage(role="user", contents=contents, origin=context.origin)
         context.trace(None, [message], wire, "resume", spread=False)

@@ -19,6 +19,7 @@ class AgentFramework(documents.ListAdapter):
     rules = RULES
     request = REQUEST
     takes_json = True
+    keeps_approvals = True
     records = frozenset({"message_id"})
     meaningless = {
         "type": "message",

@@ -68,6 +68,7 @@ CITATIONS = TABLE.union(
         row("document", Citation, {"range": ("location", Range()), **_CITED}),
         row("content", Citation, _CITED),
     ],
+    other=Row("other", Citation, {}),
     prefer=_usual_citation,
 )
 CACHED: dict[str, Spec] = {"cache_breakpoint": ("cache_point", Breakpoint())}

@@ -19,6 +19,7 @@ class ExtensionsAI(documents.ListAdapter):
     rules = RULES
     request = REQUEST
     takes_json = True
+    keeps_approvals = True
     records = frozenset({"message_id", "created"})
     reasoning_fields = ("reasoning",)
     request_passes = (

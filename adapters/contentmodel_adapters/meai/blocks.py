@@ -101,7 +101,7 @@ CONTENTS = TABLE.union(
         ),
         ROWS.row("tool_call", HostedToolCallContent, {"call_id": "call_id"}),
         ROWS.row("tool_result", HostedToolResultContent, {"call_id": "call_id"}),
-        *ROWS.approvals("name"),
+        *ROWS.approvals("name", reason="reason"),
         ROWS.row("input_request", InputRequestContent, {"request_id": "request_id"}),
         ROWS.row("input_response", InputResponseContent, {"request_id": "request_id"}),
     ],

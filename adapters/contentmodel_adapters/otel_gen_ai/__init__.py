@@ -45,7 +45,7 @@ from contentmodel_adapters.otel_gen_ai.spelling import (
     with_listed_reasons,
 )
 from contentmodel_adapters.otel_gen_ai.values import API
-from contentmodel_adapters.shared import documents
+from contentmodel_adapters.shared import approvals, documents
 
 READS = media.MediaSupport(schemes=("http", "https", "gs", "s3", "file"), in_answers=True)
 LISTS = (INPUT, INSTRUCTIONS, TOOLS)
@@ -86,6 +86,7 @@ class OtelGenAI(TableAdapter):
         documents.KNOWN_TOOLS,
         documents.NORMALIZED,
         message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
+        approvals.WITHOUT_OWN_IDS,
     )
     request_payload_passes = (payload_pass(as_read, native=True),)
     answer_passes = (

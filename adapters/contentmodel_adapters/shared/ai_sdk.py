@@ -16,7 +16,6 @@ from contentmodel.authoring import (
     EncodeContext,
     Field,
     Filled,
-    Hint,
     Kinds,
     Opaque,
     Row,
@@ -24,6 +23,7 @@ from contentmodel.authoring import (
     Table,
     is_data_uri,
     is_native,
+    message_pass,
     reasons,
     request_pass,
     with_known_tools,
@@ -31,10 +31,15 @@ from contentmodel.authoring import (
 from contentmodel.content.base import Protected
 from contentmodel.content.caching import CachePoint
 from contentmodel.content.media import DataContent, UriContent
-from contentmodel.content.media_types import media_type_of_link, usual_media_type
+from contentmodel.content.media_types import (
+    media_type_of_data,
+    media_type_of_link,
+    media_type_of_name,
+    usual_media_type,
+)
 from contentmodel.content.outcomes import CompactionContent, ConfigurationContent
 from contentmodel.content.reasoning import ReasoningContent
-from contentmodel.content.tools import HostedToolResultContent
+from contentmodel.content.tools import HostedToolResultContent, ToolResultContent
 from contentmodel.message import ChatMessage
 from contentmodel_adapters.shared import hosted_tools
 from contentmodel_adapters.shared.provider_state import with_item_ids
@@ -214,21 +219,12 @@ def _with_tool_name(content: Any, message: ChatMessage, context: EncodeContext) 
     return content if name is None else context.replace(content, name=name)
 
 
-APPROVAL_ID = Hint[str](
-    None, "approval", "the id of the approval of a client call: in the model, such an approval has the id of the call"
-)
-
-
-def approval_id(content: Any) -> str | None:
-    """Return the id that an approval had in a format of the AI SDK; None if it had none."""
-    return next((known for api in content.extra or () if (known := APPROVAL_ID.of(content, api)) is not None), None)
-
-
 KNOWN_TOOLS = request_pass(with_known_tools, native=True, kinds=Kinds(listed=False))
 
 # -- media -------------------------------------------------------------------------------------------------------------
 
 KINDS = ("image", "audio", "video")
+ANY_TYPE = "application/octet-stream"
 
 
 STAR, TOP = Affixed("", "/*", *KINDS), Affixed("", "", *KINDS)
@@ -303,10 +299,54 @@ def has_type(field: str) -> Callable[[Mapping[str, Any]], bool]:
     return is_typed
 
 
+MEDIA: tuple[type, ...] = (DataContent, UriContent, *hosted_tools.RESULTS.values())
+"""The content types that `with_media_type` changes."""
+
+
 def with_media_type(content: Any, context: EncodeContext) -> Any:
-    """Return a link of another API with a media type, or the kind image, audio or video."""
+    """Return a link of another API with a media type, or the kind image, audio or video; a result with typed data."""
+    if isinstance(content, ToolResultContent):
+        outputs = [_with_type_of_data(output, context) for output in content.outputs]
+        return content if outputs == content.outputs else context.replace(content, outputs=outputs)
     if content.__class__ is not UriContent or content.media_type is not None or content.kind in KINDS:
         return content
-    guess = media_type_of_link(content.uri) or usual_media_type(content.media_kind) or "application/octet-stream"
+    guess = media_type_of_link(content.uri) or usual_media_type(content.media_kind) or ANY_TYPE
+    return _typed(content, guess, context)
+
+
+def _with_type_of_data(output: Any, context: EncodeContext) -> Any:
+    """Return the output of a hosted tool with a media type. Results of functions have one already."""
+    if output.__class__ is not DataContent or output.media_type is not None:
+        return output
+    return _typed(output, media_type_of_name(output.name or "") or media_type_of_data(output.data) or ANY_TYPE, context)
+
+
+def _typed(content: Any, guess: str, context: EncodeContext) -> Any:
     context.report_loss(content, "media_type", reasons.GUESSED_MEDIA_TYPE, media_type=guess)
     return context.replace(content, media_type=guess)
+
+
+# -- versions ----------------------------------------------------------------------------------------------------------
+
+
+def without_custom_parts(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages without contents that are written as `custom` parts, which versions 5 and 6 refuse."""
+    if context.policies.get("ai_sdk", "7") == "7":
+        return messages
+    return [_without_custom_parts(message, context) for message in messages]
+
+
+def _without_custom_parts(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+    custom = [content for content in message.contents if _is_custom(content)]
+    for content in custom:
+        context.report_loss(content, None, reasons.NO_FIELD)
+    return context.with_contents(message, [c for c in message.contents if not _is_custom(c)]) if custom else message
+
+
+def _is_custom(content: Any) -> bool:
+    if content.__class__ is CompactionContent:
+        return content.text is None
+    return content.__class__ is ConfigurationContent and not content.kind.startswith("data-")
+
+
+WITHOUT_CUSTOM_PARTS = message_pass(without_custom_parts, needs=(CompactionContent, ConfigurationContent))

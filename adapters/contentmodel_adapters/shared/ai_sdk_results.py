@@ -16,6 +16,7 @@ from contentmodel.content.base import AIContent
 from contentmodel.content.hosted import McpServerToolCallContent, McpServerToolResultContent
 from contentmodel.content.text import JsonContent
 from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent
+from contentmodel.interop.front_ends import arguments_of
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
 
@@ -80,7 +81,9 @@ def _provided(message: ChatMessage, api: str, context: EncodeContext, at: str, e
             made = content if failed and not errors else _with_json(content, api, context, failed=failed)
         elif isinstance(content, HostedToolCallContent) and content.name in _IN_CODE:
             context.report_loss(content, "name", reasons.TOOL_BY_NAME)
-            arguments = {"type": content.name, **content.arguments_object}
+            arguments = arguments_of(content)
+            if isinstance(arguments, dict):
+                arguments = {"type": content.name, **arguments}
             made = context.replace(content, name="code_execution", arguments=arguments)
         if isinstance(made, McpServerToolCallContent) and made.server is not None:
             servers[made.call_id] = made.server

@@ -52,7 +52,7 @@ from contentmodel.content.text import JsonContent, SpanConverter, TextContent
 from contentmodel.content.tools import ToolApprovalRequestContent, ToolApprovalResponseContent
 from contentmodel.message import ChatMessage
 from contentmodel.usage import Usage
-from contentmodel_adapters.shared import documents
+from contentmodel_adapters.shared import approvals, documents
 
 ROLES = ("system", "developer", "user", "assistant", "tool")
 
@@ -328,15 +328,18 @@ class Rows:
             self.row("mcp_server_tool_result", McpServerToolResultContent, {**named, mcp_output: ("outputs", outputs)}),
         ]
 
-    def approvals(self, mcp_name: str, **filled: Any) -> list[Row]:
-        """Return the rows of requests for approval, one for each kind of call, and of their responses."""
+    def approvals(self, mcp_name: str, *, reason: str | None = None, **filled: Any) -> list[Row]:
+        """Return the rows of requests for approval, one for each kind of call, and of their responses.
+
+        `reason` is the field with the reason of a response; None if the format has no such field.
+        """
         names, kind = self.names, ToolApprovalRequestContent
         tag, arguments = f"tool_call.{names.tag}", {"tool_call.arguments": "arguments"}
         function, mcp = {tag: names.of("function_call")}, {tag: names.of("mcp_server_tool_call")}
         # In the model, the request for approval of a client call has the id of the call. Its own id is in the residue.
         of_call, asked = {"tool_call.call_id": "request_id"}, {"request_id": "request_id"}
         of_server = {f"tool_call.{mcp_name}": "name", "tool_call.server_name": "server"}
-        answer = {"approved": "approved", "reason": "reason"}
+        answer = {"approved": "approved", **({} if reason is None else {reason: "reason"})}
         return [
             self.row(
                 "tool_approval_request",
@@ -427,14 +430,16 @@ class Messages(MessageList):
                 if content.get(names.tag) not in (request, response):
                     continue
                 made = content.setdefault(call, {})
-                request_id = content.setdefault(key, made.get(call_id))
                 if content[names.tag] == request:
-                    made.setdefault(call_id, request_id)
+                    request_id = content.setdefault(key, made.get(call_id))
+                    asked[made.setdefault(call_id, request_id)] = content
                     for name, value in names.defaults.items():
                         made.setdefault(name, value)
-                    asked[request_id] = made
                 else:
-                    content[call] = {**made, "name": "", **names.defaults, **asked.get(request_id, {})}
+                    asks = made.get(call_id) or content.get(key)
+                    asking = asked.get(asks, {key: asks, call: {"name": ""}})
+                    content.setdefault(key, asking[key])
+                    content[call] = {**made, **names.defaults, **asking[call]}
 
 
 def with_spans(messages: list[ChatMessage], context: EncodeContext, unit: str) -> list[ChatMessage]:
@@ -469,6 +474,7 @@ PASSES = (
     documents.NORMALIZED,
     message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
     documents.FITTING_CALLS,
+    approvals.WITH_OWN_IDS,
 )
 """The passes of these formats. Each also converts the spans of citations to its own unit."""
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from contentmodel.authoring import content_pass, media, message_pass, objects_of
 from contentmodel.request import ChatRequest
-from contentmodel_adapters.shared import ai_sdk, documents
+from contentmodel_adapters.shared import ai_sdk, approvals, documents
 from contentmodel_adapters.shared.ai_sdk_results import with_provider_results
 from contentmodel_adapters.shared.provider_state import OF_ITEMS
 from contentmodel_adapters.vercel_model_messages.blocks import API, OPTIONS, TABLE
@@ -36,11 +36,15 @@ class VercelModelMessages(documents.ListAdapter):
         documents.INSTRUCTIONS,
         message_pass(with_provider_results, at=OPTIONS, errors=True),
         documents.NORMALIZED,
+        ai_sdk.WITHOUT_CUSTOM_PARTS,
         message_pass(ai_sdk.with_openai_ids, needs=OF_ITEMS, api=API, at=OPTIONS),
         message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
-        content_pass(ai_sdk.with_media_type, needs=media.TYPES),
+        content_pass(ai_sdk.with_media_type, needs=ai_sdk.MEDIA),
         documents.WITH_A_TURN,
         documents.FITTING_CALLS,
+        approvals.WITH_OWN_IDS,
+        message_pass(approvals.with_asked_calls, needs=approvals.APPROVALS),
+        message_pass(approvals.without_approvals, needs=approvals.APPROVALS),
         message_pass(ai_sdk.with_tool_names),
     )
 

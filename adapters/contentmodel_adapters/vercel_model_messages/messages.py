@@ -25,7 +25,8 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.message import ChatMessage, Origin
-from contentmodel_adapters.shared.ai_sdk import APPROVAL_ID, KIND_OF, approval_id, report_kind, report_outcome
+from contentmodel_adapters.shared.ai_sdk import KIND_OF, report_kind, report_outcome
+from contentmodel_adapters.shared.approvals import APPROVAL_ID, approval_id, report_request
 from contentmodel_adapters.shared.media import typed_file
 from contentmodel_adapters.vercel_model_messages.blocks import (
     API,
@@ -199,10 +200,6 @@ class _Writing:
             self._calls[content.call_id or ""] = content
             self._hosted = (content.call_id or "") if content.executor == "provider" else self._hosted
             self._report_kind(content, message)
-        elif isinstance(content, ToolApprovalRequestContent | ToolApprovalResponseContent):
-            if self._version == "5" and self._context.completes:
-                self._context.report_loss(content, None, reasons.NO_FIELD)
-                return []
         elif isinstance(content, ToolResultContent):
             return [self._fitted_result(content, message)]
         elif isinstance(content, HostedFileContent):
@@ -231,8 +228,8 @@ class _Writing:
             result = context.replace(result, outcome=None, is_error=True)
         elif result.outcome is not None and (result.outcome != "denied" or not _is_text(outputs)):
             report_outcome(result, context)
-        if result.is_error:
-            context.report_loss(result, "is_error", reasons.IN_STATE)
+        if result.is_error or result.outcome == "denied":
+            context.report_loss(result, "is_error" if result.is_error else "outcome", reasons.IN_STATE)
         if any(isinstance(output, MediaContent) for output in outputs) or not result.is_error:
             # The output of a failed call is a text or JSON: other outputs have a mark. A text may imitate it.
             result = with_error_mark(result, context)
@@ -293,22 +290,7 @@ class _Writing:
                 part["approvalId"] = original
             self._asked[content.request_id] = part["approvalId"]
             part.setdefault("toolCallId", content.request_id if is_own else self._hosted)
-            self._report_request(content, self._calls.get(part["toolCallId"]))
+            report_request(content, self._calls.get(part["toolCallId"]), self._context)
+            self._context.report_lost_attributes(content, ("server",))
         elif content.request_id in self._asked:
             part["approvalId"] = self._asked[content.request_id]
-
-    def _report_request(self, request: ToolApprovalRequestContent, call: ToolCallContent | None) -> None:
-        """Report what a request has that its call does not have: the request has only the id of the call."""
-        if call is None or request.name != call.name:
-            self._context.report_lost_attributes(request, ("name",))
-        if call is None or _object(request.arguments) != _object(call.arguments):
-            self._context.report_lost_attributes(request, ("arguments",))
-        self._context.report_lost_attributes(request, ("server",))
-
-
-def _object(arguments: Any) -> Any:
-    """Return arguments as an object, if they are its JSON text."""
-    try:
-        return msgspec.json.decode(arguments) if isinstance(arguments, str) else arguments
-    except msgspec.DecodeError:
-        return arguments

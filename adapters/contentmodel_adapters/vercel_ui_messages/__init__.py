@@ -15,7 +15,7 @@ from contentmodel.authoring import (
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.interop.vercel_ui import is_chunk, read_message
 from contentmodel.request import ChatRequest
-from contentmodel_adapters.shared import ai_sdk, documents
+from contentmodel_adapters.shared import ai_sdk, approvals, documents
 from contentmodel_adapters.shared.ai_sdk_results import with_provider_results
 from contentmodel_adapters.shared.provider_state import OF_ITEMS
 from contentmodel_adapters.vercel_ui_messages.blocks import API, METADATA, TABLE
@@ -62,12 +62,14 @@ class VercelUIMessages(documents.ListAdapter):
         documents.INSTRUCTIONS,
         message_pass(with_provider_results, at="callProviderMetadata", errors=False),
         documents.NORMALIZED,
+        ai_sdk.WITHOUT_CUSTOM_PARTS,
         message_pass(ai_sdk.with_openai_ids, needs=OF_ITEMS, api=API, at=METADATA),
         message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
-        content_pass(ai_sdk.with_media_type, needs=media.TYPES),
+        content_pass(ai_sdk.with_media_type, needs=ai_sdk.MEDIA),
         content_pass(ai_sdk.in_base64, native=True, needs=media.TYPES),
         documents.WITH_A_TURN,
         documents.FITTING_CALLS,
+        approvals.WITH_OWN_IDS,
         message_pass(ai_sdk.with_tool_names),
     )
     request_payload_passes = (payload_pass(with_ids),)

@@ -74,6 +74,7 @@ CITATIONS = TABLE.union(
             constants={"source.type": "source", "source.sourceType": "document"},
         ),
     ],
+    other=Row("other", Citation, {}),
     find=lambda wire: _kind_of_citation(wire),
     prefer=lambda citation, rows: rows[0] if citation.url is not None else rows[1],
 )
@@ -145,13 +146,8 @@ def _prefer(content: Any, rows: list[Row]) -> Row | str | None:
     return row_for_state(content, rows)
 
 
-ROWS = [
-    *rows_of_model(METADATA, {}),
-    *TEXT,
-    *FILES,
-    *_media("reasoning-file", CACHED),
-    Row("data", ConfigurationContent, {"type": ("kind", Required())}, Gathered("settings", "id", "data")),
-]
+DATA = Row("data", ConfigurationContent, {"type": ("kind", Required())}, Gathered("settings", "id", "data"))
+ROWS = [*rows_of_model(METADATA, {}), *TEXT, *FILES, *_media("reasoning-file", CACHED), DATA]
 _find = first_fitting(ROWS)
 
 
@@ -160,7 +156,7 @@ def _row_of(part: dict[str, Any]) -> str | None:
     return _find(part) or ("data" if text_of(part, "type").startswith("data-") else None)
 
 
-USER_PARTS = TABLE.union("user part", [*TEXT, *FILES], find=_row_of, prefer=_prefer)
+USER_PARTS = TABLE.union("user part", [*TEXT, *FILES, DATA], find=_row_of, prefer=_prefer)
 PARTS = TABLE.union("part", ROWS, find=_row_of, prefer=_prefer)
 
 # -- messages ----------------------------------------------------------------------------------------------------------

@@ -281,7 +281,7 @@ class _Joining:
                     return part
         else:
             open_calls = (part for part in self._calls.get(content.request_id, []) if part.request is None)
-            called = next(open_calls, None) or self._last()
+            called = next(open_calls, None) or self._last(content)
             if called is not None:
                 self._requests[content.request_id] = called
                 return called
@@ -291,10 +291,12 @@ class _Joining:
             self._requests[content.request_id] = orphan
         return orphan
 
-    def _last(self) -> ToolPart | None:
-        """Return the last part if it is a call without an approval."""
+    def _last(self, request: ToolApprovalRequestContent) -> ToolPart | None:
+        """Return the last part if it is the hosted call that a request asks for."""
         last = self._parts[-1] if self._parts else None
-        return last if isinstance(last, ToolPart) and last.request is None and last.is_hosted else None
+        if not isinstance(last, ToolPart) or last.request is not None or not last.is_hosted:
+            return None
+        return last if last.call.name == request.name else None
 
     def _add_cited(self, content: TextContent) -> None:
         citations: list[Citation] = []

@@ -40,12 +40,10 @@ from contentmodel.content.tools import (
 )
 from contentmodel_adapters.shared import mcp_blocks
 from contentmodel_adapters.shared.ai_sdk import (
-    APPROVAL_ID,
     HOSTED_CALLS,
     HOSTED_RESULTS,
     KIND_OF,
     OF_GOOGLE,
-    approval_id,
     kind_of_tool,
     report_kind,
     report_outcome,
@@ -53,6 +51,7 @@ from contentmodel_adapters.shared.ai_sdk import (
     state_suffix,
     with_states,
 )
+from contentmodel_adapters.shared.approvals import APPROVAL_ID, approval_id, report_request
 from contentmodel_adapters.vercel_ui_messages.blocks import API, TABLE
 
 METADATA = "callProviderMetadata"
@@ -429,6 +428,7 @@ def _encode_approval(part: ToolPart, context: EncodeContext) -> dict[str, Any]:
     if request is None:
         return wire
     wire.update(APPROVAL.encode(request, context))
+    report_request(request, part.call, context)
     original = approval_id(request)
     if original is not None and request.request_id == part.call.call_id:
         wire["id"] = original

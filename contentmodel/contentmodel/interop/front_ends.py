@@ -7,15 +7,20 @@ whole block (`BlockCatchUp`). If the block only grew, its new text is sent; if i
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
+from contentmodel.adapter import adapter
 from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import (
     CustomToolCallContent,
+    CustomToolResultContent,
+    FunctionCallContent,
+    FunctionResultContent,
+    ToolApprovalRequestContent,
     ToolCallContent,
     ToolResultContent,
 )
@@ -35,6 +40,8 @@ from contentmodel.events import (
     TurnError,
     TurnStart,
 )
+from contentmodel.message import ChatMessage, Origin
+from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.serialize import to_builtins
 from contentmodel.usage import Usage
@@ -66,6 +73,7 @@ class BlockWriter(ABC):
     def __init__(self, turn: str) -> None:
         self.turn, self.step = turn, 0
         self._has_started = self._has_results = False
+        self._origin: Origin | None = None
         self._open: dict[int, OpenBlock] = {}
         self._done: dict[int, AIContent] = {}
         self._names = 0
@@ -87,6 +95,7 @@ class BlockWriter(ABC):
             if not grows(event.content):
                 yield from self._end(event.index, event.content)
         elif isinstance(event, TurnStart):
+            self._origin = event.response.origin
             yield from self._start(event.response)
         elif isinstance(event, Notice):
             yield from self.noticed(event)
@@ -134,6 +143,8 @@ class BlockWriter(ABC):
             return
         block.content = content
         self._done[index] = content
+        if isinstance(content, ErrorContent) and not block.sent:
+            yield from self.grown(block, message_of(content))
         yield from self.ended(block) if grows(content) else self.whole(block)
 
     def _stepped(self, content: AIContent) -> Iterator[JsonObject]:
@@ -156,6 +167,13 @@ class BlockWriter(ABC):
         self._names += 1
         return f"{self.turn}-{index}" if index not in self._done else f"{self.turn}-{index}-{self._names}"
 
+    def listed(self, api: str, contents: Sequence[AIContent], **policies: str) -> list[JsonObject]:
+        """Return the messages that the adapter of a protocol writes for contents, so that both show the same."""
+        message = ChatMessage(role="assistant", contents=contents, origin=self._origin)
+        payload: Any = adapter(api).encode_request(ChatRequest(messages=[message]), policies).payload
+        messages: list[JsonObject] = payload["messages"] if isinstance(payload, dict) else payload
+        return messages
+
     # -- methods of a protocol -----------------------------------------------------------------------------------------
 
     @abstractmethod
@@ -168,15 +186,15 @@ class BlockWriter(ABC):
 
     @abstractmethod
     def opened(self, block: OpenBlock) -> Chunks:
-        """Return the chunks for the start of a text, reasoning or a call."""
+        """Return the chunks for the start of a text, an error, reasoning or a call."""
 
     @abstractmethod
     def grown(self, block: OpenBlock, text: str) -> Chunks:
-        """Return the chunks for a piece of a text, of reasoning or of the arguments of a call."""
+        """Return the chunks for a piece of a text, of an error, of reasoning or of the arguments of a call."""
 
     @abstractmethod
     def ended(self, block: OpenBlock) -> Chunks:
-        """Return the chunks for the end of a text, reasoning or a call."""
+        """Return the chunks for the end of a text, an error, reasoning or a call."""
 
     @abstractmethod
     def whole(self, block: OpenBlock) -> Chunks:
@@ -197,22 +215,35 @@ class BlockWriter(ABC):
 
 def grows(content: AIContent) -> bool:
     """Return whether a content is sent in pieces."""
-    return isinstance(content, TextContent | ReasoningContent | ToolCallContent)
+    return isinstance(content, TextContent | ErrorContent | ReasoningContent | ToolCallContent)
 
 
 def text_of(content: AIContent) -> str | None:
-    """Return the text that deltas extend: a text, reasoning, or the arguments of a call as JSON text.
+    """Return the text that deltas extend: a text, a refusal, reasoning, or the arguments of a call as JSON text.
 
     Return None if the content has no such text. The arguments may be an object although their deltas are text.
     """
     if isinstance(content, ToolCallContent):
         return content.arguments if isinstance(content.arguments, str) else None
+    if isinstance(content, ErrorContent):
+        return content.message or ""
     return content.text or "" if isinstance(content, TextContent | ReasoningContent) else None
+
+
+def is_of_hosted_tool(content: AIContent) -> bool:
+    """Return whether a content is a call or a result of a tool that an API defines: protocols have names for these."""
+    own = (FunctionCallContent, FunctionResultContent, CustomToolCallContent, CustomToolResultContent)
+    return isinstance(content, ToolCallContent | ToolResultContent) and not isinstance(content, own)
 
 
 def is_clients_result(content: AIContent) -> bool:
     """Return whether a content is the result of a tool that the application runs."""
     return isinstance(content, ToolResultContent) and content.executor == "client"
+
+
+def call_of(request: ToolApprovalRequestContent) -> FunctionCallContent:
+    """Return the call that a request for approval asks for, if the turn does not have it: a tool of an MCP server."""
+    return FunctionCallContent(call_id=request.request_id, name=request.name, arguments=request.arguments or {})
 
 
 def arguments_of(call: ToolCallContent) -> Json:
@@ -227,7 +258,7 @@ def arguments_of(call: ToolCallContent) -> Json:
 
 def output_of(result: ToolResultContent) -> Json:
     """Return a result in the form for front ends: its artifact, its only JSON value, its text, or all its outputs."""
-    if result.artifact is not None:
+    if result.artifact is not None or not result.outputs:
         return result.artifact
     if len(result.outputs) == 1 and isinstance(result.outputs[0], JsonContent):
         return result.outputs[0].value

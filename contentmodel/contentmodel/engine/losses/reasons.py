@@ -162,6 +162,9 @@ EMPTY_MESSAGE = dropped("empty-message", "no content of this message can be sent
 OWN_APPROVAL = insignificant(
     "own-approval", "the application runs this call itself, so {target} does not need the approval"
 )
+APPROVAL_ANSWER = dropped("approval-answer", "{target} has no approvals, and no result shows this answer")
+PENDING_APPROVAL = dropped("pending-approval", "{target} has no approvals: it does not get that the call waits for one")
+DENIAL_AS_RESULT = degraded("denial-as-result", "{target} has no approvals: the denial of the call becomes its result")
 WRONG_ROLE = dropped("wrong-role", "its message has the role {role!r}, and {target} accepts it only from the assistant")
 NO_ROLE_IN_ANSWER = dropped("no-role-in-answer", "answers of {target} have no messages with the role {role!r}")
 USER_TURN_FIRST = synthesized(
@@ -229,6 +232,7 @@ IN_STATE = insignificant("in-state", "{target} has it as the state of the call, 
 REPEATED_REASON = insignificant(
     "repeated-reason", "{target} has the reason of a denied call only once, in the approval"
 )
+REPEATED_CALL = insignificant("repeated-call", "{target} has the arguments of a call only once, in the call")
 CALL_OF_APPROVAL = synthesized(
     "call-of-approval",
     "{target} has approvals in their calls, and the source has no call: one is made from the approval",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -23,20 +23,20 @@ from contentmodel.content.tools import (
     CustomToolResultContent,
     FunctionCallContent,
     FunctionResultContent,
-    ToolApprovalRequestContent,
     ToolApprovalResponseContent,
     ToolCallContent,
     ToolResultContent,
 )
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline import lowering
+from contentmodel.engine.pipeline.approvals import OwnApprovals, own_approvals, without_own_approvals
 from contentmodel.engine.pipeline.call_ids import with_call_ids
 from contentmodel.engine.pipeline.instructions import INSTRUCTION_ROLES, is_only_of_models
 from contentmodel.engine.pipeline.origins import is_native
 from contentmodel.engine.pipeline.sentinels import LEFT_OUT, NO_TURN
 from contentmodel.engine.pipeline.steps import has_annotations
 from contentmodel.message import ChatMessage, contents_of
-from contentmodel.pairs import Place, TranscriptIndex, is_clients
+from contentmodel.pairs import TranscriptIndex, is_clients
 
 if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
@@ -60,13 +60,12 @@ def normalize_foreign(messages: list[ChatMessage], context: EncodeContext) -> li
         return messages
     normalized: list[ChatMessage] = []
     messages = with_call_ids(messages, context)
-    has_approvals = not context.keeps_approvals and not _APPROVALS.isdisjoint(map(type, contents_of(messages)))
-    own_approvals = _own_approvals(messages) if has_approvals else _NO_APPROVALS
+    approvals: OwnApprovals = {} if context.keeps_approvals else own_approvals(messages)
     for number, message in enumerate(messages):
         plain = _PLAIN.get(message.role, _NONE)
         for content in message.contents:
             if content.__class__ not in plain or (plain is _RESULTS and not is_one_text(content)):
-                normalized += _normalized_messages(message, number, own_approvals, context)
+                normalized += _normalized_messages(message, number, approvals, context)
                 break
         else:
             normalized.append(message)
@@ -74,13 +73,13 @@ def normalize_foreign(messages: list[ChatMessage], context: EncodeContext) -> li
 
 
 def _normalized_messages(
-    message: ChatMessage, number: int, own_approvals: Set[Place], context: EncodeContext
+    message: ChatMessage, number: int, approvals: OwnApprovals, context: EncodeContext
 ) -> list[ChatMessage]:
     if is_native(message, context):
         return [message]
     original = message
-    if own_approvals:
-        message = _without_own_approvals(message, number, own_approvals, context)
+    if approvals:
+        message = without_own_approvals(message, number, approvals, context)
     if original.contents and not message.contents:
         leave_empty(message, context)
         return []
@@ -91,28 +90,6 @@ def _normalized_messages(
         return [left_out(normalized, context)]
     context.report_loss(message, None, reasons.EMPTY_MESSAGE)
     return []
-
-
-def _own_approvals(messages: Sequence[ChatMessage]) -> set[Place]:
-    """Return the places of approvals of calls that the application runs."""
-    approvals = TranscriptIndex(messages).approvals_of
-    return {place for call, places in approvals.items() if is_clients(messages, call) for place in places}
-
-
-def _without_own_approvals(
-    message: ChatMessage, number: int, own_approvals: Set[Place], context: EncodeContext
-) -> ChatMessage:
-    """Return a message without approvals of calls that the application runs: no API asked for them."""
-    positions = {at for at in range(len(message.contents)) if (number, at) in own_approvals}
-    if not positions:
-        return message
-    for at in sorted(positions):
-        context.report_loss(message.contents[at], None, reasons.OWN_APPROVAL)
-    return context.with_contents(message, [c for at, c in enumerate(message.contents) if at not in positions])
-
-
-_APPROVALS: frozenset[type] = frozenset({ToolApprovalRequestContent, ToolApprovalResponseContent})
-_NO_APPROVALS: frozenset[Place] = frozenset()
 
 
 def left_out(message: ChatMessage, context: EncodeContext) -> ChatMessage:
@@ -256,9 +233,9 @@ def normalize_answer(messages: list[ChatMessage], context: EncodeContext, *, cit
     if context.native:
         return messages
     messages = without_empty_texts(with_call_ids(messages, context), context)
-    if not _APPROVALS.isdisjoint(map(type, contents_of(messages))):
-        own_approvals = _own_approvals(messages)
-        messages = [_without_own_approvals(message, at, own_approvals, context) for at, message in enumerate(messages)]
+    approvals = own_approvals(messages, has_results=False)
+    if approvals:
+        messages = [without_own_approvals(message, at, approvals, context) for at, message in enumerate(messages)]
     return [_normalized(message, context, _cited_sources(message) if cites else _NONE_CITED) for message in messages]
 
 

@@ -18,6 +18,7 @@ from contentmodel.content.text import TextContent
 from contentmodel.content.tools import ToolCallContent, ToolResultContent
 from contentmodel.engine.json import Json, parse, write
 from contentmodel.engine.losses import reasons
+from contentmodel.engine.pipeline.json_values import contents_with_json_as_text
 from contentmodel.errors import DecodeError, ToolArgumentsError
 
 if TYPE_CHECKING:
@@ -65,6 +66,9 @@ LATE = Label("late result of tool call")
 NO_RESULT = "[no result of this call was recorded]"
 """The placeholder result of a call without a result, for APIs that require one. It is not reversed."""
 
+DENIED = "[the user denied this call]"
+"""The result of a call that was denied without a reason, for APIs without approvals. It is not reversed."""
+
 LEFT_OUT = "[nothing of this message could be sent]"
 """The placeholder for a user message of which nothing can be sent. It is not reversed."""
 
@@ -92,19 +96,11 @@ def seal_of(*parts: str | None) -> str:
 
 def needs_error_mark(result: ToolResultContent) -> bool:
     """Return whether the text of a result needs an error mark: the result failed, or its text imitates the mark."""
-    if result.is_error:
-        return True
-    for output in result.outputs:
-        if output.__class__ is TextContent:
-            imitates: bool = (
-                output.text.startswith(_BEGINS) and _read_error_mark(output.text, result.call_id) is not None
-            )
-            return imitates
-    return False
+    return bool(result.is_error) or with_error_read(result) is not result
 
 
 def with_error_mark(result: _V, context: EncodeContext) -> _V:
-    """Return a result with an error mark before its first text, for APIs without a failure flag.
+    """Return a result with an error mark before its first text, for APIs without a failure flag. JSON becomes text.
 
     If a successful result imitates the mark, it gets a mark with "false", so that the imitation is kept as text. Other
     contents are returned unchanged.
@@ -113,7 +109,8 @@ def with_error_mark(result: _V, context: EncodeContext) -> _V:
         return result
     if result.is_error and not context.native:
         context.report_loss(result, "is_error", reasons.NO_ERROR_FLAG)
-    outputs, first = list(result.outputs), _first_text(result.outputs)
+    outputs = list(contents_with_json_as_text(result.outputs, context) if context.completes else result.outputs)
+    first = _first_text(outputs)
     flag = "true" if result.is_error else "false"
     if first is None:
         outputs.insert(0, TextContent(text=f"{_BEGINS}{flag} #{seal_of(flag, result.call_id)}]"))
@@ -137,6 +134,9 @@ def with_error_read(result: _V) -> _V:
         return result
     failed, unmarked_text = mark
     if not failed and (unmarked_text is None or _read_error_mark(unmarked_text, result.call_id) is None):
+        return result
+    if unmarked_text is None and _first_text(result.outputs[index + 1 :]) is not None:
+        # A mark is alone only if there is no text.
         return result
     texts = [] if unmarked_text is None else [msgspec.structs.replace(text, text=unmarked_text)]
     outputs = [*result.outputs[:index], *texts, *result.outputs[index + 1 :]]

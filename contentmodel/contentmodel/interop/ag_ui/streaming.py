@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.tools import (
     InputRequestContent,
@@ -12,10 +11,18 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
-from contentmodel.engine.json import JsonObject
+from contentmodel.engine.json import Json, JsonObject
 from contentmodel.events import Notice, StreamEvent, TurnComplete, TurnError
-from contentmodel.interop.ag_ui.events import CALL, REASONING, TEXT
-from contentmodel.interop.front_ends import STOPPED, BlockWriter, Chunks, OpenBlock, counts_of, message_of
+from contentmodel.interop.ag_ui.events import API, CALL, REASONING, TEXT
+from contentmodel.interop.front_ends import (
+    STOPPED,
+    BlockWriter,
+    Chunks,
+    OpenBlock,
+    counts_of,
+    is_of_hosted_tool,
+    message_of,
+)
 from contentmodel.response import ChatResponse
 from contentmodel.serialize import to_builtins
 
@@ -57,7 +64,7 @@ class RunWriter(BlockWriter):
         content, name = block.content, {"messageId": block.name}
         if isinstance(content, ToolCallContent):
             parent = {"parentMessageId": self._message} if self._message else {}
-            return [CALL.start(block.call_id, toolCallName=content.name or "unknown", **parent)]
+            return [CALL.start(block.call_id, toolCallName=self._name_of(content) or "unknown", **parent)]
         if isinstance(content, ReasoningContent):
             return [{"type": "REASONING_START", **name}, REASONING.start(block.name, role="reasoning")]
         self._message = block.name
@@ -81,7 +88,8 @@ class RunWriter(BlockWriter):
         content, name = block.content, {"messageId": block.name}
         if isinstance(content, ToolResultContent):
             text = content.text or ("" if content.error is None else message_of(content.error))
-            result = {"toolCallId": content.call_id or "", "content": text, "role": "tool"}
+            shown = self._hosted_content(content) if is_of_hosted_tool(content) else text
+            result = {"toolCallId": content.call_id or "", "content": shown or text, "role": "tool"}
             return [{"type": "TOOL_CALL_RESULT", **name, **result}]
         if isinstance(content, ToolApprovalRequestContent):
             asked = {"id": content.request_id, "reason": "tool_approval", "toolCallId": content.request_id}
@@ -90,9 +98,17 @@ class RunWriter(BlockWriter):
         if isinstance(content, InputRequestContent):
             self._interrupts.append(_question(content))
             return []
-        if isinstance(content, ErrorContent):
-            return TEXT.whole(block.name, message_of(content), role="assistant")
         return [{"type": "CUSTOM", "name": "content", "value": to_builtins(content)}]
+
+    def _name_of(self, call: ToolCallContent) -> str | None:
+        if not is_of_hosted_tool(call):
+            return call.name
+        calls = (made for message in self.listed(API, [call]) for made in message.get("toolCalls", ()))
+        return next((made["function"]["name"] for made in calls), call.name)
+
+    def _hosted_content(self, result: ToolResultContent) -> Json:
+        messages = self.listed(API, [result])
+        return next((message["content"] for message in messages if message["role"] == "tool"), None)
 
     def noticed(self, notice: Notice) -> Chunks:
         return [{"type": "CUSTOM", "name": "notice", "value": to_builtins(notice)}]

@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from contentmodel.content.base import AIContent
 from contentmodel.content.citations import Citation
 from contentmodel.content.media import DataContent, UriContent
-from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.tools import (
     ToolApprovalRequestContent,
     ToolCallContent,
     ToolResultContent,
 )
-from contentmodel.engine.json import JsonObject
+from contentmodel.engine.json import Json, JsonObject
 from contentmodel.events import Notice, StreamEvent, TurnComplete, TurnError
 from contentmodel.interop.front_ends import (
     STOPPED,
@@ -26,13 +26,16 @@ from contentmodel.interop.front_ends import (
     Chunks,
     OpenBlock,
     arguments_of,
+    call_of,
     counts_of,
+    is_of_hosted_tool,
     message_of,
     output_of,
 )
 from contentmodel.response import ChatResponse
 from contentmodel.serialize import to_builtins
 
+API = "vercel-ui-messages"
 VERSIONS = ("5", "6", "7")
 """The major versions of the AI SDK whose streams can be written. Version 5 has no approvals."""
 HEADERS = {"x-vercel-ai-ui-message-stream": "v1"}
@@ -65,8 +68,10 @@ class VercelWriter(BlockWriter):
 
     def __init__(self, turn: str, message: str, version: str = VERSIONS[-1]) -> None:
         super().__init__(turn)
-        self._message, self._has_approvals = message, version != "5"
+        self._message, self._version, self._has_approvals = message, version, version != "5"
         self._sources: set[str] = set()
+        self._calls: dict[str, ToolCallContent] = {}
+        """The calls that were sent, by id."""
 
     def started(self, response: ChatResponse) -> Chunks:
         return [{"type": "start", "messageId": self._message}]
@@ -77,6 +82,7 @@ class VercelWriter(BlockWriter):
     def opened(self, block: OpenBlock) -> Chunks:
         content = block.content
         if isinstance(content, ToolCallContent):
+            self._calls[block.call_id] = content
             return [{"type": "tool-input-start", **self._call(block)}]
         return [{"type": f"{_kind(content)}-start", "id": block.name}]
 
@@ -89,7 +95,9 @@ class VercelWriter(BlockWriter):
     def ended(self, block: OpenBlock) -> Chunks:
         content = block.content
         if isinstance(content, ToolCallContent):
-            return [{"type": "tool-input-available", **self._call(block), "input": arguments_of(content)}]
+            self._calls[block.call_id] = content
+            arguments = self._part(content).get("input") if is_of_hosted_tool(content) else arguments_of(content)
+            return [{"type": "tool-input-available", **self._call(block), "input": arguments}]
         end: JsonObject = {"type": f"{_kind(content)}-end", "id": block.name}
         return [end, *self._cited(content)]
 
@@ -98,13 +106,11 @@ class VercelWriter(BlockWriter):
         if isinstance(content, ToolResultContent):
             return [self._result(content)]
         if isinstance(content, ToolApprovalRequestContent):
-            return [self._question(content)]
-        if isinstance(content, DataContent) and content.media_type:
-            return [{"type": "file", "mediaType": content.media_type, "url": content.data_uri}]
+            return self._question(content, block)
+        if isinstance(content, DataContent) and content.media_type and (url := _data_uri(content)) is not None:
+            return [{"type": "file", "mediaType": content.media_type, "url": url}]
         if isinstance(content, UriContent):
             return [self._link(content, block)]
-        if isinstance(content, ErrorContent):
-            return _text(block.name, message_of(content))
         # Other contents are sent as data parts. Front ends skip the types of data that they do not support.
         return [{"type": "data-content", "id": block.name, "data": to_builtins(content)}]
 
@@ -128,7 +134,8 @@ class VercelWriter(BlockWriter):
 
     def _call(self, block: OpenBlock) -> JsonObject:
         call = block.content
-        chunk: JsonObject = {"toolCallId": block.call_id, "toolName": call.name or "unknown"}
+        name = self._hosted_name(call) if is_of_hosted_tool(call) else call.name
+        chunk: JsonObject = {"toolCallId": block.call_id, "toolName": name or "unknown"}
         return chunk if call.executor == "client" else {**chunk, "providerExecuted": True}
 
     def _result(self, result: ToolResultContent) -> JsonObject:
@@ -140,13 +147,32 @@ class VercelWriter(BlockWriter):
             return {"type": "tool-output-denied", "toolCallId": result.call_id or ""}
         if error is not None:
             return {"type": "tool-output-error", **chunk, "errorText": result.text or message_of(error)}
-        return {"type": "tool-output-available", **chunk, "output": output_of(result)}
+        output = self._hosted_output(result) if is_of_hosted_tool(result) else output_of(result)
+        return {"type": "tool-output-available", **chunk, "output": output}
 
-    def _question(self, question: ToolApprovalRequestContent) -> JsonObject:
+    def _part(self, *contents: AIContent) -> JsonObject:
+        """Return the tool part of a call, and of its result if there is one, that the adapter writes."""
+        (message,) = self.listed(API, contents, ai_sdk=self._version) or [{"parts": []}]
+        return next((part for part in message["parts"] if "toolCallId" in part), {})
+
+    def _hosted_name(self, call: ToolCallContent) -> str | None:
+        part = self._part(call)
+        name: str | None = part.get("toolName") if part.get("type") == "dynamic-tool" else part.get("type", "")[5:]
+        return name or call.name
+
+    def _hosted_output(self, result: ToolResultContent) -> Json:
+        call = self._calls.get(result.call_id or "")
+        part = self._part(result) if call is None else self._part(call, result)
+        return part.get("output")
+
+    def _question(self, question: ToolApprovalRequestContent, block: OpenBlock) -> Chunks:
         name = question.request_id
         if not self._has_approvals:
-            return {"type": "data-approval-request", "id": name, "data": to_builtins(question)}
-        return {"type": "tool-approval-request", "approvalId": name, "toolCallId": name}
+            return [{"type": "data-approval-request", "id": name, "data": to_builtins(question)}]
+        # Front ends find the call by its id. If a provider asks, its request is the only content of the call.
+        call = OpenBlock(block.name, call_of(question))
+        asked = [] if call.call_id in self._calls else [*self.opened(call), *self.ended(call)]
+        return [*asked, {"type": "tool-approval-request", "approvalId": name, "toolCallId": call.call_id}]
 
     def _link(self, link: UriContent, block: OpenBlock) -> JsonObject:
         if link.media_type:
@@ -167,6 +193,9 @@ def _kind(content: Any) -> str:
     return "reasoning" if isinstance(content, ReasoningContent) else "text"
 
 
-def _text(name: str, text: str) -> list[JsonObject]:
-    delta = {"type": "text-delta", "id": name, "delta": text}
-    return [{"type": "text-start", "id": name}, delta, {"type": "text-end", "id": name}]
+def _data_uri(content: DataContent) -> str | None:
+    """Return the data URI of a content; None if its data is not base64."""
+    try:
+        return content.data_uri
+    except ValueError:
+        return None

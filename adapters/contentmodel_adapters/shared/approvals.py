@@ -1,0 +1,108 @@
+"""The ids of approvals of calls that the application runs: in the model, such an approval has the id of its call.
+
+The formats of the AI SDK, Microsoft.Extensions.AI and Agent Framework also have the approval's own id.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from contentmodel.authoring import EncodeContext, Hint, content_pass, is_native, object_or_text, reasons
+from contentmodel.content.tools import (
+    ToolApprovalRequestContent,
+    ToolApprovalResponseContent,
+    ToolCallContent,
+)
+from contentmodel.interop.front_ends import call_of
+from contentmodel.message import ChatMessage
+
+APPROVALS = (ToolApprovalRequestContent, ToolApprovalResponseContent)
+APPROVAL_ID = Hint[str](
+    None, "approval", "the id of the approval of a client call: in the model, such an approval has the id of the call"
+)
+FIELDS = {"meai": "requestId", "agent-framework": "id"}
+"""The fields that hold the id of such an approval in the residue, by API."""
+
+
+def approval_id(content: Any) -> str | None:
+    """Return the id that an approval had in a format of the AI SDK; None if it had none."""
+    return next((known for api in content.extra or () if (known := APPROVAL_ID.of(content, api)) is not None), None)
+
+
+def _with_own_id(content: Any, context: EncodeContext) -> Any:
+    """Return an approval of another API with its own id as this API stores it."""
+    extra = dict(content.extra or {})
+    own = approval_id(content)
+    for api, field in FIELDS.items():
+        if api != context.api and isinstance((extra.get(api) or {}).get(field), str):
+            own = extra[api][field]
+            extra[api] = {key: value for key, value in extra[api].items() if key != field}
+    residue = extra.get(context.api) or {}
+    field = FIELDS.get(context.api, APPROVAL_ID.key)
+    return content if own is None else context.replace(content, extra={**extra, context.api: {field: own, **residue}})
+
+
+WITH_OWN_IDS = content_pass(_with_own_id, needs=APPROVALS)
+"""The pass of formats that store the ids of approvals."""
+
+
+def _without_own_id(content: Any, context: EncodeContext) -> Any:
+    """Report the own id of an approval of the AI SDK."""
+    if approval_id(content) is not None:
+        context.report_loss(content, "request_id", reasons.NO_FIELD)
+    return content
+
+
+WITHOUT_OWN_IDS = content_pass(_without_own_id, needs=APPROVALS)
+"""The pass of formats in which an approval has only the id of its call."""
+
+
+def report_request(request: ToolApprovalRequestContent, call: ToolCallContent | None, context: EncodeContext) -> None:
+    """Report what a request has that its call does not have, for formats that write only the call."""
+    if call is None or request.name != call.name:
+        context.report_lost_attributes(request, ("name",))
+    if call is None or _value_of(request.arguments) != _value_of(call.arguments):
+        context.report_lost_attributes(request, ("arguments",))
+    elif request.arguments is not None and not FIELDS.keys().isdisjoint(request.extra or ()):
+        context.report_loss(request, "arguments", reasons.REPEATED_CALL)
+
+
+def _value_of(arguments: Any) -> Any:
+    """Return arguments as an object, if they are its JSON text."""
+    return object_or_text(arguments) if isinstance(arguments, str) else arguments
+
+
+def with_asked_calls(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages with a call before each request for approval without one: the AI SDK finds it by its id."""
+    calls: set[str | None] = set()
+    hosted: Any = None
+    made = []
+    for message in messages:
+        contents: list[Any] = []
+        for content in message.contents:
+            if isinstance(content, ToolCallContent):
+                calls.add(content.call_id)
+                hosted = content if content.executor == "provider" else hosted
+            elif isinstance(content, ToolApprovalRequestContent) and not is_native(message, context):
+                is_asked = content.request_id in calls or (hosted is not None and hosted.name == content.name)
+                contents += [] if is_asked else [call_of(content)]
+                calls.add(content.request_id)
+                if not is_asked:
+                    context.report_loss(content, None, reasons.CALL_OF_APPROVAL)
+            contents.append(content)
+        made.append(message if len(contents) == len(message.contents) else context.with_contents(message, contents))
+    return made
+
+
+def without_approvals(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages without approvals for version 5 of the AI SDK, which has none."""
+    if context.policies.get("ai_sdk") != "5":
+        return messages
+    made = []
+    for message in messages:
+        for content in message.contents:
+            if isinstance(content, APPROVALS):
+                context.report_loss(content, None, reasons.NO_FIELD)
+        kept = [content for content in message.contents if not isinstance(content, APPROVALS)]
+        made.append(message if len(kept) == len(message.contents) else context.with_contents(message, kept))
+    return made
