@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -21,7 +22,17 @@ from langchain_core.messages import (
 )
 
 import contentmodel
-from contentmodel import ChatRequest, FunctionCallContent, UnknownContent, assistant, audit, convert, detect, user
+from contentmodel import (
+    ChatRequest,
+    DecodeError,
+    FunctionCallContent,
+    UnknownContent,
+    assistant,
+    audit,
+    convert,
+    detect,
+    user,
+)
 from contentmodel.content import result_type
 from contentmodel.content.base import Protected, content_tag
 from contentmodel.content.hosted import (
@@ -37,6 +48,8 @@ from contentmodel.content.tools import HostedToolCallContent
 from contentmodel.history import AsyncTurnStore, TurnStore
 from contentmodel.langchain import AsyncTurnStoreHistory, TurnStoreHistory, from_langchain, to_langchain
 from contentmodel.message import ChatMessage, Origin, contents_of
+from contentmodel_conformance import laws
+from contentmodel_conformance.strategies.damage import with_one_replaced
 from langchain_payloads import BLOCKS, CONVERSATIONS, LANGCHAIN, NATIVE, PLAIN, with_data
 
 API = "langchain-messages"
@@ -57,6 +70,26 @@ def test_decoded_messages_are_encoded_unchanged(payload: Any) -> None:
     assert encoded.losses == ()
     assert detect(payload) == (API, "request")
     assert not any(isinstance(content, UnknownContent) for content in contents_of(request.messages))
+
+
+def test_payloads_with_any_value_replaced_are_refused_or_kept() -> None:
+    for payload in with_one_replaced(LANGCHAIN):
+        with suppress(laws.Refused):
+            laws.disturbance(ADAPTER, "request", payload)
+
+
+@pytest.mark.parametrize("key", ["data", "kwargs"])
+@pytest.mark.parametrize("word", ["human", "ai", "tool"])
+def test_type_that_is_null_is_refused_with_its_path(key: str, word: str) -> None:
+    around = {"lc": 1, "id": ["HumanMessage"]} if key == "kwargs" else {"type": word}
+    body = {"type": None, "content": "x", "tool_call_id": "c1"}
+    with pytest.raises(DecodeError, match=rf"the type of this message at \$\[0\].{key}.type"):
+        ADAPTER.decode_request([{**around, key: body}])
+
+
+def test_chat_message_with_a_null_role_and_no_type_is_encoded_unchanged() -> None:
+    payload = [{"type": "chat", "data": {"content": "x", "role": None}}]
+    assert ADAPTER.encode_request(ADAPTER.decode_request(payload)).payload == payload
 
 
 @pytest.mark.parametrize("conversation", CONVERSATIONS)
@@ -220,6 +253,20 @@ def test_history_returns_the_messages_that_were_added(one_by_one: bool) -> None:
         assert TurnStoreHistory(store, "other").messages == []
         history.clear()
         assert history.messages == []
+
+
+@pytest.mark.parametrize("chat", [[AIMessage("")], [HumanMessage(""), AIMessage("")] * 2])
+def test_messages_without_contents_become_equal_objects_again(chat: list[BaseMessage]) -> None:
+    assert to_langchain(from_langchain(chat)) == chat
+    history = TurnStoreHistory(TurnStore.open(":memory:"), "c")
+    history.add_messages(chat)
+    assert history.messages == chat
+
+
+def test_conversation_without_contents_becomes_an_empty_list() -> None:
+    losses: list[contentmodel.Loss] = []
+    assert to_langchain([ChatMessage(role="assistant", message_id="m1")], losses=losses) == []
+    assert [loss.path for loss in losses] == ["$.messages[0].message_id"]
 
 
 def test_async_methods_of_a_history_use_the_store_in_a_thread(tmp_path: Any) -> None:

@@ -66,7 +66,6 @@ class LangChainMessages(documents.ListAdapter):
     request_passes = (
         documents.INSTRUCTIONS,
         message_pass(with_known_messages),
-        documents.WITH_A_TURN,
     )
 
     def expanded(self, payload: Any) -> Any:

@@ -250,7 +250,7 @@ class ContentBlocks(Union):
         for key, group in groupby(range(len(wires)), key=lambda index: self._kind(wires[index], context)):
             indexes = list(group)
             if key is None:
-                made = [self._decode_one(wires, index, context) for index in indexes]
+                made = [self.decode_one(wires, index, context) for index in indexes]
             else:
                 made = decode_inner(key, wires, indexes, context)
             contents += [content for content in made if content is not None]
@@ -264,7 +264,8 @@ class ContentBlocks(Union):
             return HOSTED_ANTHROPIC if is_hosted else None
         return dialect_of(block, context.origin.issuer)
 
-    def _decode_one(self, wires: list[Any], index: int, context: DecodeContext) -> Any:
+    def decode_one(self, wires: Any, index: Any, context: DecodeContext) -> Any:
+        """Return the content of one block: a string, a standard block or one of an unknown type."""
         block = wires[index]
         if block.__class__ is str:
             text = TextContent(text=block, extra=hints.FORM.extra(API, "string"))
@@ -324,7 +325,7 @@ def _with_kinds(contents: list[Any], context: DecodeContext) -> list[Any]:
 
 
 def decode_inner(dialect: Dialect, wires: Any, keys: list[Any], context: DecodeContext) -> list[Any]:
-    """Return the contents of the blocks `wires[key]` of an API. Blocks with faults are unknown contents."""
+    """Return the contents of the blocks `wires[key]` of an API. Blocks with faults are unknown or standard contents."""
     api: Any = installed(dialect.api)
     blocks = [wires[key] for key in keys]
     if dialect is HOSTED_ANTHROPIC:
@@ -338,6 +339,8 @@ def decode_inner(dialect: Dialect, wires: Any, keys: list[Any], context: DecodeC
     if trace.has_faults:
         if len(keys) > 1:
             return [content for key in keys for content in decode_inner(dialect, wires, [key], context)]
+        if dialect is HOSTED_ANTHROPIC:
+            return [CONTENT.decode_one(wires, keys[0], context)]
         unknown = UnknownContent(api=API, block=blocks[0])
         context.trace(None, [unknown], wires, keys[0], spread=False)
         return [unknown]
