@@ -42,15 +42,16 @@ from contentmodel.content.hosted import (
     TextEditorToolCallContent,
     WebSearchToolResultContent,
 )
-from contentmodel.content.media import DataContent
+from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import TextContent
 from contentmodel.content.tools import HostedToolCallContent
 from contentmodel.history import AsyncTurnStore, TurnStore
 from contentmodel.langchain import AsyncTurnStoreHistory, TurnStoreHistory, from_langchain, to_langchain
 from contentmodel.message import ChatMessage, Origin, contents_of
 from contentmodel_conformance import laws
 from contentmodel_conformance.strategies.damage import with_one_replaced
-from langchain_payloads import BLOCKS, CONVERSATIONS, LANGCHAIN, NATIVE, PLAIN, with_data
+from langchain_payloads import BLOCKS, CONVERSATIONS, LANGCHAIN, NATIVE, PARTNERS, PLAIN, with_data
 
 API = "langchain-messages"
 PROVIDERS = ("openai-chat", "openai-responses", "anthropic-messages", "google-generate-content")
@@ -125,6 +126,29 @@ def test_standard_blocks_of_hosted_tools_become_the_blocks_of_their_provider() -
     found = {"type": "web_search_result", "url": "https://example.org", "title": "E", "encrypted_content": "eA=="}
     assert {"type": "web_search_tool_result", "tool_use_id": "srv_1", "content": [found]} in content
     assert {"type": "redacted_thinking", "data": "cmVk"} in content
+
+
+def test_media_and_cache_points_in_the_forms_of_partner_packages_are_converted() -> None:
+    system, message = ADAPTER.decode_request(PARTNERS).messages
+    kinds = [TextContent, DataContent, UriContent, UriContent, DataContent, DataContent, DataContent]
+    assert [type(content) for content in message.contents] == kinds
+    assert [content.media_type for content in message.contents[1:]] == [
+        *("image/png", "video/mp4", None, "image/png", "image/png", "application/pdf")
+    ]
+    assert (system.contents[0].cache_point.ttl, message.contents[0].cache_point.ttl) == (None, "1h")
+    sent = convert(PARTNERS, target="bedrock-converse", source=API, kind="request").payload
+    assert sent["system"] == PARTNERS[0]["content"]
+    assert [sent["messages"][0]["content"][at] for at in (1, -2, -1)] == [
+        PARTNERS[1]["content"][at] for at in (1, -2, -1)
+    ]
+
+
+@pytest.mark.parametrize("before", [[], [{"of": "tomorrow"}], [{"text": "x"}, {"cachePoint": {"type": "default"}}]])
+def test_cache_point_after_no_content_is_an_unknown_block(before: list[Any]) -> None:
+    payload = [{"type": "human", "content": [*before, {"cachePoint": {"type": "default"}}]}]
+    request = ADAPTER.decode_request(payload)
+    assert type(request.messages[0].contents[-1]) is UnknownContent
+    assert ADAPTER.encode_request(request).payload == payload
 
 
 def test_records_of_a_stored_answer_decode_to_fields_of_the_message() -> None:

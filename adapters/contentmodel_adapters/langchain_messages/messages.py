@@ -260,9 +260,9 @@ class _Writer:
     def _spelled(self, body: dict[str, Any], message: ChatMessage | None) -> dict[str, Any]:
         """Return a body in the spelling of its message, or of the other messages."""
         own = None if message is None else AROUND.of(message, API)
-        if message is not None and hints.ABSENT.of(message, API):
-            body.pop("type", None)
-        if own is not None:
+        if own is not None and message is not None:
+            if "type" in (hints.ABSENT.of(message, API) or ()):
+                body.pop("type", None)
             return {**own, "kwargs" if "lc" in own else "data": body}
         if self._around is None or (message is not None and self._context.native):
             return body
