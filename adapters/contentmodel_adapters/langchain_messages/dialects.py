@@ -296,7 +296,7 @@ class ContentBlocks(Union):
     def _with_point(
         self, contents: list[Any], wires: list[Any], indexes: list[int], context: DecodeContext
     ) -> list[Any]:
-        """Add Bedrock's cache point to the last content, in place. Return the contents of points without such a content."""
+        """Add Bedrock's cache point to the last content, in place. Return the contents of the other points."""
         last = contents[-1] if contents else None
         if last is not None and last.__class__ is not UnknownContent and last.cache_point is None:
             block = wires[indexes.pop(0)]
