@@ -109,7 +109,9 @@ def counted(payload: Any, vocabulary: Vocabulary, losses: Iterable[Loss] = ()) -
     """
     losses = [*losses]
     as_text = {loss.path for loss in losses if loss.code == AS_TEXT.code}
-    labels = {APART.write(f"{value_at(payload, loss.path)}") for loss in losses if loss.code == MAPPED_NAME.code}
+    mapped = [loss.path for loss in losses if loss.code == MAPPED_NAME.code]
+    root = _expanded(payload, vocabulary) if mapped else None
+    labels = {APART.write(f"{value_at(root, path)}") for path in mapped}
     for leaf in _leaves(payload, vocabulary):
         if leaf.value in labels:
             continue
@@ -117,6 +119,10 @@ def counted(payload: Any, vocabulary: Vocabulary, losses: Iterable[Loss] = ()) -
             leaf = leaf._replace(sort=VALUE)
         if leaf.sort != WORD and not _is_blank(leaf.value):
             yield leaf
+
+
+def _expanded(payload: Any, vocabulary: Vocabulary) -> Any:
+    return payload if vocabulary.expanded is None else vocabulary.expanded(payload)
 
 
 def _untyped(leaf: Leaf, untyped: Collection[str]) -> Leaf:
@@ -183,7 +189,7 @@ class _Place(NamedTuple):
 def _leaves(root: Any, vocabulary: Vocabulary) -> Iterator[Leaf]:
     """Yield every scalar of a payload with its sort."""
     structure, names = STRUCTURE | vocabulary.structure, _REFERENCES | vocabulary.references
-    root = root if vocabulary.expanded is None else vocabulary.expanded(root)
+    root = _expanded(root, vocabulary)
     stack = [(root, _Place())]
     while stack:
         item, place = stack.pop()

@@ -179,7 +179,7 @@ def _dump(value: Any) -> Any:
     """Return a message of Pydantic AI as JSON values."""
     library = sys.modules["pydantic_ai.messages"]
     if not isinstance(value, library.ModelRequest | library.ModelResponse):
-        return None
+        return NotImplemented
     return library.ModelMessagesTypeAdapter.dump_python([value], mode="json")[0]
 
 
