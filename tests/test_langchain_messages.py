@@ -151,6 +151,23 @@ def test_cache_point_after_no_content_is_an_unknown_block(before: list[Any]) -> 
     assert ADAPTER.encode_request(request).payload == payload
 
 
+@pytest.mark.parametrize("ending", ["finish_reason", "stop_reason", "stopReason", "done_reason"])
+@pytest.mark.parametrize("target", ["pydantic-ai-messages", "otel-gen-ai"])
+def test_finish_reason_of_another_spelling_is_not_missing_in_an_audit(ending: str, target: str) -> None:
+    answer = {"type": "ai", "content": "x", "response_metadata": {ending: "tool_use"}}
+    payload = [{"type": "human", "content": "q"}, answer]
+    assert audit(payload, convert(payload, source=API, target=target, kind="request")) == []
+
+
+@pytest.mark.parametrize("source", ["meai", "agent-framework"])
+def test_message_id_is_not_missing_in_an_audit(source: str) -> None:
+    request = ChatRequest(messages=[ChatMessage(role="user", contents=["Hi."], message_id="m1")])
+    payload = contentmodel.adapter(source).encode_request(request).payload
+    encoded = convert(payload, source=source, target=API, kind="request")
+    assert encoded.payload[0]["data"]["id"] == "m1"
+    assert audit(payload, encoded) == []
+
+
 def test_records_of_a_stored_answer_decode_to_fields_of_the_message() -> None:
     answer, result = ADAPTER.decode_request(PLAIN).messages[2:4]
     assert (answer.response_id, answer.finish_reason.reason) == ("chatcmpl-1", "tool_calls")

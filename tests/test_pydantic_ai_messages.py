@@ -186,6 +186,15 @@ def test_outcomes_say_whether_the_model_sees_an_error() -> None:
     ]
 
 
+def test_denied_result_of_another_api_is_denied_and_its_flag_is_a_loss() -> None:
+    call = FunctionCallContent(call_id="c1", name="f", arguments={})
+    result = FunctionResultContent(call_id="c1", outputs=["No."], is_error=True, outcome="denied")
+    messages = [ChatMessage(role="assistant", contents=[call]), ChatMessage(role="tool", contents=[result])]
+    encoded = adapter(API).encode_request(ChatRequest(messages=messages))
+    assert encoded.payload[1]["parts"][0]["outcome"] == "denied"
+    assert [loss.path for loss in encoded.losses] == ["$.messages[1].contents[0].is_error"]
+
+
 def test_stored_file_is_sent_only_to_its_own_provider() -> None:
     payload = [
         {

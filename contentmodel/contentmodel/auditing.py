@@ -284,8 +284,9 @@ def _sort_of_name(place: _Place, vocabulary: Vocabulary) -> str:
     is_call = place.outer in calls or place.outer == "tool_calls"
     if is_call or not (calls.isdisjoint(place.holder) and vocabulary.arguments.isdisjoint(place.holder)):
         return CALL
-    # An object with a role is a message, not a result. A call without arguments has only its names.
-    has_outputs = not _OUTPUTS.isdisjoint(place.holder)
+    # An object with a role, or with an id and a content, is a message, not a result. A call without arguments has only
+    # its names.
+    has_outputs = not (_OUTPUTS - {"content"} if place.key == "id" else _OUTPUTS).isdisjoint(place.holder)
     is_typed = "role" in place.holder or "type" in place.holder
     is_result = (is_typed or has_outputs) if place.key in _ANSWERED else (has_outputs and "role" not in place.holder)
     return RESULT if is_result and _ID.search(place.key) else NAME

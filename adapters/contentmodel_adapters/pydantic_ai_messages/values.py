@@ -336,6 +336,9 @@ class Outcomes(Codec[tuple[str | None, bool | None]]):
 
     def encode(self, value: tuple[str | None, bool | None], context: EncodeContext, owner: object) -> str | None:
         outcome, failed = value
+        if failed and outcome == "denied":
+            context.report_loss(owner, "is_error", reasons.NO_FIELD)
+            return outcome
         word = _WORDS.get(outcome or "", outcome if context.native else None)
         if outcome is not None and (word is None or (failed and word not in FAILURES)):
             context.report_loss(owner, "outcome", reasons.OUTCOME if failed else reasons.NO_FIELD, value=outcome)
