@@ -105,8 +105,9 @@ def test_span_object_or_its_attributes_are_a_payload(is_span: bool) -> None:
 
 
 def test_object_without_attributes_is_refused() -> None:
+    provider: Any = TracerProvider()
     with pytest.raises(DecodeError, match=r"TracerProvider is not a JSON value at \$"):
-        adapter(API).decode_request(TracerProvider())
+        adapter(API).decode_request(provider)
 
 
 @pytest.mark.parametrize("target", ["openai-chat", "langchain-messages"])

@@ -79,8 +79,10 @@ def _medium(reading: Reading, block: dict[str, Any], path: str) -> None:
         reading.add(MEDIUM, link(block.get("file_uri")), f"{path}.file_uri")
     elif form == "image_url":
         value = block.get(form)
-        is_object = isinstance(value, dict)
-        reading.add(MEDIUM, link(value.get("url") if is_object else value), f"{path}.{form}{'.url' * is_object}")
+        if isinstance(value, dict):
+            reading.add(MEDIUM, link(value.get("url")), f"{path}.{form}.url")
+        else:
+            reading.add(MEDIUM, link(value), f"{path}.{form}")
     elif form is None:
         for kind in _OF_BEDROCK:
             medium = block.get(kind)
