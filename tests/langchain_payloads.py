@@ -168,6 +168,24 @@ OTHERS = [
         chunk_position="last",
     ),
 ]
+PIXEL = "iVBORw0KGgo="
+PARTNERS = [
+    _message("system", [{"text": "Be brief."}, {"cachePoint": {"type": "default"}}]),
+    _message(
+        "human",
+        [
+            {"type": "text", "text": "Compare."},
+            {"cachePoint": {"type": "default", "ttl": "1h"}},
+            {"type": "media", "mime_type": "image/png", "data": PIXEL},
+            {"type": "media", "mime_type": "video/mp4", "file_uri": "gs://bucket/a.mp4"},
+            {"type": "image_url", "image_url": "https://example.org/a.png"},
+            {"type": "image_url", "image_url": f"data:image/png;base64,{PIXEL}"},
+            {"image": {"format": "png", "source": {"bytes": PIXEL}}},
+            {"document": {"format": "pdf", "name": "d", "source": {"bytes": "aGk="}}},
+        ],
+    ),
+]
+"""Blocks of langchain-google-genai and langchain-aws, and those of OpenAI in a short form."""
 CLASSES = {
     "human": "HumanMessage",
     "ai": "AIMessage",
@@ -198,7 +216,7 @@ def with_kwargs(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-CONVERSATIONS: list[list[dict[str, Any]]] = [PLAIN, BLOCKS, NATIVE, OTHERS]
+CONVERSATIONS: list[list[dict[str, Any]]] = [PLAIN, BLOCKS, NATIVE, OTHERS, PARTNERS]
 LANGCHAIN: list[Any] = [
     *CONVERSATIONS,
     *map(with_data, CONVERSATIONS),

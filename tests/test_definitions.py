@@ -851,6 +851,16 @@ def test_added_tool_with_name_of_wrong_type_is_kept_or_reported(api: str, name: 
     assert encoded.losses or str(name) in str(encoded.payload)
 
 
+@pytest.mark.parametrize("tools", [[], ["now"], [None], [{"name": "then"}, "now"]])
+@pytest.mark.parametrize("api", APIS)
+def test_added_tool_that_is_not_in_the_list_is_not_reported_as_moved_to_it(api: str, tools: list[Any]) -> None:
+    change = ToolChangeContent(action="add", tools=tools)
+    messages = [ChatMessage(role="user", contents="Hi."), ChatMessage(role="user", contents=[change])]
+    request = ChatRequest(model="m", messages=messages, tools=[FunctionTool(name="then")])
+    kinds = {loss.path: loss.kind for loss in adapter(api).encode_request(request).losses}
+    assert kinds["$.messages[1].contents[0]"] == "dropped"
+
+
 @pytest.mark.parametrize("api", APIS)
 @pytest.mark.parametrize("kind", [["function"], {}, 5, None, "", "tomorrow"])
 def test_choice_among_tools_of_any_type_stays_unchanged(api: str, kind: Any) -> None:

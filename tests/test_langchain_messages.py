@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -21,7 +22,17 @@ from langchain_core.messages import (
 )
 
 import contentmodel
-from contentmodel import ChatRequest, FunctionCallContent, UnknownContent, assistant, audit, convert, detect, user
+from contentmodel import (
+    ChatRequest,
+    DecodeError,
+    FunctionCallContent,
+    UnknownContent,
+    assistant,
+    audit,
+    convert,
+    detect,
+    user,
+)
 from contentmodel.content import result_type
 from contentmodel.content.base import Protected, content_tag
 from contentmodel.content.hosted import (
@@ -31,13 +42,16 @@ from contentmodel.content.hosted import (
     TextEditorToolCallContent,
     WebSearchToolResultContent,
 )
-from contentmodel.content.media import DataContent
+from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import TextContent
 from contentmodel.content.tools import HostedToolCallContent
 from contentmodel.history import AsyncTurnStore, TurnStore
 from contentmodel.langchain import AsyncTurnStoreHistory, TurnStoreHistory, from_langchain, to_langchain
 from contentmodel.message import ChatMessage, Origin, contents_of
-from langchain_payloads import BLOCKS, CONVERSATIONS, LANGCHAIN, NATIVE, PLAIN, with_data
+from contentmodel_conformance import laws
+from contentmodel_conformance.strategies.damage import with_one_replaced
+from langchain_payloads import BLOCKS, CONVERSATIONS, LANGCHAIN, NATIVE, PARTNERS, PLAIN, with_data
 
 API = "langchain-messages"
 PROVIDERS = ("openai-chat", "openai-responses", "anthropic-messages", "google-generate-content")
@@ -57,6 +71,26 @@ def test_decoded_messages_are_encoded_unchanged(payload: Any) -> None:
     assert encoded.losses == ()
     assert detect(payload) == (API, "request")
     assert not any(isinstance(content, UnknownContent) for content in contents_of(request.messages))
+
+
+def test_payloads_with_any_value_replaced_are_refused_or_kept() -> None:
+    for payload in with_one_replaced(LANGCHAIN):
+        with suppress(laws.Refused):
+            laws.disturbance(ADAPTER, "request", payload)
+
+
+@pytest.mark.parametrize("key", ["data", "kwargs"])
+@pytest.mark.parametrize("word", ["human", "ai", "tool"])
+def test_type_that_is_null_is_refused_with_its_path(key: str, word: str) -> None:
+    around = {"lc": 1, "id": ["HumanMessage"]} if key == "kwargs" else {"type": word}
+    body = {"type": None, "content": "x", "tool_call_id": "c1"}
+    with pytest.raises(DecodeError, match=rf"the type of this message at \$\[0\].{key}.type"):
+        ADAPTER.decode_request([{**around, key: body}])
+
+
+def test_chat_message_with_a_null_role_and_no_type_is_encoded_unchanged() -> None:
+    payload = [{"type": "chat", "data": {"content": "x", "role": None}}]
+    assert ADAPTER.encode_request(ADAPTER.decode_request(payload)).payload == payload
 
 
 @pytest.mark.parametrize("conversation", CONVERSATIONS)
@@ -92,6 +126,46 @@ def test_standard_blocks_of_hosted_tools_become_the_blocks_of_their_provider() -
     found = {"type": "web_search_result", "url": "https://example.org", "title": "E", "encrypted_content": "eA=="}
     assert {"type": "web_search_tool_result", "tool_use_id": "srv_1", "content": [found]} in content
     assert {"type": "redacted_thinking", "data": "cmVk"} in content
+
+
+def test_media_and_cache_points_in_the_forms_of_partner_packages_are_converted() -> None:
+    system, message = ADAPTER.decode_request(PARTNERS).messages
+    kinds = [TextContent, DataContent, UriContent, UriContent, DataContent, DataContent, DataContent]
+    assert [type(content) for content in message.contents] == kinds
+    assert [content.media_type for content in message.contents[1:]] == [
+        *("image/png", "video/mp4", None, "image/png", "image/png", "application/pdf")
+    ]
+    assert (system.contents[0].cache_point.ttl, message.contents[0].cache_point.ttl) == (None, "1h")
+    sent = convert(PARTNERS, target="bedrock-converse", source=API, kind="request").payload
+    assert sent["system"] == PARTNERS[0]["content"]
+    assert [sent["messages"][0]["content"][at] for at in (1, -2, -1)] == [
+        PARTNERS[1]["content"][at] for at in (1, -2, -1)
+    ]
+
+
+@pytest.mark.parametrize("before", [[], [{"of": "tomorrow"}], [{"text": "x"}, {"cachePoint": {"type": "default"}}]])
+def test_cache_point_after_no_content_is_an_unknown_block(before: list[Any]) -> None:
+    payload = [{"type": "human", "content": [*before, {"cachePoint": {"type": "default"}}]}]
+    request = ADAPTER.decode_request(payload)
+    assert type(request.messages[0].contents[-1]) is UnknownContent
+    assert ADAPTER.encode_request(request).payload == payload
+
+
+@pytest.mark.parametrize("ending", ["finish_reason", "stop_reason", "stopReason", "done_reason"])
+@pytest.mark.parametrize("target", ["pydantic-ai-messages", "otel-gen-ai"])
+def test_finish_reason_of_another_spelling_is_not_missing_in_an_audit(ending: str, target: str) -> None:
+    answer = {"type": "ai", "content": "x", "response_metadata": {ending: "tool_use"}}
+    payload = [{"type": "human", "content": "q"}, answer]
+    assert audit(payload, convert(payload, source=API, target=target, kind="request")) == []
+
+
+@pytest.mark.parametrize("source", ["meai", "agent-framework"])
+def test_message_id_is_not_missing_in_an_audit(source: str) -> None:
+    request = ChatRequest(messages=[ChatMessage(role="user", contents=["Hi."], message_id="m1")])
+    payload = contentmodel.adapter(source).encode_request(request).payload
+    encoded = convert(payload, source=source, target=API, kind="request")
+    assert encoded.payload[0]["data"]["id"] == "m1"
+    assert audit(payload, encoded) == []
 
 
 def test_records_of_a_stored_answer_decode_to_fields_of_the_message() -> None:
@@ -220,6 +294,20 @@ def test_history_returns_the_messages_that_were_added(one_by_one: bool) -> None:
         assert TurnStoreHistory(store, "other").messages == []
         history.clear()
         assert history.messages == []
+
+
+@pytest.mark.parametrize("chat", [[AIMessage("")], [HumanMessage(""), AIMessage("")] * 2])
+def test_messages_without_contents_become_equal_objects_again(chat: list[BaseMessage]) -> None:
+    assert to_langchain(from_langchain(chat)) == chat
+    history = TurnStoreHistory(TurnStore.open(":memory:"), "c")
+    history.add_messages(chat)
+    assert history.messages == chat
+
+
+def test_conversation_without_contents_becomes_an_empty_list() -> None:
+    losses: list[contentmodel.Loss] = []
+    assert to_langchain([ChatMessage(role="assistant", message_id="m1")], losses=losses) == []
+    assert [loss.path for loss in losses] == ["$.messages[0].message_id"]
 
 
 def test_async_methods_of_a_history_use_the_store_in_a_thread(tmp_path: Any) -> None:

@@ -31,6 +31,7 @@ from contentmodel import (
     Usage,
     adapter,
     assistant,
+    audit,
     chat_client,
     convert,
     detect,
@@ -82,19 +83,42 @@ def test_span_is_encoded_unchanged(span: dict[str, Any]) -> None:
         assert payload == span
 
 
+def test_empty_list_is_encoded_unchanged() -> None:
+    assert adapter(API).encode_request(adapter(API).decode_request([])).payload == []
+
+
 def test_list_of_messages_is_a_request() -> None:
     messages = otel_spans.SPAN[INPUT]
     assert adapter(API).encode_request(adapter(API).decode_request(messages)).payload == messages
     assert detect(messages) == (API, "request")
 
 
-def test_attributes_of_a_span_object_are_a_payload() -> None:
+@pytest.mark.parametrize("is_span", [True, False])
+def test_span_object_or_its_attributes_are_a_payload(is_span: bool) -> None:
     provider = TracerProvider()
-    span = provider.get_tracer("test").start_span("chat", attributes=otel_spans.in_texts(otel_spans.SPAN))
-    attributes = span.attributes  # type: ignore[attr-defined]
-    assert adapter(API).decode_request(attributes).options.stop_sequences == ["END"]
-    assert detect(attributes) == (API, "request")
-    assert detect(attributes, kind="response") == (API, "response")
+    span: Any = provider.get_tracer("test").start_span("chat", attributes=otel_spans.in_texts(otel_spans.SPAN))
+    payload = span if is_span else span.attributes
+    assert adapter(API).decode_request(payload).options.stop_sequences == ["END"]
+    assert detect(payload) == (API, "request")
+    assert detect(payload, kind="response") == (API, "response")
+    assert audit(payload, convert(payload, source=API, target="openai-chat", kind="request")) == []
+
+
+def test_object_without_attributes_is_refused() -> None:
+    provider: Any = TracerProvider()
+    with pytest.raises(DecodeError, match=r"TracerProvider is not a JSON value at \$"):
+        adapter(API).decode_request(provider)
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "langchain-messages"])
+@pytest.mark.parametrize("name", [INPUT, "pydantic_ai.all_messages"])
+def test_audit_finds_the_values_of_attributes_that_are_texts(name: str, target: str) -> None:
+    messages = [{"role": "user", "parts": [{"type": "text", "content": text}]} for text in ("Hi.", "Again.")]
+    span = {"gen_ai.operation.name": "chat", name: json.dumps(messages)}
+    encoded = convert(span, source=API, target=target, kind="request")
+    assert audit(span, encoded) == []
+    del (encoded.payload if target == "langchain-messages" else encoded.payload["messages"])[-1]
+    assert [found.path for found in audit(span, encoded)] == [f"$['{name}'][1].parts[0].content"]
 
 
 @pytest.mark.parametrize(

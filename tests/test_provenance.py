@@ -184,3 +184,10 @@ def test_fields_of_copies_have_the_paths_of_their_origins() -> None:
         *("$.list[0].parts[0].id", "$.setting", "$.list[0]", "$.setting"),
         *("$.list[0].parts[1].id", "$.setting", "$.list[0]", "$.setting"),
     ]
+
+
+def test_object_that_is_recorded_as_its_own_copy_has_its_path() -> None:
+    payload = {"a": {"b": 1}}
+    context = DecodeContext("api", Origin(api="api", issuer=""))
+    context.copied(payload["a"], payload["a"])
+    assert context.paths(payload).path(payload["a"]) == "$.a"

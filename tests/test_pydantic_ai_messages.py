@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -21,6 +22,8 @@ from contentmodel.content.text import JsonContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.message import Origin, contents_of
 from contentmodel_adapters.pydantic_ai_messages.values import digest_of
+from contentmodel_conformance import laws
+from contentmodel_conformance.strategies.damage import with_one_replaced
 from contentmodel_conformance.strategies.transcripts import transcripts
 
 API = "pydantic-ai-messages"
@@ -40,6 +43,24 @@ def written(*messages: ChatMessage, **fields: Any) -> Any:
 
 @pytest.mark.parametrize("payload", [documents.document(), documents.short(documents.document())], ids=["all", "short"])
 def test_document_is_encoded_unchanged(payload: Any) -> None:
+    assert adapter(API).encode_request(adapter(API).decode_request(payload)).payload == payload
+
+
+def test_document_with_any_value_replaced_is_refused_or_kept() -> None:
+    for payload in with_one_replaced([documents.document(), documents.short(documents.document())]):
+        with suppress(laws.Refused):
+            laws.disturbance(adapter(API), "request", payload)
+
+
+@pytest.mark.parametrize("digests", [[{"a": 1}], {"a": 1}, ["x", 3, None], "x", None])
+def test_result_with_a_link_and_invalid_digests_is_encoded_unchanged(digests: Any) -> None:
+    found = {"type": "web_search_result", "title": "T", "url": "https://e.org/x", "page_age": None}
+    call = {"tool_name": "web_search", "tool_call_id": "c", "provider_name": "anthropic"}
+    parts = [
+        {"part_kind": "builtin-tool-call", **call, "args": {"query": "q"}},
+        {"part_kind": "builtin-tool-return", **call, "content": [found], "content_file_digests": digests},
+    ]
+    payload = [{"kind": "response", "parts": parts}]
     assert adapter(API).encode_request(adapter(API).decode_request(payload)).payload == payload
 
 
@@ -163,6 +184,15 @@ def test_outcomes_say_whether_the_model_sees_an_error() -> None:
         ("interrupted", None),
         ("retried", True),
     ]
+
+
+def test_denied_result_of_another_api_is_denied_and_its_flag_is_a_loss() -> None:
+    call = FunctionCallContent(call_id="c1", name="f", arguments={})
+    result = FunctionResultContent(call_id="c1", outputs=["No."], is_error=True, outcome="denied")
+    messages = [ChatMessage(role="assistant", contents=[call]), ChatMessage(role="tool", contents=[result])]
+    encoded = adapter(API).encode_request(ChatRequest(messages=messages))
+    assert encoded.payload[1]["parts"][0]["outcome"] == "denied"
+    assert [loss.path for loss in encoded.losses] == ["$.messages[1].contents[0].is_error"]
 
 
 def test_stored_file_is_sent_only_to_its_own_provider() -> None:
@@ -339,6 +369,13 @@ def test_reasoning_has_the_id_of_its_item_and_the_first_part_its_state() -> None
         {"part_kind": "text", "content": "Sun."},
         {**of_item, "content": "One.", "id": "rs_2"},
     ]
+
+
+def test_call_without_a_name_has_an_empty_one() -> None:
+    call = FunctionCallContent(call_id="c1", arguments={})
+    payload = written(ChatMessage(role="assistant", contents=[call, FunctionResultContent(call_id="c1")]))
+    assert [part["tool_name"] for message in payload for part in message["parts"]] == ["", ""]
+    ModelMessagesTypeAdapter.validate_python(payload)
 
 
 def test_result_without_outputs_is_an_empty_text() -> None:

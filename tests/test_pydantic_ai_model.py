@@ -9,7 +9,7 @@ from typing import Any
 
 import pydantic
 import pytest
-from pydantic_ai import Agent, ModelHTTPError
+from pydantic_ai import Agent, ModelHTTPError, NativeOutput, ToolOutput
 from pydantic_ai.messages import (
     BinaryContent,
     ModelMessagesTypeAdapter,
@@ -23,9 +23,11 @@ from pydantic_ai.models.anthropic import AnthropicModel
 from pydantic_ai.models.function import FunctionModel
 from pydantic_ai.models.google import GoogleModel
 from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
+from pydantic_ai.profiles import ModelProfile, merge_profile
 from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.google import GoogleProvider
 from pydantic_ai.providers.openai import OpenAIProvider
+from pydantic_ai.settings import ToolOrOutput
 
 from contentmodel import ChatChoice, ChatMessage, ChatResponse, Usage, adapter
 from contentmodel.client import async_chat_client
@@ -40,6 +42,10 @@ APIS = ("openai-chat", "openai-responses", "anthropic-messages", "google-generat
 MODELS = {"anthropic-messages": "claude-opus-4-8", "google-generate-content": "gemini-3-pro"}
 Start = Callable[..., LoopbackServer]
 WEATHER: list[Any] = [{"calls": [{"name": "weather", "arguments": {"city": "Oslo"}}]}, {"text": "It rains in Oslo."}]
+
+
+class City(pydantic.BaseModel):
+    name: str
 
 
 def agent(server: LoopbackServer, api: str, **options: Any) -> Agent[None, Any]:
@@ -163,9 +169,6 @@ def test_signature_is_sent_back_to_its_provider(streams: bool, loopback: Start) 
 
 @pytest.mark.parametrize("api", ["openai-chat", "anthropic-messages"])
 def test_structured_output_is_validated(api: str, loopback: Start) -> None:
-    class City(pydantic.BaseModel):
-        name: str
-
     server = loopback(
         [
             {"calls": [{"name": "final_result", "arguments": {"nam": "Oslo"}}]},
@@ -183,6 +186,60 @@ def test_structured_output_is_validated(api: str, loopback: Start) -> None:
     retried = second.messages[-1].contents[0]
     assert isinstance(retried, FunctionResultContent)
     assert "name" in retried.text
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_native_output_is_a_schema_of_the_response(api: str, loopback: Start) -> None:
+    server = loopback(['{"name": "Oslo"}'])
+    result = agent(server, api, output_type=NativeOutput(City)).run_sync("Which city?")
+    assert result.output == City(name="Oslo")
+    sent = server.requests[0].request
+    assert sent is not None
+    assert sent.options.response_format is not None
+    assert sent.options.response_format.kind == "json_schema"
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_level_of_thinking_is_sent(api: str, loopback: Start) -> None:
+    server = loopback(["Hi."])
+    agent(server, api, model_settings={"thinking": "high"}).run_sync("Hi.")
+    sent = server.requests[0].request
+    assert sent is not None
+    assert sent.options.reasoning is not None
+    assert sent.options.reasoning.effort == "high"
+
+
+@pytest.mark.parametrize(
+    "profile", [ModelProfile(supports_thinking=False), lambda base: merge_profile(base, {"supports_thinking": False})]
+)
+def test_given_profile_replaces_defaults(profile: Any) -> None:
+    client = async_chat_client("openai-chat", model="gpt-5.2", api_key="none")
+    made = ClientModel(client, profile=profile).profile
+    assert (made.get("supports_thinking"), made.get("supports_json_schema_output")) == (False, True)
+
+
+def test_profile_has_the_limits_of_the_model() -> None:
+    client = async_chat_client("openai-chat", model="gpt-4o", api_key="none")
+    assert ClientModel(client).profile.get("supports_thinking") is False
+
+
+@pytest.mark.parametrize(
+    ("choice", "tools"),
+    [(ToolOrOutput(function_tools=["weather"]), ["final_result", "weather"]), ("none", ["final_result"])],
+)
+def test_choice_of_functions_keeps_the_output_tools(choice: Any, tools: list[str], loopback: Start) -> None:
+    server = loopback([{"calls": [{"name": "final_result", "arguments": {"name": "Oslo"}}]}])
+    made = with_weather(agent(server, "openai-chat", output_type=ToolOutput(City)))
+
+    @made.tool_plain
+    def other() -> str:
+        return ""
+
+    made.run_sync("Which city?", model_settings={"tool_choice": choice})
+    sent = server.requests[0].request
+    assert sent is not None
+    assert sent.options.tool_choice is not None
+    assert (sent.options.tool_choice.mode, sent.options.tool_choice.tools) == ("required", tools)
 
 
 def test_history_moves_between_providers(loopback: Start) -> None:

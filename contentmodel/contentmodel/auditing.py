@@ -117,7 +117,9 @@ def counted(payload: Any, vocabulary: Vocabulary, losses: Iterable[Loss] = ()) -
     """
     losses = [*losses]
     as_text = {loss.path for loss in losses if loss.code == AS_TEXT.code}
-    labels = {APART.write(f"{value_at(payload, loss.path)}") for loss in losses if loss.code == MAPPED_NAME.code}
+    mapped = [loss.path for loss in losses if loss.code == MAPPED_NAME.code]
+    root = _expanded(payload, vocabulary) if mapped else None
+    labels = {APART.write(f"{value_at(root, path)}") for path in mapped}
     for leaf in _leaves(payload, vocabulary):
         if leaf.value in labels:
             continue
@@ -125,6 +127,10 @@ def counted(payload: Any, vocabulary: Vocabulary, losses: Iterable[Loss] = ()) -
             leaf = leaf._replace(sort=VALUE)
         if leaf.sort != WORD and not _is_blank(leaf.value):
             yield leaf
+
+
+def _expanded(payload: Any, vocabulary: Vocabulary) -> Any:
+    return payload if vocabulary.expanded is None else vocabulary.expanded(payload)
 
 
 def _untyped(leaf: Leaf, untyped: Collection[str]) -> Leaf:
@@ -191,7 +197,7 @@ class _Place(NamedTuple):
 def _leaves(root: Any, vocabulary: Vocabulary) -> Iterator[Leaf]:
     """Yield every scalar of a payload with its sort."""
     structure, names = STRUCTURE | vocabulary.structure, _REFERENCES | vocabulary.references
-    root = root if vocabulary.expanded is None else vocabulary.expanded(root)
+    root = _expanded(root, vocabulary)
     stack = [(root, _Place())]
     while stack:
         item, place = stack.pop()
@@ -286,8 +292,9 @@ def _sort_of_name(place: _Place, vocabulary: Vocabulary) -> str:
     is_call = place.outer in calls or place.outer == "tool_calls"
     if is_call or not (calls.isdisjoint(place.holder) and vocabulary.arguments.isdisjoint(place.holder)):
         return CALL
-    # An object with a role is a message, not a result. A call without arguments has only its names.
-    has_outputs = not _OUTPUTS.isdisjoint(place.holder)
+    # An object with a role, or with an id and a content, is a message, not a result. A call without arguments has only
+    # its names.
+    has_outputs = not (_OUTPUTS - {"content"} if place.key == "id" else _OUTPUTS).isdisjoint(place.holder)
     is_typed = "role" in place.holder or "type" in place.holder
     is_result = (is_typed or has_outputs) if place.key in _ANSWERED else (has_outputs and "role" not in place.holder)
     return RESULT if is_result and _ID.search(place.key) else NAME

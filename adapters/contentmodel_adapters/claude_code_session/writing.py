@@ -207,7 +207,7 @@ class Writing:
     def completed(self, kept: Sequence[tuple[int, Any]], groups: Sequence[Group]) -> list[tuple[int, Any]]:
         """Return the kept lines with the current texts of attachments, and the id of the last message."""
         written = (line for group in groups for _, line in group)
-        models = {line.get("message", {}).get("model") for line in written if line.get("type") == "assistant"}
+        models = [line.get("message", {}).get("model") for line in written if line.get("type") == "assistant"]
         if self._request.model is not None and self._request.model not in models:
             self._context.report_loss(self._request, "model", reasons.NO_FIELD)
         held = HELD.of(self._request, API)

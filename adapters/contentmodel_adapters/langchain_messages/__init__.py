@@ -12,7 +12,7 @@ from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.langchain_messages.blocks import API, TABLE
 from contentmodel_adapters.langchain_messages.messages import Messages, body_key, expanded, word_of
-from contentmodel_adapters.langchain_messages.rows import WORDS, is_own
+from contentmodel_adapters.langchain_messages.rows import ENDINGS, WORDS, is_own
 from contentmodel_adapters.langchain_messages.rules import RULES
 from contentmodel_adapters.shared import documents
 from contentmodel_adapters.shared.provider_state import with_standard_base64, with_state_first
@@ -53,6 +53,7 @@ class LangChainMessages(documents.ListAdapter):
     rules = RULES
     request = REQUEST
     keeps_state = True
+    structure = frozenset(ENDINGS)
     reasoning_fields = ()
     records = frozenset({"message_id", "usage", "finish_reason", "response_id", "artifact"})
     meaningless = {
@@ -66,7 +67,6 @@ class LangChainMessages(documents.ListAdapter):
     request_passes = (
         documents.INSTRUCTIONS,
         message_pass(with_known_messages),
-        documents.WITH_A_TURN,
     )
 
     def expanded(self, payload: Any) -> Any:

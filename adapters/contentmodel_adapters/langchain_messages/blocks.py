@@ -79,6 +79,7 @@ class ProviderState(Codec[Protected]):
 
 SIGNATURE = ProviderState("signature")
 CACHE_POINT = TABLE.record("cache_control", CachePoint, {"ttl": "ttl"}, constants={"type": "ephemeral"})
+BEDROCK_POINT = TABLE.record("cachePoint", CachePoint, {"ttl": "ttl"}, constants={"type": "default"})
 COMMON: dict[str, Spec] = {
     "extras.signature": ("protected", SIGNATURE),
     "cache_control": ("cache_point", CachePoints(CACHE_POINT)),
@@ -196,7 +197,20 @@ def _media(tag: str) -> list[Row]:
     return [*older, *rows]
 
 
-MEDIA = [made for tag in KINDS for made in _media(tag)]
+# The blocks of langchain-google-genai, and of OpenAI with a link instead of an object.
+_OF_PARTNERS = [
+    row("media", DataContent, {"data": ("data", Required()), "mime_type": "media_type", **COMMON}),
+    Row("media.uri", UriContent, {"file_uri": "uri", "mime_type": "media_type", **COMMON}, constants={"type": "media"}),
+    row("image_url", DataContent, {"image_url": (("media_type", "data"), DataUri()), **COMMON}),
+    Row(
+        "image_url.url",
+        UriContent,
+        {"image_url": "uri", **COMMON},
+        Implied({"kind": "image"}),
+        constants={"type": "image_url"},
+    ),
+]
+MEDIA = [*(made for tag in KINDS for made in _media(tag)), *_OF_PARTNERS]
 
 
 # -- calls -------------------------------------------------------------------------------------------------------------
@@ -358,7 +372,7 @@ def usual_row(content: Any, rows: list[Row]) -> Row | str:
     return rows[content.__class__ is FunctionCallContent and is_invalid(content)]
 
 
-_find = first_fitting(BLOCKS, unknown=KINDS)
+_find = first_fitting(BLOCKS, unknown=(*KINDS, "media", "image_url"))
 
 
 def name_of(block: dict[str, Any]) -> str | None:

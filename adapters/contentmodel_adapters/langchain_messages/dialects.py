@@ -13,7 +13,18 @@ from typing import Any, Literal, NamedTuple
 from msgspec.structs import replace
 
 from contentmodel.adapter import adapter as installed
-from contentmodel.authoring import DecodeContext, EncodeContext, Hint, Union, hints, list_of, object_of, reasons
+from contentmodel.authoring import (
+    CachePoints,
+    DecodeContext,
+    EncodeContext,
+    Hint,
+    Union,
+    hints,
+    list_of,
+    object_of,
+    reasons,
+    runs,
+)
 from contentmodel.content import result_type
 from contentmodel.content.hosted import CodeInterpreterToolResultContent
 from contentmodel.content.outcomes import (
@@ -28,11 +39,19 @@ from contentmodel.content.text import TextContent
 from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent, ToolApprovalRequestContent
 from contentmodel.message import ChatMessage, Origin, contents_of
 from contentmodel.request import ChatRequest
-from contentmodel_adapters.langchain_messages.blocks import API, BLOCKS, RESULT_CLASSES, TABLE, name_of, usual_row
+from contentmodel_adapters.langchain_messages.blocks import (
+    API,
+    BEDROCK_POINT,
+    BLOCKS,
+    RESULT_CLASSES,
+    TABLE,
+    name_of,
+    usual_row,
+)
 from contentmodel_adapters.shared.hosted_tools import with_class
 
-INNER = Hint[Literal["anthropic-messages", "openai-chat", "openai-responses"]](
-    API, "inner", "the API whose adapter decoded the block"
+INNER = Hint[Literal["anthropic-messages", "openai-chat", "openai-responses", "bedrock-converse"]](
+    API, "inner", "the API whose block it is"
 )
 STANDARD = Hint[Literal[True]](API, "standard", "the block of the API was spelled as a standard block")
 WRAPPED = Hint[dict[str, Any]](API, "wrapped", "the fields of the block `non_standard` that contains the block")
@@ -55,6 +74,12 @@ DIALECTS = (
 """The APIs of the blocks, in the order of preference for blocks that several have."""
 HOSTED_ANTHROPIC = Dialect("anthropic-messages", "content block", "standard")
 """Calls and results of Anthropic's hosted tools as standard blocks."""
+BEDROCK = Dialect("bedrock-converse", "content block", "messages")
+"""The blocks of langchain-aws. They have one key, and no type."""
+POINT = Dialect("bedrock-converse", "cachePoint", "")
+"""Bedrock's cache point, which is a block after the block that it belongs to."""
+POINTS = CachePoints(BEDROCK_POINT)
+_OF_BEDROCK = ("text", "image", "document", "video", "audio")
 _PARTS = {
     "text": ("assistant", "output_text"),
     "refusal": ("assistant", "refusal"),
@@ -71,7 +96,7 @@ def _inner(api: str) -> Any:
 def dialect_of(block: dict[str, Any], issuer: str) -> Dialect | None:
     """Return the dialect of a block that is no standard block; None if no API has it."""
     if block.get("type").__class__ is not str:
-        return None
+        return BEDROCK if len(block) == 1 and any(key in block for key in _OF_BEDROCK) else None
     order = sorted(DIALECTS, key=lambda one: one.api.partition("-")[0] != issuer)
     return next((one for one in order if _knows(one, block)), None)
 
@@ -116,7 +141,7 @@ def with_anthropic_name(block: Any) -> Any:
 
 def standard_form(block: dict[str, Any]) -> dict[str, Any]:
     """Return Anthropic's block of a hosted tool as langchain-core's translator writes it."""
-    kind = block["type"]
+    kind = str(block.get("type"))
     if kind in ("server_tool_use", "mcp_tool_use"):
         is_own = kind == "server_tool_use"
         name = block.get("name", "")
@@ -249,8 +274,10 @@ class ContentBlocks(Union):
         contents: list[Any] = []
         for key, group in groupby(range(len(wires)), key=lambda index: self._kind(wires[index], context)):
             indexes = list(group)
-            if key is None:
-                made = [self._decode_one(wires, index, context) for index in indexes]
+            if key is POINT:
+                made = self._with_point(contents, wires, indexes, context)
+            elif key is None:
+                made = [self.decode_one(wires, index, context) for index in indexes]
             else:
                 made = decode_inner(key, wires, indexes, context)
             contents += [content for content in made if content is not None]
@@ -259,12 +286,27 @@ class ContentBlocks(Union):
     def _kind(self, block: Any, context: DecodeContext) -> Dialect | None:
         if block.__class__ is not dict:
             return None
+        if len(block) == 1 and POINTS.holds(block.get(POINT.union)):
+            return POINT
         if is_standard(block, context.origin.issuer):
             is_hosted = context.origin.issuer == "anthropic" and has_own_form(block)
             return HOSTED_ANTHROPIC if is_hosted else None
         return dialect_of(block, context.origin.issuer)
 
-    def _decode_one(self, wires: list[Any], index: int, context: DecodeContext) -> Any:
+    def _with_point(
+        self, contents: list[Any], wires: list[Any], indexes: list[int], context: DecodeContext
+    ) -> list[Any]:
+        """Add Bedrock's cache point to the last content, in place. Return the contents of the other points."""
+        last = contents[-1] if contents else None
+        if last is not None and last.__class__ is not UnknownContent and last.cache_point is None:
+            block = wires[indexes.pop(0)]
+            point = INNER.on(POINTS.row.decode(block[POINT.union], context), API, _inner(POINT.api))
+            context.trace(POINTS.row, [point], block, POINT.union, spread=False)
+            contents[-1] = context.replace(last, cache_point=point)
+        return [self.decode_one(wires, index, context) for index in indexes]
+
+    def decode_one(self, wires: Any, index: Any, context: DecodeContext) -> Any:
+        """Return the content of one block: a string, a standard block or one of an unknown type."""
         block = wires[index]
         if block.__class__ is str:
             text = TextContent(text=block, extra=hints.FORM.extra(API, "string"))
@@ -293,6 +335,15 @@ class ContentBlocks(Union):
 
     def _encode_all(self, contents: Sequence[Any], context: EncodeContext) -> list[Any]:
         blocks: list[Any] = []
+        for run, has_point in runs(contents, _has_own_point):
+            if not has_point:
+                blocks += self._encode_run(run, context)
+            elif made := self._encode_run([context.replace(run[0], cache_point=None)], context):
+                blocks += [*made, {POINT.union: POINTS.encode(run[0].cache_point, context, run[0])}]
+        return blocks
+
+    def _encode_run(self, contents: Sequence[Any], context: EncodeContext) -> list[Any]:
+        blocks: list[Any] = []
         for api, group in groupby(contents, key=lambda content: INNER.of(content, API)):
             run = list(group)
             if api is None:
@@ -311,6 +362,10 @@ class ContentBlocks(Union):
         return self._encode_own([content], context)
 
 
+def _has_own_point(content: Any) -> bool:
+    return content.cache_point is not None and INNER.of(content.cache_point, API) == POINT.api
+
+
 def _with_kinds(contents: list[Any], context: DecodeContext) -> list[Any]:
     """Return contents in which each result of a hosted tool has the class of the tool that its call names."""
     calls = {call.call_id: call for call in contents if isinstance(call, HostedToolCallContent)}
@@ -324,7 +379,7 @@ def _with_kinds(contents: list[Any], context: DecodeContext) -> list[Any]:
 
 
 def decode_inner(dialect: Dialect, wires: Any, keys: list[Any], context: DecodeContext) -> list[Any]:
-    """Return the contents of the blocks `wires[key]` of an API. Blocks with faults are unknown contents."""
+    """Return the contents of the blocks `wires[key]` of an API. Blocks with faults are unknown or standard contents."""
     api: Any = installed(dialect.api)
     blocks = [wires[key] for key in keys]
     if dialect is HOSTED_ANTHROPIC:
@@ -338,6 +393,8 @@ def decode_inner(dialect: Dialect, wires: Any, keys: list[Any], context: DecodeC
     if trace.has_faults:
         if len(keys) > 1:
             return [content for key in keys for content in decode_inner(dialect, wires, [key], context)]
+        if dialect is HOSTED_ANTHROPIC:
+            return [CONTENT.decode_one(wires, keys[0], context)]
         unknown = UnknownContent(api=API, block=blocks[0])
         context.trace(None, [unknown], wires, keys[0], spread=False)
         return [unknown]

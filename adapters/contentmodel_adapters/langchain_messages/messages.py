@@ -59,10 +59,9 @@ def body_key(wire: dict[str, Any]) -> str | None:
 
 def word_of(wire: dict[str, Any], key: str | None) -> str | None:
     """Return the type of a stored message; None if it has none."""
-    word: Any = None if key is None else wire[key].get("type")
-    if word is None and key != "kwargs":
-        word = wire.get("type")
-    elif word is None:
+    holder = wire if key is None or (key != "kwargs" and "type" not in wire[key]) else wire[key]
+    word: Any = holder.get("type")
+    if key == "kwargs" and "type" not in holder:
         name = wire.get("id")
         word = CLASSES.get(name[-1]) if name.__class__ is list and name and name[-1].__class__ is str else None
     return word if word.__class__ is str else None
@@ -97,13 +96,15 @@ class Messages(MessageList):
         for index, wire in self.objects(value, context):
             inner = body_key(wire)
             word = word_of(wire, inner)
-            if word is None:
-                context.fault(wire, "type", "missing string: the type of this message")
-                continue
             body = wire if inner is None else wire[inner]
+            if word is None:
+                context.fault(body if "type" in body else wire, "type", "missing string: the type of this message")
+                continue
             message = _decode_body(body, word, context)
             context.origin = origin
             if message is None:
+                if not context.has_faults:
+                    context.fault(body, None, f"no message of the type {word!r:.60}")
                 continue
             if inner is not None:
                 around = {name: item for name, item in wire.items() if name != inner}
@@ -130,7 +131,8 @@ def _decode_body(body: dict[str, Any], word: str, context: DecodeContext) -> Cha
     moved: list[tuple[str, str]] = []
     changes: dict[str, Any] = {}
     if word in RESULTS_OF:
-        context.copied(copy, body)
+        if copy is not body:
+            context.copied(copy, body)
         message = RESULT_MESSAGE.decode(copy, context)
         if message.contents[0].__class__ is not FunctionResultContent:
             return None
@@ -253,14 +255,14 @@ class _Writer:
             return self._spelled(RESULTS.encode_list(message.contents, context)[0], None)
         body = RESULT_MESSAGE.encode_message(message, context)[0]
         context.report_records(message, _HELD_ELSEWHERE)
-        if hints.ABSENT.of(message, API):
-            body.pop("type", None)
         return self._spelled(body, message)
 
     def _spelled(self, body: dict[str, Any], message: ChatMessage | None) -> dict[str, Any]:
         """Return a body in the spelling of its message, or of the other messages."""
         own = None if message is None else AROUND.of(message, API)
-        if own is not None:
+        if own is not None and message is not None:
+            if "type" in (hints.ABSENT.of(message, API) or ()):
+                body.pop("type", None)
             return {**own, "kwargs" if "lc" in own else "data": body}
         if self._around is None or (message is not None and self._context.native):
             return body

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from contentmodel.authoring import (
+    DUMPERS,
     DecodeContext,
     EncodeContext,
     Row,
@@ -41,6 +42,7 @@ from contentmodel_adapters.otel_gen_ai.spelling import (
     ALL_MESSAGES,
     as_read,
     as_usual,
+    expanded,
     with_finish_reasons,
     with_listed_reasons,
 )
@@ -102,6 +104,13 @@ class OtelGenAI(TableAdapter):
         value = super()._decode_row(row, wire, context)
         return spelling.on(with_finish_reasons(value, context) if isinstance(value, ChatResponse) else value)
 
+    def _is_conversation(self, wire: object) -> bool:
+        return wire.__class__ is list
+
+    def expanded(self, payload: Any) -> Any:
+        """Return a payload in which lists that were JSON text are parsed."""
+        return expanded(payload, (*LISTS, OUTPUT))
+
     def recognises_list(self, items: list[Any]) -> float:
         """Return the confidence that a list has messages of the conventions, which have typed `parts`."""
         if not self.have_roles(items) or not all(item.get("parts").__class__ is list for item in items):
@@ -121,4 +130,11 @@ class OtelGenAI(TableAdapter):
         return {"request": 0.9} if any(key.startswith("gen_ai.request.") for key in payload) else {}
 
 
+def _dumped(value: Any) -> Any:
+    """Return the attributes of a span or a log record of OpenTelemetry."""
+    attributes = getattr(value, "attributes", None)
+    return attributes if isinstance(attributes, Mapping) else NotImplemented
+
+
+DUMPERS["opentelemetry"] = _dumped
 adapter = OtelGenAI()

@@ -64,6 +64,14 @@ def as_usual(wire: dict[str, Any], lists: Collection[str], context: DecodeContex
     return wire, Spelling(texts, list(usual))
 
 
+def expanded(payload: Any, lists: Collection[str]) -> Any:
+    """Return attributes with parsed lists, under their own names. Their inner paths are those of losses."""
+    if payload.__class__ is not dict:
+        return payload
+    texts = {name: value for name, value in payload.items() if OTHER_NAMES.get(name, name) in lists}
+    return {**payload, **{name: items for name, text in texts.items() if (items := _list_of_text(text)) is not None}}
+
+
 def _list_of_text(text: Any) -> list[Any] | None:
     """Return the list that a JSON text has; None for any other value."""
     if text.__class__ is not str or not text.lstrip().startswith("["):

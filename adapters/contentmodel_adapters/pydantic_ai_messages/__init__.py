@@ -84,7 +84,10 @@ def _provided(contents: list[AIContent], issuer: str, context: EncodeContext) ->
 
 
 def with_names_of_results(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return the messages with the name or the server of its call in each result, which Pydantic AI requires."""
+    """Return the messages with a name in each call, and the name or the server of its call in each result.
+
+    Pydantic AI requires them.
+    """
     calls: dict[str | None, AIContent] = {}
     named = []
     for message in messages:
@@ -100,8 +103,8 @@ def _named(content: AIContent, calls: Mapping[str | None, AIContent], context: E
     if isinstance(content, OF_SERVERS):
         if content.server is None:
             named = context.replace(content, server=getattr(call, "server", None) or "")
-    elif isinstance(content, ToolCallContent) and content.name is None and type(content) in NAMES:
-        named = context.replace(content, name=NAMES[type(content)])
+    elif isinstance(content, ToolCallContent) and content.name is None:
+        named = context.replace(content, name=NAMES.get(type(content), ""))
     elif isinstance(content, ToolResultContent) and content.name is None:
         named = context.replace(content, name=getattr(call, "name", None) or "")
     elif isinstance(content, ToolResultContent) and content.executor == "provider":
@@ -176,7 +179,7 @@ def _dump(value: Any) -> Any:
     """Return a message of Pydantic AI as JSON values."""
     library = sys.modules["pydantic_ai.messages"]
     if not isinstance(value, library.ModelRequest | library.ModelResponse):
-        return None
+        return NotImplemented
     return library.ModelMessagesTypeAdapter.dump_python([value], mode="json")[0]
 
 

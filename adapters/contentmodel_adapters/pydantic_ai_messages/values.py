@@ -312,9 +312,10 @@ class Recorded(Filled):
         if not context.completes and record.__class__ is not list and all(is_file(item, record) for item in files):
             return
         written = _digests(files)
-        recorded = record or []
-        if DIGESTS not in wire or not set(written) <= set(recorded):
-            wire[DIGESTS] = sorted({*recorded, *written})
+        recorded = record if record.__class__ is list else []
+        if DIGESTS not in wire or not all(digest in recorded for digest in written):
+            texts = {item for item in recorded if item.__class__ is str}
+            wire[DIGESTS] = [*sorted({*written, *texts}), *(item for item in recorded if item.__class__ is not str)]
 
 
 _OUTCOMES = {"success": "succeeded", "failed": "failed", "denied": "denied", "interrupted": "interrupted"}
@@ -335,6 +336,9 @@ class Outcomes(Codec[tuple[str | None, bool | None]]):
 
     def encode(self, value: tuple[str | None, bool | None], context: EncodeContext, owner: object) -> str | None:
         outcome, failed = value
+        if failed and outcome == "denied":
+            context.report_loss(owner, "is_error", reasons.NO_FIELD)
+            return outcome
         word = _WORDS.get(outcome or "", outcome if context.native else None)
         if outcome is not None and (word is None or (failed and word not in FAILURES)):
             context.report_loss(owner, "outcome", reasons.OUTCOME if failed else reasons.NO_FIELD, value=outcome)
@@ -444,7 +448,12 @@ def _is_citation(item: Any) -> bool:
     sources = item.get("sources") if item.__class__ is dict else None
     if sources.__class__ is not list or not sources:
         return False
-    return all(source.__class__ is dict and source.get("kind") in ("web", "document") for source in sources)
+    return all(map(_is_source, sources))
+
+
+def _is_source(source: Any) -> bool:
+    """Return whether a row decodes a source. A web source without a link is a fault, but not if the link is null."""
+    return source.__class__ is dict and source.get("kind") in ("web", "document") and source.get("url", "") is not None
 
 
 def _span_of(anchor: Any) -> Span | None:

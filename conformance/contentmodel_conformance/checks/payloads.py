@@ -15,6 +15,7 @@ from contentmodel_conformance import conduct, laws
 from contentmodel_conformance.checks.registry import check
 from contentmodel_conformance.examples import example
 from contentmodel_conformance.oracles import judge
+from contentmodel_conformance.strategies.damage import with_one_replaced
 from contentmodel_conformance.strategies.sdk import (
     disturbed,
     json_values,
@@ -203,6 +204,15 @@ def anything_anywhere(subject: Subject, trial: Trial) -> None:
     for kind in subject.supported:
         for label, strategy in sources(subject, kind):
             trial.each(disturbed(strategy), of(subject, laws.disturbance, kind), f"{kind} {label}")
+
+
+@check(laws.disturbance, "each", "payloads that the adapter wrote, with one value replaced by null or by an object")
+def each_replaced(subject: Subject, trial: Trial) -> None:
+    for kind in subject.supported:
+        for payload in with_one_replaced(subject.written(kind)):
+            if trial.is_over:
+                return
+            trial.once(payload, of(subject, laws.disturbance, kind), kind)
 
 
 def sources(subject: Subject, kind: str) -> list[tuple[str, st.SearchStrategy[Any]]]:

@@ -24,6 +24,7 @@ from contentmodel_conformance.readers.reading import (
 
 _ROLES = {"system": SYSTEM, "ai": ASSISTANT}
 _MEDIA = ("image", "audio", "video", "file", "text-plain")
+_OF_BEDROCK = ("image", "document", "video", "audio")
 
 
 def read(kind: str, payload: Any) -> Reading:
@@ -44,7 +45,7 @@ def _message(reading: Reading, body: dict[str, Any], path: str, kind: Any) -> No
     if word in ("tool", "function") and body.get("status") == "error":
         reading.add(FAILED, True, f"{path}.status")
     for block_path, block in _blocks(content, f"{path}.content"):
-        text = block.get("text") if block.get("type") == "text" else None
+        text = block.get("text") if block.get("type", "text") == "text" else None
         if isinstance(text, str):
             at = f"{path}.content" if isinstance(content, str) else f"{block_path}.text"
             if word in ("tool", "function"):
@@ -70,8 +71,27 @@ def _blocks(content: Any, path: str) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _medium(reading: Reading, block: dict[str, Any], path: str) -> None:
-    if block.get("type") not in _MEDIA:
-        return
+    form = block.get("type")
+    if form in _MEDIA:
+        _standard(reading, block, path)
+    elif form == "media":
+        reading.add(MEDIUM, digest(block.get("data")), f"{path}.data")
+        reading.add(MEDIUM, link(block.get("file_uri")), f"{path}.file_uri")
+    elif form == "image_url":
+        value = block.get(form)
+        if isinstance(value, dict):
+            reading.add(MEDIUM, link(value.get("url")), f"{path}.{form}.url")
+        else:
+            reading.add(MEDIUM, link(value), f"{path}.{form}")
+    elif form is None:
+        for kind in _OF_BEDROCK:
+            medium = block.get(kind)
+            source = medium.get("source") if isinstance(medium, dict) else None
+            if isinstance(source, dict):
+                reading.add(MEDIUM, digest(source.get("bytes")), f"{path}.{kind}.source.bytes")
+
+
+def _standard(reading: Reading, block: dict[str, Any], path: str) -> None:
     if isinstance(block.get("base64"), str):
         reading.add(MEDIUM, digest(block["base64"]), f"{path}.base64")
     elif isinstance(block.get("url"), str):

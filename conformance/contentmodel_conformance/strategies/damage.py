@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -15,7 +15,7 @@ from contentmodel import events as ev
 from contentmodel.engine.streams.formats import StreamFormat
 from contentmodel_conformance.strategies.sdk import json_values
 
-__all__ = ["bytes_of", "flips", "misfitting", "mixed_up", "ODD", "out_of_order"]
+__all__ = ["bytes_of", "flips", "misfitting", "mixed_up", "ODD", "out_of_order", "with_one_replaced"]
 
 Body = list[dict[str, Any]]
 
@@ -160,6 +160,36 @@ def misfitting(draw: DrawFn, payload: Any, fields: Collection[str]) -> Any:
 
 
 _MISFITS: tuple[Any, ...] = (7, 1.5, {"a": "misfit"}, ["misfit"], [7], {"a": 7})
+
+
+def with_one_replaced(payloads: Iterable[Any]) -> Iterator[Any]:
+    """Yield copies of payloads with one value replaced by null, and by an object: the first value at each path.
+
+    Paths that differ only in indexes are one path: names of types, and items of lists of names, are all replaced.
+    """
+    seen: set[tuple[Any, ...]] = set()
+    for payload in payloads:
+        for owner, key, path in _paths(changed := copy.deepcopy(payload)):
+            if path in seen:
+                continue
+            seen.add(path)
+            before = owner[key]
+            for value in (None, {"a": 1}):
+                owner[key] = value
+                yield copy.deepcopy(changed)
+            owner[key] = before
+
+
+def _paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, Any, tuple[Any, ...]]]:
+    """Yield every place in a JSON value: its parent, its key, and its path, in which all indexes are None.
+
+    A path has the types of the objects that it goes through.
+    """
+    items = [*value.items()] if isinstance(value, dict) else [*enumerate(value)] if isinstance(value, list) else []
+    for key, item in items:
+        step = (key, str(value.get("type"))) if isinstance(value, dict) else None
+        yield value, key, (*path, step)
+        yield from _paths(item, (*path, step))
 
 
 # -- events of the model -----------------------------------------------------------------------------------------------

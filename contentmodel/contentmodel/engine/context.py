@@ -125,7 +125,9 @@ class DecodeContext:
         `moved` is a field of the copy, and the place of its value in the payload: the dotted path in the original, or a
         container and the key in it. An original may have several copies if their fields come from containers.
         """
-        self._copies.append((copy, original))
+        if copy is not original:
+            # Else, the search for the path of the original would not end.
+            self._copies.append((copy, original))
         if moved is not None:
             self._moved.append((copy, original, *moved))
 

@@ -109,7 +109,8 @@ def canonical(value: object) -> str:
 DUMPERS: dict[str, Callable[[Any], Any]] = {}
 """Functions that return an object of a library as JSON values, by the first name of its module (`pydantic_ai`).
 
-An adapter of a library's format adds one if `model_dump` does not return what the library stores.
+An adapter of a library's format adds one if `model_dump` does not return what the library stores. A function returns
+NotImplemented for objects that it does not convert.
 """
 
 
@@ -177,8 +178,9 @@ def _plain_mapping(value: Mapping[object, object], path: str, faults: list[Fault
 def _plain_object(value: object, path: str, faults: list[Fault]) -> Json:
     roots = (base.__module__.partition(".")[0] for base in type(value).__mro__)
     own = next((DUMPERS[root] for root in roots if root in DUMPERS), None)
-    if own is not None:
-        return _plain(own(value), path, faults)
+    dumped = NotImplemented if own is None else own(value)
+    if dumped is not NotImplemented:
+        return _plain(dumped, path, faults)
     dump = getattr(value, "model_dump", None)
     if dump is not None:
         # Response classes of SDKs track the fields that were sent: exclude_unset returns the wire object.

@@ -56,7 +56,8 @@ with needs_extra("pydantic-ai", "pydantic_ai"):
         ToolCallPart,
     )
     from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
-    from pydantic_ai.profiles import ModelProfileSpec
+    from pydantic_ai.models._tool_choice import resolve_tool_choice
+    from pydantic_ai.profiles import ModelProfile, ModelProfileSpec, merge_profile
     from pydantic_ai.settings import ModelSettings
     from pydantic_ai.tools import RunContext, ToolDefinition
 
@@ -89,7 +90,7 @@ class ClientModel(Model):
         profile: ModelProfileSpec | None = None,
         settings: ModelSettings | None = None,
     ) -> None:
-        super().__init__(settings=settings, profile=profile)
+        super().__init__(settings=settings, profile=_with_defaults(profile, client))
         self.client = client
 
     @property
@@ -150,6 +151,18 @@ class ClientModel(Model):
         return request, timeout if isinstance(timeout, int | float) else None
 
 
+def _with_defaults(profile: ModelProfileSpec | None, client: AsyncChatClient) -> ModelProfileSpec:
+    """Return a profile over the defaults for the client's model: what its API has, as far as the model is known."""
+    capabilities = adapter(client.api).look_up_model(client.model).capabilities
+    defaults = ModelProfile(
+        supports_json_schema_output=capabilities.structured_output,
+        supports_thinking=capabilities.thinking != () or bool(capabilities.efforts),
+    )
+    if callable(profile):
+        return lambda base: profile(merge_profile(base, defaults))
+    return merge_profile(defaults, profile)
+
+
 def _tool(tool: ToolDefinition) -> FunctionTool:
     return FunctionTool(
         name=tool.name, description=tool.description, parameters=tool.parameters_json_schema, strict=tool.strict
@@ -180,16 +193,16 @@ def _options(settings: dict[str, Any], parameters: ModelRequestParameters) -> Ch
             description=output.description,
             strict=output.strict,
         )
-    return ChatOptions(**values, tool_choice=_choice(settings.get("tool_choice"), parameters))
+    return ChatOptions(**values, tool_choice=_choice(settings, parameters))
 
 
-def _choice(choice: Any, parameters: ModelRequestParameters) -> ToolChoice | None:
-    if isinstance(choice, list):
-        return ToolChoice(mode="required", tools=choice)
-    if isinstance(choice, str):
-        return ToolChoice(mode=choice)
+def _choice(settings: Any, parameters: ModelRequestParameters) -> ToolChoice | None:
+    """Return the tools that a model may call: its functions by the setting `tool_choice`, and the output tools."""
+    choice = resolve_tool_choice(settings, parameters)
+    if isinstance(choice, tuple):
+        return ToolChoice(mode=choice[0], tools=sorted(choice[1]))
     tools = (*parameters.declared_function_tools, *parameters.output_tools)
-    return None if parameters.allow_text_output or not tools else ToolChoice(mode="required")
+    return ToolChoice(mode=choice) if tools and choice != "auto" else None
 
 
 # -- answers -----------------------------------------------------------------------------------------------------------

@@ -217,10 +217,10 @@ class _Fitter:
         """Return whether the tools that a message of another API adds are in the list of the request."""
         if self._kinds.changes or not self._kinds.listed or change.action != "add" or is_native(message, self._context):
             return False
+        names = _names_of(change)
         # If a name is not a text, the list cannot have the tool.
-        return all(
-            self._has_nameless if name is None else isinstance(name, str) and name in self._used
-            for name in _names_of(change)
+        return bool(names) and all(
+            self._has_nameless if name is None else isinstance(name, str) and name in self._used for name in names
         )
 
     def _call(self, call: Call, place: Place) -> AIContent:
@@ -274,7 +274,8 @@ class _Fitter:
 
 
 def _names_of(change: ToolChangeContent) -> list[Json]:
-    return [_name_of(tool) for tool in change.tools if isinstance(tool, dict)]
+    """Return the names of the tools of a change. A tool may be a name instead of an object."""
+    return [_name_of(tool) if isinstance(tool, dict) else tool for tool in change.tools]
 
 
 def _name_of(tool: JsonObject) -> Json:
