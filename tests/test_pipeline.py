@@ -16,13 +16,14 @@ ORDER = {
     "anthropic-messages": """
         *with_fitting_settings *_with_separate_added_tools *with_known_tools with_sendable_tools hoist_instructions
         normalize_foreign join_results join_assistant without_blank_texts _with_readable_media with_a_turn
-        _with_fitting_calls _with_instructions_as_text with_fitting_schemas; with_limit with_model
+        _with_fitting_calls _with_instructions_as_text _with_trimmed_prefill with_fitting_schemas; with_limit with_model
         with_fitting_cache_points *with_form_of_host""",
     "bedrock-converse": """
         *report_stream *with_fitting_settings *with_known_tools with_sendable_tools hoist_instructions
-        without_empty_texts normalize_foreign instructions_as_text join_results join_assistant without_citations
-        without_blank_texts _with_readable_media with_a_turn with_fitting_calls with_documents with_begun
-        with_fitting_schemas; with_tool_config with_fields_of_model with_metadata with_fitting_cache_points""",
+        without_empty_texts *with_readable_reasoning normalize_foreign instructions_as_text join_results join_assistant
+        without_citations without_blank_texts _with_readable_media with_a_turn with_fitting_calls with_fitting_results
+        with_documents with_begun with_fitting_schemas; with_tool_config *with_fields_of_model with_metadata
+        with_fitting_cache_points""",
     "cohere-chat": """
         *with_fitting_settings *with_known_tools *place_instructions normalize_foreign without_citations
         _with_readable_media with_a_turn with_fitting_calls with_fitting_schemas; with_model""",
@@ -36,8 +37,9 @@ ORDER = {
         with_signed_thoughts normalize_foreign with_readable_media _with_a_turn _with_fitting_calls instructions_as_text
         with_fitting_schemas with_names_of_results; with_model""",
     "openai-chat": """
-        *with_fitting_settings *with_known_tools *place_instructions normalize_foreign without_unread_state
-        _with_readable_media with_a_turn with_fitting_calls with_fitting_schemas;
+        *with_fitting_settings *with_known_tools *place_instructions normalize_foreign *without_unread_state
+        with_separate_signatures with_placeholders _with_readable_media with_a_turn with_fitting_calls
+        with_fitting_schemas;
         with_model with_voice with_rules_of_host *with_aliases *with_reported_settings""",
     "openai-responses": """
         *with_fitting_settings *_with_separate_added_tools *with_known_tools with_sendable_tools normalize_foreign
@@ -50,12 +52,13 @@ ANSWERS = {
         *without_broken_status;; completed *with_error_of_host""",
     "bedrock-converse": """
         without_user_messages normalize_answer without_citations without_names_of_results without_media
-        without_blank_texts *without_broken_status;; completed""",
+        with_fitting_results without_blank_texts *without_broken_status;; completed""",
     "cohere-chat": """
         without_user_messages normalize_answer without_names_of_results without_media;; completed""",
     "google-generate-content": "without_user_messages with_failures *with_normalized_texts;; completed",
     "google-interactions": "with_signed_thoughts normalize_answer;; completed",
-    "openai-chat": "without_user_messages *with_normalized_texts;; completed *with_listed_sources",
+    "openai-chat": """
+        without_user_messages with_separate_signatures *with_normalized_texts;; completed *with_listed_sources""",
     "openai-responses": "normalize_answer without_media;; completed",
 }
 """The same for an answer: over the messages of a choice; over the response; over its payload."""

@@ -112,6 +112,9 @@ def _with_fixed_name(tool: HostedTool, declared: Hosted, context: EncodeContext,
         return tool
     if all(tool.name != other.name for other in current[tool.kind]):
         context.report_loss(tool, "name", reasons.FIXED_NAME)
+    if declared.name is None and not context.is_ours(tool):
+        # A choice of the tool finds it by its name, which is not written.
+        return tool
     return context.replace(tool, name=declared.name)
 
 

@@ -79,7 +79,7 @@ def _late_texts(draw: DrawFn, number: int) -> tuple[TextContent, TextContent]:
         Citation(url=f"https://example.org/{number}/{at}", title="A", span=Span(start=start, end=end))
         for at, (start, end) in enumerate(spans)
     ]
-    size = draw(points)
+    size = draw(st.just(len(text)) | points)
     known = citations[: draw(st.integers(0, sum(end <= size for _, end in spans)))]
     return (
         TextContent(text=text, annotations=citations or None),

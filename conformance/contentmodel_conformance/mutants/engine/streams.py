@@ -125,7 +125,7 @@ def leaves_citations_of_late_text_in_place(original: Any, content: Any, *piece: 
     return [(old, new and replace(new, span=old.span)) for old, new in original(content, *piece)]
 
 
-@change(amending.AmendingEncoder, "cite_late", RESPONSES, "stream-late-texts/foreign")
+@change(amending.AmendingEncoder, "cite_late", ANTHROPIC, "stream-late-texts/foreign")
 def drops_late_citations(original: Any, self: Any, place: Any, content: Any, written: Any) -> None:
     """Neither write nor report citations that follow the end of their block."""
 
