@@ -318,12 +318,20 @@ def test_version_of_the_sdk_limits_what_is_written(version: Any, has_approval: b
 
 
 @pytest.mark.parametrize("role", ["user", "system", "assistant"])
-def test_data_parts_are_configuration_in_messages_of_every_role(role: str) -> None:
-    part = {"type": "data-note", "id": "n1", "data": {"a": 1}}
+@pytest.mark.parametrize(
+    ("part", "kind"),
+    [
+        ({"type": "data-note", "id": "n1", "data": {"a": 1}}, "data-note"),
+        ({"type": "custom", "kind": "x.y", "providerMetadata": {"x": {"a": 1}}}, "x.y"),
+    ],
+)
+def test_data_and_custom_parts_are_configuration_in_messages_of_every_role(
+    role: str, part: dict[str, Any], kind: str
+) -> None:
     document = [{"id": "m1", "role": role, "parts": [{"type": "text", "text": "Hi."}, part]}]
     request = decoded(document)
     found = request.messages[0].contents[1]
-    assert (found.__class__, found.kind) == (ConfigurationContent, "data-note")
+    assert (found.__class__, found.kind) == (ConfigurationContent, kind)
     assert adapter(UI).encode_request(request).payload == document
     made = convert(document, source=UI, target="openai-chat", model="gpt-5.2")
     assert audit(document, made) == []

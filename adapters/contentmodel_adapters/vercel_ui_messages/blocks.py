@@ -147,7 +147,8 @@ def _prefer(content: Any, rows: list[Row]) -> Row | str | None:
 
 
 DATA = Row("data", ConfigurationContent, {"type": ("kind", Required())}, Gathered("settings", "id", "data"))
-ROWS = [*rows_of_model(METADATA, {}), *TEXT, *FILES, *_media("reasoning-file", CACHED), DATA]
+OF_MODEL = rows_of_model(METADATA, {})
+ROWS = [*OF_MODEL, *TEXT, *FILES, *_media("reasoning-file", CACHED), DATA]
 _find = first_fitting(ROWS)
 
 
@@ -156,7 +157,7 @@ def _row_of(part: dict[str, Any]) -> str | None:
     return _find(part) or ("data" if text_of(part, "type").startswith("data-") else None)
 
 
-USER_PARTS = TABLE.union("user part", [*TEXT, *FILES, DATA], find=_row_of, prefer=_prefer)
+USER_PARTS = TABLE.union("user part", [*TEXT, *FILES, OF_MODEL[-1], DATA], find=_row_of, prefer=_prefer)
 PARTS = TABLE.union("part", ROWS, find=_row_of, prefer=_prefer)
 
 # -- messages ----------------------------------------------------------------------------------------------------------

@@ -210,8 +210,11 @@ def _all(value: ChatRequest | ChatResponse) -> Iterator[tuple[str, Any]]:
 def _is_scaffold(other: Any, content: AIContent) -> bool:
     if isinstance(other, TextContent):
         return other.text in _SCAFFOLD_TEXTS
+    if isinstance(content, ToolApprovalResponseContent) and isinstance(
+        other, ToolApprovalRequestContent | ToolCallContent
+    ):
+        # The request, and the call that some formats make from it.
+        return True
     if isinstance(other, ToolCallContent):
         return other.call_id == _SCAFFOLD or isinstance(content, ToolResultContent)
-    if isinstance(other, ToolResultContent):
-        return isinstance(content, ToolCallContent)
-    return isinstance(other, ToolApprovalRequestContent) and isinstance(content, ToolApprovalResponseContent)
+    return isinstance(other, ToolResultContent) and isinstance(content, ToolCallContent)
