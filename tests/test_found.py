@@ -133,6 +133,14 @@ LINKED = {"type": "url_citation", "url": "https://a.example", "title": "A", "sta
 IMAGE_CALL = {"type": "image_generation_call", "id": "", "result": "", "status": "in_progress"}
 APPROVED = {"type": "mcp_approval_response", "approval_request_id": "", "approve": False}
 TOOL_WITH_NULL = {"name": "f", "input_schema": {"type": "object", "properties": {"a": {"type": "string"}, "b": None}}}
+
+
+def answered(part: dict[str, Any]) -> dict[str, Any]:
+    """Return an answer of Chat Completions with one part."""
+    message = {"role": "assistant", "content": [part]}
+    return {"id": "", "model": "m", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+
+
 CROSSED = {
     "results that are all dropped": ("atif", responses(IMAGE_CALL, APPROVED)),
     "half of a surrogate pair among the tools of a server": (
@@ -167,6 +175,18 @@ CROSSED = {
     "an empty object beside the function of a tool": (
         "anthropic-messages",
         ("mistral-chat", "request", {"model": "m", "messages": [], "tools": [{"function": {"name": "f"}, "x": {}}]}),
+    ),
+    "the link of a document without a title in an answer": (
+        "bedrock-converse",
+        (
+            "mistral-chat",
+            "response",
+            answered({"type": "resource", "uri": "https://a.example", "content": {"type": "text", "text": "A."}}),
+        ),
+    ),
+    "a finish reason that is a number": (
+        "otel-gen-ai",
+        ("ollama-chat", "response", {"model": "m", "message": {"role": "assistant", "content": ""}, "done_reason": 7}),
     ),
     "a result without a call, whose id has a line feed": (
         "openai-chat",

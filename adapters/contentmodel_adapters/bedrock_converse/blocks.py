@@ -262,7 +262,7 @@ NESTED = [
         "document.content",
         DocumentContent,
         {"document.source.content": ("parts", PARTS), "document.name": "title"},
-        Silent(CACHED, "uri"),
+        Silent(CACHED),
         Filled({"document.source.content": [], "document.name": "Document"}),
     ),
 ]

@@ -78,6 +78,8 @@ class Finish(FinishReasons):
         raw, usual = value.raw, self.values.get(value.reason)
         if value.reason == "other" and raw.__class__ is str and raw not in self.reasons:
             usual = raw
+        elif value.reason == "other" and raw.__class__ is int and context.completes:
+            context.report_loss(owner, "finish_reason.raw", reasons.NO_FINISH_REASON, value=value.reason)
         if not context.completes or usual is None:
             return super().encode(value, context, owner)
         context.report_lost_attributes(value, ("stop_sequence",))
