@@ -136,7 +136,10 @@ def _downloaded(value: Any) -> Any:
     return digest_of_bytes(value.encode()) if "://" in value else value
 
 
-MARKS = re.compile(r"\[(late result|output) of tool call |\[nothing of this message could be sent")
+MARKS = re.compile(
+    r"\[(?:late result|output) of tool call "
+    r"|\[(?:nothing of this message could be sent|the conversation has no message yet)\]"
+)
 """Texts of our requests for what the API has no field for."""
 
 

@@ -58,7 +58,16 @@ def comparable(response: ChatResponse) -> list[Any]:
         # Snowflake sends "" for an unset finish reason, and openai's accumulator treats it as unset.
         reason = choice.finish_reason.reason if choice.finish_reason and choice.finish_reason.raw != "" else None
         choices.append([[content for content in contents if content], reason])
-    return [choices, None if response.usage is None else response.usage.all_output_tokens]
+    return [
+        choices,
+        None if response.usage is None or _is_usage_of_host(response) else response.usage.all_output_tokens,
+    ]
+
+
+def _is_usage_of_host(response: ChatResponse) -> bool:
+    """Return whether the usage is in a field that the official client does not know: `x_groq` in Groq's streams."""
+    own = (response.extra or {}).get("openai-chat", {})
+    return "usage" in (own.get("x_groq") or {})
 
 
 def _content(content: Any) -> Any:

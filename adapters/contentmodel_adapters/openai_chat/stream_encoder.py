@@ -36,6 +36,7 @@ from contentmodel_adapters.openai_chat.blocks import usage_of_host
 from contentmodel_adapters.openai_chat.messages import BETWEEN, COLUMNS, REASONING_TEXTS, sources_of
 from contentmodel_adapters.openai_chat.stream import TEXTS
 from contentmodel_adapters.shared.citations import placed
+from contentmodel_adapters.shared.google import is_signed
 
 ORDER = {name: number for number, name in enumerate(COLUMNS)}
 GROWN = {"function": "arguments", "custom": "input"}
@@ -88,6 +89,11 @@ class Encoder(JoiningEncoder):
         self.put({**self._head, "choices": [choice_delta]})
 
     # -- blocks ------------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def is_empty(content: Any) -> bool:
+        # Hosts of Gemini have a field for the signature of an empty text.
+        return JoiningEncoder.is_empty(content) and not is_signed(content)
 
     def open_block(self, block: OutgoingBlock) -> None:
         self._begin_choice(block.choice)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from contentmodel.authoring import EncodeContext, Hint, content_pass, is_native, object_or_text, reasons
+from contentmodel.content.hosted import McpServerToolCallContent
 from contentmodel.content.tools import (
     ToolApprovalRequestContent,
     ToolApprovalResponseContent,
@@ -72,6 +73,15 @@ def _value_of(arguments: Any) -> Any:
     return object_or_text(arguments) if isinstance(arguments, str) else arguments
 
 
+def _asked_call(request: ToolApprovalRequestContent) -> ToolCallContent:
+    """Return the call that a request asks for. The AI SDK requires a result of each call but those of the provider."""
+    if request.server is None:
+        return call_of(request)
+    return McpServerToolCallContent(
+        call_id=request.request_id, name=request.name, server=request.server, arguments=request.arguments or {}
+    )
+
+
 def with_asked_calls(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Return messages with a call before each request for approval without one: the AI SDK finds it by its id."""
     calls: set[str | None] = set()
@@ -85,7 +95,7 @@ def with_asked_calls(messages: list[ChatMessage], context: EncodeContext) -> lis
                 hosted = content if content.executor == "provider" else hosted
             elif isinstance(content, ToolApprovalRequestContent) and not is_native(message, context):
                 is_asked = content.request_id in calls or (hosted is not None and hosted.name == content.name)
-                contents += [] if is_asked else [call_of(content)]
+                contents += [] if is_asked else [_asked_call(content)]
                 calls.add(content.request_id)
                 if not is_asked:
                     context.report_loss(content, None, reasons.CALL_OF_APPROVAL)

@@ -139,7 +139,7 @@ def leaves_announcements_in_results(original: Any, result: Any) -> Any:
     return result.outputs, original(result)[1]
 
 
-@change(sentinels, "with_error_read", CHAT, "stability/foreign")
+@change(sentinels, "with_error_read", CHAT, "section/own")
 def reads_no_failures(original: Any, result: Any) -> Any:
     """Keep the sentinel of a failure in the text of a result."""
     return result
@@ -212,10 +212,10 @@ def writes_added_tools_twice(original: Any, self: Any, request: Any) -> Any:
     return request
 
 
-@change(toolsets, "_added_names", ANTHROPIC, "accounting/sdk-members")
-def takes_references_for_added_tools(original: Any, content: Any) -> list[Any]:
+@change(toolsets._Fitter, "_has_added", ANTHROPIC, "accounting/sdk-members")
+def takes_references_for_added_tools(original: Any, self: Any, change: Any, message: Any) -> bool:
     """Treat a reference to a set of tools as tools in the list of the request."""
-    return []
+    return bool(change.action == "add" and self._kinds.listed and not self._kinds.changes)
 
 
 @change(toolsets._Fitter, "_without_namespace", CHAT, "maps/crossing", other=RESPONSES)
