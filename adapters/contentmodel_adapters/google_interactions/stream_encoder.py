@@ -10,7 +10,6 @@ from contentmodel.authoring import (
     BlockPlace,
     OutgoingBlock,
     SequentialEncoder,
-    StreamEncoder,
     Written,
     growing,
     list_of,
@@ -62,10 +61,9 @@ class Encoder(SequentialEncoder):
 
     # -- blocks ------------------------------------------------------------------------------------------------
 
-    @staticmethod
-    def is_empty(content: Any) -> bool:
+    def is_empty(self, content: Any) -> bool:
         # An empty text with a signature is not empty: the signature is sent in a thought.
-        return StreamEncoder.is_empty(content) and not is_signed(content)
+        return super().is_empty(content) and not is_signed(content)
 
     def open_block(self, block: OutgoingBlock) -> None:
         steps = self.encode_start(block.content)

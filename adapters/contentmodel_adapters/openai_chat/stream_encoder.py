@@ -90,10 +90,12 @@ class Encoder(JoiningEncoder):
 
     # -- blocks ------------------------------------------------------------------------------------------------
 
-    @staticmethod
-    def is_empty(content: Any) -> bool:
+    def is_empty(self, content: Any) -> bool:
+        if not super().is_empty(content) or not is_signed(content):
+            return super().is_empty(content)
         # Hosts of Gemini have a field for the signature of an empty text.
-        return JoiningEncoder.is_empty(content) and not is_signed(content)
+        model = None if self._origin is None else self._origin.model
+        return self.adapter.host(model, self._policies).state_field is None
 
     def open_block(self, block: OutgoingBlock) -> None:
         self._begin_choice(block.choice)

@@ -403,8 +403,9 @@ class StreamEncoder:
         is_known = bool(block.deltas) and block.deltas[-1].__class__ is not UnknownDelta
         return growing_field(block.content) == "text" and not block.content.text and not is_known
 
-    is_empty = staticmethod(is_empty_text)
-    """Return whether a content of another API is not written if its choice has others: an empty text."""
+    def is_empty(self, content: AIContent) -> bool:
+        """Return whether a content of another API is not written if its choice has others: an empty text."""
+        return is_empty_text(content)
 
     def open_block(self, block: OutgoingBlock) -> None:
         """Write the start of a block that can be live, and set its `grow`. If `grow` stays None, the block is held."""
@@ -556,5 +557,4 @@ class StreamEncoder:
     def report_loss(self, place: Place, content: AIContent, reason: Reason, *, field: str | None = None) -> None:
         """Report a block, or a field of it, as lost."""
         pending = PendingLoss(content, field, reason)
-        path = f".{field}" if field else ""
-        self.add_losses(place, [pending.at(path, self.api, what_of(pending))])
+        self.add_losses(place, [pending.at(f".{field}" if field else "", self.api, what_of(pending))])
