@@ -65,7 +65,7 @@ def comparable(response: ChatResponse) -> list[Any]:
 
 
 def _is_usage_of_host(response: ChatResponse) -> bool:
-    """Return whether the usage is in a field that the official client does not know: `x_groq` in Groq's streams."""
+    """Return whether the usage is in a field that the official client has no class for: `x_groq` in Groq's streams."""
     own = (response.extra or {}).get("openai-chat", {})
     return "usage" in (own.get("x_groq") or {})
 
