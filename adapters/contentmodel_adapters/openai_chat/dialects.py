@@ -12,12 +12,42 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.authoring import Broken, Codec, EncodeContext, Hint, Host, Rules, Spec, object_of, objects, reasons
+from contentmodel.authoring import (
+    Broken,
+    Codec,
+    EncodeContext,
+    Hint,
+    Host,
+    Rules,
+    Severity,
+    Spec,
+    object_of,
+    objects,
+    reasons,
+)
 from contentmodel.authoring import settings as forms
 from contentmodel.request import ChatRequest
 
 API = "openai-chat"
 SEEN = "2026-11-23"
+RESTRICTIONS_SEEN = "2026-11-26"
+
+
+class Restriction(msgspec.Struct, frozen=True, kw_only=True):
+    """Fields of requests that a host refuses or ignores.
+
+    - `fields`: the fields, each with the values that are accepted or make no difference. `messages.name` is the name in
+      messages.
+    - `models`: the names of the models, as a regular expression. None if the restriction applies to all.
+    - `thinking`: whether the restriction applies while the model thinks, or while it does not. None if to both.
+    - `source`: the statement of the host, seen on the date `RESTRICTIONS_SEEN`.
+    """
+
+    fields: Mapping[str, tuple[Any, ...]]
+    models: str | None = None
+    thinking: bool | None = None
+    severity: Severity = "refused"
+    source: str
 
 
 class Dialect(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,6 +68,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     - `cache_control`: whether parts may have the field `cache_control`.
     - `settings`: the fields of requests for settings of the reasoning, by attribute of ReasoningOptions. `form` is the
       form in which they express the amount of thinking.
+    - `restrictions`: the fields of requests that the host documents as refused or ignored.
     - `source`: the documentation, seen on the date `SEEN`.
     """
 
@@ -54,6 +85,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     cache_control: bool = False
     settings: Mapping[str, str] = {}
     form: forms.Form = forms.OPENAI
+    restrictions: tuple[Restriction, ...] = ()
     source: str
 
 
@@ -61,6 +93,12 @@ SWITCH = forms.Form(off={"mode": "disabled"}, auto={"mode": "enabled"})
 """The form of hosts that turn thinking on and off."""
 BUDGETED = forms.Form(off={"mode": "disabled"}, auto={"mode": "enabled"}, within={"mode": "enabled"})
 """The form of hosts that also take a budget."""
+
+UNFORCED = {"tool_choice": ("auto", "none")}
+"""The fields of hosts that do not let a request force a call."""
+_KIMI = "platform.kimi.ai/docs/guide/kimi-k2-6-quickstart, Parameters Differences in Request Body"
+_KIMI_FIXED = r"kimi-k2\.[56].*"
+_XAI = "docs.x.ai/docs/guides/reasoning"
 
 
 DIALECTS: dict[str, Dialect] = {
@@ -76,6 +114,24 @@ DIALECTS: dict[str, Dialect] = {
             limit="max_tokens",
             settings={"mode": "thinking.type"},
             form=SWITCH,
+            restrictions=(
+                Restriction(
+                    fields=UNFORCED,
+                    thinking=True,
+                    source="api-docs.deepseek.com/quick_start/agent_integrations/oh_my_pi; deepseek-ai/DeepSeek-V3#1376",
+                ),
+                Restriction(
+                    fields={"logprobs": (False,), "top_logprobs": ()},
+                    models="deepseek-reasoner",
+                    source="api-docs.deepseek.com/guides/reasoning_model",
+                ),
+                Restriction(
+                    fields={"temperature": (), "presence_penalty": (0,), "frequency_penalty": (0,)},
+                    thinking=True,
+                    severity="ignored",
+                    source="api-docs.deepseek.com/guides/thinking_mode",
+                ),
+            ),
             source="api-docs.deepseek.com/guides/thinking_mode, Tool Calls",
         ),
         Dialect(
@@ -85,6 +141,21 @@ DIALECTS: dict[str, Dialect] = {
             thinks=r"kimi-k(?:2-thinking|2\.\d|[3-9]).*",
             settings={"mode": "thinking.type"},
             form=SWITCH,
+            restrictions=(
+                Restriction(
+                    fields={"top_p": (0.95,), "n": (1,), "presence_penalty": (0,), "frequency_penalty": (0,)},
+                    models=_KIMI_FIXED,
+                    source=_KIMI,
+                ),
+                Restriction(fields={"temperature": (1,)}, models=_KIMI_FIXED, thinking=True, source=_KIMI),
+                Restriction(fields={"temperature": (0.6,)}, models=_KIMI_FIXED, thinking=False, source=_KIMI),
+                Restriction(
+                    fields=UNFORCED,
+                    models=_KIMI_FIXED,
+                    thinking=True,
+                    source="platform.kimi.ai/docs/guide/kimi-k2-6-quickstart, Tool Use Compatibility",
+                ),
+            ),
             source="platform.moonshot.ai/docs/guide/use-kimi-k2-thinking-model; anomalyco/opencode#10996",
         ),
         Dialect(
@@ -101,12 +172,26 @@ DIALECTS: dict[str, Dialect] = {
             reasoning="reasoning_content",
             settings={"mode": "enable_thinking", "budget_tokens": "thinking_budget"},
             form=BUDGETED,
+            restrictions=(
+                Restriction(
+                    fields=UNFORCED,
+                    thinking=True,
+                    source="alibabacloud.com/help/en/model-studio/qwen-api-reference, tool_choice; cloudwego/eino#994",
+                ),
+            ),
             source="alibabacloud.com/help/en/model-studio/deep-thinking",
         ),
         Dialect(
             name="minimax",
             models=r"(?i:minimax)-.*",
             reasoning="reasoning_details",
+            restrictions=(
+                Restriction(
+                    fields={"presence_penalty": (0,), "frequency_penalty": (0,), "logit_bias": ({},)},
+                    severity="ignored",
+                    source="platform.minimax.io/docs/api-reference/text-openai-api, Important Note",
+                ),
+            ),
             source="novita.ai/docs/guides/llm-interleaved-thinking",
         ),
         Dialect(
@@ -114,7 +199,42 @@ DIALECTS: dict[str, Dialect] = {
             models=r"groq/.*",
             reasoning="reasoning",
             settings={"include": "reasoning_format"},
+            restrictions=(
+                Restriction(
+                    fields={
+                        "logprobs": (False,),
+                        "top_logprobs": (),
+                        "logit_bias": ({},),
+                        "messages.name": (),
+                        "n": (1,),
+                    },
+                    source="console.groq.com/docs/openai, Currently Unsupported OpenAI Features",
+                ),
+            ),
             source="console.groq.com/docs/reasoning",
+        ),
+        Dialect(
+            name="xai",
+            models=r"grok-.*",
+            restrictions=(
+                Restriction(
+                    fields={"presence_penalty": (), "frequency_penalty": (), "stop": ()},
+                    models=r"grok-(?:3-mini|4|code)(?!.*non-reasoning).*",
+                    source=_XAI,
+                ),
+                Restriction(
+                    fields={"reasoning_effort": ()},
+                    models=r"grok-(?:3|4|4-fast-reasoning)(?:-latest|-\d{4})?",
+                    source=_XAI,
+                ),
+                Restriction(
+                    fields={"logprobs": (False,), "top_logprobs": ()},
+                    models=r"grok-4\.20.*",
+                    severity="ignored",
+                    source="docs.x.ai/developers/models, Grok 4.20 Information",
+                ),
+            ),
+            source=_XAI,
         ),
         Dialect(
             name="openrouter",
@@ -242,12 +362,27 @@ def required_reasoning(request: Mapping[str, Any], host: Host) -> str | None:
     dialect: Dialect | None = host.dialect
     if dialect is None or dialect.thinks is None:
         return None
-    switch = object_of(request, "thinking").get("type")
-    if switch == "disabled" or request.get("reasoning_effort") == "none":
-        return None
+    return dialect.reasoning if _thinks(request, dialect) else None
+
+
+def _thinks(request: Mapping[str, Any], dialect: Dialect) -> bool:
+    """Return whether the model of a request thinks: what the request sets, else what the model does by default."""
+    switch = _value_at(request, dialect.settings.get("mode", ""))
+    if switch in ("disabled", False) or request.get("reasoning_effort") == "none":
+        return False
+    return switch in ("enabled", True) or (dialect.thinks is not None and _is_named(request, dialect.thinks))
+
+
+def _is_named(request: Mapping[str, Any], names: str) -> bool:
+    """Return whether the model of a request has one of the names."""
     model = request.get("model")
-    thinks = switch == "enabled" or (isinstance(model, str) and re.fullmatch(dialect.thinks, model) is not None)
-    return dialect.reasoning if thinks else None
+    return isinstance(model, str) and re.fullmatch(names, model) is not None
+
+
+def _value_at(wire: Mapping[str, Any], path: str) -> Any:
+    """Return the value of a field, or of a field in an object: `thinking.type`."""
+    outer, _, inner = path.partition(".")
+    return object_of(wire, outer).get(inner) if inner else wire.get(outer)
 
 
 def with_rules_of_host(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
@@ -297,6 +432,58 @@ def limit_has_name_of_host(request: dict[str, Any], host: Host) -> Iterator[Brok
         yield "$.max_completion_tokens", f"max_completion_tokens at {host.dialect.name}"
 
 
+def fields_accepted_by_host(request: dict[str, Any], host: Host) -> Iterator[Broken]:
+    """A request must have no field that the host documents as refused, for the model or while it thinks."""
+    return _restricted("refused", request, host)
+
+
+def fields_read_by_host(request: dict[str, Any], host: Host) -> Iterator[Broken]:
+    """A field has no effect if the host documents it as ignored, for the model or while it thinks."""
+    return _restricted("ignored", request, host)
+
+
+def _restricted(severity: Severity, request: dict[str, Any], host: Host) -> Iterator[Broken]:
+    """Yield the fields with values that restrictions of a severity exclude."""
+    dialect: Dialect | None = host.dialect
+    for field, accepted in () if dialect is None else _excluded(severity, request, dialect):
+        for path, value in _values(request, field):
+            if value is not None and value not in accepted:
+                yield path, f"{value!r:.60} at {host.dialect.name}"
+
+
+def _excluded(severity: Severity, request: dict[str, Any], dialect: Dialect) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    """Yield the fields of the restrictions that apply to a request, with their accepted values."""
+    for restriction in dialect.restrictions:
+        is_model = restriction.models is None or _is_named(request, restriction.models)
+        is_mode = restriction.thinking in (None, _thinks(request, dialect))
+        if restriction.severity == severity and is_model and is_mode:
+            yield from restriction.fields.items()
+
+
+def _values(request: dict[str, Any], field: str) -> Iterator[tuple[str, Any]]:
+    """Yield the value of a field, with its path. Yield that of each message, except results, for `messages.name`."""
+    if not field.startswith("messages."):
+        yield f"$.{field}", request.get(field)
+        return
+    name = field.removeprefix("messages.")
+    for at, message in objects(request, "messages"):
+        if message.get("role") not in ("tool", "function"):
+            yield f"{at}.{name}", message.get(name)
+
+
+def refuses_names(context: EncodeContext) -> bool:
+    """Return whether the host refuses the names of messages."""
+    dialect: Dialect | None = context.host.dialect
+    restrictions = () if dialect is None else dialect.restrictions
+    return any(r.severity == "refused" and "messages.name" in r.fields for r in restrictions)
+
+
+def _sources(severity: Severity) -> str:
+    """Return the sources of the restrictions of a severity, each once."""
+    found = (r.source for dialect in DIALECTS.values() for r in dialect.restrictions if r.severity == severity)
+    return f"{'; '.join(dict.fromkeys(found))}; seen {RESTRICTIONS_SEEN}"
+
+
 def declare_rules(rules: Rules) -> None:
     """Add the rules of hosts to those of the API."""
     rules.by_host(
@@ -311,6 +498,10 @@ def declare_rules(rules: Rules) -> None:
     rules.by_host("ignored", fix="rename it", source="the documentation of the host; seen 2026-11-23")(
         limit_has_name_of_host
     )
+    rules.by_host("refused", fix="remove it, or use a value that the host accepts", source=_sources("refused"))(
+        fields_accepted_by_host
+    )
+    rules.by_host("ignored", fix="remove it", source=_sources("ignored"))(fields_read_by_host)
 
 
 # -- reasoning settings ------------------------------------------------------------------------------------------------
@@ -420,8 +611,7 @@ def with_setting_fields(request: ChatRequest, wire: dict[str, Any]) -> ChatReque
         return request
     found = {}
     for path, setting in SETTINGS.items():
-        outer, _, inner = path.partition(".")
-        value = object_of(wire, outer).get(inner) if inner else wire.get(outer)
+        value = _value_at(wire, path)
         if setting.holds(value):
             found[path] = value
     return FIELDS.on(request, API, found) if found.keys() - set(_USUAL.values()) else request
