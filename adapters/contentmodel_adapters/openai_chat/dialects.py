@@ -118,7 +118,8 @@ DIALECTS: dict[str, Dialect] = {
                 Restriction(
                     fields=UNFORCED,
                     thinking=True,
-                    source="api-docs.deepseek.com/quick_start/agent_integrations/oh_my_pi; deepseek-ai/DeepSeek-V3#1376",
+                    source="api-docs.deepseek.com/quick_start/agent_integrations/oh_my_pi; "
+                    "deepseek-ai/DeepSeek-V3#1376",
                 ),
                 Restriction(
                     fields={"logprobs": (False,), "top_logprobs": ()},
@@ -433,12 +434,17 @@ def limit_has_name_of_host(request: dict[str, Any], host: Host) -> Iterator[Brok
 
 
 def fields_accepted_by_host(request: dict[str, Any], host: Host) -> Iterator[Broken]:
-    """A request must have no field that the host documents as refused, for the model or while it thinks."""
+    """A host refuses some fields: Groq logprobs, logit_bias, names of messages and n > 1; xAI's reasoning models stop
+    and penalties; Kimi K2.5 and K2.6 sampling settings other than the defaults; DeepSeek, Kimi and Qwen a tool_choice
+    that forces a call while they think.
+    """
     return _restricted("refused", request, host)
 
 
 def fields_read_by_host(request: dict[str, Any], host: Host) -> Iterator[Broken]:
-    """A field has no effect if the host documents it as ignored, for the model or while it thinks."""
+    """A host ignores some fields: DeepSeek temperature and penalties while it thinks; MiniMax penalties and logit_bias;
+    Grok 4.20 logprobs.
+    """
     return _restricted("ignored", request, host)
 
 
