@@ -572,7 +572,8 @@ def test_check_reports_violations_of_the_rules_of_a_host() -> None:
 
 
 FORCED = {"tools": TOOLS, "tool_choice": "required"}
-GROQ, QWEN = {"dialect": "groq"}, {"dialect": "alibaba"}
+GROQ: Any = {"dialect": "groq"}
+QWEN: Any = {"dialect": "alibaba"}
 
 
 @pytest.mark.parametrize(
@@ -635,7 +636,7 @@ def test_names_of_messages_are_not_sent_to_a_host_that_refuses_them() -> None:
     payload = {"model": "m", "messages": [{"role": "user", "content": "Hi", "name": "ann"}, {**RESULT, "name": "f"}]}
     (violation,) = [v for v in contentmodel.check(payload, policies=GROQ) if v.rule == "fields-accepted-by-host"]
     assert (violation.path, violation.message) == ("$.messages[0].name", "'ann' at groq")
-    rows = [{"type": "human", "data": {"content": "Hi", "name": "ann"}}]
+    rows: Any = [{"type": "human", "data": {"content": "Hi", "name": "ann"}}]
     lossy = convert(rows, source="langchain-messages", target="openai-chat", model="m", policies=GROQ)
     assert lossy.payload["messages"] == [{"role": "user", "content": "Hi"}]
     assert [loss.path for loss in lossy.losses if loss.is_significant] == ["$[0].data.name"]

@@ -27,27 +27,11 @@ from contentmodel.authoring import (
 )
 from contentmodel.authoring import settings as forms
 from contentmodel.request import ChatRequest
+from contentmodel_adapters.shared import restrictions
+from contentmodel_adapters.shared.restrictions import Restriction, is_named
 
 API = "openai-chat"
 SEEN = "2026-11-23"
-RESTRICTIONS_SEEN = "2026-11-26"
-
-
-class Restriction(msgspec.Struct, frozen=True, kw_only=True):
-    """Fields of requests that a host refuses or ignores.
-
-    - `fields`: the fields, each with the values that are accepted or make no difference. `messages.name` is the name in
-      messages.
-    - `models`: the names of the models, as a regular expression. None if the restriction applies to all.
-    - `thinking`: whether the restriction applies while the model thinks, or while it does not. None if to both.
-    - `source`: the statement of the host, seen on the date `RESTRICTIONS_SEEN`.
-    """
-
-    fields: Mapping[str, tuple[Any, ...]]
-    models: str | None = None
-    thinking: bool | None = None
-    severity: Severity = "refused"
-    source: str
 
 
 class Dialect(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,12 +78,6 @@ SWITCH = forms.Form(off={"mode": "disabled"}, auto={"mode": "enabled"})
 BUDGETED = forms.Form(off={"mode": "disabled"}, auto={"mode": "enabled"}, within={"mode": "enabled"})
 """The form of hosts that also take a budget."""
 
-UNFORCED = {"tool_choice": ("auto", "none")}
-"""The fields of hosts that do not let a request force a call."""
-_KIMI = "platform.kimi.ai/docs/guide/kimi-k2-6-quickstart, Parameters Differences in Request Body"
-_KIMI_FIXED = r"kimi-k2\.[56].*"
-_XAI = "docs.x.ai/docs/guides/reasoning"
-
 
 DIALECTS: dict[str, Dialect] = {
     dialect.name: dialect
@@ -114,25 +92,7 @@ DIALECTS: dict[str, Dialect] = {
             limit="max_tokens",
             settings={"mode": "thinking.type"},
             form=SWITCH,
-            restrictions=(
-                Restriction(
-                    fields=UNFORCED,
-                    thinking=True,
-                    source="api-docs.deepseek.com/quick_start/agent_integrations/oh_my_pi; "
-                    "deepseek-ai/DeepSeek-V3#1376",
-                ),
-                Restriction(
-                    fields={"logprobs": (False,), "top_logprobs": ()},
-                    models="deepseek-reasoner",
-                    source="api-docs.deepseek.com/guides/reasoning_model",
-                ),
-                Restriction(
-                    fields={"temperature": (), "presence_penalty": (0,), "frequency_penalty": (0,)},
-                    thinking=True,
-                    severity="ignored",
-                    source="api-docs.deepseek.com/guides/thinking_mode",
-                ),
-            ),
+            restrictions=restrictions.DEEPSEEK,
             source="api-docs.deepseek.com/guides/thinking_mode, Tool Calls",
         ),
         Dialect(
@@ -142,21 +102,7 @@ DIALECTS: dict[str, Dialect] = {
             thinks=r"kimi-k(?:2-thinking|2\.\d|[3-9]).*",
             settings={"mode": "thinking.type"},
             form=SWITCH,
-            restrictions=(
-                Restriction(
-                    fields={"top_p": (0.95,), "n": (1,), "presence_penalty": (0,), "frequency_penalty": (0,)},
-                    models=_KIMI_FIXED,
-                    source=_KIMI,
-                ),
-                Restriction(fields={"temperature": (1,)}, models=_KIMI_FIXED, thinking=True, source=_KIMI),
-                Restriction(fields={"temperature": (0.6,)}, models=_KIMI_FIXED, thinking=False, source=_KIMI),
-                Restriction(
-                    fields=UNFORCED,
-                    models=_KIMI_FIXED,
-                    thinking=True,
-                    source="platform.kimi.ai/docs/guide/kimi-k2-6-quickstart, Tool Use Compatibility",
-                ),
-            ),
+            restrictions=restrictions.MOONSHOT,
             source="platform.moonshot.ai/docs/guide/use-kimi-k2-thinking-model; anomalyco/opencode#10996",
         ),
         Dialect(
@@ -173,26 +119,14 @@ DIALECTS: dict[str, Dialect] = {
             reasoning="reasoning_content",
             settings={"mode": "enable_thinking", "budget_tokens": "thinking_budget"},
             form=BUDGETED,
-            restrictions=(
-                Restriction(
-                    fields=UNFORCED,
-                    thinking=True,
-                    source="alibabacloud.com/help/en/model-studio/qwen-api-reference, tool_choice; cloudwego/eino#994",
-                ),
-            ),
+            restrictions=restrictions.ALIBABA,
             source="alibabacloud.com/help/en/model-studio/deep-thinking",
         ),
         Dialect(
             name="minimax",
             models=r"(?i:minimax)-.*",
             reasoning="reasoning_details",
-            restrictions=(
-                Restriction(
-                    fields={"presence_penalty": (0,), "frequency_penalty": (0,), "logit_bias": ({},)},
-                    severity="ignored",
-                    source="platform.minimax.io/docs/api-reference/text-openai-api, Important Note",
-                ),
-            ),
+            restrictions=restrictions.MINIMAX,
             source="novita.ai/docs/guides/llm-interleaved-thinking",
         ),
         Dialect(
@@ -200,42 +134,14 @@ DIALECTS: dict[str, Dialect] = {
             models=r"groq/.*",
             reasoning="reasoning",
             settings={"include": "reasoning_format"},
-            restrictions=(
-                Restriction(
-                    fields={
-                        "logprobs": (False,),
-                        "top_logprobs": (),
-                        "logit_bias": ({},),
-                        "messages.name": (),
-                        "n": (1,),
-                    },
-                    source="console.groq.com/docs/openai, Currently Unsupported OpenAI Features",
-                ),
-            ),
+            restrictions=restrictions.GROQ,
             source="console.groq.com/docs/reasoning",
         ),
         Dialect(
             name="xai",
             models=r"grok-.*",
-            restrictions=(
-                Restriction(
-                    fields={"presence_penalty": (), "frequency_penalty": (), "stop": ()},
-                    models=r"grok-(?:3-mini|4|code)(?!.*non-reasoning).*",
-                    source=_XAI,
-                ),
-                Restriction(
-                    fields={"reasoning_effort": ()},
-                    models=r"grok-(?:3|4|4-fast-reasoning)(?:-latest|-\d{4})?",
-                    source=_XAI,
-                ),
-                Restriction(
-                    fields={"logprobs": (False,), "top_logprobs": ()},
-                    models=r"grok-4\.20.*",
-                    severity="ignored",
-                    source="docs.x.ai/developers/models, Grok 4.20 Information",
-                ),
-            ),
-            source=_XAI,
+            restrictions=restrictions.XAI,
+            source="docs.x.ai/docs/guides/reasoning",
         ),
         Dialect(
             name="openrouter",
@@ -371,13 +277,7 @@ def _thinks(request: Mapping[str, Any], dialect: Dialect) -> bool:
     switch = _value_at(request, dialect.settings.get("mode", ""))
     if switch in ("disabled", False) or request.get("reasoning_effort") == "none":
         return False
-    return switch in ("enabled", True) or (dialect.thinks is not None and _is_named(request, dialect.thinks))
-
-
-def _is_named(request: Mapping[str, Any], names: str) -> bool:
-    """Return whether the model of a request has one of the names."""
-    model = request.get("model")
-    return isinstance(model, str) and re.fullmatch(names, model) is not None
+    return switch in ("enabled", True) or (dialect.thinks is not None and is_named(request, dialect.thinks))
 
 
 def _value_at(wire: Mapping[str, Any], path: str) -> Any:
@@ -434,60 +334,33 @@ def limit_has_name_of_host(request: dict[str, Any], host: Host) -> Iterator[Brok
 
 
 def fields_accepted_by_host(request: dict[str, Any], host: Host) -> Iterator[Broken]:
-    """A host refuses some fields: Groq logprobs, logit_bias, names of messages and n > 1; xAI's reasoning models stop
-    and penalties; Kimi K2.5 and K2.6 sampling settings other than the defaults; DeepSeek, Kimi and Qwen a tool_choice
-    that forces a call while they think.
+    """Groq refuses logprobs, logit_bias, names and n > 1; xAI stop and penalties; thinking models a forced call.
+
+    Kimi K2.5 and K2.6 refuse other values of their fixed sampling settings. The models of DeepSeek, Moonshot and
+    Alibaba refuse a forced call while they think.
     """
     return _restricted("refused", request, host)
 
 
 def fields_read_by_host(request: dict[str, Any], host: Host) -> Iterator[Broken]:
-    """A host ignores some fields: DeepSeek temperature and penalties while it thinks; MiniMax penalties and logit_bias;
-    Grok 4.20 logprobs.
-    """
+    """DeepSeek ignores temperature and penalties while it thinks, MiniMax penalties, and Grok 4.20 logprobs."""
     return _restricted("ignored", request, host)
 
 
 def _restricted(severity: Severity, request: dict[str, Any], host: Host) -> Iterator[Broken]:
-    """Yield the fields with values that restrictions of a severity exclude."""
+    """Yield the fields with values that restrictions of the host exclude."""
     dialect: Dialect | None = host.dialect
-    for field, accepted in () if dialect is None else _excluded(severity, request, dialect):
-        for path, value in _values(request, field):
-            if value is not None and value not in accepted:
-                yield path, f"{value!r:.60} at {host.dialect.name}"
-
-
-def _excluded(severity: Severity, request: dict[str, Any], dialect: Dialect) -> Iterator[tuple[str, tuple[Any, ...]]]:
-    """Yield the fields of the restrictions that apply to a request, with their accepted values."""
-    for restriction in dialect.restrictions:
-        is_model = restriction.models is None or _is_named(request, restriction.models)
-        is_mode = restriction.thinking in (None, _thinks(request, dialect))
-        if restriction.severity == severity and is_model and is_mode:
-            yield from restriction.fields.items()
-
-
-def _values(request: dict[str, Any], field: str) -> Iterator[tuple[str, Any]]:
-    """Yield the value of a field, with its path. Yield that of each message, except results, for `messages.name`."""
-    if not field.startswith("messages."):
-        yield f"$.{field}", request.get(field)
-        return
-    name = field.removeprefix("messages.")
-    for at, message in objects(request, "messages"):
-        if message.get("role") not in ("tool", "function"):
-            yield f"{at}.{name}", message.get(name)
+    rows = () if dialect is None else dialect.restrictions
+    if dialect is not None and rows:
+        for path, value in restrictions.excluded(rows, severity, request, thinks=_thinks(request, dialect)):
+            yield path, f"{value!r:.60} at {dialect.name}"
 
 
 def refuses_names(context: EncodeContext) -> bool:
     """Return whether the host refuses the names of messages."""
     dialect: Dialect | None = context.host.dialect
-    restrictions = () if dialect is None else dialect.restrictions
-    return any(r.severity == "refused" and "messages.name" in r.fields for r in restrictions)
-
-
-def _sources(severity: Severity) -> str:
-    """Return the sources of the restrictions of a severity, each once."""
-    found = (r.source for dialect in DIALECTS.values() for r in dialect.restrictions if r.severity == severity)
-    return f"{'; '.join(dict.fromkeys(found))}; seen {RESTRICTIONS_SEEN}"
+    rows = () if dialect is None else dialect.restrictions
+    return any(row.severity == "refused" and "messages.name" in row.fields for row in rows)
 
 
 def declare_rules(rules: Rules) -> None:
@@ -504,10 +377,10 @@ def declare_rules(rules: Rules) -> None:
     rules.by_host("ignored", fix="rename it", source="the documentation of the host; seen 2026-11-23")(
         limit_has_name_of_host
     )
-    rules.by_host("refused", fix="remove it, or use a value that the host accepts", source=_sources("refused"))(
-        fields_accepted_by_host
-    )
-    rules.by_host("ignored", fix="remove it", source=_sources("ignored"))(fields_read_by_host)
+    rules.by_host(
+        "refused", fix="remove it, or use a value that the host accepts", source=restrictions.sources("refused")
+    )(fields_accepted_by_host)
+    rules.by_host("ignored", fix="remove it", source=restrictions.sources("ignored"))(fields_read_by_host)
 
 
 # -- reasoning settings ------------------------------------------------------------------------------------------------
