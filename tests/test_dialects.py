@@ -571,6 +571,80 @@ def test_check_reports_violations_of_the_rules_of_a_host() -> None:
         contentmodel.check(payload, api="openai-chat", policies={"dialect": "x"})
 
 
+FORCED = {"tools": TOOLS, "tool_choice": "required"}
+GROQ: Any = {"dialect": "groq"}
+QWEN: Any = {"dialect": "alibaba"}
+
+
+@pytest.mark.parametrize(
+    ("model", "policies", "fields", "expected"),
+    [
+        ("llama-4", GROQ, {"logit_bias": {"9": 1}, "n": 2}, {"$.logit_bias", "$.n"}),
+        ("llama-4", GROQ, {"logit_bias": {}, "logprobs": False, "n": 1, "top_logprobs": None}, set()),
+        ("llama-4", None, {"logit_bias": {"9": 1}, "n": 2}, set()),
+        ("deepseek-v4-pro", None, FORCED, {"$.tool_choice"}),
+        ("deepseek-v4-pro", None, {**FORCED, "tool_choice": "auto"}, set()),
+        ("deepseek-v4-pro", None, {**FORCED, "thinking": {"type": "disabled"}}, set()),
+        ("deepseek-chat", None, FORCED, set()),
+        ("deepseek-reasoner", None, {"logprobs": True}, {"$.logprobs"}),
+        ("deepseek-v4-pro", None, {"logprobs": True}, set()),
+        ("kimi-k2.6", None, {"temperature": 0.6, "top_p": 1, "n": 1}, {"$.temperature", "$.top_p"}),
+        ("kimi-k2.6", None, {"temperature": 0.6, "thinking": {"type": "disabled"}}, set()),
+        ("kimi-k2.6", None, {"temperature": 1, "thinking": {"type": "disabled"}}, {"$.temperature"}),
+        ("kimi-k2.5", None, FORCED, {"$.tool_choice"}),
+        ("kimi-k3", None, {**FORCED, "temperature": 0.2}, set()),
+        ("qwen-plus", QWEN, {**FORCED, "enable_thinking": True}, {"$.tool_choice"}),
+        ("qwen-plus", QWEN, FORCED, set()),
+        ("grok-4-0709", None, {"stop": ["x"], "reasoning_effort": "low"}, {"$.stop", "$.reasoning_effort"}),
+        ("grok-3-mini", None, {"presence_penalty": 1, "reasoning_effort": "low"}, {"$.presence_penalty"}),
+        ("grok-4-fast-non-reasoning", None, {"stop": ["x"]}, set()),
+    ],
+)
+def test_refused_fields_of_host_are_reported_and_not_sent(
+    model: str, policies: Any, fields: dict[str, Any], expected: set[str]
+) -> None:
+    payload = {"model": model, "messages": [{"role": "user", "content": "Hi"}], **fields}
+    found = contentmodel.check(payload, api="openai-chat", policies=policies)
+    assert {v.path for v in found if v.rule == "fields-accepted-by-host" and v.severity == "refused"} == expected
+    decoded = CHAT.decode_request(payload)
+    assert CHAT.encode_request(decoded, policies).payload == payload
+    by_hand = CHAT.encode_request(msgspec.structs.replace(decoded, origin=None), policies)
+    assert contentmodel.check(by_hand.payload, api="openai-chat", policies=policies) == [
+        violation for violation in found if violation.path not in expected
+    ]
+    assert {loss.code for loss in by_hand.losses if loss.is_significant} == ({"refused-setting"} if expected else set())
+
+
+@pytest.mark.parametrize(
+    ("model", "fields", "expected"),
+    [
+        ("deepseek-v4-pro", {"temperature": 0.2, "top_p": 0.5}, {"$.temperature"}),
+        ("deepseek-chat", {"temperature": 0.2}, set()),
+        ("MiniMax-M2.7", {"frequency_penalty": 1, "temperature": 0.2}, {"$.frequency_penalty"}),
+        ("grok-4.20-reasoning", {"logprobs": True}, {"$.logprobs"}),
+    ],
+)
+def test_ignored_fields_of_host_are_reported_and_sent(model: str, fields: Any, expected: set[str]) -> None:
+    payload = {"model": model, "messages": [{"role": "user", "content": "Hi"}], **fields}
+    found = contentmodel.check(payload, api="openai-chat")
+    assert {v.path for v in found if v.severity == "ignored"} == expected
+    by_hand = msgspec.structs.replace(CHAT.decode_request(payload), origin=None)
+    assert CHAT.encode_request(by_hand).payload == payload
+
+
+def test_names_of_messages_are_not_sent_to_a_host_that_refuses_them() -> None:
+    payload = {"model": "m", "messages": [{"role": "user", "content": "Hi", "name": "ann"}, {**RESULT, "name": "f"}]}
+    (violation,) = [v for v in contentmodel.check(payload, policies=GROQ) if v.rule == "fields-accepted-by-host"]
+    assert (violation.path, violation.message) == ("$.messages[0].name", "'ann' at groq")
+    rows: Any = [{"type": "human", "data": {"content": "Hi", "name": "ann"}}]
+    lossy = convert(rows, source="langchain-messages", target="openai-chat", model="m", policies=GROQ)
+    assert lossy.payload["messages"] == [{"role": "user", "content": "Hi"}]
+    assert [loss.path for loss in lossy.losses if loss.is_significant] == ["$[0].data.name"]
+    assert contentmodel.audit(rows, lossy) == []
+    elsewhere = convert(rows, source="langchain-messages", target="openai-chat", model="m")
+    assert elsewhere.payload["messages"][0]["name"] == "ann"
+
+
 def test_command_accepts_a_dialect() -> None:
     assert parse_policies(["dialect=litellm"]) == LITELLM
     with pytest.raises(Problem, match="unknown policy 'dialect=x'"):

@@ -60,11 +60,11 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     find_by_host: FindByHost | None = None
     applies: Applies | None = None
 
-    def broken(self, payload: dict[str, Any], capabilities: Capabilities) -> Iterator[Broken]:
+    def broken(self, payload: dict[str, Any], capabilities: Capabilities, host: Host = NO_HOST) -> Iterator[Broken]:
         """Yield the violations of a request: paths with descriptions. Yield none if the rule does not apply."""
         if self.applies is not None and not self.applies(payload):
             return iter(())
-        return self.find_anywhere(payload, capabilities)
+        return self.find_anywhere(payload, capabilities, host)
 
     def find_anywhere(
         self, payload: dict[str, Any], capabilities: Capabilities, host: Host = NO_HOST
@@ -142,12 +142,12 @@ class Rules(Sequence[Rule]):
         self.leaving_out += [by_name[name] for name in names]
 
     def to_leave_out(
-        self, payload: dict[str, Any], capabilities: Capabilities | None = None
+        self, payload: dict[str, Any], capabilities: Capabilities | None = None, host: Host = NO_HOST
     ) -> tuple[Rule, list[Broken]] | None:
         """Return the first rule of `leave_out` that a request breaks, with its violations in reverse order, or None."""
         capabilities = self._known(payload).capabilities if capabilities is None else capabilities
         for rule in self.leaving_out:
-            broken = list(rule.broken(payload, capabilities))
+            broken = list(rule.broken(payload, capabilities, host))
             if broken:
                 return rule, broken[::-1]
         return None

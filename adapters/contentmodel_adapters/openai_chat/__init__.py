@@ -55,6 +55,7 @@ from contentmodel_adapters.openai_chat.dialects import (
     form_of,
     host_of,
     is_of_another_maker,
+    refuses_names,
     requires_signed_calls,
     with_reported_settings,
     with_rules_of_host,
@@ -254,6 +255,19 @@ def with_placeholders(request: ChatRequest, context: EncodeContext) -> ChatReque
     return changed
 
 
+def without_refused_names(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages without the names of their authors, if the host refuses names."""
+    return [_without_author(message, context) for message in messages] if refuses_names(context) else messages
+
+
+def _without_author(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+    if message.author_name is None or message.role == "tool":
+        return message
+    context.report_lost_attributes(message, ("author_name",))
+    unnamed: ChatMessage = context.replace(message, author_name=None)
+    return unnamed
+
+
 REQUEST_PASSES = (
     request_pass(with_fitting_settings, native=True),
     request_pass(with_known_tools, native=True, kinds=Kinds(custom=True)),
@@ -262,6 +276,7 @@ REQUEST_PASSES = (
     request_pass(without_unread_state, native=True, needs=(FunctionCallContent, ReasoningContent)),
     message_pass(with_separate_signatures, needs=(TextContent,)),
     request_pass(with_placeholders, needs=(FunctionCallContent,)),
+    message_pass(without_refused_names),
     message_pass(_with_readable_media, needs=media.TYPES),
     request_pass(passes.with_a_turn),
     request_pass(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES, detach_media="always"),

@@ -12,9 +12,23 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.authoring import Broken, Codec, EncodeContext, Hint, Host, Rules, Spec, object_of, objects, reasons
+from contentmodel.authoring import (
+    Broken,
+    Codec,
+    EncodeContext,
+    Hint,
+    Host,
+    Rules,
+    Severity,
+    Spec,
+    object_of,
+    objects,
+    reasons,
+)
 from contentmodel.authoring import settings as forms
 from contentmodel.request import ChatRequest
+from contentmodel_adapters.shared import restrictions
+from contentmodel_adapters.shared.restrictions import Restriction, is_named
 
 API = "openai-chat"
 SEEN = "2026-11-23"
@@ -38,6 +52,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     - `cache_control`: whether parts may have the field `cache_control`.
     - `settings`: the fields of requests for settings of the reasoning, by attribute of ReasoningOptions. `form` is the
       form in which they express the amount of thinking.
+    - `restrictions`: the fields of requests that the host documents as refused or ignored.
     - `source`: the documentation, seen on the date `SEEN`.
     """
 
@@ -54,6 +69,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     cache_control: bool = False
     settings: Mapping[str, str] = {}
     form: forms.Form = forms.OPENAI
+    restrictions: tuple[Restriction, ...] = ()
     source: str
 
 
@@ -76,6 +92,7 @@ DIALECTS: dict[str, Dialect] = {
             limit="max_tokens",
             settings={"mode": "thinking.type"},
             form=SWITCH,
+            restrictions=restrictions.DEEPSEEK,
             source="api-docs.deepseek.com/guides/thinking_mode, Tool Calls",
         ),
         Dialect(
@@ -85,6 +102,7 @@ DIALECTS: dict[str, Dialect] = {
             thinks=r"kimi-k(?:2-thinking|2\.\d|[3-9]).*",
             settings={"mode": "thinking.type"},
             form=SWITCH,
+            restrictions=restrictions.MOONSHOT,
             source="platform.moonshot.ai/docs/guide/use-kimi-k2-thinking-model; anomalyco/opencode#10996",
         ),
         Dialect(
@@ -101,12 +119,14 @@ DIALECTS: dict[str, Dialect] = {
             reasoning="reasoning_content",
             settings={"mode": "enable_thinking", "budget_tokens": "thinking_budget"},
             form=BUDGETED,
+            restrictions=restrictions.ALIBABA,
             source="alibabacloud.com/help/en/model-studio/deep-thinking",
         ),
         Dialect(
             name="minimax",
             models=r"(?i:minimax)-.*",
             reasoning="reasoning_details",
+            restrictions=restrictions.MINIMAX,
             source="novita.ai/docs/guides/llm-interleaved-thinking",
         ),
         Dialect(
@@ -114,7 +134,14 @@ DIALECTS: dict[str, Dialect] = {
             models=r"groq/.*",
             reasoning="reasoning",
             settings={"include": "reasoning_format"},
+            restrictions=restrictions.GROQ,
             source="console.groq.com/docs/reasoning",
+        ),
+        Dialect(
+            name="xai",
+            models=r"grok-.*",
+            restrictions=restrictions.XAI,
+            source="docs.x.ai/docs/guides/reasoning",
         ),
         Dialect(
             name="openrouter",
@@ -242,12 +269,21 @@ def required_reasoning(request: Mapping[str, Any], host: Host) -> str | None:
     dialect: Dialect | None = host.dialect
     if dialect is None or dialect.thinks is None:
         return None
-    switch = object_of(request, "thinking").get("type")
-    if switch == "disabled" or request.get("reasoning_effort") == "none":
-        return None
-    model = request.get("model")
-    thinks = switch == "enabled" or (isinstance(model, str) and re.fullmatch(dialect.thinks, model) is not None)
-    return dialect.reasoning if thinks else None
+    return dialect.reasoning if _thinks(request, dialect) else None
+
+
+def _thinks(request: Mapping[str, Any], dialect: Dialect) -> bool:
+    """Return whether the model of a request thinks: what the request sets, else what the model does by default."""
+    switch = _value_at(request, dialect.settings.get("mode", ""))
+    if switch in ("disabled", False) or request.get("reasoning_effort") == "none":
+        return False
+    return switch in ("enabled", True) or (dialect.thinks is not None and is_named(request, dialect.thinks))
+
+
+def _value_at(wire: Mapping[str, Any], path: str) -> Any:
+    """Return the value of a field, or of a field in an object: `thinking.type`."""
+    outer, _, inner = path.partition(".")
+    return object_of(wire, outer).get(inner) if inner else wire.get(outer)
 
 
 def with_rules_of_host(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
@@ -297,6 +333,36 @@ def limit_has_name_of_host(request: dict[str, Any], host: Host) -> Iterator[Brok
         yield "$.max_completion_tokens", f"max_completion_tokens at {host.dialect.name}"
 
 
+def fields_accepted_by_host(request: dict[str, Any], host: Host) -> Iterator[Broken]:
+    """Groq refuses logprobs, logit_bias, names and n > 1; xAI stop and penalties; thinking models a forced call.
+
+    Kimi K2.5 and K2.6 refuse other values of their fixed sampling settings. The models of DeepSeek, Moonshot and
+    Alibaba refuse a forced call while they think.
+    """
+    return _restricted("refused", request, host)
+
+
+def fields_read_by_host(request: dict[str, Any], host: Host) -> Iterator[Broken]:
+    """DeepSeek ignores temperature and penalties while it thinks, MiniMax penalties, and Grok 4.20 logprobs."""
+    return _restricted("ignored", request, host)
+
+
+def _restricted(severity: Severity, request: dict[str, Any], host: Host) -> Iterator[Broken]:
+    """Yield the fields with values that restrictions of the host exclude."""
+    dialect: Dialect | None = host.dialect
+    rows = () if dialect is None else dialect.restrictions
+    if dialect is not None and rows:
+        for path, value in restrictions.excluded(rows, severity, request, thinks=_thinks(request, dialect)):
+            yield path, f"{value!r:.60} at {dialect.name}"
+
+
+def refuses_names(context: EncodeContext) -> bool:
+    """Return whether the host refuses the names of messages."""
+    dialect: Dialect | None = context.host.dialect
+    rows = () if dialect is None else dialect.restrictions
+    return any(row.severity == "refused" and "messages.name" in row.fields for row in rows)
+
+
 def declare_rules(rules: Rules) -> None:
     """Add the rules of hosts to those of the API."""
     rules.by_host(
@@ -311,6 +377,10 @@ def declare_rules(rules: Rules) -> None:
     rules.by_host("ignored", fix="rename it", source="the documentation of the host; seen 2026-11-23")(
         limit_has_name_of_host
     )
+    rules.by_host(
+        "refused", fix="remove it, or use a value that the host accepts", source=restrictions.sources("refused")
+    )(fields_accepted_by_host)
+    rules.by_host("ignored", fix="remove it", source=restrictions.sources("ignored"))(fields_read_by_host)
 
 
 # -- reasoning settings ------------------------------------------------------------------------------------------------
@@ -420,8 +490,7 @@ def with_setting_fields(request: ChatRequest, wire: dict[str, Any]) -> ChatReque
         return request
     found = {}
     for path, setting in SETTINGS.items():
-        outer, _, inner = path.partition(".")
-        value = object_of(wire, outer).get(inner) if inner else wire.get(outer)
+        value = _value_at(wire, path)
         if setting.holds(value):
             found[path] = value
     return FIELDS.on(request, API, found) if found.keys() - set(_USUAL.values()) else request

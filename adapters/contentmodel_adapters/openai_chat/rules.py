@@ -536,6 +536,7 @@ def no_effort_with_functions(request: dict[str, Any], capabilities: Capabilities
 
 
 RULES.leave_out(
+    "fields-accepted-by-host",
     "field-dependencies-are-met",
     "no-conflicting-fields",
     "chosen-tools-are-defined",

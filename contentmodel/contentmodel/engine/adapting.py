@@ -301,7 +301,7 @@ class TableAdapter:
         """
         for _ in range(20):
             with_model = payload if context.model is None else {**payload, self.model_field: context.model}
-            violated = self.rules.to_leave_out(with_model, context.known.capabilities)
+            violated = self.rules.to_leave_out(with_model, context.known.capabilities, context.host)
             if violated is None:
                 break
             rule, violations = violated
