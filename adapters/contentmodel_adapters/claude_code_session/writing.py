@@ -108,7 +108,7 @@ class Writing:
         assert item.source is not None
         envelope, wire = item.source.envelope, item.wire
         line = {key: value for key, value in envelope.items() if not key.startswith("message.")}
-        if "rendered" in line and line["rendered"] is None:
+        if line.get("type") == "attachment":
             line["rendered"] = [{"content": wire["content"]}]
         else:
             fields = {key[8:]: value for key, value in envelope.items() if key.startswith("message.")}
