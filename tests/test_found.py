@@ -207,6 +207,56 @@ FOUND = {
         )
         for called in ({}, {"toolCallId": None}, {"toolCallId": {"a": 1}}, {"toolCallId": ["c"]})
     },
+    **{
+        f"an approval in a part without {missing}": document(
+            "vercel-ui-messages", {"id": "m", "role": "assistant", "parts": [{"type": "tool-f", "input": {}, **part}]}
+        )
+        for missing, part in {
+            "the id of its call": {"state": "approval-requested", "approval": {"id": "a"}},
+            "the text of its error": {
+                "state": "output-error",
+                "toolCallId": "c",
+                "approval": {"id": "a", "approved": True},
+            },
+        }.items()
+    },
+    "a cache point after one of an unknown form": (
+        "bedrock-converse",
+        "request",
+        {
+            "modelId": "m",
+            "messages": [{"role": "user", "content": [{"cachePoint": {"a": 1}}, {"cachePoint": {"type": "default"}}]}],
+            "toolConfig": {"tools": [{"a": 1}, {"cachePoint": {"type": "default"}}]},
+        },
+    ),
+    "the signature of a call of an unknown type": document(
+        "inspect-eval-log",
+        {
+            "role": "assistant",
+            "content": [
+                {
+                    "type": "reasoning",
+                    "reasoning": "c2ln",
+                    "redacted": True,
+                    "internal": {"gemini_function_call_id": "c1"},
+                }
+            ],
+            "tool_calls": [{"id": "c1", "function": "f", "arguments": {}, "type": {"a": 1}}],
+        },
+    ),
+    "the signature of an unnamed provider beside a result of Anthropic": document(
+        "langchain-messages",
+        {
+            "type": "ai",
+            "content": [
+                {"type": "reasoning", "reasoning": "x", "extras": {"signature": "c2ln"}},
+                {"type": "non_standard", "value": {"type": "redacted_thinking", "data": "cmVk"}},
+            ],
+        },
+    ),
+    "a search with sources outside of its action": responses(
+        {"type": "web_search_call", "id": "w", "status": "completed", "action": {"type": "search"}, "sources": None}
+    ),
 }
 
 
