@@ -172,7 +172,7 @@ def _filled(line: dict[str, Any], records: dict[int, Any]) -> Any:
     if line.get("$set").__class__ is dict:
         return {**line, "$set": _filled(line["$set"], records)}
     for field in ("messages", "history"):
-        values = line.get(field)
+        values: Any = line.get(field)
         if has_slots(values):
             found = (records.get(at) if value is None else value for at, value in enumerate(values))
             return {**line, field: [value for value in found if value is not None]}
