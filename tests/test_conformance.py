@@ -6,8 +6,10 @@ tried too. The costly checks are marked slow. Without them, each law is still tr
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from itertools import cycle
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
@@ -368,6 +370,32 @@ def test_slow_check_passes_on_a_few_examples(name: str, one: type[Ours], monkeyp
     monkeypatch.setattr(bounds, "RATIO", 3)
     outcome = run_check(CHECKS[name], few_partners(one))
     assert outcome.status in ("passed", "skipped"), outcome.findings
+
+
+STORED = Path(__file__).parent / "stored"
+"""The documents of `test_hints`. Their payloads have what few others have."""
+
+
+def documents_of(one: type[Ours]) -> dict[str, Any]:
+    """Return the payloads of a class by kind, and the stored ones."""
+    found: dict[str, Any] = {kind: given for kind, given in one.payloads.items() if isinstance(given, list)}
+    path = STORED / f"{one.adapter}.jsonl"
+    for record in map(json.loads, path.read_text().splitlines() if path.exists() else ()):
+        if record["kind"] in ("request", "response"):
+            found[record["kind"]] = [*found.get(record["kind"], ()), record["payload"]]
+    return found
+
+
+WITH_DOCUMENTS = [one for one in CLASSES if documents_of(one)]
+
+
+@pytest.mark.parametrize("one", WITH_DOCUMENTS, ids=lambda one: one.__name__)
+def test_documents_with_one_value_changed_are_refused_or_kept(one: type[Ours], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The classes of frameworks and of files are slow, and those of providers have no payloads."""
+    monkeypatch.setattr(trying, "QUICK", 12)
+    subject = type(one.__name__, (one,), {"payloads": documents_of(one)}).subject()
+    outcome = run_check(CHECKS["disturbance/given"], subject)
+    assert outcome.status == "passed", outcome.findings
 
 
 def test_every_law_of_generated_input_has_a_fast_test() -> None:

@@ -31,6 +31,27 @@ def gemini(**request: Any) -> tuple[str, str, dict[str, Any]]:
     return "google-generate-content", "request", {"contents": [], **request}
 
 
+def document(api: str, *items: Any) -> tuple[str, str, Any]:
+    """Return a document that is a list: lines of a session file, or messages of a framework."""
+    return api, "request", list(items)
+
+
+def claude_line(**fields: Any) -> dict[str, Any]:
+    """Return the line of a prompt in a session of Claude Code."""
+    line = {"type": "user", "uuid": "u1", "parentUuid": None, "message": {"role": "user", "content": "x"}}
+    return {**line, **fields}
+
+
+def codex(kind: str, **payload: Any) -> dict[str, Any]:
+    return {"type": kind, "payload": payload}
+
+
+def gemini_answer(*results: Any, **fields: Any) -> dict[str, Any]:
+    """Return a record of Gemini CLI with a call for each result."""
+    calls = [{"id": f"c{at}", "name": "f", "args": {}, "result": result} for at, result in enumerate(results)]
+    return {"id": "a", "type": "gemini", "content": "", "toolCalls": calls, **fields}
+
+
 PART = {"type": "output_text", "text": "x", "annotations": []}
 CITED = {"type": "file_citation", "file_id": "f", "filename": "a", "index": 0}
 MESSAGE = {"id": "", "type": "message", "role": "assistant", "status": "completed", "content": [PART]}
@@ -115,6 +136,126 @@ FOUND = {
             "tools": [{"type": "namespace", "name": "n", "tools": [{"type": "custom", "name": "x"}]}],
             "tool_choice": {"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": "x"}]},
         },
+    ),
+    **{
+        f"a result with the exception {exception!r}": document(
+            "agent-framework",
+            {"role": "tool", "contents": [{"type": "function_result", "call_id": "c", "exception": exception}]},
+        )
+        for exception in (None, "", [])
+    },
+    "a preserved message whose id is an object": document(
+        "claude-code-session",
+        claude_line(),
+        claude_line(
+            type="system",
+            subtype="compact_boundary",
+            uuid="b1",
+            compactMetadata={"preservedMessages": {"anchorUuid": "u2", "uuids": [{"a": 1}, ["u1"], "u1"]}},
+        ),
+        claude_line(uuid="u2", parentUuid="b1"),
+    ),
+    "a prompt with a null of attachments": document("claude-code-session", claude_line(rendered=None)),
+    "the shape of a request with a null": document(
+        "claude-code-session",
+        claude_line(),
+        {"type": "api-request-shape", "shapeHash": "h", "shape": {"system": "x", "tools": None}},
+    ),
+    "the shape of a request with tools that are no list": document(
+        "claude-code-session",
+        claude_line(),
+        {"type": "api-request-shape", "shapeHash": "h", "shape": {"system": None, "tools": {"a": 1}}},
+    ),
+    "null instructions before those of a session": document(
+        "codex-rollout",
+        codex("session_meta", base_instructions={"text": None}),
+        codex("session_meta", base_instructions={"text": "x"}),
+    ),
+    "a null model after the one of a session": document(
+        "codex-rollout", codex("turn_context", model="m"), codex("turn_context", model=None)
+    ),
+    "a null history of a compaction": document("codex-rollout", codex("compacted", replacement_history=None)),
+    "a turn without a payload": document("codex-rollout", {"type": "turn_context"}, codex("turn_context", model="m")),
+    **{
+        f"a record of an answer with {value!r} as {field}": document(
+            "gemini-cli-session", {"id": "a", "type": "gemini", "content": content, field: value}
+        )
+        for field in ("thoughts", "toolCalls")
+        for value in (None, 5, [None], ["x"])
+        for content in ("x", [{"functionCall": {"name": "f"}}])
+    },
+    **{
+        f"a call with the result {result!r} beside another": document(
+            "gemini-cli-session", gemini_answer(result, "x", [{"functionResponse": {"name": "f"}}])
+        )
+        for result in (None, {}, [None], "")
+    },
+    **{
+        f"a null in the list of records of {[*line]}": document("gemini-cli-session", line)
+        for line in (
+            {"$set": {"messages": [None]}},
+            {"$set": {"messages": [{"id": "u", "type": "user", "content": 5}], "history": [None]}},
+            {"sessionId": "s", "projectHash": "p", "messages": [None]},
+            {"history": [{"role": "user", "parts": [{"text": "x"}]}], "messages": [None]},
+            {"id": "n", "type": "info", "content": "x", "messages": [None]},
+        )
+    },
+    **{
+        f"a request for approval of {called!r}": document(
+            "vercel-model-messages",
+            {"role": "assistant", "content": [{"type": "tool-approval-request", "approvalId": "a", **called}]},
+        )
+        for called in ({}, {"toolCallId": None}, {"toolCallId": {"a": 1}}, {"toolCallId": ["c"]})
+    },
+    **{
+        f"an approval in a part without {missing}": document(
+            "vercel-ui-messages", {"id": "m", "role": "assistant", "parts": [{"type": "tool-f", "input": {}, **part}]}
+        )
+        for missing, part in {
+            "the id of its call": {"state": "approval-requested", "approval": {"id": "a"}},
+            "the text of its error": {
+                "state": "output-error",
+                "toolCallId": "c",
+                "approval": {"id": "a", "approved": True},
+            },
+        }.items()
+    },
+    "a cache point after one of an unknown form": (
+        "bedrock-converse",
+        "request",
+        {
+            "modelId": "m",
+            "messages": [{"role": "user", "content": [{"cachePoint": {"a": 1}}, {"cachePoint": {"type": "default"}}]}],
+            "toolConfig": {"tools": [{"a": 1}, {"cachePoint": {"type": "default"}}]},
+        },
+    ),
+    "the signature of a call of an unknown type": document(
+        "inspect-eval-log",
+        {
+            "role": "assistant",
+            "content": [
+                {
+                    "type": "reasoning",
+                    "reasoning": "c2ln",
+                    "redacted": True,
+                    "internal": {"gemini_function_call_id": "c1"},
+                }
+            ],
+            "tool_calls": [{"id": "c1", "function": "f", "arguments": {}, "type": {"a": 1}}],
+        },
+    ),
+    "the signature of an unnamed provider beside a result of Anthropic": document(
+        "langchain-messages",
+        {
+            "type": "ai",
+            "content": [
+                {"type": "reasoning", "reasoning": "x", "extras": {"signature": "c2ln"}},
+                {"type": "non_standard", "value": {"type": "redacted_thinking", "data": "cmVk"}},
+            ],
+        },
+    ),
+    "a search with sources outside of its action": responses(
+        {"type": "web_search_call", "id": "w", "status": "completed", "action": {"type": "search"}, "sources": None}
     ),
 }
 

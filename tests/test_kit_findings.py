@@ -15,6 +15,7 @@ from contentmodel_conformance.examples import EXAMPLES, example
 from contentmodel_conformance.laws import LawBroken
 from contentmodel_conformance.rendering import finding_lines
 from contentmodel_conformance.report import beside
+from contentmodel_conformance.strategies.damage import added_nulls, replacements
 
 CHAT = contentmodel.adapter("openai-chat")
 
@@ -50,6 +51,38 @@ def test_beside_shows_end_of_values_if_one_is_prefix_of_other() -> None:
     one, other = beside("x" * 1000, "x" * 1000 + "y")
     assert 'y"' in other
     assert 'x"' in one
+
+
+def test_given_payloads_are_tried_with_each_value_changed() -> None:
+    class Hasty(Delegate):
+        """Read the names of the places of a request, which must be a list of texts."""
+
+        def decode_request(self, payload: Any) -> Any:
+            if isinstance(payload, dict):
+                [name.upper() for name in payload.get("places", [])]
+            return CHAT.decode_request(payload)
+
+    given: Any = {"request": [{"model": "m", "messages": [{"role": "user", "content": "x"}], "places": ["Oslo"]}]}
+    report = check_adapter(Hasty(), only=["disturbance/given"], others=[], payloads=given)
+    assert {finding.law for outcome in report.failures for finding in outcome.findings} == {"totality"}
+    assert not check_adapter(CHAT, only=["disturbance/given"], others=[], payloads=given).failures
+
+
+def test_edits_change_the_first_place_of_each_path_in_a_copy() -> None:
+    payload = {"a": [1, 2]}
+    assert [edit.applied() for edit in replacements([payload, {"a": [3]}])] == [
+        *({}, {"a": None}, {"a": {"a": 1}}),
+        *({"a": [2]}, {"a": [None, 2]}, {"a": [{"a": 1}, 2]}),
+    ]
+    assert payload == {"a": [1, 2]}
+
+
+def test_nulls_are_added_under_the_keys_of_other_objects() -> None:
+    payload = {"x": {"y": 1}}
+    assert [edit.applied() for edit in added_nulls([payload, payload])] == [
+        {"x": {"y": 1}, "y": None},
+        {"x": {"y": 1, "x": None}},
+    ]
 
 
 def test_finding_on_model_value_shows_payload() -> None:

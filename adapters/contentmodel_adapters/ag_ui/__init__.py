@@ -88,8 +88,8 @@ class AgUi(documents.ListAdapter):
         if answers.__class__ is not list or not answers:
             return super()._decode_row(row, wire, context)
         contents = RESUME.decode_list(answers, context)
-        if any(content.__class__ is UnknownContent for content in contents):
-            # A message cannot hold an unknown answer: the whole list stays in the residue.
+        if all(content.__class__ is UnknownContent for content in contents):
+            # Only answers show that a message is from this field: unknown entries alone stay in the residue.
             return super()._decode_row(row, wire, context)
         request = super()._decode_row(row, context.without(wire, ["resume"]), context)
         context.trace(RESUME, contents, wire, "resume", spread=True)

@@ -199,11 +199,17 @@ def _with_data(part: dict[str, Any]) -> dict[str, Any]:
 # -- encoding ----------------------------------------------------------------------------------------------------------
 
 
+ANSWERS = (InputResponseContent, ToolApprovalResponseContent)
+
+
 def answers_of(messages: list[ChatMessage]) -> ChatMessage | None:
-    """Return the last message if it has only answers to interrupts, which AG-UI has in `resume`; else None."""
-    last = messages[-1] if messages else None
-    kinds = (InputResponseContent, ToolApprovalResponseContent)
-    return last if last is not None and last.contents and all(isinstance(c, kinds) for c in last.contents) else None
+    """Return the last message if it has only answers to interrupts, which AG-UI has in `resume`; else None.
+
+    Unknown contents beside answers are entries of `resume` of an unknown form.
+    """
+    contents = messages[-1].contents if messages else []
+    is_own = any(isinstance(content, ANSWERS) for content in contents)
+    return messages[-1] if is_own and all(isinstance(c, (*ANSWERS, UnknownContent)) for c in contents) else None
 
 
 def _head_of(wires: list[dict[str, Any]]) -> dict[str, Any] | None:

@@ -139,7 +139,8 @@ class Exceptions(Failure):
 
     def write(self, result: ToolResultContent, wire: Any, context: EncodeContext) -> None:
         if not result.is_error:
-            wire.pop("exception", None)
+            if wire.get("exception"):
+                del wire["exception"]
         elif not wire.get("exception"):
             wire["exception"] = FAILED
             context.report_loss(result, "is_error", reasons.FAILURE_MARK)

@@ -433,7 +433,9 @@ OTHERS = [
         Silent(CACHED),
     ),
     # A cache point that follows no block.
-    Row("cachePoint", ConfigurationContent, {"cachePoint": "settings"}, Implied({"kind": "cachePoint"})),
+    Row(
+        "cachePoint", ConfigurationContent, {"cachePoint": "settings"}, Implied({"kind": "cachePoint"}), Silent(CACHED)
+    ),
 ]
 
 

@@ -74,10 +74,16 @@ TOOLS = TABLE.union(
         ),
         Row("systemTool", HostedTool, {"systemTool.name": "name"}, Implied(_OTHER), Silent(CACHED, "settings")),
         # A cache point that follows no tool.
-        Row("cachePoint", HostedTool, {"cachePoint": "settings"}, Implied({"kind": "cachePoint"}), Silent("name")),
+        Row(
+            "cachePoint",
+            HostedTool,
+            {"cachePoint": "settings"},
+            Implied({"kind": "cachePoint"}),
+            Silent(CACHED, "name"),
+        ),
     ],
     find=lambda wire: "cachePoint" if wire.get("cachePoint").__class__ is dict else _row_of_tool(wire),
-    other=Row("other", HostedTool, {}, Implied(_OTHER), Rest("settings"), Silent("name")),
+    other=Row("other", HostedTool, {}, Implied(_OTHER), Rest("settings"), Silent(CACHED, "name")),
     prefer=_usual_tool,
 )
 DEFINITIONS = CachedBlocks(TOOLS, POINTS, "cachePoint")

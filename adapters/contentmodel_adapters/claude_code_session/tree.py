@@ -121,4 +121,5 @@ class Tree:
         kept = metadata.get("preservedMessages") if metadata.__class__ is dict else None
         if kept.__class__ is not dict or kept.get("uuids").__class__ is not list:
             return None, []
-        return kept.get("anchorUuid"), [self.by_id[uuid] for uuid in kept["uuids"] if uuid in self.by_id]
+        ids = [uuid for uuid in kept["uuids"] if isinstance(uuid, str)]
+        return kept.get("anchorUuid"), [self.by_id[uuid] for uuid in ids if uuid in self.by_id]

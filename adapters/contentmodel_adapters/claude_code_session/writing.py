@@ -108,7 +108,7 @@ class Writing:
         assert item.source is not None
         envelope, wire = item.source.envelope, item.wire
         line = {key: value for key, value in envelope.items() if not key.startswith("message.")}
-        if "rendered" in line and line["rendered"] is None:
+        if line.get("type") == "attachment":
             line["rendered"] = [{"content": wire["content"]}]
         else:
             fields = {key[8:]: value for key, value in envelope.items() if key.startswith("message.")}
@@ -239,9 +239,7 @@ class Writing:
         encoded = installed(inner).encode_request(fields, self._context.policies)
         encoded.hand_over(self._context)
         written = {name: encoded.payload[name] for name in SHAPE if name in encoded.payload}
-        rest = {key: value for key, value in line["shape"].items() if value is not None or key not in SHAPE}
-        ordered = [*line["shape"], *written]
-        return {**line, "shape": {key: {**rest, **written}[key] for key in ordered if key in {**rest, **written}}}
+        return {**line, "shape": {**line["shape"], **written}}
 
 
 def _is_last_prompt(line: Any) -> bool:

@@ -15,10 +15,18 @@ from contentmodel.content.text import TextContent
 from contentmodel.message import Branch, ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.codex_rollout.blocks import API, CLI_VERSION, ITEMS, ORIGINATOR, PARTS, PASSTHROUGH, RECORDS
-from contentmodel_adapters.codex_rollout.reading import Reading
+from contentmodel_adapters.codex_rollout.reading import OTHER, Reading, has_slot
 from contentmodel_adapters.codex_rollout.rules import RULES
-from contentmodel_adapters.shared.session_lines import arranged, first_time, is_new, iso_time, kept_lines, session_id
-from contentmodel_adapters.shared.session_reading import Session
+from contentmodel_adapters.shared.session_lines import (
+    arranged,
+    first_time,
+    is_new,
+    iso_time,
+    kept_as,
+    kept_lines,
+    session_id,
+)
+from contentmodel_adapters.shared.session_reading import UNREADABLE, Session
 from contentmodel_adapters.shared.session_writing import Writer, Written
 from contentmodel_adapters.shared.sessions import SessionAdapter
 
@@ -88,9 +96,12 @@ class CodexRollout(SessionAdapter):
         """Return the lines of a rollout."""
         kept = kept_lines(request, self.api) if context.native else []
         header = [_new_header(request, context)] if is_new(request, self.api) else []
-        if request.model is not None and not any(_has_model(line) for _, line in kept):
+        # Nulls in the lines of these entries are of the file.
+        whole = kept_as(request, self.api, OTHER, UNREADABLE)
+        slots = {index: line["type"] for index, line in kept if index not in whole and has_slot(line)}
+        if request.model is not None and "turn_context" not in slots.values():
             context.report_loss(request, "model", reasons.NO_FIELD)
-        if context.native and not header and not any(_has_instructions(line) for _, line in kept):
+        if context.native and not header and "session_meta" not in slots.values():
             self.report_instructions(request, context)
         groups: list[list[tuple[int | None, Any]]] = []
         replacements: dict[int, dict[int, Any]] = {}
@@ -107,7 +118,8 @@ class CodexRollout(SessionAdapter):
                 self._report_joined(item, previous, context)
                 previous = item.message
         for at, (index, line) in enumerate(kept):
-            kept[at] = index, _completed(line, replacements.get(index), request, context)
+            if index in slots:
+                kept[at] = index, _completed(line, replacements.get(index, {}), request, context)
         return _numbered([*header, *arranged(groups, kept, request, self.api)])
 
 
@@ -165,43 +177,23 @@ def _item_of(item: Written) -> dict[str, Any]:
     return {**item.wire, PASSTHROUGH: passed[0]} if passed else item.wire
 
 
-def _has_instructions(line: Any) -> bool:
-    """Return whether a kept line is the one from which the instructions were read: their text is None."""
-    payload = line.get("payload") if line.__class__ is dict and line.get("type") == "session_meta" else None
-    held = payload.get("base_instructions") if payload.__class__ is dict else None
-    return held.__class__ is dict and held.get("text", "") is None
-
-
 def _instructions(request: ChatRequest, context: EncodeContext) -> str:
     """Return the instructions of the session as one text."""
     return _TEXT.encode(request.instructions, context, request) or ""
 
 
-def _has_model(line: Any) -> bool:
-    """Return whether a kept line is the one from which the model was read: its field is None."""
-    if line.__class__ is not dict or line.get("type") != "turn_context":
-        return False
-    return line["payload"].__class__ is dict and line["payload"].get("model", "") is None
-
-
-def _completed(line: Any, replacement: dict[int, Any] | None, request: ChatRequest, context: EncodeContext) -> Any:
-    """Fill the fields of a kept line that reading set to None: instructions, the model, or a replaced history."""
-    payload = line.get("payload") if line.__class__ is dict else None
-    if payload.__class__ is not dict:
-        return line
-    if _has_instructions(line):
-        held = {**payload["base_instructions"], "text": _instructions(request, context)}
-        return {**line, "payload": {**payload, "base_instructions": held}}
-    if line.get("type") == "turn_context" and payload.get("model", "") is None:
-        return {**line, "payload": {**payload, "model": request.model}}
-    if (
-        line.get("type") != "compacted"
-        or "replacement_history" not in payload
-        or payload["replacement_history"] is not None
-    ):
-        return line
-    items = [replacement[index] for index in sorted(replacement)] if replacement else []
-    return {**line, "payload": {**payload, "replacement_history": items}}
+def _completed(
+    line: dict[str, Any], replacement: dict[int, Any], request: ChatRequest, context: EncodeContext
+) -> dict[str, Any]:
+    """Fill the field of a kept line that reading set to None: instructions, the model, or a replaced history."""
+    payload, filled = line["payload"], dict[str, Any]()
+    if line["type"] == "session_meta":
+        filled["base_instructions"] = {**payload["base_instructions"], "text": _instructions(request, context)}
+    elif line["type"] == "turn_context":
+        filled["model"] = request.model
+    else:
+        filled["replacement_history"] = [replacement[index] for index in sorted(replacement)]
+    return {**line, "payload": {**payload, **filled}}
 
 
 def _numbered(lines: list[Any]) -> list[Any]:

@@ -12,8 +12,8 @@ from contentmodel_adapters.codex_rollout.blocks import ITEMS, OUTPUT, PASSTHROUG
 from contentmodel_adapters.shared.session_lines import count_of
 from contentmodel_adapters.shared.session_reading import UNREADABLE, Part, Record, Session
 
-_OTHER = "other"
-"""The residue entry of lines without a type."""
+OTHER = "other"
+"""The residue entry of lines without a type, and of lines with a null where reading a line sets None (`has_slot`)."""
 
 
 class Reading:
@@ -31,7 +31,7 @@ class Reading:
     def _read(self, index: int, line: Any) -> None:
         kind = line.get("type") if line.__class__ is dict else None
         if kind.__class__ is not str:
-            self.session.keep(index, line, _OTHER)
+            self.session.keep(index, line, OTHER)
         elif index in self._unreadable:
             self.session.keep(index, line, UNREADABLE)
         elif kind in ITEMS and "payload" not in line:
@@ -41,7 +41,7 @@ class Reading:
         else:
             read = getattr(self, f"_read_{kind}", None) if kind in _READ else None
             if read is None or not read(index, line, line["payload"]):
-                self.session.keep(index, line, kind)
+                self.session.keep(index, line, OTHER if has_slot(line) else kind)
 
     def _item(
         self,
@@ -162,6 +162,23 @@ def _without_passthrough(
         return item, envelope
     rest = {key: value for key, value in item.items() if key != PASSTHROUGH}
     return rest, {**envelope, f"{path}.{PASSTHROUGH}"[1:]: item[PASSTHROUGH]}
+
+
+_SLOTS = {
+    "session_meta": ("base_instructions", "text"),
+    "turn_context": ("model",),
+    "compacted": ("replacement_history",),
+}
+"""The path in the payload of the value that becomes a value of the model, by the type of the line."""
+
+
+def has_slot(line: Any) -> bool:
+    """Return whether the value of a line that becomes a value of the model is None."""
+    path = _SLOTS.get(str(line.get("type"))) if line.__class__ is dict else None
+    held = line.get("payload") if path is not None else ""
+    for key in path or ():
+        held = held.get(key, "") if held.__class__ is dict else ""
+    return held is None
 
 
 def _is_item(item: Any) -> bool:

@@ -77,7 +77,7 @@ class Reading:
             self._set(index, line)
         elif _are_records(line.get("messages")) and isinstance(line.get("sessionId"), str):
             self._list(index, line, "messages", "session")
-        elif is_checkpoint(line):
+        elif is_checkpoint(line) and not has_slots(line.get("messages")):
             self._list(index, line, "history", "checkpoint")
         else:
             self.session.keep(index, line, "session" if isinstance(line.get("sessionId"), str) else _OTHER)
@@ -181,7 +181,7 @@ class Reading:
             calls = zip(envelope["toolCalls"], results.envelope["toolCalls"], strict=True)
             envelope = {
                 **envelope,
-                "toolCalls": [{**call, "result": rest["result"]} if "result" in rest else call for call, rest in calls],
+                "toolCalls": [_with_slot(call, rest) for call, rest in calls],
             }
         role = "model" if is_answer else "user"
         record = self._record(event)
@@ -226,6 +226,16 @@ class Reading:
                 record.model = model
                 self.session.model, self.session.model_path = model, f"{version.place}.model"
         return record
+
+
+def _with_slot(call: Any, rest: Any) -> Any:
+    """Return a call of a record with its result as `results_of` left it."""
+    return {**call, "result": rest["result"]} if rest.__class__ is dict and "result" in rest else call
+
+
+def has_slots(values: Any) -> bool:
+    """Return whether a value is a list with nulls, which replace the records that became messages."""
+    return values.__class__ is list and None in values
 
 
 def is_checkpoint(line: dict[str, Any]) -> bool:

@@ -52,13 +52,15 @@ def restored(envelope: dict[str, Any], parts: list[Any]) -> dict[str, Any] | Non
     calls = [call for call in _objects(record.get("toolCalls")) if call.get("id", "") is None]
     if len(rest) < len(thoughts) + len(calls):
         return None
+    filled: dict[str, list[Any]] = {}
     if thoughts:
-        record["thoughts"] = [_with_thought(thought, rest.pop(0)) for thought in thoughts]
+        filled["thoughts"] = [_with_thought(thought, rest.pop(0)) for thought in thoughts]
     if calls:
-        record["toolCalls"] = [_with_call(call, part) for call, part in zip(calls, rest[-len(calls) :], strict=True)]
+        filled["toolCalls"] = [_with_call(call, part) for call, part in zip(calls, rest[-len(calls) :], strict=True)]
         del rest[-len(calls) :]
-    if None in (*record.get("thoughts", ()), *record.get("toolCalls", ())):
+    if any(None in values for values in filled.values()):
         return None
+    record |= filled
     held = envelope.get("content")
     if held.__class__ is list and len(held) == len(rest):
         record["content"] = rest
@@ -139,10 +141,14 @@ def _with_call(call: dict[str, Any], part: dict[str, Any]) -> dict[str, Any] | N
 def results_of(record: dict[str, Any]) -> Opened:
     """Return the results of the calls in a record of an answer as parts of a message of the user.
 
-    The envelope has the calls without these results: `with_results` restores them.
+    The envelope has the calls without these results: `with_results` restores them. If it cannot, there are no parts.
     """
     parts, places, rest = [], [], []
-    for at, call in enumerate(_objects(record.get("toolCalls"))):
+    calls = record.get("toolCalls")
+    for at, call in enumerate(calls if calls.__class__ is list else ()):
+        if call.__class__ is not dict:
+            rest.append(call)
+            continue
         result, place = call.get("result"), f".toolCalls[{at}].result"
         if result.__class__ is list and result and all(part.__class__ is dict for part in result):
             parts += result
@@ -156,18 +162,19 @@ def results_of(record: dict[str, Any]) -> Opened:
             named = {key: call[key] for key in ("id", "name") if key in call}
             parts.append({"functionResponse": {**named, "response": {"output": result}}})
             places.append(place)
-            rest.append({**call, "result": None})
+            rest.append({**call, "result": ""})
         else:
             rest.append(call)
-    return Opened(parts, places, {"toolCalls": rest})
+    found = Opened(parts, places, {"toolCalls": rest})
+    return found if parts and with_results({**record, **found.envelope}, parts) == record else Opened([], [], {})
 
 
 def with_results(record: dict[str, Any], parts: list[Any]) -> dict[str, Any] | None:
     """Return a record with the results of its calls; None if the parts do not have the form of the results."""
     rest, calls = list(parts), []
     for call in record.get("toolCalls", ()):
-        held = call.get("result", "")
-        size = len(held) if held.__class__ is list and None in held else 1 if held is None or held == {} else 0
+        held = call.get("result") if call.__class__ is dict else None
+        size = len(held) if held.__class__ is list and None in held else 1 if held in ("", {}) else 0
         taken, rest = rest[:size], rest[size:]
         if len(taken) < size:
             return None
@@ -175,7 +182,7 @@ def with_results(record: dict[str, Any], parts: list[Any]) -> dict[str, Any] | N
             call = {**call, "result": taken}
         elif held == {}:
             call = {**call, "result": taken[0]}
-        elif held is None:
+        elif held == "":
             output = (taken[0].get("functionResponse") or {}).get("response", {}).get("output")
             if not isinstance(output, str):
                 return None

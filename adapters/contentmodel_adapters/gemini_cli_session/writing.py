@@ -10,9 +10,10 @@ from contentmodel.authoring import TOKEN, EncodeContext, reasons
 from contentmodel.message import Branch, ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.gemini_cli_session.blocks import API
-from contentmodel_adapters.gemini_cli_session.reading import Reading
+from contentmodel_adapters.gemini_cli_session.reading import Reading, has_slots
 from contentmodel_adapters.gemini_cli_session.records import restored, with_results
 from contentmodel_adapters.shared.session_lines import (
+    ORDER,
     arranged,
     first_time,
     iso_time,
@@ -59,7 +60,9 @@ class Writing:
                     groups[-1].append((line, _IN_LIST))
                 else:
                     groups[-1].append((line, record))
-        filled = [(index, _filled(line, lists.get(index, {}))) for index, line in kept]
+        # The kept lines that messages were read from are those with lists of records. Other nulls are of the file.
+        read = {*(ORDER.of(self._request, API) or ())}
+        filled = [(index, _filled(line, lists.get(index, {})) if index in read else line) for index, line in kept]
         lines = [line for line in arranged(groups, filled, self._request, API) if line is not _IN_LIST]
         return lines if self._is_read_as(lines, parts) else None
 
@@ -164,15 +167,13 @@ def _without_token(entry: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in entry.items() if key != TOKEN}
 
 
-def _filled(line: Any, records: dict[int, Any]) -> Any:
+def _filled(line: dict[str, Any], records: dict[int, Any]) -> Any:
     """Return a line with the records of messages in its list, without the records of removed messages."""
-    if line.__class__ is not dict:
-        return line
     if line.get("$set").__class__ is dict:
         return {**line, "$set": _filled(line["$set"], records)}
     for field in ("messages", "history"):
-        values = line.get(field)
-        if values.__class__ is list and None in values:
+        values: Any = line.get(field)
+        if has_slots(values):
             found = (records.get(at) if value is None else value for at, value in enumerate(values))
             return {**line, field: [value for value in found if value is not None]}
     return line

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from contentmodel.authoring import DecodeContext, Hint, objects_of
+from contentmodel.content.outcomes import UnknownContent
 from contentmodel.message import ChatMessage
 from contentmodel_adapters.inspect_eval_log.values import API
 from contentmodel_adapters.shared.call_signatures import sign
@@ -43,6 +44,9 @@ def write_anchors(wire: dict[str, Any], message: ChatMessage, signatures: dict[s
     """Write the anchors that the hint of a message has, and new anchors for other signed calls."""
     calls = [*objects_of(wire, "tool_calls"), *objects_of(wire, "content")]
     ids = {call.get("id") for call in calls if call.get("id").__class__ is str}
+    # Decoding gives no signature to a call of an unknown form: its anchor has it.
+    unknown = [content.block for content in message.contents if isinstance(content, UnknownContent)]
+    ids -= {block["id"] for block in unknown if block.__class__ is dict and block.get("id").__class__ is str}
     known = [item for item in ANCHORS.of(message, API) or () if [type(value) for value in item] == [int, dict]]
     anchors = [(at, part) for at, part in known if is_anchor(part)]
     if not anchors and not signatures:

@@ -289,8 +289,9 @@ def _issuer_of(message: ChatMessage) -> str:
         return ""
     if message.origin is not None and message.origin.issuer:
         return message.origin.issuer
-    sealed = (content.protected for content in message.contents if content.protected is not None)
-    return next((one.issuer for one in sealed if one.issuer != API), "")
+    issuers = [content.protected.issuer for content in message.contents if content.protected is not None]
+    # State of an unnamed provider: a message that names one could not have it.
+    return "" if API in issuers else next(iter(issuers), "")
 
 
 def _with_columns(message: ChatMessage, context: EncodeContext) -> ChatMessage:

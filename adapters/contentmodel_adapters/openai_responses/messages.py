@@ -148,6 +148,9 @@ def _decode_other(item: dict[str, Any], context: DecodeContext) -> Any:
 
 def _decode_pair(pair: PairRow, item: dict[str, Any], context: DecodeContext) -> list[Any]:
     action = item.get("action")
+    if pair.name == "web_search_call" and "sources" in item:
+        # Encoding writes a field of this name into the action.
+        return [WHOLE_ITEM.on(UnknownContent(api=API, block=item), API, True)]
     if pair.name != "web_search_call" or action.__class__ is not dict or "sources" not in action:
         return pair.decode(item, context)
     # A search has its results inside its action.

@@ -33,9 +33,19 @@ def is_new(request: ChatRequest, api: str) -> bool:
 
 def kept_lines(request: ChatRequest, api: str) -> list[tuple[int, Any]]:
     """Return the lines of a file that are not part of a message, with their indexes, in order."""
-    residue: Mapping[str, Any] = (request.extra or {}).get(api, {})
-    entries = [entry for entries in wire_fields(residue).values() for entry in _pairs(entries)]
+    entries = [entry for entries in _entries(request, api).values() for entry in _pairs(entries)]
     return sorted(entries, key=lambda entry: entry[0])
+
+
+def kept_as(request: ChatRequest, api: str, *names: str) -> set[int]:
+    """Return the indexes of the lines that are kept in these entries of the residue."""
+    entries = _entries(request, api)
+    return {index for name in names for index, _ in _pairs(entries.get(name))}
+
+
+def _entries(request: ChatRequest, api: str) -> Mapping[str, Any]:
+    residue: Mapping[str, Any] = (request.extra or {}).get(api, {})
+    return wire_fields(residue)
 
 
 def _pairs(entries: object) -> Iterator[tuple[int, Any]]:

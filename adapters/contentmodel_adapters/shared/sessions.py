@@ -186,6 +186,8 @@ class SessionAdapter(RequestsOnly):
         if not has_held and not (context.native and self.has_instructions):
             self.report_instructions(request, context)
         rest = without_api(request.extra, self.api)
+        # The line that holds the instructions and tools also holds their residue.
+        rest = without_api(rest, self.inner) if has_held else rest
         context.leave_residue(context.replace(request, extra=rest))
 
     @staticmethod

@@ -12,6 +12,7 @@ from contentmodel.authoring import (
     MessageList,
     Pieces,
     hints,
+    is_native,
     reasons,
     with_error_mark,
     with_error_read,
@@ -192,7 +193,7 @@ class _Writing:
             options = wire.get(OPTIONS, {})
             wire[OPTIONS] = {**options, "anthropic": {**options.get("anthropic", {}), "cacheControl": mark}}
         for content, part in self._approvals_in(contents, wire):
-            self._write_approval(content, part)
+            self._write_approval(content, part, message)
         return wire
 
     def _fitted(self, content: Any, message: ChatMessage) -> list[Any]:
@@ -281,7 +282,7 @@ class _Writing:
         parts = [part for part in written if part.get("type") in types] if approvals and written else []
         return list(zip(approvals, parts, strict=False))
 
-    def _write_approval(self, content: Any, part: dict[str, Any]) -> None:
+    def _write_approval(self, content: Any, part: dict[str, Any], message: ChatMessage) -> None:
         """Write the ids of an approval: its own, and for a request that of its call."""
         original = approval_id(content)
         if isinstance(content, ToolApprovalRequestContent):
@@ -289,8 +290,10 @@ class _Writing:
             if original is not None and is_own:
                 part["approvalId"] = original
             self._asked[content.request_id] = part["approvalId"]
-            part.setdefault("toolCallId", content.request_id if is_own else self._hosted)
-            report_request(content, self._calls.get(part["toolCallId"]), self._context)
+            if not is_native(message, self._context):
+                part.setdefault("toolCallId", content.request_id if is_own else self._hosted)
+            called = part.get("toolCallId")
+            report_request(content, self._calls.get(called) if called.__class__ is str else None, self._context)
             self._context.report_lost_attributes(content, ("server",))
         elif content.request_id in self._asked:
             part["approvalId"] = self._asked[content.request_id]

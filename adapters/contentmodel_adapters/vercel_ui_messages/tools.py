@@ -270,6 +270,9 @@ def decode_tool(wire: dict[str, Any], context: DecodeContext, parts: list[Any], 
         answered = False
     if state == "output-error" and wire.get("errorText").__class__ is not str:
         answered = False
+    if wire.get("toolCallId").__class__ is not str or (state in _ANSWERED and not answered):
+        # Encoding finds the call by its id, and derives the state from the approval and the result.
+        answer = None
     used = {"state"} if _follows(state, wire, answer) else set()
     used |= {"approval"} if answer is not None else set()
     own = {key: wire[key] for key in _OF_RESULT if key in wire} if answered else {}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import random
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -15,7 +16,7 @@ from contentmodel_conformance import conduct, laws
 from contentmodel_conformance.checks.registry import check
 from contentmodel_conformance.examples import example
 from contentmodel_conformance.oracles import judge
-from contentmodel_conformance.strategies.damage import with_one_replaced
+from contentmodel_conformance.strategies.damage import Edit, added_nulls, replacements, with_one_replaced
 from contentmodel_conformance.strategies.sdk import (
     disturbed,
     json_values,
@@ -206,13 +207,50 @@ def anything_anywhere(subject: Subject, trial: Trial) -> None:
             trial.each(disturbed(strategy), of(subject, laws.disturbance, kind), f"{kind} {label}")
 
 
-@check(laws.disturbance, "each", "payloads that the adapter wrote, with one value replaced by null or by an object")
+REPLACED = "one value missing, or replaced by null or by an object"
+
+
+@check(laws.disturbance, "each", f"payloads that the adapter wrote, with {REPLACED}")
 def each_replaced(subject: Subject, trial: Trial) -> None:
     for kind in subject.supported:
         for payload in with_one_replaced(subject.written(kind)):
             if trial.is_over:
                 return
             trial.once(payload, of(subject, laws.disturbance, kind), kind)
+
+
+@check(laws.disturbance, "given", f"payloads given with the adapter, with {REPLACED}, or with a null added", "payloads")
+def given_edited(subject: Subject, trial: Trial) -> None:
+    for kind in subject.supported:
+        given = subject.payloads.get(kind, ())
+        for find, most in _EDITS.items():
+            if isinstance(given, st.SearchStrategy):
+                edited = given.flatmap(partial(_edited, find))
+                trial.each(edited, of(subject, laws.disturbance, kind), kind, share=most / _LEAST)
+                continue
+            for edit in _some([*find(given)], most * trial.examples, trial.seed):
+                if trial.is_over:
+                    return
+                trial.once(edit.applied(), of(subject, laws.disturbance, kind), kind)
+
+
+_EDITS: dict[Callable[[Iterable[Any]], Iterable[Edit]], int] = {replacements: 30, added_nulls: 5}
+"""The edits of payloads, and how many of them are tried for each example of the profile.
+
+Drawing payloads from a strategy takes longer, so fewer edits of them are tried, by the factor `_LEAST`.
+"""
+_LEAST = 10
+
+
+def _some(edits: list[Edit], most: int, seed: int) -> list[Edit]:
+    """Return at most `most` edits, chosen by a seed."""
+    return edits if len(edits) <= most else random.Random(seed).sample(edits, most)
+
+
+def _edited(find: Callable[[Iterable[Any]], Iterable[Edit]], payload: Any) -> st.SearchStrategy[Any]:
+    """Return a strategy of copies of a payload with one edit; of the payload itself if it can have none."""
+    edits = [*find([payload])]
+    return st.sampled_from(edits).map(Edit.applied) if edits else st.just(payload)
 
 
 def sources(subject: Subject, kind: str) -> list[tuple[str, st.SearchStrategy[Any]]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from hypothesis import strategies as st
@@ -15,7 +15,10 @@ from contentmodel import events as ev
 from contentmodel.engine.streams.formats import StreamFormat
 from contentmodel_conformance.strategies.sdk import json_values
 
-__all__ = ["bytes_of", "flips", "misfitting", "mixed_up", "ODD", "out_of_order", "with_one_replaced"]
+__all__ = [
+    *("added_nulls", "bytes_of", "Edit", "flips", "misfitting", "mixed_up", "ODD", "out_of_order", "replacements"),
+    "with_one_replaced",
+]
 
 Body = list[dict[str, Any]]
 
@@ -162,34 +165,88 @@ def misfitting(draw: DrawFn, payload: Any, fields: Collection[str]) -> Any:
 _MISFITS: tuple[Any, ...] = (7, 1.5, {"a": "misfit"}, ["misfit"], [7], {"a": 7})
 
 
+_MISSING = object()
+_REPLACEMENTS = (_MISSING, None, {"a": 1})
+
+
+class Edit(NamedTuple):
+    """A change of one value of a payload. `steps` are the keys and indexes that lead to its parent."""
+
+    payload: Any
+    steps: tuple[Any, ...]
+    key: Any
+    value: Any
+
+    def applied(self) -> Any:
+        """Return a changed copy of the payload."""
+        changed = parent = copy.deepcopy(self.payload)
+        for step in self.steps:
+            parent = parent[step]
+        if self.value is _MISSING:
+            del parent[self.key]
+        else:
+            parent[self.key] = copy.deepcopy(self.value)
+        return changed
+
+
 def with_one_replaced(payloads: Iterable[Any]) -> Iterator[Any]:
-    """Yield copies of payloads with one value replaced by null, and by an object: the first value at each path.
+    """Yield copies of payloads with one value missing, or replaced by null or by an object."""
+    return (edit.applied() for edit in replacements(payloads))
+
+
+def replacements(payloads: Iterable[Any]) -> Iterator[Edit]:
+    """Yield edits that drop a value, or replace it by null or by an object: the first value at each path.
 
     Paths that differ only in indexes are one path: names of types, and items of lists of names, are all replaced.
     """
     seen: set[tuple[Any, ...]] = set()
     for payload in payloads:
-        for owner, key, path in _paths(changed := copy.deepcopy(payload)):
-            if path in seen:
-                continue
-            seen.add(path)
-            before = owner[key]
-            for value in (None, {"a": 1}):
-                owner[key] = value
-                yield copy.deepcopy(changed)
-            owner[key] = before
+        for steps, key, path in _paths(payload):
+            if path not in seen:
+                seen.add(path)
+                yield from (Edit(payload, steps, key, value) for value in _REPLACEMENTS)
 
 
-def _paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, Any, tuple[Any, ...]]]:
-    """Yield every place in a JSON value: its parent, its key, and its path, in which all indexes are None.
+def added_nulls(payloads: Iterable[Any]) -> Iterator[Edit]:
+    """Yield edits that add a null to an object, under a key of another object of the payload.
+
+    Objects with the same keys, the same type and the same role are one object.
+    """
+    seen: set[tuple[Any, ...]] = set()
+    for payload in payloads:
+        places = [((), payload), *((steps, _at(payload, steps)) for steps in _steps(payload))]
+        objects = [(steps, value) for steps, value in places if isinstance(value, dict)]
+        names = sorted({key for _, value in objects for key in value})
+        for steps, value in objects:
+            form = (*sorted(value), str(value.get("type")), str(value.get("role")))
+            for name in names:
+                if name not in value and (form, name) not in seen:
+                    seen.add((form, name))
+                    yield Edit(payload, steps, name, None)
+
+
+def _steps(payload: Any) -> Iterator[tuple[Any, ...]]:
+    return ((*steps, key) for steps, key, _ in _paths(payload))
+
+
+def _at(payload: Any, steps: Iterable[Any]) -> Any:
+    for step in steps:
+        payload = payload[step]
+    return payload
+
+
+def _paths(
+    value: Any, steps: tuple[Any, ...] = (), path: tuple[Any, ...] = ()
+) -> Iterator[tuple[tuple[Any, ...], Any, tuple[Any, ...]]]:
+    """Yield every place in a JSON value: the steps to its parent, its key, and its path, in which all indexes are None.
 
     A path has the types of the objects that it goes through.
     """
-    items = [*value.items()] if isinstance(value, dict) else [*enumerate(value)] if isinstance(value, list) else []
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, item in items:
         step = (key, str(value.get("type"))) if isinstance(value, dict) else None
-        yield value, key, (*path, step)
-        yield from _paths(item, (*path, step))
+        yield steps, key, (*path, step)
+        yield from _paths(item, (*steps, key), (*path, step))
 
 
 # -- events of the model -----------------------------------------------------------------------------------------------
