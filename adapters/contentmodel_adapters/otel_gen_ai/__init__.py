@@ -21,7 +21,9 @@ from contentmodel.authoring import (
     objects_of,
     passes,
     payload_pass,
+    request_pass,
     response_pass,
+    with_json_schemas,
     without_user_messages,
 )
 from contentmodel.response import ChatResponse
@@ -90,6 +92,7 @@ class OtelGenAI(TableAdapter):
         documents.NORMALIZED,
         message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
         approvals.WITHOUT_OWN_IDS,
+        request_pass(with_json_schemas),
     )
     request_payload_passes = (payload_pass(as_read, native=True),)
     answer_passes = (
