@@ -261,9 +261,10 @@ def _row_of_definition(definition: dict[str, Any]) -> str | None:
     return None if own is None else own.name
 
 
-def _name_by_kind(tool: HostedTool, wire: dict[str, Any]) -> None:
-    """Write the required name: that of the tool's kind."""
-    wire.setdefault("name", tool.kind or "")
+def _with_kind_and_name(tool: HostedTool, wire: dict[str, Any]) -> None:
+    """Write the required fields. A tool without a name has that of its kind."""
+    wire.setdefault("type", tool.kind)
+    wire.setdefault("name", tool.kind)
 
 
 DEFINITIONS = TABLE.union(
@@ -271,7 +272,7 @@ DEFINITIONS = TABLE.union(
     [row("function", FunctionTool, _FUNCTION), *_OF_PROVIDERS.values()],
     find=_row_of_definition,
     prefer=lambda tool, rows: rows[0],
-    other=Row("other", HostedTool, {"type": "kind", "name": "name"}, Rest("settings"), Filled({}, _name_by_kind)),
+    other=Row("other", HostedTool, {"type": "kind", "name": "name"}, Rest("settings"), Filled({}, _with_kind_and_name)),
 )
 
 # -- attributes --------------------------------------------------------------------------------------------------------
