@@ -1,4 +1,4 @@
-"""What is recorded for OpenTelemetry, judged by the JSON Schemas of its conventions for generative AI.
+"""The attributes that are recorded for OpenTelemetry, judged by the JSON Schemas of its conventions.
 
 No package has these schemas. CONTENTMODEL_OTEL_SCHEMAS names a folder with the files of `model/gen-ai` of
 open-telemetry/semantic-conventions-genai.
