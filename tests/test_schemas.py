@@ -632,7 +632,7 @@ def test_adapt_reports_path_of_lost_keyword(keyword: str) -> None:
 @pytest.mark.parametrize("target", ["mistral-chat", "otel-gen-ai"])
 @pytest.mark.parametrize(("whole", "part"), [("OBJECT", "STRING"), (6, 1)])
 def test_types_of_gemini_are_written_as_those_of_json_schema(target: str, whole: Any, part: Any) -> None:
-    parameters = {"type": whole, "properties": {"city": {"type": part}, "days": {"type": "NUMBER"}}}
+    parameters = {"type": whole, "properties": {"city": {"anyOf": [{"type": part}]}, "days": {"type": "NUMBER"}}}
     payload = {
         "contents": [{"role": "user", "parts": [{"text": "Is it sunny?"}]}],
         "tools": [{"functionDeclarations": [{"name": "weather", "parameters": parameters}]}],
@@ -640,6 +640,9 @@ def test_types_of_gemini_are_written_as_those_of_json_schema(target: str, whole:
     encoded = convert(payload, source="google-generate-content", target=target, model="m")
     request = adapter(target).decode_request(encoded.payload)
     assert [getattr(tool, "parameters", None) for tool in request.tools] == [
-        {"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "number"}}}
+        {"type": "object", "properties": {"city": {"anyOf": [{"type": "string"}]}, "days": {"type": "number"}}}
     ]
+    assert {loss.code for loss in encoded.losses} & {"schema-converted"} == (
+        set() if whole == "OBJECT" else {"schema-converted"}
+    )
     assert audit(payload, encoded) == []

@@ -5,9 +5,12 @@ The JSON form of protocol buffers may have numbers in their place.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from contentmodel.engine.context import EncodeContext
+from contentmodel.engine.json import child_path
+from contentmodel.engine.losses import reasons
 from contentmodel.request import ChatRequest, FunctionTool
 
 NAMES = ("TYPE_UNSPECIFIED", "STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL")
@@ -26,7 +29,21 @@ def _with_json_schema(tool: Any, context: EncodeContext) -> Any:
     schema = with_named_types(tool.parameters) if isinstance(tool, FunctionTool) else None
     if not isinstance(schema, dict) or schema.get("type") != "OBJECT":
         return tool
+    for path in _numbers(tool.parameters, "parameters"):
+        context.report_loss(tool, path, reasons.SCHEMA_CONVERTED, keyword="type", why="types have names")
     return context.replace(tool, parameters=_lowered(schema))
+
+
+def _numbers(schema: object, path: str) -> Iterator[str]:
+    """Yield the paths of types that are numbers."""
+    if isinstance(schema, list):
+        for index, item in enumerate(schema):
+            yield from _numbers(item, f"{path}[{index}]")
+    elif isinstance(schema, dict):
+        for key, value in schema.items():
+            if key == "type" and value.__class__ is int:
+                yield child_path(path, key)
+            yield from _numbers(value, child_path(path, key))
 
 
 def with_named_types(schema: Any) -> Any:
