@@ -47,6 +47,7 @@ RESULTS: list[dict[str, Any]] = [
     {"type": "tool_call_response", "id": "call_4", "response": [{"type": "text", "text": "of MCP"}]},
     {"type": "tool_call_response", "id": "call_5", "response": None},
     {"type": "tool_call_response", "id": "call_6", "name": "look", "result": {"degrees": 18}},
+    {"type": "tool_call_response", "id": "call_7", "response": [{"type": "text", "text": "of MCP"}, {"type": "image"}]},
 ]
 TOOLS: list[dict[str, Any]] = [
     {"type": "function", "name": "look", "description": "Look.", "parameters": {"type": "object", "properties": {}}},

@@ -6,6 +6,7 @@ import asyncio
 import warnings
 from typing import Any
 
+import msgspec
 import pytest
 from agent_framework import (
     Agent,
@@ -33,7 +34,7 @@ from contentmodel import (
     detect,
     user,
 )
-from contentmodel.content import JsonContent, Protected, UnknownContent
+from contentmodel.content import JsonContent, Protected, ShellToolResultContent, UnknownContent
 from contentmodel_adapters.agent_framework.blocks import CONTENTS
 from contentmodel_conformance.strategies.transcripts import transcripts
 from extensions_ai import CHAT, refusals
@@ -95,8 +96,12 @@ with warnings.catch_warnings():
                 Content.from_shell_command_output(stdout="a", stderr="b", exit_code=1),
                 Content.from_shell_command_output(stderr="b"),
                 Content.from_shell_command_output(timed_out=True),
+                Content.from_shell_command_output(exit_code=0),
+                Content.from_text("more"),
             ],
         ),
+        Content.from_shell_tool_result(call_id="h1", outputs=[Content.from_shell_command_output(exit_code=2)]),
+        Content.from_shell_tool_result(call_id="h1", outputs=[Content.from_text("a")]),
         Content.from_shell_command_output(stdout="a"),
         Content.from_computer_tool_call(id="x", call_id="y", actions=[{"type": "click"}]),
         Content.from_computer_tool_result(call_id="y", screenshot=PIXEL),
@@ -127,6 +132,60 @@ def test_every_type_of_library_has_a_row() -> None:
     from agent_framework._types import _CONTENT_TYPES
 
     assert CONTENTS.tags == _CONTENT_TYPES == {content.type for content in ALL}
+
+
+# -- results of shell commands -----------------------------------------------------------------------------------------
+
+
+def shell_messages(*outputs: Content) -> list[Any]:
+    """Return a conversation with a shell call and its result."""
+    call = Content.from_shell_tool_call(call_id="h1", commands=["ls"])
+    result = Content.from_shell_tool_result(call_id="h1", outputs=outputs)
+    return [Message("user", ["List."]).to_dict(), Message("assistant", [call, result]).to_dict()]
+
+
+FAILING = Content.from_shell_command_output(stdout="half", stderr="no such file", exit_code=2)
+FINE = Content.from_shell_command_output(stdout="all", stderr="", exit_code=0, timed_out=False)
+
+
+def test_stderr_and_exit_code_of_a_command_are_contents() -> None:
+    outputs = (FAILING, FINE, Content.from_shell_command_output(stderr="slow", timed_out=True))
+    (result,) = ADAPTER.decode_request(shell_messages(*outputs)).messages[1].contents[1:]
+    assert isinstance(result, ShellToolResultContent)
+    texts = [output.text for output in result.outputs if isinstance(output, TextContent)]
+    errors = [(error.code, error.message) for error in result.outputs if isinstance(error, ErrorContent)]
+    assert texts == ["half", "no such file", "all", "slow"]
+    assert errors == [("exit_code", "exit code 2"), ("timed_out", "")]
+    assert result.error is not None
+    assert result.error.details == {"exit_code": 2}
+
+
+def test_command_that_succeeds_has_no_error() -> None:
+    silent = Content.from_shell_command_output(exit_code=0)
+    (result,) = ADAPTER.decode_request(shell_messages(FINE, silent)).messages[1].contents[1:]
+    assert isinstance(result, ShellToolResultContent)
+    assert (result.text, result.error) == ("all", None)
+
+
+@pytest.mark.parametrize("target", PROVIDERS)
+def test_stderr_and_exit_code_of_a_command_are_sent_to_a_provider(target: str) -> None:
+    messages = shell_messages(FAILING)
+    encoded = convert(messages, target=target, model="gpt-5.2")
+    assert audit(messages, encoded) == []
+    sent = str(encoded.payload)
+    assert all(text in sent for text in ("half", "no such file", "exit code 2"))
+    assert not {loss.path.rpartition(".")[2] for loss in encoded.losses if loss.kind == "dropped"} & {"stderr"}
+
+
+def test_edited_stderr_of_a_command_is_written() -> None:
+    request = ADAPTER.decode_request(shell_messages(FAILING, FINE))
+    result: Any = request.messages[1].contents[1]
+    result.outputs[1] = msgspec.structs.replace(result.outputs[1], text="edited")
+    written: Any = ADAPTER.encode_request(request).payload
+    assert [output["stderr"] for output in written[1]["contents"][1]["outputs"]] == ["edited", ""]
+
+
+# -- conversations of agents -------------------------------------------------------------------------------------------
 
 
 class Scripted(FunctionInvocationLayer, BaseChatClient):  # type: ignore[type-arg, misc]

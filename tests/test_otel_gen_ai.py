@@ -8,7 +8,11 @@ import typing
 import warnings
 from typing import Any
 
+import anthropic
+import msgspec
 import pytest
+from mistralai.client import Mistral
+from mistralai.extra.observability import set_tracer_provider
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -45,6 +49,7 @@ from contentmodel.content.text import JsonContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent, HostedToolCallContent
 from contentmodel.errors import EncodeError
 from contentmodel.message import contents_of
+from contentmodel.request import FunctionTool, HostedTool
 from contentmodel.response import ChatChoice
 from contentmodel.runner import ToolRunner
 from contentmodel.runner.telemetry import OPTIONS, OpenTelemetry
@@ -56,6 +61,7 @@ INPUT, OUTPUT = "gen_ai.input.messages", "gen_ai.output.messages"
 FINISH = "gen_ai.response.finish_reasons"
 PAGE = UriContent(uri="https://example.org", title="A page", kind="document")
 TEXT_PART = {"type": "text", "content": "x"}
+PIXEL = "data:image/png;base64,iVBORw0KGgo="
 
 
 def parts_of(*parts: dict[str, Any], role: str = "assistant") -> list[Any]:
@@ -199,10 +205,11 @@ def test_media_have_their_kinds() -> None:
 def test_response_of_a_tool_is_text_parts_or_json() -> None:
     outputs = [content.outputs for content in parts_of(*otel_spans.RESULTS, role="tool")]
     assert [[type(output) for output in each] for each in outputs] == [
-        *([JsonContent], [TextContent], [TextContent], [JsonContent], [], [JsonContent])
+        *([JsonContent], [TextContent], [TextContent], [TextContent], [], [JsonContent], [JsonContent])
     ]
     assert outputs[0][0].value == {"degrees": 18}
-    assert outputs[3][0].value == [{"type": "text", "text": "of MCP"}]
+    assert outputs[3][0].text == "of MCP"
+    assert outputs[6][0].value == [{"type": "text", "text": "of MCP"}, {"type": "image"}]
 
 
 def test_server_tool_call_has_the_arguments_beside_its_type() -> None:
@@ -316,7 +323,10 @@ def test_response_has_choices_usage_and_finish_reasons() -> None:
         ("content_filter", "content_filter"),
         ("end_turn", "stop"),
         ("MAX_TOKENS", "length"),
+        ("safety", "content_filter"),
+        ("FinishReason.MAX_TOKENS", "length"),
         ("solar_flare", "other"),
+        ("", "other"),
     ],
 )
 @pytest.mark.parametrize("form", ["in the message", "in the list", "null"])
@@ -333,9 +343,18 @@ def test_finish_reason_is_read_from_the_message_or_the_list(value: str, reason: 
     assert adapter(API).encode_response(response).payload[FINISH] == ["error"]
 
 
+def test_list_of_finish_reasons_may_be_text() -> None:
+    payload = {OUTPUT: [{"role": "assistant", "parts": []}], FINISH: '["length"]'}
+    response = adapter(API).decode_response(payload)
+    assert response.finish_reason == FinishReason(reason="length", raw="length")
+    assert adapter(API).encode_response(response).payload == payload
+    assert adapter(API).encode_request(adapter(API).decode_request(payload)).payload == payload
+    assert audit(payload, convert(payload, source=API, target="openai-chat", kind="response")) == []
+
+
 def test_list_of_finish_reasons_that_disagrees_is_kept() -> None:
     message = {"role": "assistant", "parts": [], "finish_reason": "stop"}
-    for reasons in (["length"], ["stop", "stop"], [], [1], "stop"):
+    for reasons in (["length"], ["stop", "stop"], [], [1], "stop", '["length"]', "[", "{}"):
         payload = {OUTPUT: [message], FINISH: reasons}
         assert adapter(API).encode_response(adapter(API).decode_response(payload)).payload == payload
 
@@ -397,6 +416,88 @@ def test_span_is_detected(payload: Any, kind: str) -> None:
 def test_contents_of_gemini_and_parts_of_vercel_are_not_detected() -> None:
     assert detect([{"role": "user", "parts": [{"type": "text", "text": "Hi."}]}])[0] == "vercel-ui-messages"
     assert detect([{"role": "user", "parts": [{"text": "Hi."}]}])[0] == "google-generate-content"
+
+
+# -- requests that instrumentations record in other forms --------------------------------------------------------------
+
+LOOK = {"name": "look", "description": "Look.", "parameters": {"type": "object", "properties": {}}}
+SCHEMA = LOOK["parameters"]
+
+
+@pytest.mark.parametrize(
+    "definition",
+    [
+        {"type": "function", "function": LOOK},
+        LOOK,
+        {"name": "look", "description": "Look.", "input_schema": SCHEMA},
+        {"toolSpec": {"name": "look", "description": "Look.", "inputSchema": {"json": SCHEMA}}},
+    ],
+    ids=["of Chat Completions", "without a type", "of Messages", "of Converse"],
+)
+def test_definition_in_the_form_of_a_provider_is_a_function(definition: dict[str, Any]) -> None:
+    span = {INPUT: [{"role": "user", "parts": [TEXT_PART]}], "gen_ai.tool.definitions": json.dumps([definition])}
+    request = adapter(API).decode_request(span)
+    (function,) = request.tools
+    assert isinstance(function, FunctionTool)
+    assert (function.name, function.description, function.parameters) == ("look", "Look.", SCHEMA)
+    assert adapter(API).encode_request(request).payload == span
+    encoded = convert(span, source=API, target="openai-chat", kind="request")
+    assert encoded.payload["tools"] == [{"type": "function", "function": LOOK}]
+    assert audit(span, encoded) == []
+    request.tools[0] = msgspec.structs.replace(function, name="gaze")
+    assert "gaze" in adapter(API).encode_request(request).payload["gen_ai.tool.definitions"]
+
+
+@pytest.mark.parametrize("definition", [{"name": "look"}, {"type": "search", "parameters": {}}, {"parameters": {}}])
+def test_definition_without_the_fields_of_a_function_is_another_tool(definition: dict[str, Any]) -> None:
+    span = {"gen_ai.tool.definitions": [definition]}
+    request = adapter(API).decode_request(span)
+    assert isinstance(request.tools[0], HostedTool)
+    assert adapter(API).encode_request(request).payload == span
+
+
+def test_tool_of_a_provider_is_written_with_a_name() -> None:
+    request = {"model": "gpt-5.2", "input": "Hi.", "tools": [{"type": "web_search"}]}
+    payload = convert(request, source="openai-responses", target=API).payload
+    assert payload["gen_ai.tool.definitions"] == [{"type": "web_search", "name": "web_search"}]
+
+
+MESSAGES = [
+    {"parts": [{"type": "text", "content": "Be brief."}, {"type": "gesture"}], "origin": "app"},
+    {"parts": [{"type": "text", "content": "Be kind."}]},
+]
+
+
+def test_instructions_may_be_messages() -> None:
+    span = {"gen_ai.system_instructions": json.dumps(MESSAGES), INPUT: [{"role": "user", "parts": [TEXT_PART]}]}
+    request = adapter(API).decode_request(span)
+    first, unknown, second = request.instructions
+    assert (getattr(first, "text", None), getattr(second, "text", None)) == ("Be brief.", "Be kind.")
+    assert isinstance(unknown, UnknownContent)
+    assert adapter(API).encode_request(request).payload == span
+    encoded = convert(span, source=API, target="openai-chat", kind="request")
+    assert [part["text"] for part in encoded.payload["messages"][0]["content"]] == ["Be brief.", "Be kind."]
+    assert audit(span, encoded) == []
+    path = "$['gen_ai.system_instructions'][0]"
+    assert {loss.path for loss in encoded.losses} >= {f"{path}.origin", f"{path}.parts[1]"}
+
+
+def test_edited_instructions_stay_in_their_messages() -> None:
+    request = adapter(API).decode_request({"gen_ai.system_instructions": MESSAGES})
+    del request.instructions[1]
+    request.instructions.append(TextContent(text="Be quick."))
+    first, second = adapter(API).encode_request(request).payload["gen_ai.system_instructions"]
+    assert first == {"origin": "app", "parts": [{"type": "text", "content": "Be brief."}]}
+    assert [part["content"] for part in second["parts"]] == ["Be kind.", "Be quick."]
+    request.instructions.insert(0, TextContent(text="Be first."))
+    parts = adapter(API).encode_request(request).payload["gen_ai.system_instructions"]
+    assert [part["content"] for part in parts] == ["Be first.", "Be brief.", "Be kind.", "Be quick."]
+
+
+@pytest.mark.parametrize("items", [[{"parts": []}], [{"parts": [1]}], [{"parts": "x"}], [MESSAGES[0], TEXT_PART]])
+def test_other_instructions_without_a_type_are_kept(items: list[Any]) -> None:
+    span = {"gen_ai.system_instructions": items}
+    assert adapter(API).encode_request(adapter(API).decode_request(span)).payload == span
 
 
 # -- the types of opentelemetry-util-genai -----------------------------------------------------------------------------
@@ -538,6 +639,63 @@ def test_span_of_pydantic_ai_means_the_same_as_its_messages(version: int) -> Non
     assert messages[3].text == "It is mild."
     chat = convert(last, source=API, target="openai-chat", kind="request").payload["messages"]
     assert [message["role"] for message in chat] == ["system", "user", "assistant", "tool"]
+
+
+# -- spans of providers' SDKs ------------------------------------------------------------------------------------------
+
+
+def test_span_of_the_anthropic_sdk_means_the_same_as_its_request() -> None:
+    exporter, provider = exporting()
+    traced: Any = {"tracer_provider": provider, "traces": {"content_mode": "content"}}
+    messages: Any = [
+        {"role": "user", "content": "How is it?"},
+        {
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": "c_1", "name": "look", "input": {"where": "out"}}],
+        },
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c_1", "content": "Mild."}]},
+    ]
+    with LoopbackServer(["It is mild."]) as server:
+        client = anthropic.Anthropic(
+            base_url=server.base_url("anthropic-messages"), api_key="none", open_telemetry=traced
+        )
+        client.messages.create(model="claude-opus-5", max_tokens=9, system="Be brief.", messages=messages)
+    (span,) = exporter.get_finished_spans()
+    chat = convert(dict(span.attributes or {}), source=API, target="openai-chat", kind="request").payload["messages"]
+    call = {"name": "look", "arguments": '{"where":"out"}'}
+    assert chat == [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "How is it?"},
+        {"role": "assistant", "tool_calls": [{"type": "function", "id": "c_1", "function": call}]},
+        {"role": "tool", "tool_call_id": "c_1", "content": "Mild."},
+    ]
+    assert adapter(API).decode_response(span.attributes or {}).text == "It is mild."
+
+
+def test_span_of_the_mistral_sdk_means_the_same_as_its_request() -> None:
+    exporter, provider = exporting()
+    messages: Any = [
+        {
+            "role": "user",
+            "content": [{"type": "text", "text": "How is it?"}, {"type": "image_url", "image_url": PIXEL}],
+        },
+        {"role": "assistant", "tool_calls": [{"id": "call_0001", "function": {"name": "look", "arguments": "{}"}}]},
+        {"role": "tool", "tool_call_id": "call_0001", "content": [{"type": "text", "text": "Mild."}]},
+    ]
+    with LoopbackServer(["It is mild."]) as server:
+        client = Mistral(api_key="none", server_url=server.base_url("mistral-chat"))
+        set_tracer_provider(client, provider)
+        tools: Any = [{"type": "function", "function": LOOK}]
+        client.chat.complete(model="mistral-large-latest", messages=messages, tools=tools)
+    (span,) = exporter.get_finished_spans()
+    payload = convert(dict(span.attributes or {}), source=API, target="openai-chat", kind="request").payload
+    question, asked, result = payload["messages"]
+    assert [part["type"] for part in question["content"]] == ["text", "image_url"]
+    assert asked["tool_calls"][0]["function"] == {"name": "look", "arguments": "{}"}
+    assert result == {"role": "tool", "tool_call_id": "call_0001", "content": "Mild."}
+    assert payload["tools"] == tools
+    response = adapter(API).decode_response(span.attributes or {})
+    assert (response.text, response.finish_reason) == ("It is mild.", FinishReason(reason="stop", raw="stop"))
 
 
 # -- spans of our observer ---------------------------------------------------------------------------------------------

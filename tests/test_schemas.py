@@ -14,6 +14,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
+from contentmodel import adapter, audit, convert
 from contentmodel.errors import ContentModelError, EncodeError
 from contentmodel_adapters.shared.arguments import Dialect, restore_arguments
 from contentmodel_adapters.shared.schemas import (
@@ -626,3 +627,22 @@ def test_recursive_pydantic_schema_keeps_references_or_is_unrolled() -> None:
 def test_adapt_reports_path_of_lost_keyword(keyword: str) -> None:
     schema = an_example(age={"type": "string", keyword: 3 if keyword == "minLength" else "x"})
     assert lost(adapt(schema, OPENAI_STRICT)) == [(f"$.properties.age.{keyword}", keyword)]
+
+
+@pytest.mark.parametrize("target", ["mistral-chat", "otel-gen-ai"])
+@pytest.mark.parametrize(("whole", "part"), [("OBJECT", "STRING"), (6, 1)])
+def test_types_of_gemini_are_written_as_those_of_json_schema(target: str, whole: Any, part: Any) -> None:
+    parameters = {"type": whole, "properties": {"city": {"anyOf": [{"type": part}]}, "days": {"type": "NUMBER"}}}
+    payload = {
+        "contents": [{"role": "user", "parts": [{"text": "Is it sunny?"}]}],
+        "tools": [{"functionDeclarations": [{"name": "weather", "parameters": parameters}]}],
+    }
+    encoded = convert(payload, source="google-generate-content", target=target, model="m")
+    request = adapter(target).decode_request(encoded.payload)
+    assert [getattr(tool, "parameters", None) for tool in request.tools] == [
+        {"type": "object", "properties": {"city": {"anyOf": [{"type": "string"}]}, "days": {"type": "number"}}}
+    ]
+    assert {loss.code for loss in encoded.losses} & {"schema-converted"} == (
+        set() if whole == "OBJECT" else {"schema-converted"}
+    )
+    assert audit(payload, encoded) == []

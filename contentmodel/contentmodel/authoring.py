@@ -42,7 +42,7 @@ from contentmodel.engine.pipeline.call_ids import with_minted_ids
 from contentmodel.engine.pipeline.chat_messages import AnswerMessage, ChatMessages, ResultMessage
 from contentmodel.engine.pipeline.detached_media import BEHIND, with_detached_media, with_media_back
 from contentmodel.engine.pipeline.instructions import hoist_instructions, instructions_as_text, place_instructions
-from contentmodel.engine.pipeline.json_schemas import with_json_schemas
+from contentmodel.engine.pipeline.json_schemas import with_json_schemas, with_named_types
 from contentmodel.engine.pipeline.json_values import as_text_content
 from contentmodel.engine.pipeline.lowering import check_choices, readable_reasoning
 from contentmodel.engine.pipeline.names import Renames, SchemaMap, with_counted_calls
@@ -407,6 +407,7 @@ __all__ = [
     "with_known_tools",
     "with_media_back",
     "with_minted_ids",
+    "with_named_types",
     "with_normalized_texts",
     "without_user_messages",
     "write",

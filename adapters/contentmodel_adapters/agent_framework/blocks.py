@@ -6,7 +6,7 @@ contents of all types. Its names are in snake case, and nulls are left out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -14,11 +14,14 @@ import msgspec
 from contentmodel.authoring import (
     Blocks,
     DataUri,
+    DecodeContext,
     EncodeContext,
     Failure,
     Filled,
     Gathered,
+    Implied,
     One,
+    Place,
     Roles,
     Sign,
     Silent,
@@ -39,12 +42,12 @@ from contentmodel.content.hosted import (
     WebSearchToolResultContent,
 )
 from contentmodel.content.media import DataContent, UriContent
-from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent, ToolResultContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.shared import extensions_ai
+from contentmodel_adapters.shared.command_outputs import CommandOutputs
 
 API = "agent-framework"
 TABLE = Table(API)
@@ -89,13 +92,36 @@ OUTPUTS = ROWS.outputs(
     ROWS.row("data", DataContent, DATA, label=".other"),
     # A data URI without base64.
     ROWS.row("data", UriContent, {"uri": "uri", "name": "name", **DETAIL}, label=".link"),
-    # The output of one command: its text, or that of its failure. The exit code stays in the residue.
+    # The output of one command. Its stderr and its failure are separate contents that follow.
     ROWS.row("shell_command_output", TextContent, {"stdout": "text"}),
     ROWS.row("shell_command_output", TextContent, {"stderr": "text"}, label=".stderr"),
-    ROWS.row("shell_command_output", ErrorContent, {}, label=".silent"),
+    ROWS.row("shell_command_output", TextContent, {}, Implied({"text": ""}), label=".silent"),
     ROWS.row("oauth_consent_request", UriContent, {"consent_link": "uri"}, filled={"user_input_request": True}),
 )
 VALUE, VALUES = extensions_ai.Value(OUTPUTS), extensions_ai.Value(OUTPUTS, is_list=True)
+COMMANDS = CommandOutputs(API, Failure(Sign("exit_code"), Sign("timed_out")))
+
+
+class ShellOutputs(extensions_ai.Value):
+    """The outputs of shell commands, or any other value of a result."""
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[Any]:
+        contents = super().decode(value, context, container, key)
+        wires = self._commands(value)
+        return COMMANDS.split(contents, wires) if wires else contents
+
+    def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
+        wires = self._commands(wire)
+        return COMMANDS.places(value, wires, path, self.union) if wires else super().places(value, wire, path)
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        return super().encode(COMMANDS.join(value, context), context, owner)
+
+    def _commands(self, value: Any) -> list[Any]:
+        """Return the objects of a list with commands; an empty list for any other value."""
+        if self._form(value) != "list":
+            return []
+        return value if any(item.get("type") == "shell_command_output" for item in value) else []
 
 
 class Items(Blocks[AIContent]):
@@ -205,7 +231,11 @@ CONTENTS = TABLE.union(
             CALL,
             Gathered("arguments", "commands", "timeout_ms", "max_output_length"),
         ),
-        ROWS.row("shell_tool_result", ShellToolResultContent, {**CALL, "outputs": ("outputs", VALUES)}),
+        ROWS.row(
+            "shell_tool_result",
+            ShellToolResultContent,
+            {**CALL, "outputs": ("outputs", ShellOutputs(OUTPUTS, is_list=True))},
+        ),
         ROWS.row(
             "computer_tool_call",
             ComputerUseToolCallContent,

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import msgspec
-
 from contentmodel.authoring import (
     Blocks,
     CachePoints,
@@ -33,10 +31,8 @@ from contentmodel.authoring import (
     Spec,
     Table,
     TextField,
-    hints,
     reasons,
     row,
-    text_of,
 )
 from contentmodel.content.base import AIContent
 from contentmodel.content.caching import CachePoint
@@ -48,6 +44,7 @@ from contentmodel.content.outcomes import (
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.usage import Usage
+from contentmodel_adapters.shared.command_outputs import CommandOutputs
 from contentmodel_adapters.shared.media import AUDIO
 from contentmodel_adapters.shared.usage import ReasoningInside
 
@@ -244,58 +241,20 @@ SHELL_OUTPUTS = TABLE.union(
     find=lambda wire: "output",
 )
 SHELL_FAILURE = Failure(Sign("outcome.exit_code"), Sign("outcome.type", ("timeout",)))
+COMMANDS = CommandOutputs(API, SHELL_FAILURE)
 
 
 class ShellOutputs(Blocks[AIContent]):
-    """The outputs of shell commands: each a text (stdout), then a text (stderr) and an error if there are any."""
+    """The outputs of shell commands."""
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[Any]:
-        contents: list[Any] = []
-        for content, wire in zip(super().decode(value, context, container, key), value, strict=False):
-            if content.__class__ is not TextContent:
-                contents.append(content)
-                continue
-            stderr = text_of(wire, "stderr")
-            contents.append(_without_field(content, "stderr") if stderr else content)
-            if stderr:
-                contents.append(TextContent(text=stderr, extra=hints.COLUMN.extra(API, "stderr")))
-            contents += SHELL_FAILURE.errors(wire, API)
-        return contents
+        return COMMANDS.split(super().decode(value, context, container, key), value)
 
     def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
-        index = -1
-        for content in value:
-            index += 0 if _follows(content) else 1
-            if 0 <= index < len(wire):
-                sign = SHELL_FAILURE.place_of(content, wire[index], f"{path}[{index}]", API)
-                if sign is not None:
-                    yield content, *sign, None
-                    continue
-                yield content, f"{path}[{index}]", wire[index], None if _follows(content) else self.union
+        return COMMANDS.places(value, wire, path, self.union)
 
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
-        entries: list[Any] = []
-        for content in value:
-            if hints.COLUMN.of(content, API) == "stderr" and entries and content.__class__ is TextContent:
-                entries[-1] = context.replaced(entries[-1], _with_field(entries[-1], "stderr", content.text))
-            elif not _follows(content):
-                entries.append(content)
-        return super().encode(entries, context, owner)
-
-
-def _follows(content: Any) -> bool:
-    """Return whether a content belongs to the entry of the content before it."""
-    return hints.COLUMN.of(content, API) == "stderr" or hints.FAILURE.of(content, API) is not None
-
-
-def _with_field(content: Any, field: str, value: str) -> Any:
-    own = (content.extra or {}).get(API, {})
-    return msgspec.structs.replace(content, extra={**(content.extra or {}), API: {**own, field: value}})
-
-
-def _without_field(content: Any, field: str) -> Any:
-    own = {key: value for key, value in content.extra[API].items() if key != field}
-    return msgspec.structs.replace(content, extra={API: own} if own else None)
+        return super().encode(COMMANDS.join(value, context), context, owner)
 
 
 # The readable outputs of an unknown tool. The type of such an object stays in its residue.

@@ -21,7 +21,9 @@ from contentmodel.authoring import (
     objects_of,
     passes,
     payload_pass,
+    request_pass,
     response_pass,
+    with_json_schemas,
     without_user_messages,
 )
 from contentmodel.response import ChatResponse
@@ -51,6 +53,7 @@ from contentmodel_adapters.shared import approvals, documents
 
 READS = media.MediaSupport(schemes=("http", "https", "gs", "s3", "file"), in_answers=True)
 LISTS = (INPUT, INSTRUCTIONS, TOOLS)
+OF_ANSWERS = (OUTPUT, FINISH_REASONS)
 REQUESTS = frozenset(REQUEST.known_keys())
 RESPONSES = frozenset(RESPONSE.known_keys()) - {OUTPUT} | {FINISH_REASONS}
 OF_CALLS = ("gen_ai.operation.name", "gen_ai.provider.name", "gen_ai.system", "server.address", "server.port")
@@ -89,6 +92,7 @@ class OtelGenAI(TableAdapter):
         documents.NORMALIZED,
         message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
         approvals.WITHOUT_OWN_IDS,
+        request_pass(with_json_schemas),
     )
     request_payload_passes = (payload_pass(as_read, native=True),)
     answer_passes = (
@@ -100,7 +104,7 @@ class OtelGenAI(TableAdapter):
     response_payload_passes = (payload_pass(with_listed_reasons, native=True), payload_pass(as_read, native=True))
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
-        wire, spelling = as_usual(wire, LISTS if row is REQUEST else (OUTPUT,), context)
+        wire, spelling = as_usual(wire, LISTS if row is REQUEST else OF_ANSWERS, context)
         value = super()._decode_row(row, wire, context)
         return spelling.on(with_finish_reasons(value, context) if isinstance(value, ChatResponse) else value)
 
@@ -109,7 +113,7 @@ class OtelGenAI(TableAdapter):
 
     def expanded(self, payload: Any) -> Any:
         """Return a payload in which lists that were JSON text are parsed."""
-        return expanded(payload, (*LISTS, OUTPUT))
+        return expanded(payload, (*LISTS, *OF_ANSWERS))
 
     def recognises_list(self, items: list[Any]) -> float:
         """Return the confidence that a list has messages of the conventions, which have typed `parts`."""

@@ -62,6 +62,7 @@ from contentmodel_adapters.otel_gen_ai.values import (
     API,
     FINISH,
     Anything,
+    Instructions,
     Messages,
     OutputType,
     Response,
@@ -84,6 +85,8 @@ def _url(kind: str) -> Row:
 
 _OUTPUT_ROWS = [
     row("text", TextContent, {"content": "text"}),
+    # The text of a tool's result as MCP and providers write it. Instrumentations record it unchanged.
+    Row("text.text", TextContent, {"text": "text"}, constants={"type": "text"}),
     row(
         "blob",
         DataContent,
@@ -168,6 +171,8 @@ def _row_of(part: dict[str, Any]) -> str | None:
         return row_of_hosted(part)
     if tag == "tool_call_response" and "result" in part and "response" not in part:
         return "tool_call_response.result"
+    if tag == "text" and "content" not in part and part.get("text").__class__ is str:
+        return "text.text"
     found = _BY_NAME.get(tag)
     return found.name if found is not None and found.fits(part) else None
 
@@ -225,11 +230,49 @@ CHOICES = TABLE.union(
 
 # -- tools -------------------------------------------------------------------------------------------------------------
 
-_FUNCTION: dict[str, Spec] = {name: name for name in ("name", "description", "parameters", "strict")}
+_NAMED: dict[str, Spec] = {"name": "name", "description": "description"}
+_FUNCTION: dict[str, Spec] = {**_NAMED, "parameters": "parameters", "strict": "strict"}
+# Instrumentations record the definitions of some providers unchanged (reference/scenarios of
+# open-telemetry/semantic-conventions-genai, seen 2026-11-26). Each form has a field with an object.
+_OF_PROVIDERS = {
+    "function": Row(
+        "function.nested",
+        FunctionTool,
+        {f"function.{name}": spec for name, spec in _FUNCTION.items()},
+        constants={"type": "function"},
+    ),
+    "parameters": Row("function.untyped", FunctionTool, _FUNCTION),
+    "input_schema": Row("function.input_schema", FunctionTool, {**_NAMED, "input_schema": "parameters"}),
+    "toolSpec": Row(
+        "function.tool_spec",
+        FunctionTool,
+        {f"toolSpec.{name}": name for name in _NAMED} | {"toolSpec.inputSchema.json": "parameters"},
+    ),
+}
+
+
+def _row_of_definition(definition: dict[str, Any]) -> str | None:
+    """Return the name of the row of a definition; None if it is not that of a function."""
+    kind = definition.get("type")
+    if kind == "function" and definition.get("function").__class__ is not dict:
+        return "function"
+    found = (one for field, one in _OF_PROVIDERS.items() if definition.get(field).__class__ is dict)
+    own = next((one for one in found if one.constants.get("type") == kind and one.fits(definition)), None)
+    return None if own is None else own.name
+
+
+def _with_kind_and_name(tool: HostedTool, wire: dict[str, Any]) -> None:
+    """Write the required fields. A tool without a name has that of its kind."""
+    wire.setdefault("type", tool.kind)
+    wire.setdefault("name", tool.kind)
+
+
 DEFINITIONS = TABLE.union(
     "tool definition",
-    [row("function", FunctionTool, _FUNCTION)],
-    other=Row("other", HostedTool, {"type": "kind", "name": "name"}, Rest("settings")),
+    [row("function", FunctionTool, _FUNCTION), *_OF_PROVIDERS.values()],
+    find=_row_of_definition,
+    prefer=lambda tool, rows: rows[0],
+    other=Row("other", HostedTool, {"type": "kind", "name": "name"}, Rest("settings"), Filled({}, _with_kind_and_name)),
 )
 
 # -- attributes --------------------------------------------------------------------------------------------------------
@@ -277,7 +320,7 @@ REQUEST = TABLE.record(
     _attributes(
         {
             "gen_ai.request.model": "model",
-            INSTRUCTIONS: ("instructions", Blocks(PARTS)),
+            INSTRUCTIONS: ("instructions", Instructions(PARTS)),
             INPUT: ("messages", Messages(MESSAGE)),
             TOOLS: ("tools", Blocks(DEFINITIONS)),
             "gen_ai.request.max_tokens": "options.max_output_tokens",

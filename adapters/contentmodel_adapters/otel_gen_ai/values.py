@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import islice
 from typing import Any, TypeAlias
 
+import msgspec
+
 from contentmodel.authoring import (
+    Blocks,
     Codec,
     DecodeContext,
     EncodeContext,
     Filled,
     FinishReasons,
+    Hint,
     MessageList,
+    Place,
     Row,
     TextOrBlocks,
     Union,
@@ -25,6 +31,9 @@ from contentmodel.request import ResponseFormat
 from contentmodel_adapters.shared.finish_reasons import OF_PROVIDERS
 
 API = "otel-gen-ai"
+MESSAGE = Hint[dict[str, Any]](
+    API, "message", "on the first part of a message in the instructions: the other fields of the message", fields=True
+)
 IsPart: TypeAlias = Callable[[dict[str, Any]], bool]
 """Return whether an object is a part that has a row."""
 
@@ -71,8 +80,73 @@ def are_parts(value: Any, is_part: IsPart) -> bool:
     return value.__class__ is list and bool(value) and all(item.__class__ is dict and is_part(item) for item in value)
 
 
+class Instructions(Blocks[AIContent]):
+    """The parts of the instructions. Some instrumentations record messages, which have lists of parts, in their place.
+
+    The first part of such a message has the hint `MESSAGE`.
+    """
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[AIContent]:
+        if not _are_messages(value):
+            return super().decode(value, context, container, key)
+        contents: list[AIContent] = []
+        for message in value:
+            first, *others = self.union.decode_list(message["parts"], context)
+            rest = {name: field for name, field in message.items() if name != "parts"}
+            contents += [MESSAGE.on(first, API, rest), *others]
+        return contents
+
+    def count(self, wire: Any) -> int:
+        return sum(len(message["parts"]) for message in wire) if _are_messages(wire) else super().count(wire)
+
+    def places(self, value: list[AIContent], wire: Any, path: str) -> Iterable[Place]:
+        if not _are_messages(wire):
+            yield from super().places(value, wire, path)
+            return
+        contents = iter(value)
+        for index, message in enumerate(wire):
+            own = list(islice(contents, len(message["parts"])))
+            yield from spread(own, message["parts"], f"{path}[{index}].parts", self.union)
+
+    def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> Any:
+        if not value or MESSAGE.of(value[0], API) is None:
+            return super().encode(value, context, owner)
+        messages: list[dict[str, Any]] = []
+        for content in value:
+            rest = MESSAGE.of(content, API)
+            if rest is not None:
+                messages.append({**rest, "parts": []})
+            messages[-1]["parts"] += self.union.encode_list([content], context)
+        return messages
+
+
+def _are_messages(value: Any) -> bool:
+    """Return whether a list has messages with parts instead of parts."""
+    return value.__class__ is list and all(
+        one.__class__ is dict
+        and "type" not in one
+        and one.get("parts").__class__ is list
+        and one["parts"]
+        and all(part.__class__ is dict for part in one["parts"])
+        for one in value
+    )
+
+
 class Finish(FinishReasons):
-    """The reason why a choice ended. Values of providers are decoded too, and any other value is kept."""
+    """The reason why a choice ended. Values of providers are decoded too, and any other value is kept.
+
+    Instrumentations write the values in lower case, too, or with the name of an enum: `FinishReason.MAX_TOKENS`.
+    """
+
+    def __init__(self, *tables: Any) -> None:
+        super().__init__(*tables)
+        self._in_lower_case = {value.lower(): value for value in self.reasons if isinstance(value, str)}
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> FinishReason:
+        known = value
+        if value.__class__ is str and value not in self.reasons:
+            known = self._in_lower_case.get(value.rpartition(".")[2].lower(), value)
+        return msgspec.structs.replace(super().decode(known, context, container, key), raw=value)
 
     def encode(self, value: FinishReason, context: EncodeContext, owner: Any) -> str | int | None:
         raw, usual = value.raw, self.values.get(value.reason)

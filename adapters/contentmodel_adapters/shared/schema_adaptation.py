@@ -8,7 +8,17 @@ from typing import Any
 import msgspec
 
 from contentmodel.auditing import unaccounted
-from contentmodel.authoring import EncodeContext, Renames, SchemaMap, loss_of, parse, reasons, steps_of, write
+from contentmodel.authoring import (
+    EncodeContext,
+    Renames,
+    SchemaMap,
+    loss_of,
+    parse,
+    reasons,
+    steps_of,
+    with_named_types,
+    write,
+)
 from contentmodel.request import ChatRequest, FunctionTool, ToolGroup
 from contentmodel_adapters.shared import schemas
 from contentmodel_adapters.shared.arguments import Adapted, Dialect, Lost, Node, restore_arguments
@@ -196,23 +206,3 @@ def _complete(schema: Node, adapted: Adapted) -> Adapted:
 
 
 _REWORDED = "expressed in another form"
-
-
-_TYPE_NAMES = ("TYPE_UNSPECIFIED", "STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL")
-
-
-def with_named_types(schema: Any) -> Any:
-    """Return a schema with types by name if they are numbers (google-genai's enumerations, sent as integers)."""
-    return _with_type_names(schema) if isinstance(schema, dict) and schema.get("type").__class__ is int else schema
-
-
-def _with_type_names(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_with_type_names(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    result = {key: _with_type_names(item) for key, item in value.items()}
-    kind = result.get("type")
-    if kind.__class__ is int and 0 <= kind < len(_TYPE_NAMES):
-        result["type"] = _TYPE_NAMES[kind]
-    return result
