@@ -27,9 +27,10 @@ from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.response import ChatResponse
+from contentmodel_adapters.langchain_messages.anthropic_forms import own_tool
 from contentmodel_adapters.langchain_messages.blocks import API, is_invalid
 from contentmodel_adapters.langchain_messages.calls import AGAIN, LIFTED, LISTS, repeated_calls, without_repetitions
-from contentmodel_adapters.langchain_messages.dialects import INNER, RESPONSES, with_anthropic_name, with_inner
+from contentmodel_adapters.langchain_messages.dialects import INNER, RESPONSES, with_inner
 from contentmodel_adapters.langchain_messages.rows import (
     AROUND,
     CLASSES,
@@ -83,8 +84,13 @@ def _expanded(wire: dict[str, Any]) -> dict[str, Any]:
     if word_of(wire, key) in RESULTS_OF:
         changed = {**body, "status": True} if body.get("status") == "error" else body
     elif body.get("content").__class__ is list:
-        changed = {**body, "content": [with_anthropic_name(block) for block in body["content"]]}
+        changed = {**body, "content": [_with_own_tool(block) for block in body["content"]]}
     return changed if key is None else {**wire, key: changed}
+
+
+def _with_own_tool(block: Any) -> Any:
+    is_call = block.__class__ is dict and block.get("type") == "server_tool_call" and "name" in block
+    return {**block, "name": own_tool(block["name"])} if is_call else block
 
 
 class Messages(MessageList):
