@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from contentmodel.authoring import (
     DecodeContext,
     EncodeContext,
-    Hint,
     MessageList,
     counted,
     hints,
@@ -29,21 +28,19 @@ from contentmodel.message import ChatMessage, Origin
 from contentmodel.response import ChatResponse
 from contentmodel_adapters.langchain_messages.anthropic_forms import own_tool
 from contentmodel_adapters.langchain_messages.blocks import API, is_invalid
-from contentmodel_adapters.langchain_messages.calls import AGAIN, LIFTED, LISTS, repeated_calls, without_repetitions
+from contentmodel_adapters.langchain_messages.calls import LISTS, add_repetitions, without_repetitions
 from contentmodel_adapters.langchain_messages.dialects import INNER, RESPONSES, with_inner
 from contentmodel_adapters.langchain_messages.rows import (
+    ANSWERS,
     AROUND,
     CLASSES,
-    ENDING,
     MESSAGES,
     PROVIDER_OF,
     PROVIDERS,
     REMOVE,
-    REPEATED,
     RESULT_MESSAGE,
     RESULTS,
     RESULTS_OF,
-    TAKEN,
     is_own,
 )
 from contentmodel_adapters.shared.call_signatures import is_signed, sign, without_signatures
@@ -132,17 +129,23 @@ class Messages(MessageList):
 
 
 def _decode_body(body: dict[str, Any], word: str, context: DecodeContext) -> ChatMessage | None:
-    is_typed = "type" in body
-    copy = body if is_typed else {**body, "type": word}
-    moved: list[tuple[str, str]] = []
-    changes: dict[str, Any] = {}
-    if word in RESULTS_OF:
-        if copy is not body:
-            context.copied(copy, body)
-        message = RESULT_MESSAGE.decode(copy, context)
-        if message.contents[0].__class__ is not FunctionResultContent:
-            return None
-        return message if is_typed else hints.ABSENT.on(message, API, ["type"])
+    """Return the message of a body; None if it has faults, or if no row has its type."""
+    typed = body
+    if "type" not in body:
+        typed = {**body, "type": word}
+        context.copied(typed, body)
+    message = _decode_result(typed, context) if word in RESULTS_OF else _decode_message(typed, word, context)
+    if message is None or typed is body:
+        return message
+    return context.replaced(message, hints.ABSENT.on(message, API, ["type"]))
+
+
+def _decode_result(body: dict[str, Any], context: DecodeContext) -> ChatMessage | None:
+    message = RESULT_MESSAGE.decode(body, context)
+    return message if message.contents[0].__class__ is FunctionResultContent else None
+
+
+def _decode_message(body: dict[str, Any], word: str, context: DecodeContext) -> ChatMessage | None:
     metadata = object_of(body, "response_metadata")
     provider = metadata.get("model_provider")
     if provider.__class__ is str:
@@ -152,27 +155,21 @@ def _decode_body(body: dict[str, Any], word: str, context: DecodeContext) -> Cha
             issuer=PROVIDERS.get(provider, provider),
             model=model if model.__class__ is str else None,
         )
-    if word in ("ai", "AIMessageChunk"):
-        copy, moved, changes = without_repetitions(copy, metadata)
-    if copy is not body:
+    copy, fields = body, {}
+    if word in ANSWERS:
+        copy, moved, fields = without_repetitions(body)
         context.copied(copy, body)
         for move in moved:
             context.copied(copy, body, move)
     message = MESSAGES.decode(copy, context)
     if message.__class__ is not ChatMessage:
         return None
-    made = message = _with_origin(message, provider, context)
+    message = _with_origin(message, provider, context)
     signatures = object_of(copy, "call_signatures")
     places = {key: (signatures, key) for key, data in signatures.items() if data.__class__ is str}
     sign(message, places, context, context.origin.issuer or API)
-    if not is_typed:
-        made = hints.ABSENT.on(made, API, ["type"])
-    for hint, value in changes.items():
-        made = _HINTS[hint].on(made, API, value)
-    return context.replaced(message, made)
-
-
-_HINTS: dict[str, Hint[Any]] = {"repeated": REPEATED, "ending": ENDING, "taken": TAKEN}
+    extra = message.extra or {}
+    return context.replace(message, extra={**extra, API: {**extra.get(API, {}), **fields}}) if fields else message
 
 
 def _with_origin(message: ChatMessage, provider: Any, context: DecodeContext) -> ChatMessage:
@@ -248,8 +245,9 @@ class _Writer:
         body = MESSAGES.encode_list([part], context)[0]
         if signatures:
             body["call_signatures"] = {**body.get("call_signatures", {}), **signatures}
-        if part.role == "assistant" and body.get("type", "ai") in ("ai", "AIMessageChunk"):
-            _complete(body, part, context)
+        if part.role == "assistant" and body.get("type", "ai") in ANSWERS:
+            add_repetitions(body, part)
+            _tell_format(body, part, context)
         return self._spelled(body, part)
 
     def _result(self, message: ChatMessage, *, is_first: bool) -> dict[str, Any]:
@@ -330,43 +328,19 @@ def _with_usage(message: ChatMessage, context: EncodeContext) -> ChatMessage:
     return message if usage is message.usage else context.replace(message, usage=usage)
 
 
-def _complete(body: dict[str, Any], message: ChatMessage, context: EncodeContext) -> None:
-    """Add the repeated calls, and the metadata that name the format of the content, in place."""
-    repeated = REPEATED.of(message, API) or {}
-    taken = TAKEN.of(message, API) or []
-    for name, calls in zip(LISTS, repeated_calls(body.get("content")), strict=True):
-        if AGAIN[name] not in taken:
-            body.pop(AGAIN[name], None)
-        difference = repeated.get(name)
-        if difference.__class__ is dict and difference.get("was") == calls:
-            body.pop(name, None)
-            if "said" in difference:
-                body[name] = difference["said"]
-        elif calls:
-            body[name] = [*calls, *(body.get(name) or ())]
-    lifted = {name: body.pop(field) for name, field in LIFTED.items() if field in body and field not in taken}
-    if lifted:
-        body["additional_kwargs"] = {**body.get("additional_kwargs", {}), **lifted}
-    metadata = body.get("response_metadata")
-    ending = ENDING.of(message, API)
-    if ending is not None and metadata.__class__ is dict and "finish_reason" in metadata:
-        body["response_metadata"] = metadata = {
-            ending if key == "finish_reason" else key: value for key, value in metadata.items()
-        }
-    if not context.native:
-        _tell_format(body, message, context)
-    elif message.origin is not None and message.origin.issuer:
-        told = {"model_provider": PROVIDER_OF.get(message.origin.issuer, message.origin.issuer)}
-        body["response_metadata"] = {**told, **(body.get("response_metadata") or {})}
-
-
 def _tell_format(body: dict[str, Any], message: ChatMessage, context: EncodeContext) -> None:
-    told: dict[str, Any] = {}
-    if context.issuer:
-        told["model_provider"] = PROVIDER_OF.get(context.issuer, context.issuer)
-    if message.origin is not None and message.origin.model is not None:
-        told["model_name"] = message.origin.model
-    if body.get("content").__class__ is list:
-        told["output_version"] = "v1"
+    """Write the metadata from which the library knows the provider and the format of the content, in place."""
+    origin = message.origin
+    issuer = context.issuer if not context.native else origin.issuer if origin is not None else ""
+    told = {"model_provider": PROVIDER_OF.get(issuer, issuer)} if issuer else {}
+    metadata = body.get("response_metadata") or {}
+    if context.native:
+        told |= metadata
+    else:
+        told = {**metadata, **told}
+        if origin is not None and origin.model is not None:
+            told["model_name"] = origin.model
+        if body.get("content").__class__ is list:
+            told["output_version"] = "v1"
     if told:
-        body["response_metadata"] = {**body.get("response_metadata", {}), **told}
+        body["response_metadata"] = told

@@ -37,11 +37,6 @@ from contentmodel_adapters.langchain_messages.blocks import (
 from contentmodel_adapters.langchain_messages.dialects import CONTENT as BLOCKS
 
 AROUND = Hint[dict[str, Any]](API, "around", "the fields of the object that contains the message", fields=True)
-REPEATED = Hint[dict[str, Any]](
-    API, "repeated", "`tool_calls` as decoded (`said`), if they differ from the usual ones (`was`)"
-)
-TAKEN = Hint[list[str]](API, "taken", "the fields of a body that have the names of fields that decoding adds")
-ENDING = Hint[str](API, "ending", "the name of the field with the finish reason, if it is not `finish_reason`")
 
 CLASSES = {
     **{f"{name}Message": word for name, word in {"Human": "human", "AI": "ai", "System": "system"}.items()},
@@ -53,8 +48,8 @@ CLASSES = {
 }
 """The type of the message of each class."""
 WORDS = frozenset(CLASSES.values())
+ANSWERS = ("ai", "AIMessageChunk")
 RESULTS_OF = ("tool", "function", "ToolMessageChunk", "FunctionMessageChunk")
-ENDINGS = ("finish_reason", "stop_reason", "stopReason", "finishReason", "done_reason")
 PROVIDERS = {
     "anthropic": "anthropic",
     "openai": "openai",
@@ -74,16 +69,8 @@ _ROLES = {"user": "user", "assistant": "assistant", "system": "system", "develop
 REMOVE = f"{API}:remove"
 
 
-def _simple(word: str, role: str, **constants: Any) -> Row:
-    name = ".".join([word, *(str(value) for value in constants.values())])
-    return Row(
-        name,
-        ChatMessage,
-        _FIELDS,
-        Implied({"role": role}),
-        _NO_CONTENT,
-        constants={"type": word, **{key.replace("__of__", "."): value for key, value in constants.items()}},
-    )
+def _simple(word: str, role: str) -> Row:
+    return Row(word, ChatMessage, _FIELDS, Implied({"role": role}), _NO_CONTENT, constants={"type": word})
 
 
 def _chat(word: str) -> Row:
@@ -156,7 +143,7 @@ MESSAGES = TABLE.union(
             ChatMessage,
             {"id": "message_id"},
             Implied({"role": REMOVE}),
-            Filled({"content": ""}),
+            _NO_CONTENT,
             Silent("contents", "author_name"),
             constants={"type": "remove"},
         ),
@@ -169,32 +156,30 @@ MESSAGES = TABLE.union(
     ),
     prefer=lambda message, rows: _ROWS.get(message.role, "chat" if ":" in message.role else "human"),
 )
-_RESULT: dict[str, Spec] = {
-    "tool_call_id": "call_id",
-    "name": "name",
-    "content": ("outputs", CONTENT),
-    "status": ("is_error", STATUS),
-    "artifact": "artifact",
-}
-_FUNCTION: dict[str, Spec] = {"name": "name", "content": ("outputs", CONTENT)}
+
+
+def _result(word: str) -> Row:
+    fields: dict[str, Spec] = {
+        "tool_call_id": "call_id",
+        "name": "name",
+        "content": ("outputs", CONTENT),
+        "status": ("is_error", STATUS),
+        "artifact": "artifact",
+    }
+    filled = Filled({"content": "", "tool_call_id": ""})
+    return Row(word, FunctionResultContent, fields, Silent("status"), filled, constants={"type": word})
+
+
+def _function(word: str) -> Row:
+    """Return the row of a result without the id of its call, as models had them before there were tools."""
+    fields: dict[str, Spec] = {"name": "name", "content": ("outputs", CONTENT)}
+    filled = Filled({"content": "", "name": ""})
+    return Row(word, FunctionResultContent, fields, Silent("status"), filled, constants={"type": word})
+
+
 RESULTS = TABLE.union(
     "result message",
-    [
-        Row(
-            word,
-            FunctionResultContent,
-            fields,
-            Silent("status"),
-            Filled({"content": "", "tool_call_id": ""} if "tool_call_id" in fields else {"content": "", "name": ""}),
-            constants={"type": word},
-        )
-        for word, fields in {
-            "tool": _RESULT,
-            "ToolMessageChunk": _RESULT,
-            "function": _FUNCTION,
-            "FunctionMessageChunk": _FUNCTION,
-        }.items()
-    ],
+    [_result("tool"), _result("ToolMessageChunk"), _function("function"), _function("FunctionMessageChunk")],
 )
 TABLE.known_values("message.type", *sorted(WORDS))
 
