@@ -23,6 +23,7 @@ from contentmodel.authoring import (
     FinishReasons,
     Gathered,
     Implied,
+    Opaque,
     Required,
     Row,
     Silent,
@@ -32,7 +33,6 @@ from contentmodel.authoring import (
     Words,
     first_fitting,
     parse,
-    reasons,
     row,
 )
 from contentmodel.content.base import Protected
@@ -44,6 +44,7 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent
 from contentmodel.errors import DecodeError
+from contentmodel.literals import ProtectedKind
 from contentmodel.usage import Usage
 from contentmodel_adapters.shared import hosted_tools
 from contentmodel_adapters.shared.finish_reasons import OF_PROVIDERS
@@ -53,27 +54,18 @@ API = "langchain-messages"
 TABLE = Table(API)
 
 
-class ProviderState(Codec[Protected]):
+class ProviderState(Opaque):
     """Opaque state of the provider of the message, which the message's metadata name."""
 
-    classes = (str,)
-    identity = False
-
-    def __init__(self, kind: str, *, mandatory: bool = False) -> None:
-        super().__init__()
-        self.kind, self.mandatory = kind, mandatory
+    def __init__(self, kind: ProtectedKind, *, mandatory: bool = False) -> None:
+        # The issuer is the provider's name, not that of a model.
+        super().__init__(API, kind, lambda model: None, mandatory=mandatory)
 
     def decode(self, value: str, context: DecodeContext, container: Any, key: str) -> Protected:
         return Protected(issuer=context.origin.issuer or API, kind=self.kind, data=value)
 
-    def encode(self, value: Protected, context: EncodeContext, owner: Any) -> str | None:
-        if value.issuer == (context.issuer or API) and value.kind == self.kind:
-            return value.data
-        context.report_loss(owner, "protected", reasons.OPAQUE_STATE, issuer=value.issuer)
-        return None
-
-    def describe(self) -> str:
-        return "opaque"
+    def is_read(self, issuer: str, context: EncodeContext) -> bool:
+        return issuer == (context.issuer or API)
 
 
 SIGNATURE: Spec = ("protected", ProviderState("signature"))

@@ -8,12 +8,12 @@ from contentmodel.authoring import (
     Blocks,
     Column,
     Columns,
+    EncodeContext,
     Filled,
     Hint,
     Implied,
     NonEmptyText,
     NonEmptyTextOrBlocks,
-    Record,
     ResultMessage,
     Roles,
     Row,
@@ -25,6 +25,7 @@ from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.message import ChatMessage
+from contentmodel.usage import Usage
 from contentmodel_adapters.langchain_messages.blocks import (
     API,
     CALLS,
@@ -34,7 +35,8 @@ from contentmodel_adapters.langchain_messages.blocks import (
     TABLE,
     USAGE,
 )
-from contentmodel_adapters.langchain_messages.dialects import CONTENT as BLOCKS
+from contentmodel_adapters.langchain_messages.contents import CONTENT as BLOCKS
+from contentmodel_adapters.shared.usage import UsageRecord
 
 AROUND = Hint[dict[str, Any]](API, "around", "the fields of the object that contains the message", fields=True)
 
@@ -83,6 +85,15 @@ _CONTENT_COLUMN = Column(CONTENT, *(kind for kind in CONTENT_TYPES if kind is no
 _CONTENT_COLUMN.spreads = False
 
 
+class _WithTotal(UsageRecord):
+    """The usage of a message. LangChain requires the total."""
+
+    def encode(self, value: Usage, context: EncodeContext, owner: object) -> dict[str, Any] | None:
+        if value.total_tokens is None and not context.native:
+            value = context.replace(value, total_tokens=value.all_input_tokens + value.all_output_tokens)
+        return super().encode(value, context, owner)
+
+
 def _answer(word: str) -> Row:
     return Row(
         word,
@@ -90,7 +101,7 @@ def _answer(word: str) -> Row:
         {
             "name": "author_name",
             "id": "message_id",
-            "usage_metadata": ("usage", Record(USAGE)),
+            "usage_metadata": ("usage", _WithTotal(USAGE)),
             "response_metadata.finish_reason": ("finish_reason", FINISH),
             "response_metadata.id": "response_id",
         },
