@@ -24,7 +24,7 @@ from contentmodel.authoring import (
     Row,
     Silent,
     Spec,
-    parse,
+    object_or_text,
     reasons,
     write,
 )
@@ -33,7 +33,6 @@ from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent
-from contentmodel.errors import ContentModelError
 from contentmodel_adapters.inspect_eval_log.blocks import OUTPUTS, TABLE
 from contentmodel_adapters.shared import hosted_tools
 
@@ -41,23 +40,20 @@ FAILED = "error"
 """The error that is written for a failed call without a message."""
 
 
-def _parsed(text: str) -> Any:
-    try:
-        return parse(text)
-    except ContentModelError:
-        return None
+def _is_object(text: str) -> bool:
+    return object_or_text(text).__class__ is dict
 
 
 class _Code(ArgumentsText):
     """The input of a code tool: JSON text, or only the code."""
 
     def decode(self, value: str, context: DecodeContext, container: Any, key: str) -> Any:
-        return value if _parsed(value).__class__ is dict else {"code": value}
+        return value if _is_object(value) else {"code": value}
 
     def encode(self, value: Any, context: EncodeContext, owner: object) -> Any:
         code = value.get("code") if value.__class__ is dict and value.keys() == {"code"} else None
-        if code.__class__ is str and _parsed(code).__class__ is not dict:
-            return str(code)
+        if code.__class__ is str and not _is_object(code):
+            return code
         return super().encode(value, context, owner)
 
 
@@ -157,9 +153,10 @@ PAIRS: dict[str, PairRow] = {
     LIST_TOOLS: _pair(LIST_TOOLS, "mcp_list_tools", "mcp_call", is_named=True, fields=_SERVER),
     "other": _pair("tool", hosted_tools.OTHER, None),
 }
-_OF_NAMES = {"web_fetch": "web_search", LIST_TOOLS: "mcp_call"} | dict.fromkeys(
-    ("bash_code_execution", "text_editor_code_execution"), "code_execution"
-)
+_OF_NAMES = {
+    name: PAIRS[name].call.constants["tool_type"]
+    for name in ("web_fetch", "bash_code_execution", "text_editor_code_execution", LIST_TOOLS)
+}
 """The type of each tool whose class is selected by its name."""
 BY_CALL: dict[type[Any], PairRow] = {pair.call.model: pair for pair in PAIRS.values()}
 BY_RESULT: dict[type[Any], PairRow] = {pair.result.model: pair for pair in PAIRS.values()}
@@ -170,7 +167,7 @@ def pair_of(wire: Any) -> PairRow | None:
     if wire.__class__ is not dict or wire.get("type") != "tool_use":
         return None
     kind, name = wire.get("tool_type"), wire.get("name")
-    if name.__class__ is str and _OF_NAMES.get(name, kind) == kind and name in _OF_NAMES:
+    if name.__class__ is str and name in _OF_NAMES and _OF_NAMES[name] == kind:
         return PAIRS[name]
     if kind == "mcp_call" and wire.get("context").__class__ is not str:
         return PAIRS["other"]

@@ -32,7 +32,7 @@ from contentmodel.authoring import (
     TextField,
     Words,
     first_fitting,
-    parse,
+    object_or_text,
     row,
 )
 from contentmodel.content.base import Protected
@@ -43,7 +43,6 @@ from contentmodel.content.media import DataContent, HostedFileContent, UriConten
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent
-from contentmodel.errors import DecodeError
 from contentmodel.literals import ProtectedKind
 from contentmodel.usage import Usage
 from contentmodel_adapters.shared import hosted_tools
@@ -192,11 +191,8 @@ def is_invalid(call: Any) -> bool:
 
 def parsed(text: str) -> dict[str, Any] | None:
     """Return the object of a JSON text; {} if the text is empty, None if it is anything else."""
-    try:
-        value = parse(text or "{}")
-    except DecodeError:
-        return None
-    return value if value.__class__ is dict else None
+    value = object_or_text(text or "{}")
+    return value if isinstance(value, dict) else None
 
 
 CALLS = TABLE.union("tool call", [row("tool_call", FunctionCallContent, ARGS, Filled(NO_ARGS))], default="tool_call")

@@ -37,10 +37,7 @@ from contentmodel.content.media import DataContent, HostedFileContent, UriConten
 from contentmodel.content.outcomes import CompactionContent, ConfigurationContent, ToolChangeContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
-from contentmodel.content.tools import (
-    FunctionCallContent,
-    FunctionResultContent,
-)
+from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.errors import ContentModelError
 from contentmodel.message import ChatMessage
 from contentmodel.usage import Usage
@@ -318,23 +315,9 @@ USAGE = TABLE.record(
     Aliases({"request_tokens": "input_tokens", "response_tokens": "output_tokens"}),
     Implied({"cached_inside": True, "reasoning_inside": True}),
 )
+_SAME = {name: name for name in ("stop", "length", "content_filter", "error")}
 FINISH = FinishReasons(
-    {
-        "stop": "stop",
-        "length": "length",
-        "content_filter": "content_filter",
-        "tool_call": "tool_calls",
-        "error": "error",
-    },
-    {
-        "stop": "stop",
-        "length": "length",
-        "content_filter": "content_filter",
-        "refusal": "content_filter",
-        "tool_calls": "tool_call",
-        "error": "error",
-    },
-    None,
+    {**_SAME, "tool_call": "tool_calls"}, {**_SAME, "tool_calls": "tool_call", "refusal": "content_filter"}, None
 )
 RESPONSE = TABLE.record(
     "response",
