@@ -26,9 +26,6 @@ Found = list[tuple[Any, dict[str, Any]]]
 """Contents, each with the fields of its block that are no fields of the API."""
 
 
-# -- blocks of an API --------------------------------------------------------------------------------------------------
-
-
 class Dialect:
     """The blocks of an API in the content of a message. Its adapter decodes and encodes them as those of an answer."""
 
@@ -135,7 +132,7 @@ class Responses(Dialect):
         return found
 
     def _blocks_of(self, payload: dict[str, Any]) -> list[Any]:
-        return [block for item in payload["input"] for block in _blocks_of_item(item)]
+        return [block for item in list_of(payload, "input") for block in _blocks_of_item(item)]
 
 
 _PARTS = {

@@ -144,7 +144,8 @@ def _decode_message(body: dict[str, Any], word: str, context: DecodeContext) -> 
             issuer=PROVIDERS.get(provider, provider),
             model=model if model.__class__ is str else None,
         )
-    copy, fields = body, {}
+    copy = body
+    fields: dict[str, Any] = {}
     if word in ANSWERS:
         copy, moved, fields = without_repetitions(body)
         context.copied(copy, body)
@@ -310,7 +311,7 @@ def _is_plain_call(content: AIContent) -> bool:
 
 
 def _tell_format(body: dict[str, Any], message: ChatMessage, context: EncodeContext) -> None:
-    """Write the metadata from which the library knows the provider and the format of the content, in place."""
+    """Write the metadata that name the provider and the format of the content, in place."""
     origin = message.origin
     issuer = context.issuer if not context.native else origin.issuer if origin is not None else ""
     told = {"model_provider": PROVIDER_OF.get(issuer, issuer)} if issuer else {}

@@ -315,9 +315,20 @@ USAGE = TABLE.record(
     Aliases({"request_tokens": "input_tokens", "response_tokens": "output_tokens"}),
     Implied({"cached_inside": True, "reasoning_inside": True}),
 )
-_SAME = {name: name for name in ("stop", "length", "content_filter", "error")}
 FINISH = FinishReasons(
-    {**_SAME, "tool_call": "tool_calls"}, {**_SAME, "tool_calls": "tool_call", "refusal": "content_filter"}, None
+    {
+        "stop": "stop",
+        "length": "length",
+        "content_filter": "content_filter",
+        "tool_call": "tool_calls",
+        "error": "error",
+    },
+    {
+        **{name: name for name in ("stop", "length", "content_filter", "error")},
+        "tool_calls": "tool_call",
+        "refusal": "content_filter",
+    },
+    None,
 )
 RESPONSE = TABLE.record(
     "response",
