@@ -188,34 +188,33 @@ def is_half(content: Any) -> bool:
 
 def encode_pairs(contents: list[Any], context: EncodeContext) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the part of each call and its result, and of each result without a call. Each has its content's index."""
-    results: dict[tuple[str | None, type], deque[int]] = defaultdict(deque)
-    for at, content in enumerate(contents):
-        if isinstance(content, HostedToolResultContent):
-            results[content.call_id, _class_of(content)].append(at)
-    joined: set[int] = set()
+    results = _results_of_calls(contents)
+    joined = set(results.values())
     for at, content in enumerate(contents):
         if isinstance(content, HostedToolCallContent):
-            call = _known(content, HostedToolCallContent, BY_CALL, context)
-            pair = BY_CALL[call.__class__]
-            waiting = results[content.call_id, pair.result.model]
-            while waiting and waiting[0] < at:
-                waiting.popleft()
-            result = contents[waiting[0]] if waiting else None
-            if result is not None:
-                if waiting[0] != at + 1:
-                    context.report_loss(result, None, reasons.RESULT_WITH_CALL)
-                joined.add(waiting.popleft())
-                result = _known(result, HostedToolResultContent, BY_RESULT, context)
-            elif context.completes:
+            if at not in results and context.completes:
                 context.report_loss(content, None, reasons.MISSING_RESULT)
-            yield at, _encoded(pair, call, result, context)
+            result = contents[results[at]] if at in results else None
+            if result is not None and results[at] != at + 1:
+                context.report_loss(result, None, reasons.RESULT_WITH_CALL)
+            yield at, _encoded(content, result, context)
         elif isinstance(content, HostedToolResultContent) and at not in joined:
-            result = _known(content, HostedToolResultContent, BY_RESULT, context)
-            yield at, _encoded(BY_RESULT[result.__class__], None, result, context)
+            yield at, _encoded(None, content, context)
 
 
-def _class_of(result: Any) -> type:
-    return result.__class__ if result.__class__ in BY_RESULT else HostedToolResultContent
+def _results_of_calls(contents: list[Any]) -> dict[int, int]:
+    """Return the index of the result of each call that has one, by the index of the call. Ids need not be unique."""
+    waiting: dict[tuple[str | None, type], deque[int]] = defaultdict(deque)
+    found: dict[int, int] = {}
+    for at, content in enumerate(contents):
+        if isinstance(content, HostedToolCallContent):
+            pair = BY_CALL.get(content.__class__, PAIRS["other"])
+            waiting[content.call_id, pair.result.model].append(at)
+        elif isinstance(content, HostedToolResultContent):
+            pair = BY_RESULT.get(content.__class__, PAIRS["other"])
+            if calls := waiting[content.call_id, pair.result.model]:
+                found[calls.popleft()] = at
+    return found
 
 
 def _known(content: Any, base: type[Any], known: dict[type[Any], PairRow], context: EncodeContext) -> Any:
@@ -229,7 +228,13 @@ def _known(content: Any, base: type[Any], known: dict[type[Any], PairRow], conte
     return context.replaced(content, replace(hosted_tools.with_class(content, base), name=name))
 
 
-def _encoded(pair: PairRow, call: Any, result: Any, context: EncodeContext) -> dict[str, Any]:
+def _encoded(call: Any, result: Any, context: EncodeContext) -> dict[str, Any]:
+    """Return the part of a call and its result. One of them may be missing."""
+    if call is not None:
+        call = _known(call, HostedToolCallContent, BY_CALL, context)
+    if result is not None:
+        result = _known(result, HostedToolResultContent, BY_RESULT, context)
+    pair = BY_RESULT[result.__class__] if call is None else BY_CALL[call.__class__]
     wire = pair.encode(call, result, context)
     server = getattr(result, "server", None)
     if server is not None or pair is PAIRS["mcp_call"]:

@@ -250,13 +250,6 @@ SERVER_CALLS = [_server_call(name, kind) for name, kind in HOSTED.items()]
 
 
 STATUS = Words({"success": False, "error": True})
-_OUTPUTS: dict[str, str] = {
-    "text": "output.text",
-    "logs": "output.logs",
-    "stdout": "output.printed",
-    "url": "output.page",
-    "file_id": "output.file",
-}
 GIVEN_BACK = TABLE.union(
     "server tool output",
     [
@@ -266,8 +259,7 @@ GIVEN_BACK = TABLE.union(
         Row("output.page", UriContent, {"url": "uri", "title": "title"}),
         Row("output.file", HostedFileContent, {"file_id": "file_id", "filename": "name"}),
     ],
-    find=lambda wire: next((name for key, name in _OUTPUTS.items() if wire.get(key).__class__ is str), None),
-    prefer=lambda content, rows: rows[0],
+    tag=None,
 )
 OUTPUTS = output_columns(GIVEN_BACK, "output")
 RESULT: dict[str, Spec] = {"tool_call_id": "call_id", "status": ("is_error", STATUS)}
